@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'tsup';
+
+interface ExportTarget {
+  '@quiver/source': string;
+}
+
+/**
+ * The one build of every package: its entries are read from the `exports` of its manifest, so the two cannot differ.
+ * `tsc` writes the declarations afterwards (see docs/decisions/0006-declarations-by-tsc.md).
+ */
+export function libraryBuild(packageDirectory: string): ReturnType<typeof defineConfig> {
+  const manifest = JSON.parse(readFileSync(join(packageDirectory, 'package.json'), 'utf8')) as {
+    exports: Record<string, ExportTarget | string>;
+  };
+  const entry: Record<string, string> = {};
+  for (const target of Object.values(manifest.exports)) {
+    if (typeof target === 'string') continue;
+    const source = target['@quiver/source'];
+    entry[source.replace('./src/', '').replace(/\.ts$/, '')] = source;
+  }
+  return defineConfig({
+    entry,
+    outDir: 'dist',
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    splitting: true,
+    sourcemap: true,
+    clean: true,
+    dts: false,
+    silent: true,
+    external: [/^node:/],
+  });
+}
