@@ -1,1 +1,7 @@
-export const x = 1;
+export {
+  ModelRouterEmbeddingModel,
+  type EmbedCall,
+  type EmbeddingModel,
+  type EmbedResult,
+} from './model-router-embedding-model.js';
+export type { ModelProviderOptions } from './model-provider.js';

@@ -1,1 +1,11 @@
-export const x = 1;
+export type {
+  AiSdkSchema,
+  InferInput,
+  InferOutput,
+  JsonSchema,
+  Schema,
+  SchemaIssue,
+  ValidationResult,
+} from './schema.js';
+export { toJsonSchema, type SchemaDirection } from './to-json-schema.js';
+export { validate } from './validate.js';

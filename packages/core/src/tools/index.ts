@@ -1,1 +1,23 @@
-export const x = 1;
+export { createTool, type ClientToolOptions, type StreamingToolOptions, type ToolOptions } from './create-tool.js';
+export { executeTool } from './execute-tool.js';
+export { getToolId } from './tool-definition.js';
+export { isToolFailure, type ToolFailure, type ValidationErrors } from './tool-failure.js';
+export type { ToolModelOutput } from './ai-sdk.js';
+export type {
+  ElicitOptions,
+  ElicitRequest,
+  ElicitResult,
+  McpAuthInfo,
+  McpExtra,
+  ToolMcpContext,
+} from './mcp-context.js';
+export type { AnyRequestContext, ToolCallOptions, ToolContext } from './tool-context.js';
+export type {
+  ToolHookEvent,
+  ToolHooks,
+  ToolInputAvailableEvent,
+  ToolInputDeltaEvent,
+  ToolInputStartEvent,
+  ToolOutputEvent,
+} from './tool-hooks.js';
+export type { ClientTool, Tool, ToolAnnotations, ToolCallInput, ToolInput, ToolLike, ToolMcpOptions } from './tool.js';

@@ -1,0 +1,81 @@
+import { QuiverError, toErrorMessage } from '../errors.js';
+
+/** Settings of a provider, for gateways, proxies and keys that are not in the environment. */
+export interface ModelProviderOptions {
+  apiKey?: string;
+  baseURL?: string;
+  headers?: Record<string, string>;
+}
+
+/** `openai/text-embedding-3-small` → provider and model. */
+export interface ModelString {
+  readonly provider: string;
+  readonly modelId: string;
+}
+
+/** The function that each AI SDK provider package exports to create a provider with settings. */
+const factories: Readonly<Record<string, string>> = {
+  'amazon-bedrock': 'createAmazonBedrock',
+  anthropic: 'createAnthropic',
+  azure: 'createAzure',
+  cohere: 'createCohere',
+  google: 'createGoogleGenerativeAI',
+  groq: 'createGroq',
+  mistral: 'createMistral',
+  openai: 'createOpenAI',
+  togetherai: 'createTogetherAI',
+  xai: 'createXai',
+};
+
+/**
+ * Splits a model string at its first slash; white space around it is ignored.
+ *
+ * @throws `MODEL_STRING_INVALID` when it is not of the form `provider/model`
+ */
+export function parseModelString(text: string): ModelString {
+  const [provider = '', ...rest] = text.trim().split('/');
+  const modelId = rest.join('/');
+  if (provider === '' || modelId === '') {
+    throw new QuiverError(
+      'MODEL_STRING_INVALID',
+      `'${text}' does not name a model. Write provider/model, for example 'openai/text-embedding-3-small'.`,
+    );
+  }
+  return { provider, modelId };
+}
+
+/** The part of an AI SDK provider that is used here; older majors call the first method by its longer name. */
+export interface ModelProvider {
+  embeddingModel?(modelId: string): unknown;
+  textEmbeddingModel?(modelId: string): unknown;
+}
+
+/**
+ * Loads the AI SDK provider package `@ai-sdk/<provider>` on first use and creates a provider with the given settings.
+ *
+ * @throws `MODEL_PROVIDER_UNKNOWN` for a provider without an AI SDK package that is known here
+ * @throws `MODEL_PACKAGE_MISSING` when the package is not installed
+ */
+export async function loadModelProvider(provider: string, options: ModelProviderOptions): Promise<ModelProvider> {
+  const factory = Object.hasOwn(factories, provider) ? factories[provider] : undefined;
+  if (factory === undefined) {
+    throw new QuiverError(
+      'MODEL_PROVIDER_UNKNOWN',
+      `There is no known AI SDK package for the provider '${provider}'. Known: ${Object.keys(factories).join(', ')}. Any AI SDK model object can be passed instead of a string.`,
+    );
+  }
+  const packageName = `@ai-sdk/${provider}`;
+  let loaded: Record<string, unknown>;
+  try {
+    // The name is computed, so that bundlers do not demand a package the user never installed.
+    loaded = (await import(/* @vite-ignore */ /* webpackIgnore: true */ packageName)) as Record<string, unknown>;
+  } catch (error) {
+    throw new QuiverError(
+      'MODEL_PACKAGE_MISSING',
+      `Models of '${provider}' need the package ${packageName}: npm install ${packageName} (${toErrorMessage(error)})`,
+      { cause: error },
+    );
+  }
+  const create = loaded[factory] as (settings: ModelProviderOptions) => ModelProvider;
+  return create(options);
+}

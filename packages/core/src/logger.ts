@@ -1,0 +1,62 @@
+/** Where Quiver reports what it cannot raise: a failing hook, a tool left out of a list, a lost connection. */
+export interface Logger {
+  debug(message: string, details?: unknown): void;
+  info(message: string, details?: unknown): void;
+  warn(message: string, details?: unknown): void;
+  error(message: string, details?: unknown): void;
+}
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+const severity: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+
+export interface LoggerOptions {
+  /** The least severe level that is written. Default `warn`. */
+  level?: LogLevel;
+  /** Takes one finished line and its details. Default: standard error, never standard output. */
+  write?: (line: string, details: unknown) => void;
+}
+
+/**
+ * Creates a logger that writes single lines to standard error.
+ *
+ * Standard output is never touched: over stdio it carries the protocol, and one stray line breaks the connection.
+ * Control characters in messages are escaped, so that a remote server cannot forge lines or move the cursor.
+ */
+export function createLogger({ level = 'warn', write = writeToStandardError }: LoggerOptions = {}): Logger {
+  const at =
+    (messageLevel: Exclude<LogLevel, 'silent'>) =>
+    (message: string, details?: unknown): void => {
+      if (severity[messageLevel] >= severity[level])
+        write(`[quiver] ${messageLevel}: ${escapeControls(message)}`, details);
+    };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+let defaultLogger = createLogger();
+
+/** The logger that is used wherever none was passed. */
+export function getDefaultLogger(): Logger {
+  return defaultLogger;
+}
+
+/** Replaces the default logger of the process, for example by your application's own. */
+export function setDefaultLogger(logger: Logger): void {
+  defaultLogger = logger;
+}
+
+function writeToStandardError(line: string, details: unknown): void {
+  // `console.error` is standard error in Node and the console elsewhere; no other console method is safe for stdio servers.
+  // oxlint-disable-next-line no-console
+  if (details === undefined) console.error(line);
+  // oxlint-disable-next-line no-console
+  else console.error(line, details);
+}
+
+/** C0 and C1 controls, and the characters that reorder or hide text (bidirectional marks, zero-width). */
+// oxlint-disable-next-line no-control-regex
+const unsafe = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/g;
+
+function escapeControls(text: string): string {
+  return text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,91 @@
+import { Validator, type OutputUnit, type Schema as CfworkerSchema, type SchemaDraft } from '@cfworker/json-schema';
+import { QuiverError, toErrorMessage } from '../errors.js';
+import type { JsonSchema, ValidationResult } from './schema.js';
+
+const validators = new WeakMap<JsonSchema, Validator>();
+
+/**
+ * Checks a value against JSON Schema without generating code, so it also runs where `new Function` is forbidden.
+ * References to other documents are never fetched. Properties that hold `undefined` count as absent, dates as their text.
+ *
+ * @throws `SCHEMA_INVALID` when the schema itself cannot be used, for example because of an unresolved `$ref`
+ */
+export function validateJsonSchema(schema: JsonSchema, value: unknown): ValidationResult<unknown> {
+  let errors: readonly OutputUnit[];
+  try {
+    errors = run(schema, value);
+  } catch {
+    // Either the value holds something that is not JSON, or the schema is broken: the same value as pure JSON tells which.
+    const json = toJson(value);
+    if (json === undefined)
+      return { ok: false, issues: [{ path: [], message: 'The value cannot be written as JSON.' }] };
+    try {
+      errors = run(schema, JSON.parse(json));
+    } catch (error) {
+      throw new QuiverError(
+        'SCHEMA_INVALID',
+        `The JSON Schema cannot be used for validation: ${toErrorMessage(error)}`,
+        { cause: error },
+      );
+    }
+  }
+  if (errors.length === 0) return { ok: true, value };
+  // The validator reports every enclosing keyword too; the reasons are the errors that no other error contains.
+  const reasons = errors.filter((error) => !wrappers.has(error.keyword));
+  return {
+    ok: false,
+    issues: (reasons.length > 0 ? reasons : errors).map((error) => ({
+      path: parsePointer(error.instanceLocation),
+      message: error.error,
+    })),
+  };
+}
+
+function run(schema: JsonSchema, value: unknown): readonly OutputUnit[] {
+  let validator = validators.get(schema);
+  if (!validator) {
+    validator = new Validator(schema as CfworkerSchema, draftOf(schema), false);
+    validators.set(schema, validator);
+  }
+  const result = validator.validate(value);
+  return result.valid ? [] : result.errors;
+}
+
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keywords that only say "something below is wrong". */
+const wrappers: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'items',
+  'prefixItems',
+  'allOf',
+  'if',
+  '$ref',
+]);
+
+function draftOf(schema: JsonSchema): SchemaDraft {
+  const dialect = schema['$schema'];
+  if (typeof dialect !== 'string') return '2020-12';
+  if (dialect.includes('draft-07') || dialect.includes('draft-06')) return '7';
+  if (dialect.includes('draft-04')) return '4';
+  return dialect.includes('2019-09') ? '2019-09' : '2020-12';
+}
+
+/** `#/tags/0` → `['tags', 0]`. @see [RFC 6901](https://www.rfc-editor.org/rfc/rfc6901.html) */
+function parsePointer(pointer: string): (string | number)[] {
+  return pointer
+    .replace(/^#\/?/, '')
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map((segment) => {
+      const key = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
+      return /^(0|[1-9]\d*)$/.test(key) ? Number(key) : key;
+    });
+}

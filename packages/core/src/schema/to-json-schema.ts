@@ -1,0 +1,87 @@
+import { zodToJsonSchema } from 'zod-to-json-schema';
+import { QuiverError, toErrorMessage } from '../errors.js';
+import { describeSchema, type SchemaKind, type SelfDescribingSchema, type Zod3Schema } from './schema-kind.js';
+import type { JsonSchema, Schema } from './schema.js';
+
+/** `input` describes what is accepted; `output` what is left after defaults and transforms. */
+export type SchemaDirection = 'input' | 'output';
+
+const converted: Record<SchemaDirection, WeakMap<object, JsonSchema>> = { input: new WeakMap(), output: new WeakMap() };
+
+/**
+ * Describes a schema as JSON Schema 2020-12.
+ *
+ * JSON Schema given as plain data (or through the AI SDK's `jsonSchema()`) is returned as it is: same object, same bytes.
+ * Everything else is converted once per schema and direction. Dates become strings of format `date-time`; parts that JSON
+ * Schema cannot express accept anything.
+ *
+ * @throws `SCHEMA_NOT_REPRESENTABLE` when the schema library cannot describe the schema
+ * @throws `SCHEMA_NOT_RECOGNISED` when the value is not a schema
+ */
+export function toJsonSchema(schema: Schema, direction: SchemaDirection): JsonSchema {
+  const known = converted[direction].get(schema);
+  if (known) return known;
+  const described = describeSchema(schema);
+  const result = convert(described, direction);
+  converted[direction].set(schema, result);
+  return result;
+}
+
+function convert(described: SchemaKind, direction: SchemaDirection): JsonSchema {
+  try {
+    switch (described.kind) {
+      case 'json-schema':
+        return described.schema;
+      case 'ai-sdk':
+        return fromAiSdkSchema(described.schema.jsonSchema);
+      case 'self-describing':
+        return fromSelfDescribing(described.schema, direction);
+      case 'zod-3':
+        return fromZod3(described.schema, direction);
+      case 'standard':
+        throw new TypeError(
+          `the schema library '${described.schema['~standard'].vendor}' offers no conversion to JSON Schema`,
+        );
+    }
+  } catch (error) {
+    throw new QuiverError(
+      'SCHEMA_NOT_REPRESENTABLE',
+      `The schema cannot be described as JSON Schema: ${toErrorMessage(error)}. Use a schema library with JSON Schema support (zod 4.2, ArkType, Valibot through @valibot/to-json-schema) or pass JSON Schema.`,
+      { cause: error },
+    );
+  }
+}
+
+function fromAiSdkSchema(jsonSchema: unknown): JsonSchema {
+  if (typeof jsonSchema !== 'object' || jsonSchema === null || 'then' in jsonSchema) {
+    throw new TypeError('the AI SDK schema does not carry its JSON Schema at once');
+  }
+  return jsonSchema as JsonSchema;
+}
+
+function fromSelfDescribing(schema: SelfDescribingSchema, direction: SchemaDirection): JsonSchema {
+  const { vendor, jsonSchema } = schema['~standard'];
+  const libraryOptions = vendor === 'zod' ? { unrepresentable: 'any', override: describeDates } : undefined;
+  return jsonSchema[direction]({ target: 'draft-2020-12', ...(libraryOptions && { libraryOptions }) });
+}
+
+/** zod's `override` hook: a date has no JSON Schema of its own, and travels as text. */
+function describeDates(context: {
+  zodSchema: { _zod: { def: { type: string } } };
+  jsonSchema: Record<string, unknown>;
+}): void {
+  if (context.zodSchema._zod.def.type !== 'date') return;
+  context.jsonSchema['type'] = 'string';
+  context.jsonSchema['format'] = 'date-time';
+}
+
+function fromZod3(schema: Zod3Schema, direction: SchemaDirection): JsonSchema {
+  // The function is typed for one copy of zod 3 and reads only `_def`, which every copy has.
+  return zodToJsonSchema(schema as never, {
+    pipeStrategy: direction,
+    effectStrategy: direction === 'input' ? 'input' : 'any',
+    dateStrategy: 'format:date-time',
+    $refStrategy: 'root',
+    target: 'jsonSchema2019-09',
+  }) as JsonSchema;
+}

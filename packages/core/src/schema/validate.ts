@@ -1,0 +1,60 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { validateJsonSchema } from './json-schema-validator.js';
+import { describeSchema } from './schema-kind.js';
+import type { InferOutput, Schema, SchemaIssue, ValidationResult } from './schema.js';
+
+/**
+ * Checks a value and returns what the schema makes of it: defaults filled in, transforms applied.
+ *
+ * Synchronous whenever the schema is; only schemas with asynchronous checks return a promise.
+ *
+ * @throws `SCHEMA_NOT_RECOGNISED` when `schema` is not a schema; never for a bad value
+ */
+export function validate<S extends Schema>(
+  schema: S,
+  value: unknown,
+): ValidationResult<InferOutput<S>> | Promise<ValidationResult<InferOutput<S>>> {
+  const described = describeSchema(schema);
+  switch (described.kind) {
+    case 'json-schema':
+      return validateJsonSchema(described.schema, value) as ValidationResult<InferOutput<S>>;
+    case 'ai-sdk':
+      return validateAiSdkSchema(described.schema, value) as ValidationResult<InferOutput<S>>;
+    default:
+      return validateStandard(described.schema, value) as ValidationResult<InferOutput<S>>;
+  }
+}
+
+type Outcome = ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
+
+function validateStandard(schema: StandardSchemaV1, value: unknown): Outcome {
+  const result = schema['~standard'].validate(value);
+  return result instanceof Promise ? result.then(fromStandard) : fromStandard(result);
+}
+
+function fromStandard(result: StandardSchemaV1.Result<unknown>): ValidationResult<unknown> {
+  if (!result.issues) return { ok: true, value: result.value };
+  return { ok: false, issues: result.issues.map(toIssue) };
+}
+
+function toIssue({ path = [], message }: StandardSchemaV1.Issue): SchemaIssue {
+  return { message, path: path.map((segment) => toKey(typeof segment === 'object' ? segment.key : segment)) };
+}
+
+function toKey(key: PropertyKey): string | number {
+  return typeof key === 'symbol' ? key.toString() : key;
+}
+
+/** The AI SDK's schemas either bring a `validate` of their own or only describe themselves. */
+function validateAiSdkSchema(schema: { jsonSchema: unknown; validate?: unknown }, value: unknown): Outcome {
+  if (typeof schema.validate !== 'function') return validateJsonSchema(schema.jsonSchema as never, value);
+  const result = schema.validate(value) as AiSdkResult | PromiseLike<AiSdkResult>;
+  return 'then' in result ? Promise.resolve(result).then(fromAiSdk) : fromAiSdk(result);
+}
+
+type AiSdkResult = { success: true; value: unknown } | { success: false; error: Error };
+
+function fromAiSdk(result: AiSdkResult): ValidationResult<unknown> {
+  if (result.success) return { ok: true, value: result.value };
+  return { ok: false, issues: [{ path: [], message: result.error.message }] };
+}

@@ -1,0 +1,73 @@
+import { RequestContext } from '../request-context/index.js';
+import { noMcpContext, type ToolMcpContext } from './mcp-context.js';
+
+/** A context whose keys are the application's own. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a typed context must be accepted wherever any context is
+export type AnyRequestContext = RequestContext<any>;
+
+/**
+ * What a caller may pass along with the input. Every key is optional, so that a tool can be called by hand, and so that the
+ * options of the AI SDK fit in each of its majors.
+ */
+export interface ToolCallOptions {
+  requestContext?: AnyRequestContext | undefined;
+  abortSignal?: AbortSignal | undefined;
+  /** Default: a random UUID. */
+  toolCallId?: string | undefined;
+  /** The name the tool was called by. Default: its id. */
+  toolName?: string | undefined;
+  /** The conversation that led to the call. */
+  messages?: readonly unknown[] | undefined;
+  mcp?: ToolMcpContext | undefined;
+  workflow?: Readonly<Record<string, unknown>> | undefined;
+  /** The AI SDK's own context (7): a `RequestContext`, or a plain object whose entries become one. */
+  context?: unknown;
+  /** The same in AI SDK 5 and 6. */
+  experimental_context?: unknown;
+}
+
+/** What `execute` of a tool receives beside its input. */
+export interface ToolContext {
+  /** Always present; empty when the caller passed none. */
+  readonly requestContext: AnyRequestContext;
+  readonly abortSignal?: AbortSignal;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Always present; without an MCP caller its `extra` is `undefined` and its questions are refused. */
+  readonly mcp: ToolMcpContext;
+  /** Present when a model made the call. */
+  readonly agent?: { readonly toolCallId: string; readonly messages: readonly unknown[] };
+  /** Present when a workflow made the call; its keys are the workflow engine's. */
+  readonly workflow?: Readonly<Record<string, unknown>>;
+}
+
+export function createToolContext(toolId: string, options: ToolCallOptions): ToolContext {
+  const { abortSignal, messages, workflow } = options;
+  const toolCallId = options.toolCallId ?? crypto.randomUUID();
+  return {
+    requestContext: resolveRequestContext(options),
+    toolCallId,
+    toolName: options.toolName ?? toolId,
+    mcp: options.mcp ?? noMcpContext,
+    ...(abortSignal && { abortSignal }),
+    ...(messages && { agent: { toolCallId, messages } }),
+    ...(workflow && { workflow }),
+  };
+}
+
+function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
+  const given: unknown = options.requestContext ?? options.context ?? options.experimental_context;
+  if (isRequestContext(given)) return given;
+  if (typeof given !== 'object' || given === null) return new RequestContext();
+  const { requestContext } = given as { requestContext?: unknown };
+  return isRequestContext(requestContext) ? requestContext : new RequestContext(Object.entries(given));
+}
+
+/** By its methods, not by `instanceof`: the context may come from another copy of this package. */
+function isRequestContext(value: unknown): value is AnyRequestContext {
+  if (typeof value !== 'object' || value === null) return false;
+  const candidate = value as Partial<AnyRequestContext>;
+  return (
+    typeof candidate.get === 'function' && typeof candidate.set === 'function' && typeof candidate.toJSON === 'function'
+  );
+}

@@ -1,0 +1,79 @@
+import type { SchemaIssue } from '../schema/index.js';
+
+const brand: unique symbol = Symbol.for('quiver.tool-failure') as never;
+
+/** Issues as a tree: what is wrong here, and below each key. */
+export interface ValidationErrors {
+  errors: string[];
+  fields: Record<string, ValidationErrors>;
+}
+
+/**
+ * What a tool call returns, instead of a result, when its input, output or request context does not fit the schema. It is
+ * returned rather than thrown so that a model can read it and correct itself.
+ */
+export interface ToolFailure {
+  error: true;
+  message: string;
+  validationErrors: ValidationErrors;
+}
+
+/** Tells a failed validation from a result that happens to look like one: the mark is hidden and cannot arrive as JSON. */
+export function isToolFailure(value: unknown): value is ToolFailure {
+  return (
+    typeof value === 'object' && value !== null && (value as Partial<Record<typeof brand, boolean>>)[brand] === true
+  );
+}
+
+export interface ToolFailureOptions {
+  /** The first sentence, for example `Tool input validation failed for weather.` */
+  what: string;
+  issues: readonly SchemaIssue[];
+  /** How the refused value is introduced, for example `Provided arguments`. */
+  label: string;
+  /** The refused value. Values under keys that look like secrets are not shown. */
+  value: unknown;
+}
+
+export function createToolFailure({ what, issues, label, value }: ToolFailureOptions): ToolFailure {
+  const lines = issues.map(({ path, message }) => `- ${path.length > 0 ? path.join('.') : 'root'}: ${message}`);
+  const failure: ToolFailure = {
+    error: true,
+    message: `${what}\n${lines.join('\n')}\n\n${label}: ${preview(value)}`,
+    validationErrors: toTree(issues),
+  };
+  return Object.defineProperty(failure, brand, { value: true });
+}
+
+function toTree(issues: readonly SchemaIssue[]): ValidationErrors {
+  const root = createNode();
+  for (const { path, message } of issues) {
+    let node = root;
+    for (const key of path) node = node.fields[key] ??= createNode();
+    node.errors.push(message);
+  }
+  return root;
+}
+
+/** Without a prototype, so that a path through `__proto__` or `constructor` is an ordinary key. */
+function createNode(): ValidationErrors {
+  return { errors: [], fields: Object.create(null) as Record<string, ValidationErrors> };
+}
+
+const maxPreviewLength = 200;
+const secretKey = /password|passwd|secret|token|api[-_]?key|auth|credential/i;
+
+function preview(value: unknown): string {
+  let text: string;
+  try {
+    text = JSON.stringify(value, redact, 2) ?? String(value);
+  } catch {
+    text = '(cannot be shown as JSON)';
+  }
+  return text.length > maxPreviewLength ? `${text.slice(0, maxPreviewLength)}... (truncated)` : text;
+}
+
+function redact(key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
+  return secretKey.test(key) ? '[redacted]' : value;
+}

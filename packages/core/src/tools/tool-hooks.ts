@@ -1,0 +1,59 @@
+import { toErrorMessage } from '../errors.js';
+import { getDefaultLogger } from '../logger.js';
+
+/** What every hook receives. */
+export interface ToolHookEvent {
+  toolCallId: string;
+  abortSignal?: AbortSignal | undefined;
+}
+
+export interface ToolInputStartEvent extends ToolHookEvent {
+  /** The conversation at the time of the call; empty when there is none. */
+  messages: readonly unknown[];
+}
+
+export interface ToolInputDeltaEvent extends ToolInputStartEvent {
+  /** The next piece of the input's text. */
+  inputTextDelta: string;
+}
+
+export interface ToolInputAvailableEvent<Input> extends ToolInputStartEvent {
+  /** The input after validation. */
+  input: Input;
+}
+
+export interface ToolOutputEvent<Output> extends ToolHookEvent {
+  /** The output after validation. */
+  output: Output;
+  toolName: string;
+}
+
+/** Moments in the life of a tool call. Hooks are awaited; one that throws is logged, and the call goes on. */
+export interface ToolHooks<Input, Output> {
+  /** A model begins to write the input. Only in streaming calls. */
+  onInputStart?: (event: ToolInputStartEvent) => void | PromiseLike<void>;
+  /** The next piece of the input has arrived. Only in streaming calls. */
+  onInputDelta?: (event: ToolInputDeltaEvent) => void | PromiseLike<void>;
+  /** The input is complete and valid; `execute` runs next. */
+  onInputAvailable?: (event: ToolInputAvailableEvent<Input>) => void | PromiseLike<void>;
+  /** `execute` has succeeded and its output is valid. Not called after an error. */
+  onOutput?: (event: ToolOutputEvent<Output>) => void | PromiseLike<void>;
+}
+
+/** Runs one hook so that it cannot break the call. */
+export async function runHook<Event>(
+  toolId: string,
+  name: keyof ToolHooks<unknown, unknown>,
+  hook: ((event: Event) => void | PromiseLike<void>) | undefined,
+  event: Event,
+): Promise<void> {
+  if (!hook) return;
+  try {
+    await hook(event);
+  } catch (error) {
+    getDefaultLogger().error(
+      `Hook ${name} of tool '${toolId}' failed and was ignored: ${toErrorMessage(error)}`,
+      error,
+    );
+  }
+}
