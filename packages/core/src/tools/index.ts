@@ -20,4 +20,13 @@ export type {
   ToolInputStartEvent,
   ToolOutputEvent,
 } from './tool-hooks.js';
-export type { ClientTool, Tool, ToolAnnotations, ToolCallInput, ToolInput, ToolLike, ToolMcpOptions } from './tool.js';
+export type {
+  ClientTool,
+  Tool,
+  ToolAnnotations,
+  ToolCallInput,
+  ToolExecute,
+  ToolInput,
+  ToolLike,
+  ToolMcpOptions,
+} from './tool.js';

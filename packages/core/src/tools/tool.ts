@@ -1,4 +1,5 @@
-import type { InferInput, InferOutput, JsonSchema, Schema } from '../schema/index.js';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { AiSdkSchema, InferInput, InferOutput, Schema } from '../schema/index.js';
 import type { ToolCallOptions } from './tool-context.js';
 import type { ToolHooks } from './tool-hooks.js';
 
@@ -32,20 +33,31 @@ export type ToolInput<InputSchema> = InputSchema extends Schema ? InferOutput<In
 // oxlint-disable-next-line typescript/no-explicit-any -- a tool without input schema takes anything
 type Untyped = any;
 
-/** What a caller may write: defaults may be left out. A value that was validated before is accepted too. */
-export type ToolCallInput<InputSchema> = InputSchema extends Schema
-  ? InferInput<InputSchema> | InferOutput<InputSchema>
-  : Untyped;
+/** What a caller writes: defaults may be left out. */
+export type ToolCallInput<InputSchema> = InputSchema extends Schema ? InferInput<InputSchema> : Untyped;
+
+/**
+ * How a tool is called: with input as a person writes it, or with input that was validated before. The second form comes last
+ * because it is the one that the AI SDK infers the type of a tool call from.
+ */
+export interface ToolExecute<InputSchema, Run> {
+  (input: ToolCallInput<InputSchema>, options?: ToolCallOptions): Run;
+  (input: ToolInput<InputSchema>, options?: ToolCallOptions): Run;
+}
+
+/** Plain JSON Schema is `any` here: at run time it carries the marks of an AI SDK schema, whose type only the AI SDK can name. */
+type DescribedInput<InputSchema> = InputSchema extends StandardSchemaV1 | AiSdkSchema ? InputSchema : Untyped;
 
 /** The members that every tool has, with or without `execute`. */
 export interface ClientTool<InputSchema, OutputSchema, Output> extends ToolHooks<ToolInput<InputSchema>, Output> {
   readonly description: string;
   /** The schema given to `createTool`, with the marks that let the AI SDK use any schema library. */
-  readonly inputSchema: InputSchema extends Schema ? InputSchema : JsonSchema;
+  readonly inputSchema: DescribedInput<InputSchema>;
   readonly outputSchema?: OutputSchema extends Schema ? OutputSchema : never;
   readonly title?: string;
   readonly strict?: boolean;
-  readonly inputExamples?: { input: InferInput<InputSchema> }[];
+  // oxlint-disable-next-line typescript/no-explicit-any -- checked by `createTool`; the AI SDK wants it without defaults left out
+  readonly inputExamples?: { input: any }[];
   readonly mcp?: ToolMcpOptions;
   // oxlint-disable-next-line typescript/no-explicit-any -- the AI SDK types these values differently in each major
   readonly providerOptions?: Record<string, any>;
@@ -69,7 +81,7 @@ export interface Tool<
    * Validates, runs, validates. A validation failure is returned, as `ToolFailure`, never thrown; what the tool itself throws
    * is thrown. Tell failures apart with `isToolFailure(result)`.
    */
-  readonly execute: (input: ToolCallInput<InputSchema>, options?: ToolCallOptions) => Run;
+  readonly execute: ToolExecute<InputSchema, Run>;
 }
 
 /**

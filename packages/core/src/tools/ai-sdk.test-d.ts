@@ -1,0 +1,112 @@
+import { generateText as generateText5, type ToolSet as ToolSet5 } from 'ai-v5';
+import { generateText as generateText6, type ToolSet as ToolSet6 } from 'ai-v6';
+import { generateText as generateText7, type ToolSet as ToolSet7 } from 'ai-v7';
+import { describe, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import * as z3 from 'zod/v3';
+import { createTool } from './index.js';
+
+const weather = createTool({
+  id: 'weather',
+  description: 'Current weather',
+  inputSchema: z.object({ city: z.string(), days: z.number().default(1) }),
+  outputSchema: z.object({ celsius: z.number() }),
+  execute: async ({ city, days }, context) => {
+    expectTypeOf(city).toEqualTypeOf<string>();
+    expectTypeOf(days).toEqualTypeOf<number>();
+    void context.requestContext;
+    return { celsius: city.length };
+  },
+  onInputAvailable: ({ input }) => {
+    expectTypeOf(input).toEqualTypeOf<{ city: string; days: number }>();
+  },
+  onOutput: ({ output, toolName }) => {
+    expectTypeOf(output).toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf(toolName).toEqualTypeOf<string>();
+  },
+});
+
+const older = createTool({
+  id: 'older',
+  description: 'Written with zod 3',
+  inputSchema: z3.z.object({ text: z3.z.string() }),
+  execute: async ({ text }) => ({ length: text.length }),
+});
+
+const client = createTool({
+  id: 'client',
+  description: 'Answered by the application',
+  inputSchema: z.object({ q: z.string() }),
+});
+
+const plain = createTool({
+  id: 'plain',
+  description: 'Described by JSON Schema',
+  inputSchema: { type: 'object', properties: { q: { type: 'string' } } },
+  execute: async (input) => String(input.q),
+});
+
+const tools = { weather, older, client, plain };
+
+describe('types of tools', () => {
+  it('infers input and output, and accepts input without its defaults', () => {
+    expectTypeOf(weather.execute({ city: 'Oslo' })).resolves.toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf(older.execute({ text: 'a' })).resolves.toEqualTypeOf<{ length: number }>();
+    expectTypeOf(plain.execute({ q: 'a' })).resolves.toEqualTypeOf<string>();
+    // @ts-expect-error a required field is missing
+    void weather.execute({});
+    // @ts-expect-error a tool without execute cannot be called
+    void client.execute;
+  });
+
+  it('refuses an output that does not fit the output schema', () => {
+    createTool({
+      id: 'x',
+      description: 'x',
+      outputSchema: z.object({ celsius: z.number() }),
+      // @ts-expect-error the output schema wants a number
+      execute: async () => ({ celsius: 'warm' }),
+    });
+  });
+
+  it('yields preliminary results with their type', () => {
+    const stream = createTool({
+      id: 'stream',
+      description: 'Yields',
+      inputSchema: z.object({ n: z.number() }),
+      execute: async function* ({ n }) {
+        yield { step: n };
+      },
+    });
+    expectTypeOf(stream.execute({ n: 1 })).toEqualTypeOf<AsyncIterable<{ step: number }>>();
+  });
+});
+
+describe('tools in generateText', () => {
+  it('fits AI SDK 5', () => {
+    const set: ToolSet5 = tools;
+    void set;
+    const run = () => generateText5({ model: 'x', prompt: 'y', tools });
+    type Call = Extract<Awaited<ReturnType<typeof run>>['staticToolResults'][number], { toolName: 'weather' }>;
+    expectTypeOf<Call['output']>().toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf<Call['input']>().toEqualTypeOf<{ city: string; days: number }>();
+  });
+
+  it('fits AI SDK 6', () => {
+    const set: ToolSet6 = tools;
+    void set;
+    const run = () => generateText6({ model: 'x', prompt: 'y', tools });
+    type Call = Extract<Awaited<ReturnType<typeof run>>['staticToolResults'][number], { toolName: 'weather' }>;
+    expectTypeOf<Call['output']>().toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf<Call['input']>().toEqualTypeOf<{ city: string; days: number }>();
+  });
+
+  it('fits AI SDK 7', () => {
+    const set: ToolSet7 = tools;
+    void set;
+    const run = () => generateText7({ model: 'x', prompt: 'y', tools });
+    type Call = Extract<Awaited<ReturnType<typeof run>>['staticToolResults'][number], { toolName: 'weather' }>;
+    expectTypeOf<Call['output']>().toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf<Call['input']>().toEqualTypeOf<{ city: string; days: number }>();
+  });
+});
