@@ -1,42 +1,47 @@
-// Runs one script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs <script> [args]`.
-// It installs what is missing through the pinned pnpm, then hands over to the script.
+// Runs a script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs <script> [arguments]`.
+// Installs what is missing through the pinned pnpm, then hands over. Written in plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const [script, ...args] = process.argv.slice(2);
-const localPnpm = join(root, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
-const lockfile = join(root, 'pnpm-lock.yaml');
-const installed = join(root, 'node_modules', '.modules.yaml');
+const pnpm = join(root, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
+const [script, ...scriptArguments] = process.argv.slice(2);
 
-function run(command, commandArguments, options = {}) {
-  const result = spawnSync(command, commandArguments, {
-    cwd: root,
-    stdio: 'inherit',
-    shell: process.platform === 'win32' && command === 'npm',
-    ...options,
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...options.env },
-  });
-  if (result.error) throw result.error;
-  return result.status ?? 1;
-}
-
-function install() {
-  const flags = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only', '--loglevel=error'];
-  const status = existsSync(localPnpm)
-    ? run(process.execPath, [localPnpm, ...flags])
-    : run('npm', ['exec', '--yes', '--', manifest.packageManager, ...flags], { stdio: ['ignore', 2, 2] });
+if (!isInstalled()) {
+  console.error('Installing dependencies …');
+  const status = install();
   if (status !== 0) {
-    console.error(`Installing the dependencies failed (exit code ${status}). Is the npm registry within reach?`);
+    console.error(`Installing the dependencies failed with exit code ${status}. Is the npm registry within reach?`);
     process.exit(1);
   }
 }
+process.exit(run(process.execPath, [pnpm, 'run', '--silent', script, ...scriptArguments]));
 
-const isFresh = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lockfile).mtimeMs;
-if (!isFresh) {
-  console.error('Installing dependencies …');
-  install();
+/** pnpm rewrites its record at every installation; a lockfile that is newer asks for another one. */
+function isInstalled() {
+  const record = join(root, 'node_modules', '.modules.yaml');
+  return (
+    existsSync(pnpm) && existsSync(record) && statSync(record).mtimeMs >= statSync(join(root, 'pnpm-lock.yaml')).mtimeMs
+  );
+}
+
+function install() {
+  const options = ['install', '--frozen-lockfile', '--prefer-offline', '--reporter=append-only', '--loglevel=error'];
+  if (existsSync(pnpm)) return run(process.execPath, [pnpm, ...options]);
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return run('npm', ['exec', '--yes', `--package=${packageManager}`, '--', 'pnpm', ...options]);
+}
+
+function run(command, commandArguments) {
+  const { status, error } = spawnSync(command, commandArguments, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32' && command === 'npm',
+    // pnpm puts the Node 24 of node_modules first on the PATH; the compatibility suite asks for the one that started us.
+    env: { ...process.env, QUIVER_HOST_NODE: process.execPath, TURBO_TELEMETRY_DISABLED: '1' },
+  });
+  if (error) throw error;
+  return status ?? 1;
 }

@@ -1,1 +1,0 @@
-import {it,expect} from 'vitest'; import {x} from '@quiver/core/tools'; it('a',()=>expect(x).toBe(1));

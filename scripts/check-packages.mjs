@@ -1,0 +1,77 @@
+// Checks what would be published: manifests (publint), types as every resolver sees them (attw), and that `exports`, build and
+// the pinned list of public names agree.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const pinned = JSON.parse(readFileSync(join(root, 'scripts', 'public-names.json'), 'utf8'));
+const problems = [];
+
+for (const name of readdirSync(join(root, 'packages'))) {
+  const directory = join(root, 'packages', name);
+  const manifest = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  await checkManifest(directory, manifest);
+  checkTypes(directory);
+  await checkNames(directory, manifest);
+}
+for (const entry of Object.keys(pinned)) {
+  const [scope, name, ...subpath] = entry.split('/');
+  const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
+  if (!(`./${subpath.join('/')}`.replace(/^\.\/$/, '.') in manifest.exports))
+    problems.push(`${scope}/${name} pins names of ${entry} but does not export it`);
+}
+
+if (problems.length > 0) {
+  console.error(problems.map((problem) => `✗ ${problem}`).join('\n'));
+  process.exit(1);
+}
+console.log(`${Object.keys(pinned).length} entry points checked`);
+
+async function checkManifest(directory, manifest) {
+  const { messages } = await publint({ pkgDir: directory, strict: true, pack: 'pnpm' });
+  problems.push(...messages.map((message) => `${manifest.name}: ${formatMessage(message, manifest)}`));
+  for (const hook of ['preinstall', 'install', 'postinstall', 'prepare']) {
+    if (manifest.scripts?.[hook])
+      problems.push(`${manifest.name}: runs a '${hook}' script on the machines of its users`);
+  }
+}
+
+function checkTypes(directory) {
+  const { status, stdout } = spawnSync(
+    'attw',
+    ['--pack', '.', '--profile', 'esm-only', '--no-emoji', '--format', 'ascii'],
+    {
+      cwd: directory,
+      encoding: 'utf8',
+    },
+  );
+  if (status !== 0) problems.push(`${directory}: attw\n${stdout}`);
+}
+
+/** Values are compared with the built module; types are compiled by the consumer check, from the same list. */
+async function checkNames(directory, manifest) {
+  for (const [subpath, target] of Object.entries(manifest.exports)) {
+    if (typeof target === 'string') continue;
+    const entry = `${manifest.name}${subpath.slice(1)}`;
+    const missing = Object.values(target).filter((file) => !existsSync(join(directory, file)));
+    if (missing.length > 0) {
+      problems.push(`${entry}: ${missing.join(', ')} does not exist`);
+      continue;
+    }
+    const expected = pinned[entry];
+    if (!expected) {
+      problems.push(`${entry} is exported but not listed in scripts/public-names.json`);
+      continue;
+    }
+    const actual = Object.keys(await import(pathToFileURL(join(directory, target.default)).href)).toSorted();
+    const list = expected.values.toSorted();
+    for (const value of list.filter((value) => !actual.includes(value)))
+      problems.push(`${entry} no longer exports '${value}'`);
+    for (const value of actual.filter((value) => !list.includes(value)))
+      problems.push(`${entry} exports '${value}', which scripts/public-names.json does not list`);
+  }
+}

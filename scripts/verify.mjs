@@ -1,0 +1,100 @@
+// What `npm test` runs. Every stage runs, also after a failure; the last line is the sum: `N passed, N failed, N skipped`.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const scratch = mkdtempSync(join(tmpdir(), 'quiver-verify-'));
+const vitestReport = join(scratch, 'vitest.json');
+const hostNode = process.env.QUIVER_HOST_NODE ?? process.execPath;
+
+/** A stage counts its tests, or, where there are none to count, itself. */
+const stages = [
+  { name: 'format', command: ['pnpm', 'run', 'format:check'] },
+  { name: 'lint', command: ['pnpm', 'run', 'lint'] },
+  { name: 'build', command: ['pnpm', 'run', 'build'] },
+  { name: 'types', command: ['pnpm', 'run', 'typecheck'] },
+  { name: 'unused code', command: ['pnpm', 'run', 'knip'] },
+  {
+    name: 'unit and type tests',
+    command: ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${vitestReport}`],
+    count: () => countVitest(vitestReport),
+  },
+  { name: 'packages', command: ['pnpm', 'run', 'check:packages'] },
+  { name: 'consumer', command: ['pnpm', 'run', 'check:consumer'] },
+  {
+    name: `built packages on this machine's Node (${versionOf(hostNode)})`,
+    command: [hostNode, '--test', '--test-reporter=tap', ...filesOf('scripts/consumer/compat')],
+    count: countTap,
+  },
+  { name: 'examples', command: ['pnpm', '--recursive', '--filter', './examples/*', 'run', 'check'] },
+];
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+const failedStages = [];
+for (const { name, command, count } of stages) {
+  console.log(`\n── ${name}`);
+  const started = performance.now();
+  const { status, output } = await run(command);
+  const counted = (status === 0 || count ? count?.(output) : undefined) ?? {
+    passed: status === 0 ? 1 : 0,
+    failed: 0,
+    skipped: 0,
+  };
+  if (status !== 0 && counted.failed === 0) counted.failed = 1;
+  if (counted.failed > 0) failedStages.push(name);
+  for (const key of Object.keys(total)) total[key] += counted[key];
+  console.log(
+    `── ${name}: ${status === 0 ? 'ok' : `failed (exit code ${status})`}, ${((performance.now() - started) / 1000).toFixed(1)} s`,
+  );
+}
+rmSync(scratch, { recursive: true, force: true });
+
+if (failedStages.length > 0) console.log(`\nFailed: ${failedStages.join(', ')}`);
+console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exit(total.failed === 0 ? 0 : 1);
+
+function run([program, ...programArguments]) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, programArguments, {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, CI: 'true' },
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      process.stdout.write(text);
+    });
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status: status ?? 1, output }));
+  });
+}
+
+function countVitest(file) {
+  try {
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, success } = JSON.parse(
+      readFileSync(file, 'utf8'),
+    );
+    const failed = success ? numFailedTests : Math.max(1, numFailedTests);
+    return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests };
+  } catch {
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+function countTap(output) {
+  const number = (name) => Number(new RegExp(`^# ${name} (\\d+)$`, 'm').exec(output)?.[1] ?? 0);
+  return {
+    passed: number('pass'),
+    failed: number('fail') + number('cancelled'),
+    skipped: number('skipped') + number('todo'),
+  };
+}
+
+function filesOf(directory) {
+  return readdirSync(directory).map((name) => join(directory, name));
+}
+
+function versionOf(node) {
+  return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim();
+}
