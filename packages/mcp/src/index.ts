@@ -1,1 +1,1 @@
-export const placeholder = 'mcp';
+export * from './server/index.js';

@@ -1,0 +1,46 @@
+/** Revisions with a handshake, newest first. */
+export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
+
+/** The legacy revision a request without `MCP-Protocol-Version` header is taken to speak. */
+export const DEFAULT_LEGACY_VERSION = '2025-03-26';
+
+/** The stateless revision: no handshake, every request describes itself. */
+export const MODERN_VERSION = '2026-07-28';
+
+/**
+ * Keys of `_meta` that the modern revision reserves.
+ *
+ * Spelled out here, and compared with the SDK's constants by a test: importing the SDK for a string costs 75 ms at start-up.
+ */
+export const metaKeys = {
+  protocolVersion: 'io.modelcontextprotocol/protocolVersion',
+  clientInfo: 'io.modelcontextprotocol/clientInfo',
+  clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+} as const;
+
+/** Numbers of errors on the wire. */
+export const errorCodes = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** A refused HTTP request; the status says why. */
+  refused: -32000,
+  sessionNotFound: -32001,
+  headerMismatch: -32020,
+  missingClientCapability: -32021,
+  unsupportedVersion: -32022,
+} as const;
+
+/** The levels of log messages, least severe first (RFC 5424). */
+export const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+
+export type LoggingLevel = (typeof loggingLevels)[number];
+
+/** Tells whether a string is one of the protocol's log levels. */
+export function isLoggingLevel(value: unknown): value is LoggingLevel {
+  return loggingLevels.includes(value as LoggingLevel);
+}

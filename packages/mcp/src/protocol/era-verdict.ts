@@ -1,0 +1,74 @@
+import { MODERN_VERSION, metaKeys } from './constants.js';
+import { isObject, type JsonRpcRequest, type Params } from './json-rpc.js';
+import { ProtocolError } from './protocol-error.js';
+import { expectedName, requireStandardHeaders, type StandardHeaders } from './standard-headers.js';
+
+export type Era = 'legacy' | 'modern';
+
+/** Tells whether a message, or its headers, claim the modern revision or a later one. */
+export function claimsModern(params: Params | undefined, protocolVersionHeader?: string): boolean {
+  // Revisions are dates, so they sort as text.
+  if (protocolVersionHeader !== undefined && protocolVersionHeader >= MODERN_VERSION) return true;
+  const meta = params?.['_meta'];
+  return isObject(meta) && metaKeys.protocolVersion in meta;
+}
+
+/**
+ * Tells whether a request is modern beyond doubt: complete envelope, headers that agree with it. Everything less than perfect
+ * goes to {@link judgeEra}, which knows every rule and costs ten times as much.
+ *
+ * @param headers - leave out over stdio, where there are none
+ */
+export function isPerfectModernRequest({ method, params }: JsonRpcRequest, headers?: StandardHeaders): boolean {
+  const meta = params?.['_meta'];
+  if (!isObject(meta) || meta[metaKeys.protocolVersion] !== MODERN_VERSION) return false;
+  if (!isPlainCapabilities(meta[metaKeys.clientCapabilities]) || !isPlainIdentity(meta[metaKeys.clientInfo]))
+    return false;
+  if (!headers) return true;
+  return (
+    headers.protocolVersion === MODERN_VERSION &&
+    headers.method === method &&
+    headers.name === expectedName(method, params)
+  );
+}
+
+function isPlainCapabilities(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  for (const key in value) if (!isObject(value[key])) return false;
+  return true;
+}
+
+function isPlainIdentity(value: unknown): boolean {
+  if (value === undefined) return true;
+  return isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string';
+}
+
+/**
+ * The official SDK's verdict on a message that is not a perfect request of either era.
+ *
+ * @throws ProtocolError with the SDK's own code, text and HTTP status when the message has to be refused
+ */
+export async function judgeEra(body: unknown, headers?: StandardHeaders): Promise<Era> {
+  const { classifyInboundRequest, UnsupportedProtocolVersionError } = await import('./sdk-server.js');
+  const outcome = classifyInboundRequest({
+    httpMethod: 'POST',
+    body,
+    ...(headers?.protocolVersion !== undefined && { protocolVersionHeader: headers.protocolVersion }),
+    ...(headers?.method !== undefined && { mcpMethodHeader: headers.method }),
+    ...(headers?.name !== undefined && { mcpNameHeader: headers.name }),
+  });
+  if (outcome.kind === 'reject') {
+    throw new ProtocolError(outcome.code, outcome.message, { httpStatus: outcome.httpStatus, data: outcome.data });
+  }
+  if (outcome.kind === 'legacy') return 'legacy';
+  const { revision } = outcome.classification;
+  if (revision !== MODERN_VERSION) {
+    const refusal = new UnsupportedProtocolVersionError({
+      supported: [MODERN_VERSION],
+      requested: revision ?? 'unknown',
+    });
+    throw new ProtocolError(refusal.code, refusal.message, { httpStatus: 400, data: refusal.data });
+  }
+  if (headers && outcome.messageKind === 'request') requireStandardHeaders(outcome.message as JsonRpcRequest, headers);
+  return 'modern';
+}

@@ -1,0 +1,77 @@
+import { errorCodes } from './constants.js';
+import { ProtocolError } from './protocol-error.js';
+
+export type RequestId = string | number;
+
+export type Params = Record<string, unknown>;
+
+export interface JsonRpcRequest {
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId;
+  readonly method: string;
+  readonly params?: Params;
+}
+
+export interface JsonRpcNotification {
+  readonly jsonrpc: '2.0';
+  readonly method: string;
+  readonly params?: Params;
+}
+
+/** The answer to a request that this side sent. */
+export interface JsonRpcResponse {
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId;
+  readonly result?: Params;
+  readonly error?: { code: number; message: string; data?: unknown };
+}
+
+export type IncomingMessage =
+  | { readonly kind: 'request'; readonly message: JsonRpcRequest }
+  | { readonly kind: 'notification'; readonly message: JsonRpcNotification }
+  | { readonly kind: 'response'; readonly message: JsonRpcResponse };
+
+/**
+ * Sorts a parsed body. Member names are compared exactly: `Method` is not `method`.
+ *
+ * @returns `undefined` for what is not one JSON-RPC message; an array is never one
+ * @see [JSON-RPC 2.0](https://www.jsonrpc.org/specification)
+ */
+export function parseMessage(value: unknown): IncomingMessage | undefined {
+  if (!isObject(value) || value['jsonrpc'] !== '2.0') return undefined;
+  const { id, method, params } = value;
+  if (typeof method === 'string') {
+    if (params !== undefined && !isObject(params)) return undefined;
+    if (id === undefined) return { kind: 'notification', message: value as unknown as JsonRpcNotification };
+    return isRequestId(id) ? { kind: 'request', message: value as unknown as JsonRpcRequest } : undefined;
+  }
+  if (method !== undefined || !isRequestId(id)) return undefined;
+  const answered = isObject(value['result']) !== isObject(value['error']);
+  return answered ? { kind: 'response', message: value as unknown as JsonRpcResponse } : undefined;
+}
+
+/** Tells whether a value is a JSON object: not an array, not `null`. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
+}
+
+/** The text of an answer whose result is text already. */
+export function resultText(id: RequestId, result: string): string {
+  return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":${result}}`;
+}
+
+/** The text of an error answer. Anything but a {@link ProtocolError} becomes -32603 without a word about its cause. */
+export function errorText(id: RequestId | null, error: unknown): string {
+  const { code, message, data } = error instanceof ProtocolError ? error : internalError;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } });
+}
+
+const internalError = { code: errorCodes.internal, message: 'Internal error', data: undefined };
+
+export function notificationText(method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', method, params });
+}

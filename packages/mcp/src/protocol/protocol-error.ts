@@ -1,0 +1,30 @@
+import { errorCodes } from './constants.js';
+
+export interface ProtocolErrorOptions {
+  data?: unknown;
+  /** HTTP status to answer with; over stdio it means nothing. Default 200: the error is the answer, the transport is fine. */
+  httpStatus?: number;
+}
+
+/** An error that the other side sees as a JSON-RPC error: a number and a sentence. Never leaves the package as an exception. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+  readonly code: number;
+  readonly data: unknown;
+  readonly httpStatus: number;
+
+  constructor(code: number, message: string, options: ProtocolErrorOptions = {}) {
+    super(message);
+    this.code = code;
+    this.data = options.data;
+    this.httpStatus = options.httpStatus ?? 200;
+  }
+}
+
+export function methodNotFound(method: string, httpStatus = 200): ProtocolError {
+  return new ProtocolError(errorCodes.methodNotFound, `Method not found: ${method}`, { httpStatus });
+}
+
+export function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.invalidParams, message);
+}

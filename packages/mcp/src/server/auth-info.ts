@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import type { McpAuthInfo } from '@quiver/core/tools';
+import { isObject } from '../protocol/json-rpc.js';
+
+const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes', 'expiresAt', 'resource', 'extra']);
+
+/**
+ * What middleware put on `req.auth`, as tools see it: as it is, and everything that is not one of the usual keys also under
+ * `extra`.
+ */
+export function toAuthInfo(auth: unknown): McpAuthInfo | undefined {
+  if (!isObject(auth)) return undefined;
+  const own = Object.entries(auth).filter(([key]) => !standardKeys.has(key));
+  const given = isObject(auth['extra']) ? auth['extra'] : {};
+  return { ...auth, extra: { ...Object.fromEntries(own), ...given } };
+}
+
+const subjectKeys = ['sub', 'subject', 'userId'] as const;
+
+/**
+ * Whom a session belongs to. A user's id survives a refreshed token; without one, the token itself is the identity, since
+ * many users may share a client id. The empty string stands for callers without authentication.
+ *
+ * @see [MCP, session hijacking](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)
+ */
+export function principalOf(authInfo: McpAuthInfo | undefined): string {
+  if (!authInfo) return '';
+  for (const key of subjectKeys) {
+    const subject: unknown = authInfo.extra?.[key];
+    if (typeof subject === 'string' || typeof subject === 'number') return `${key}:${subject}`;
+  }
+  if (typeof authInfo.token === 'string')
+    return `token:${createHash('sha256').update(authInfo.token).digest('base64')}`;
+  return `client:${authInfo.clientId ?? ''}`;
+}

@@ -1,0 +1,65 @@
+import type { McpAuthInfo } from '@quiver/core/tools';
+import { notificationText, type RequestId } from '../protocol/json-rpc.js';
+
+/** Carries messages to the client beside the answer: over HTTP the answer's own stream, over stdio the connection. */
+export interface Channel {
+  send(messageText: string): void;
+}
+
+/** Who sent a request. */
+export interface Caller {
+  readonly authInfo?: McpAuthInfo | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+/**
+ * One request on its way through the server: whom it came from, whether it still matters, and a way to tell the client
+ * something before the answer. Both eras and every transport hand the same object to the tool.
+ */
+export class Exchange {
+  readonly requestId: RequestId;
+  readonly caller: Caller;
+  readonly #channel: Channel;
+  #controller: AbortController | undefined;
+  #state: 'open' | 'cancelled' | 'settled' = 'open';
+
+  constructor(requestId: RequestId, caller: Caller, channel: Channel) {
+    this.requestId = requestId;
+    this.caller = caller;
+    this.#channel = channel;
+  }
+
+  /** Fires when the client cancels the request or goes away. Created on first use. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#state === 'cancelled') this.#controller.abort(cancellation());
+    }
+    return this.#controller.signal;
+  }
+
+  /** A cancelled request gets no answer. */
+  get cancelled(): boolean {
+    return this.#state === 'cancelled';
+  }
+
+  cancel(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'cancelled';
+    this.#controller?.abort(cancellation());
+  }
+
+  /** The answer is made: nothing may follow it. */
+  settle(): void {
+    if (this.#state === 'open') this.#state = 'settled';
+  }
+
+  /** Sends a notification that belongs to this request. After the answer, or a cancellation, it is dropped. */
+  notify(method: string, params: object): void {
+    if (this.#state === 'open') this.#channel.send(notificationText(method, params));
+  }
+}
+
+function cancellation(): DOMException {
+  return new DOMException('The request was cancelled by the MCP client.', 'AbortError');
+}

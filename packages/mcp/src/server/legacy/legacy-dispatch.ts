@@ -1,0 +1,80 @@
+import type { EncodedResult } from '../../content.js';
+import { isLoggingLevel, LEGACY_VERSIONS, loggingLevels } from '../../protocol/constants.js';
+import {
+  isObject,
+  isRequestId,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type Params,
+} from '../../protocol/json-rpc.js';
+import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
+import type { Implementation } from '../../protocol/types.js';
+import type { Exchange } from '../exchange.js';
+import { refuseCursor } from '../list-cursor.js';
+import type { ServerDefinition } from '../server-definition.js';
+import { callTool } from '../tool-call.js';
+import type { LegacyPeer } from './legacy-peer.js';
+
+/**
+ * Answers a request of a revision with a handshake (up to 2025-11-25).
+ *
+ * @returns the result as JSON text
+ * @throws ProtocolError for everything that is answered with a JSON-RPC error
+ */
+export async function answerLegacyRequest(
+  server: ServerDefinition,
+  peer: LegacyPeer,
+  { method, params }: JsonRpcRequest,
+  exchange: Exchange,
+): Promise<string> {
+  switch (method) {
+    case 'tools/call':
+      return encode(await callTool({ tools: server.tools, params, exchange, era: 'legacy', logLevel: peer.logLevel }));
+    case 'tools/list':
+      refuseCursor(params);
+      return `{${server.tools.listText('legacy')}}`;
+    case 'initialize':
+      return initialize(server, peer, params);
+    case 'ping':
+      return '{}';
+    case 'logging/setLevel':
+      return setLogLevel(peer, params);
+    default:
+      throw methodNotFound(method);
+  }
+}
+
+/** Notifications are never answered; those that mean nothing here are ignored. */
+export function acceptLegacyNotification(peer: LegacyPeer, { method, params }: JsonRpcNotification): void {
+  if (method !== 'notifications/cancelled') return;
+  const requestId = params?.['requestId'];
+  if (isRequestId(requestId)) peer.inFlight.get(requestId)?.cancel();
+}
+
+function encode({ members, meta }: EncodedResult): string {
+  return meta ? `{${members},"_meta":${JSON.stringify(meta)}}` : `{${members}}`;
+}
+
+/** An unknown revision is answered with the newest one we speak; the client decides whether it can live with that. */
+function initialize(server: ServerDefinition, peer: LegacyPeer, params: Params | undefined): string {
+  const requested = params?.['protocolVersion'];
+  if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
+  const { clientInfo, capabilities } = params ?? {};
+  peer.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
+  peer.clientCapabilities = isObject(capabilities) ? capabilities : {};
+  // The name and version are shown and never trusted; other members pass.
+  if (isObject(clientInfo)) peer.clientInfo = clientInfo as unknown as Implementation;
+  return JSON.stringify({
+    protocolVersion: peer.protocolVersion,
+    capabilities: server.capabilities,
+    serverInfo: server.serverInfo,
+    ...(server.instructions !== undefined && { instructions: server.instructions }),
+  });
+}
+
+function setLogLevel(peer: LegacyPeer, params: Params | undefined): string {
+  const level = params?.['level'];
+  if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
+  peer.logLevel = level;
+  return '{}';
+}

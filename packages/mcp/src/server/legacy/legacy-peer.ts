@@ -1,0 +1,19 @@
+import type { LoggingLevel } from '../../protocol/constants.js';
+import type { RequestId } from '../../protocol/json-rpc.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
+import type { Exchange } from '../exchange.js';
+
+/** What the server knows of one legacy client between requests: a session over HTTP, the connection over stdio. */
+export interface LegacyPeer {
+  protocolVersion: string;
+  clientInfo?: Implementation;
+  clientCapabilities: ClientCapabilities;
+  /** The least severe log message that is sent; everything until the client says otherwise. */
+  logLevel: LoggingLevel;
+  /** Requests that are being answered. A client may cancel its own and no others. */
+  readonly inFlight: Map<RequestId, Exchange>;
+}
+
+export function createLegacyPeer(protocolVersion: string): LegacyPeer {
+  return { protocolVersion, clientCapabilities: {}, logLevel: 'debug', inFlight: new Map() };
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http';
+import { errorCodes } from '../protocol/constants.js';
+import { ProtocolError } from '../protocol/protocol-error.js';
+
+export interface OriginPolicy {
+  /**
+   * Checks `Host` and `Origin` against DNS rebinding. Default: for requests that arrive over the loopback interface, and
+   * whenever a list below is given.
+   */
+  readonly enableDnsRebindingProtection?: boolean | undefined;
+  /** Values of `Host` that are accepted, with or without port. Default: loopback names. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Values of `Origin` that are accepted, as origins or host names. Default: loopback names. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+}
+
+const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Refuses requests that a web page made a browser send, before a byte of the body is read.
+ *
+ * @throws ProtocolError with HTTP status 403
+ * @see [MCP, DNS rebinding](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning)
+ */
+export function requireTrustedOrigin(req: IncomingMessage, policy: OriginPolicy): void {
+  const { enableDnsRebindingProtection, allowedHosts, allowedOrigins } = policy;
+  if (enableDnsRebindingProtection === false) return;
+  const checksAll = enableDnsRebindingProtection ?? isLoopback(req.socket?.localAddress);
+  if (checksAll || allowedHosts) {
+    const { host } = req.headers;
+    if (countHeaders(req, 'host') > 1 || !isAllowed(host, allowedHosts ?? loopbackNames, hostNameOf)) {
+      throw forbidden(`Host ${describe(host)} is not allowed here; name it in allowedHosts if it should be.`);
+    }
+  }
+  if (checksAll || allowedOrigins) {
+    const { origin } = req.headers;
+    if (origin !== undefined && !isAllowed(origin, allowedOrigins ?? loopbackNames, originNameOf)) {
+      throw forbidden(`Origin ${describe(origin)} is not allowed here; name it in allowedOrigins if it should be.`);
+    }
+  }
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return (
+    address !== undefined && (address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'))
+  );
+}
+
+function isAllowed(
+  value: string | undefined,
+  allowed: readonly string[],
+  nameOf: (value: string) => string | undefined,
+): boolean {
+  if (value === undefined) return false;
+  if (allowed.includes(value)) return true;
+  const name = nameOf(value);
+  return name !== undefined && allowed.includes(name);
+}
+
+/** `LOCALHOST.:3000` → `localhost`. */
+function hostNameOf(host: string): string | undefined {
+  return /[\s/@\\?#]/.test(host) ? undefined : nameOf(`http://${host}`);
+}
+
+/** `http://localhost:3000` → `localhost`; `null`, which browsers send for opaque origins, has no name. */
+function originNameOf(origin: string): string | undefined {
+  return /^https?:\/\//i.test(origin) ? nameOf(origin) : undefined;
+}
+
+const names = new Map<string, string | undefined>();
+const maxNames = 256;
+
+/** Remembered per text: the same few values come with every request, and parsing a URL costs more than the rest. */
+function nameOf(url: string): string | undefined {
+  if (names.has(url)) return names.get(url);
+  if (names.size >= maxNames) names.clear();
+  let name: string | undefined;
+  try {
+    name = new URL(url).hostname.replace(/\.$/, '');
+  } catch {
+    name = undefined;
+  }
+  names.set(url, name);
+  return name;
+}
+
+function countHeaders(req: IncomingMessage, name: string): number {
+  const { rawHeaders } = req;
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index] as string;
+    if (header.length === name.length && header.toLowerCase() === name) count += 1;
+  }
+  return count;
+}
+
+function forbidden(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.refused, message, { httpStatus: 403 });
+}
+
+function describe(value: string | undefined): string {
+  return value === undefined ? '(none)' : JSON.stringify(value.slice(0, 100));
+}
+
+/**
+ * Refuses a POST that is not JSON, or whose client does not take both forms of an answer.
+ *
+ * @throws ProtocolError with HTTP status 406 or 415
+ */
+export function requireJsonExchange({ headers }: IncomingMessage): void {
+  if (!isJson(headers['content-type'])) {
+    throw new ProtocolError(errorCodes.refused, 'Unsupported Media Type: Content-Type must be application/json', {
+      httpStatus: 415,
+    });
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new ProtocolError(
+      errorCodes.refused,
+      `Unsupported Media Type: Content-Encoding ${describe(encoding)} is not accepted`,
+      {
+        httpStatus: 415,
+      },
+    );
+  }
+  if (!accepts(headers.accept, 'application', 'json') || !accepts(headers.accept, 'text', 'event-stream')) {
+    throw notAcceptable('Not Acceptable: Client must accept both application/json and text/event-stream');
+  }
+}
+
+/** @throws ProtocolError with HTTP status 406 */
+export function requireEventStream({ headers }: IncomingMessage): void {
+  if (!accepts(headers.accept, 'text', 'event-stream'))
+    throw notAcceptable('Not Acceptable: Client must accept text/event-stream');
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return (
+    contentType === 'application/json' || contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
+  );
+}
+
+/** No `Accept` header accepts everything. @see [RFC 9110, section 12.5.1](https://www.rfc-editor.org/rfc/rfc9110.html#section-12.5.1) */
+function accepts(accept: string | undefined, type: string, subtype: string): boolean {
+  if (accept === undefined) return true;
+  const text = accept.toLowerCase();
+  return text.includes(`${type}/${subtype}`) || text.includes(`${type}/*`) || text.includes('*/*');
+}
+
+function notAcceptable(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.refused, message, { httpStatus: 406 });
+}

@@ -1,0 +1,98 @@
+import { createTool } from '@quiver/core/tools';
+import type { ToolsInput } from '@quiver/mcp/server';
+import { z } from 'zod';
+
+const addition = z.object({ sum: z.number() });
+
+/** Tools with every kind of behaviour the tests need. */
+export const exampleTools = {
+  echo: createTool({
+    id: 'echo-tool',
+    description: 'Says it again',
+    inputSchema: z.object({ message: z.string() }),
+    execute: async ({ message }) => message,
+  }),
+  add: createTool({
+    id: 'add',
+    description: 'Adds two numbers',
+    title: 'Addition',
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    outputSchema: addition,
+    mcp: { annotations: { readOnlyHint: true }, _meta: { source: 'test' } },
+    execute: async ({ a, b }) => ({ sum: a + b }),
+  }),
+  fail: createTool({
+    id: 'fail',
+    description: 'Throws',
+    execute: async () => {
+      throw new Error('the disk is full');
+    },
+  }),
+  whoami: createTool({
+    id: 'whoami',
+    description: 'Tells what it knows of the caller',
+    execute: async (_input, { mcp, requestContext }) => ({
+      authInfo: mcp.extra?.authInfo,
+      sessionId: mcp.extra?.sessionId,
+      requestId: mcp.extra?.requestId,
+      sameInContext: requestContext.get('mcp.extra') === mcp.extra,
+    }),
+  }),
+  image: createTool({
+    id: 'image',
+    description: 'Returns an image',
+    execute: async () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }),
+  }),
+  odd: createTool({
+    id: 'odd',
+    description: 'Returns values that JSON cannot carry',
+    inputSchema: z.object({ kind: z.enum(['circular', 'bigint', 'undefined', 'date', 'map', 'nan', 'function']) }),
+    execute: async ({ kind }): Promise<unknown> => {
+      const circular: Record<string, unknown> = {};
+      circular['self'] = circular;
+      const values: Record<string, unknown> = {
+        circular,
+        bigint: { big: 1n },
+        undefined,
+        date: new Date(0),
+        map: new Map([['a', 1]]),
+        nan: Number.NaN,
+        function: () => 1,
+      };
+      return values[kind];
+    },
+  }),
+  wrongOutput: createTool({
+    id: 'wrongOutput',
+    description: 'Breaks its own promise',
+    outputSchema: addition,
+    execute: async () => ({ sum: 'three' }) as unknown as { sum: number },
+  }),
+  steps: createTool({
+    id: 'steps',
+    description: 'Reports progress and logs',
+    execute: async (_input, { mcp }) => {
+      await mcp.progress({ progress: 1, total: 2, message: 'half' });
+      await mcp.log('info', 'working');
+      await mcp.progress({ progress: 2, total: 2 });
+      return 'done';
+    },
+  }),
+  wait: createTool({
+    id: 'wait',
+    description: 'Waits until it is aborted or the time is over',
+    inputSchema: z.object({ milliseconds: z.number() }),
+    execute: ({ milliseconds }, { abortSignal }) =>
+      new Promise<string>((resolve, reject) => {
+        const timer = setTimeout(() => resolve('waited'), milliseconds);
+        abortSignal?.addEventListener('abort', () => {
+          clearTimeout(timer);
+          aborted.count += 1;
+          reject(new Error('aborted'));
+        });
+      }),
+  }),
+} satisfies ToolsInput;
+
+/** How many calls of `wait` were aborted in this process. */
+export const aborted = { count: 0 };
