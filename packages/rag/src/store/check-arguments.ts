@@ -1,0 +1,94 @@
+import { QuiverError } from '@quiver/core';
+import type { UpsertParams, VectorMetadata } from './vector-store.js';
+
+export function invalidArgument(message: string, details?: Record<string, unknown>): QuiverError {
+  return new QuiverError('VECTOR_ARGUMENT_INVALID', message, details === undefined ? {} : { details });
+}
+
+export function indexNotFound(indexName: string, existing: readonly string[]): QuiverError {
+  const known = existing.length > 0 ? ` Existing: ${existing.join(', ')}.` : ' There is none yet.';
+  return new QuiverError(
+    'VECTOR_INDEX_NOT_FOUND',
+    `There is no index '${indexName}'; create it with createIndex().${known}`,
+    {
+      details: { indexName },
+    },
+  );
+}
+
+/** A vector as it is stored. @throws `VECTOR_DIMENSION_MISMATCH`, `VECTOR_ARGUMENT_INVALID` for anything but finite numbers */
+export function toVector(values: ArrayLike<number>, dimension: number, what: string): Float32Array {
+  if (values.length !== dimension) {
+    throw new QuiverError(
+      'VECTOR_DIMENSION_MISMATCH',
+      `${what} has ${values.length} numbers, but the index has dimension ${dimension}. Was another embedding model used?`,
+      {
+        details: { expected: dimension, actual: values.length },
+      },
+    );
+  }
+  const vector = Float32Array.from(values);
+  for (let position = 0; position < vector.length; position += 1) {
+    if (!Number.isFinite(vector[position]))
+      throw invalidArgument(
+        `${what} holds ${String(values[position])} at position ${position}; only finite numbers can be stored.`,
+      );
+  }
+  return vector;
+}
+
+export function requireTopK(topK: number): number {
+  const whole = Math.floor(topK);
+  if (!Number.isFinite(whole) || whole < 1)
+    throw invalidArgument(`topK must be a positive integer, not ${String(topK)}.`);
+  return whole;
+}
+
+/** A record ready to be stored: metadata as plain JSON, so that it is the same in memory and on disk. */
+export interface CheckedRecord {
+  readonly id: string;
+  readonly vector: Float32Array;
+  readonly metadata: VectorMetadata;
+  readonly document?: string;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` before anything is stored */
+export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams, dimension: number): CheckedRecord[] {
+  for (const [name, list] of Object.entries({ metadata, ids, documents })) {
+    if (list && list.length !== vectors.length) {
+      throw invalidArgument(
+        `upsert got ${vectors.length} vectors but ${list.length} ${name}; there must be one for each.`,
+      );
+    }
+  }
+  const records = new Map<string, CheckedRecord>();
+  vectors.forEach((values, position) => {
+    const id = ids?.[position] ?? crypto.randomUUID();
+    if (typeof id !== 'string' || id === '')
+      throw invalidArgument(`The id of vector ${position} must be a non-empty string.`);
+    const document = documents?.[position];
+    records.set(id, {
+      id,
+      vector: toVector(values, dimension, `Vector ${position} (id '${id}')`),
+      metadata: toPlainMetadata(metadata?.[position] ?? {}, id),
+      ...(document !== undefined && { document }),
+    });
+  });
+  return [...records.values()];
+}
+
+/** Metadata as JSON: dates become text, `undefined` disappears, and later changes of the caller's object have no effect. */
+export function toPlainMetadata(metadata: VectorMetadata, id: string): VectorMetadata {
+  let plain: unknown;
+  try {
+    plain = JSON.parse(JSON.stringify(metadata));
+  } catch (error) {
+    throw new QuiverError('VECTOR_ARGUMENT_INVALID', `The metadata of '${id}' cannot be written as JSON.`, {
+      cause: error,
+    });
+  }
+  if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
+    throw invalidArgument(`The metadata of '${id}' must be an object.`);
+  }
+  return plain;
+}

@@ -1,0 +1,17 @@
+export type {
+  CreateIndexParams,
+  DeleteVectorsParams,
+  GetParams,
+  IndexDescription,
+  QueryParams,
+  ScanPage,
+  ScanParams,
+  UpdateVectorParams,
+  UpsertParams,
+  VectorFilter,
+  VectorMatch,
+  VectorMetadata,
+  VectorMetric,
+  VectorRecord,
+  VectorStore,
+} from './vector-store.js';
