@@ -1,0 +1,46 @@
+import { canonicalJson } from './canonical-json.js';
+import type { Span } from './chunking/span.js';
+import { contentHash } from './content-hash.js';
+
+/** Facts about a text, kept with it in a store: plain JSON data. */
+export type Metadata = Record<string, unknown>;
+
+/** The metadata of the document, and where in it the chunk stands. */
+export interface ChunkMetadata extends Metadata {
+  /** `text === source.slice(startIndex, endIndex)`, in UTF-16 code units. */
+  startIndex: number;
+  endIndex: number;
+  /** Titles of the headings above the chunk, outermost first; absent where there are none. */
+  headings?: readonly string[];
+}
+
+/** A verbatim piece of a document. Its place stands in the metadata, because that is what stores keep. */
+export interface Chunk {
+  /**
+   * The same for the same text in a document with the same metadata, wherever it stands in it, and whatever surrounds it: an
+   * edit changes the ids of the chunks that it changes, and no others.
+   */
+  readonly id: string;
+  readonly text: string;
+  /** The same as `text`. */
+  readonly content: string;
+  readonly metadata: ChunkMetadata;
+}
+
+/** Turns the spans of one text into chunks. */
+export function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
+  const identity = canonicalJson(metadata);
+  const occurrences = new Map<string, number>();
+  return spans.map(({ start, end, headings }) => {
+    const content = text.slice(start, end);
+    const hash = contentHash(identity, content);
+    const earlier = occurrences.get(hash) ?? 0;
+    occurrences.set(hash, earlier + 1);
+    return {
+      id: earlier === 0 ? hash : contentHash(identity, content, String(earlier)),
+      text: content,
+      content,
+      metadata: { ...metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },
+    };
+  });
+}

@@ -1,0 +1,97 @@
+let segmenter: Intl.Segmenter | undefined;
+
+/**
+ * Tells whether a text may be cut at `index` without splitting a user-perceived character: an emoji sequence, a letter and its
+ * accents, a flag, CR LF.
+ *
+ * @param knownBoundary - a grapheme boundary at or before `index`; nothing before it is looked at
+ * @see [UAX #29, Grapheme Cluster Boundary Rules](https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules)
+ */
+export function isGraphemeBoundary(text: string, index: number, knownBoundary: number): boolean {
+  return floorGraphemeBoundary(text, index, knownBoundary) === index;
+}
+
+/** The last grapheme boundary at or before `index`. */
+export function floorGraphemeBoundary(text: string, index: number, knownBoundary: number): number {
+  if (index <= knownBoundary) return knownBoundary;
+  if (index >= text.length) return text.length;
+  if (isPlainBoundary(text, index)) return index;
+  const from = plainBoundaryBefore(text, index, knownBoundary);
+  let boundary = from;
+  for (const cluster of clustersFrom(text, from, index)) {
+    if (cluster > index) break;
+    boundary = cluster;
+  }
+  return boundary;
+}
+
+/** The first grapheme boundary after `index`, which itself must be one. */
+export function nextGraphemeBoundary(text: string, index: number): number {
+  const next = index + 1;
+  if (next >= text.length) return text.length;
+  if (isPlainBoundary(text, next)) return next;
+  for (const boundary of clustersFrom(text, index, next)) if (boundary > index) return boundary;
+  return text.length;
+}
+
+/**
+ * The boundaries after `from` until one passes `index`. Only as much text as needed goes through the segmenter, which is slow:
+ * a window is trusted as far as the last cluster that it closes.
+ */
+function* clustersFrom(text: string, from: number, index: number): Generator<number> {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
+  let start = from;
+  let size = Math.max(64, index - from + 32);
+  while (start < text.length) {
+    const end = Math.min(text.length, start + size);
+    let last = 0;
+    for (const { index: offset } of segmenter.segment(text.slice(start, end))) {
+      // A boundary one unit before the window's end may come from a surrogate pair that the window cut.
+      if (offset === 0 || (end < text.length && start + offset >= end - 1)) continue;
+      last = offset;
+      yield start + offset;
+      if (start + offset > index) return;
+    }
+    if (end === text.length) {
+      yield end;
+      return;
+    }
+    if (last === 0) size *= 2;
+    start += last;
+  }
+}
+
+function plainBoundaryBefore(text: string, index: number, knownBoundary: number): number {
+  for (let at = index - 1; at > knownBoundary; at--) if (isPlainBoundary(text, at)) return at;
+  return knownBoundary;
+}
+
+/** True only where no rule of UAX #29 can forbid a break; false says nothing. */
+function isPlainBoundary(text: string, index: number): boolean {
+  const next = text.charCodeAt(index);
+  const previous = text.charCodeAt(index - 1);
+  if (next === 0x0a && previous === 0x0d) return false;
+  if (isPlain(previous)) return isPlain(next);
+  return next < 0x80 && !mayJoinNext(previous);
+}
+
+/** Characters that neither extend a cluster, nor carry on one, nor pair up: Latin, Greek, Cyrillic, kana, Han, Hangul syllables. */
+function isPlain(unit: number): boolean {
+  if (unit < 0x300) return true;
+  return (
+    (unit >= 0x370 && unit <= 0x482) ||
+    (unit >= 0x48a && unit <= 0x58f) ||
+    (unit >= 0x2010 && unit <= 0x2027) ||
+    (unit >= 0x3000 && unit <= 0x3029) ||
+    (unit >= 0x3041 && unit <= 0x3096) ||
+    (unit >= 0x30a1 && unit <= 0x30ff) ||
+    (unit >= 0x3400 && unit <= 0x9fff) ||
+    (unit >= 0xac00 && unit <= 0xd7a3) ||
+    (unit >= 0xff01 && unit <= 0xff9d)
+  );
+}
+
+/** What may prepend itself to an ASCII character: half of a pair, or one of the scripts that have Prepend characters. */
+function mayJoinNext(unit: number): boolean {
+  return (unit >= 0xd800 && unit <= 0xdfff) || (unit >= 0x600 && unit <= 0x8ff) || (unit >= 0xd00 && unit <= 0xd7f);
+}

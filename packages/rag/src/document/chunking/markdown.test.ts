@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import { MDocument } from '../document.js';
+
+const guide = `Preamble.
+
+# Guide
+
+## Install
+
+Run npm install.
+
+### From source
+
+\`\`\`sh
+# not a heading
+make
+\`\`\`
+
+Use
+===
+
+Call it.
+`;
+
+async function chunk(text: string, options = {}): Promise<[string[] | undefined, string][]> {
+  const chunks = await MDocument.fromMarkdown(text).chunk(options);
+  return chunks.map((piece) => [piece.metadata.headings as string[] | undefined, piece.text]);
+}
+
+describe('markdown chunks', () => {
+  test('are sections with the path of their headings', async () => {
+    expect(await chunk(guide)).toEqual([
+      [undefined, 'Preamble.'],
+      [['Guide', 'Install'], '# Guide\n\n## Install\n\nRun npm install.'],
+      [['Guide', 'Install', 'From source'], '### From source\n\n```sh\n# not a heading\nmake\n```'],
+      [['Use'], 'Use\n===\n\nCall it.'],
+    ]);
+  });
+
+  test('do not repeat text across headings', async () => {
+    const pieces = await chunk(guide, { overlap: 20 });
+    expect(
+      pieces
+        .map(([, text]) => text)
+        .join('')
+        .replace(/\s/g, ''),
+    ).toBe(guide.replace(/\s/g, ''));
+  });
+
+  test('end before a fence that would otherwise be cut, however small that leaves them', async () => {
+    const fence = `\`\`\`\n${'line of code\n'.repeat(6)}\`\`\``;
+    const pieces = await chunk(`# A\n\nIntro.\n\n${fence}\n\nAfter.`, { maxSize: 90, overlap: 0 });
+    expect(pieces.map(([, text]) => text)).toEqual(['# A\n\nIntro.', fence, 'After.']);
+  });
+
+  test('cut a fence that is too long at its lines', async () => {
+    const fence = `\`\`\`\n${'line of code\n'.repeat(20)}\`\`\``;
+    const pieces = await chunk(fence, { maxSize: 60, overlap: 0 });
+    for (const [, text] of pieces) expect(text).toMatch(/^(```\n)?(line of code\n?)+(```)?$/);
+    expect(pieces.length).toBeGreaterThan(3);
+  });
+
+  test('keep list items whole', async () => {
+    const list = Array.from({ length: 9 }, (_, index) => `- item ${index}\n  goes on`).join('\n');
+    for (const [, text] of await chunk(`# L\n\n${list}\n`, { maxSize: 50, overlap: 0 })) {
+      expect(text).toMatch(/^(# L\n\n)?(- item \d\n  goes on\n?)+$/);
+    }
+  });
+
+  test('keep a heading with the text under it', async () => {
+    const pieces = await chunk(`# Title\n\n${'word '.repeat(40)}`, { maxSize: 60, overlap: 0 });
+    expect(pieces[0]?.[1]).toMatch(/^# Title\n\nword word/);
+  });
+
+  test('of text without headings have none', async () => {
+    expect(await chunk('just text')).toEqual([[undefined, 'just text']]);
+  });
+});
