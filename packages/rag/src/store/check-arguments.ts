@@ -52,8 +52,15 @@ export interface CheckedRecord {
   readonly document?: string;
 }
 
+export interface CheckedUpsert {
+  /** One per vector that was given. */
+  readonly ids: string[];
+  /** One per id: of equal ids the last one. */
+  readonly records: CheckedRecord[];
+}
+
 /** @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` before anything is stored */
-export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams, dimension: number): CheckedRecord[] {
+export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams, dimension: number): CheckedUpsert {
   for (const [name, list] of Object.entries({ metadata, ids, documents })) {
     if (list && list.length !== vectors.length) {
       throw invalidArgument(
@@ -62,7 +69,7 @@ export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams,
     }
   }
   const records = new Map<string, CheckedRecord>();
-  vectors.forEach((values, position) => {
+  const allIds = vectors.map((values, position) => {
     const id = ids?.[position] ?? crypto.randomUUID();
     if (typeof id !== 'string' || id === '')
       throw invalidArgument(`The id of vector ${position} must be a non-empty string.`);
@@ -73,8 +80,9 @@ export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams,
       metadata: toPlainMetadata(metadata?.[position] ?? {}, id),
       ...(document !== undefined && { document }),
     });
+    return id;
   });
-  return [...records.values()];
+  return { ids: allIds, records: [...records.values()] };
 }
 
 /** Metadata as JSON: dates become text, `undefined` disappears, and later changes of the caller's object have no effect. */

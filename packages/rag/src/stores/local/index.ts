@@ -1,1 +1,1 @@
-export const x = 1;
+export { LocalVector, type LocalVectorOptions } from './local-vector.js';

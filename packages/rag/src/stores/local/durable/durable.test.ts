@@ -1,0 +1,219 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LocalVector } from '../index.js';
+import { crc32, crc32InScript } from './crc32.js';
+
+const indexName = 'docs';
+let path: string;
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'quiver-durable-'));
+});
+afterEach(() => rm(path, { recursive: true, force: true }));
+
+const logFile = (): string => join(path, `${indexName}.qvlog`);
+
+async function write(change: (store: LocalVector) => Promise<unknown>): Promise<void> {
+  await using store = new LocalVector({ path });
+  await store.createIndex({ indexName, dimension: 2 });
+  await change(store);
+}
+
+async function ids(): Promise<string[]> {
+  await using store = new LocalVector({ path });
+  return (await store.scan({ indexName })).records.map(({ id }) => id);
+}
+
+describe('LocalVector in a folder', () => {
+  it('finds everything again after it was closed', async () => {
+    await write(async (store) => {
+      await store.upsert({
+        indexName,
+        ids: ['a', 'b'],
+        vectors: [
+          [1, 2],
+          [3, 4],
+        ],
+        metadata: [{ n: 1 }, { n: 'ü€😀' }],
+        documents: ['x', undefined],
+      });
+      await store.deleteVector({ indexName, id: 'a' });
+      await store.upsert({ indexName, ids: ['c'], vectors: [[0.1, -0.2]] });
+    });
+    await using store = new LocalVector({ path });
+    expect((await store.scan({ indexName, includeVector: true })).records).toEqual([
+      { id: 'b', vector: [3, 4], metadata: { n: 'ü€😀' } },
+      { id: 'c', vector: [Math.fround(0.1), Math.fround(-0.2)], metadata: {} },
+    ]);
+  });
+
+  it('creates nothing when it only reads', async () => {
+    await using store = new LocalVector({ path: join(path, 'missing') });
+    expect(await store.listIndexes()).toEqual([]);
+    await expect(stat(join(path, 'missing'))).rejects.toThrow('ENOENT');
+  });
+
+  it('lets one store write and others read what it writes', async () => {
+    await using writer = new LocalVector({ path });
+    await using reader = new LocalVector({ path });
+    await writer.createIndex({ indexName, dimension: 2 });
+    await writer.upsert({ indexName, ids: ['a'], vectors: [[1, 0]] });
+    expect(await reader.describeIndex({ indexName })).toMatchObject({ count: 1 });
+    await writer.upsert({ indexName, ids: ['b'], vectors: [[0, 1]] });
+    expect(await reader.query({ indexName, queryVector: [0, 1], topK: 1 })).toMatchObject([{ id: 'b' }]);
+    await expect(reader.upsert({ indexName, vectors: [[1, 1]] })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_LOCKED',
+      message: expect.stringContaining(String(process.pid)),
+    });
+    await writer.close();
+    await reader.upsert({ indexName, ids: ['c'], vectors: [[1, 1]] });
+    expect(await writer.describeIndex({ indexName })).toMatchObject({ count: 3 });
+  });
+
+  it('shows a reader an index that was deleted and made anew', async () => {
+    await using writer = new LocalVector({ path });
+    await using reader = new LocalVector({ path });
+    await writer.createIndex({ indexName, dimension: 2 });
+    await reader.describeIndex({ indexName });
+    await writer.deleteIndex({ indexName });
+    await expect(reader.describeIndex({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await writer.createIndex({ indexName, dimension: 5 });
+    expect(await reader.describeIndex({ indexName })).toMatchObject({ dimension: 5 });
+  });
+
+  it('takes over the lock of a process that died', async () => {
+    const child = spawn(process.execPath, ['-e', '']);
+    await once(child, 'exit');
+    await write(async () => undefined);
+    const { hostname } = await import('node:os');
+    await writeFile(join(path, 'writer.lock'), JSON.stringify({ pid: child.pid, host: hostname(), token: 'old' }));
+    await write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
+    expect(await ids()).toEqual(['a']);
+  });
+
+  it('refuses a name that differs from an existing one only in case', async () => {
+    await write(async (store) => {
+      await expect(store.createIndex({ indexName: 'DOCS', dimension: 2 })).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+      });
+    });
+  });
+
+  it('compacts a log that is mostly history', async () => {
+    await using reader = new LocalVector({ path });
+    await write(async (store) => {
+      for (let round = 0; round < 30; round += 1) {
+        const batch = Array.from({ length: 50 }, (_, n) => `id${n}`);
+        await store.upsert({ indexName, ids: batch, vectors: batch.map(() => [round, 1]) });
+        if (round === 1) await reader.describeIndex({ indexName });
+      }
+    });
+    expect((await stat(logFile())).size).toBeLessThan(25_000);
+    expect(await reader.get({ indexName, ids: ['id7'], includeVector: true })).toMatchObject([{ vector: [29, 1] }]);
+    expect(await ids()).toHaveLength(50);
+  });
+});
+
+describe('a log that was cut off', () => {
+  it('loses the last, unfinished write and nothing else, wherever the cut is', async () => {
+    await write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
+    const before = (await stat(logFile())).size;
+    await write((store) =>
+      store.upsert({
+        indexName,
+        ids: ['b', 'c'],
+        vectors: [
+          [1, 2],
+          [3, 4],
+        ],
+      }),
+    );
+    const whole = await readFile(logFile());
+    for (let size = before; size < whole.byteLength; size += 1) {
+      await writeFile(logFile(), whole.subarray(0, size));
+      expect(await ids()).toEqual(['a']);
+    }
+    await write((store) => store.upsert({ indexName, ids: ['d'], vectors: [[5, 6]] }));
+    expect(await ids()).toEqual(['a', 'd']);
+  });
+
+  it('ignores zeros that a file system left at the end', async () => {
+    await write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
+    await appendFile(logFile(), Buffer.alloc(5000));
+    expect(await ids()).toEqual(['a']);
+  });
+
+  it('reports damage in the middle instead of losing what follows', async () => {
+    await write(async (store) => {
+      await store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
+      await store.upsert({ indexName, ids: ['b'], vectors: [[3, 4]] });
+    });
+    const size = (await stat(logFile())).size;
+    const undamaged = await readFile(logFile());
+    for (let position = 0; position < size - 60; position += 7) {
+      const handle = await open(logFile(), 'r+');
+      await handle.write(Buffer.of((undamaged[position] as number) ^ 0x55), 0, 1, position);
+      await handle.close();
+      await expect(ids(), `byte ${position}`).rejects.toMatchObject({
+        code: 'VECTOR_STORE_CORRUPT',
+        message: expect.stringContaining('docs.qvlog'),
+      });
+      await writeFile(logFile(), undamaged);
+    }
+  });
+
+  it('refuses a file that holds no index', async () => {
+    await write(async () => undefined);
+    await truncate(logFile(), 0);
+    await expect(ids()).rejects.toMatchObject({ code: 'VECTOR_STORE_CORRUPT' });
+  });
+});
+
+describe('a process that is killed while it writes', () => {
+  const rounds = 8;
+  const writer = fileURLToPath(new URL('killed-writer.fixture.ts', import.meta.url));
+  const sourceHooks = new URL('../../../../../../scripts/source-hooks.mjs', import.meta.url).href;
+
+  it(`keeps every batch that it acknowledged and no half one (kill -9, ${rounds} times)`, async () => {
+    let acknowledged = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const child = spawn(
+        process.execPath,
+        ['--conditions=@quiver/source', '--import', sourceHooks, writer, path, String(round)],
+        {
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
+      child.stdout.setEncoding('utf8').on('data', (text: string) => (acknowledged += text.split('\n').length - 1));
+      const started = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => undefined)]);
+      expect(started, 'the writer must store at least one batch').toBeDefined();
+      await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 60));
+      child.kill('SIGKILL');
+      await once(child, 'close');
+
+      await using store = new LocalVector({ path });
+      const batches = new Map<number, number>();
+      for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+        const page = await store.scan({ indexName, ...(cursor !== undefined && { cursor }) });
+        for (const { metadata } of page.records)
+          batches.set(metadata['batch'], (batches.get(metadata['batch']) ?? 0) + 1);
+        cursor = page.nextCursor;
+      }
+      expect([...batches.values()].every((size) => size === 50)).toBe(true);
+      expect(batches.size).toBeGreaterThanOrEqual(acknowledged);
+      expect(batches.size).toBeLessThanOrEqual(acknowledged + round + 1);
+    }
+  }, 60_000);
+});
+
+describe('crc32', () => {
+  it('is the CRC of the standard, by both ways', () => {
+    const bytes = Buffer.from('123456789');
+    expect(crc32(bytes)).toBe(0xcb_f4_39_26);
+    expect(crc32InScript(bytes)).toBe(0xcb_f4_39_26);
+  });
+});

@@ -1,0 +1,221 @@
+import { open, rename, stat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
+import { LocalIndex, type IndexHeader, type IndexOperation } from '../local-index.js';
+import type { StoredIndex } from '../index-holder.js';
+import { readFrames, toFrame } from './log-frame.js';
+import { decodeOperation, encodeOperation, type LogOperation } from './log-operation.js';
+
+/** Records per entry when an index is written anew: bounds the memory that takes. */
+const compactionBatch = 1000;
+/** So many superseded records are not worth a compaction. */
+const minSuperseded = 1000;
+
+/**
+ * One index and the append-only file that it comes from. Every change is on the disk before it is in memory; a change that was
+ * cut off by a crash is as if it had never been asked for.
+ */
+export class IndexLog implements StoredIndex {
+  readonly index: LocalIndex;
+  readonly #file: string;
+  #handle: FileHandle;
+  #inode: number;
+  /** End of the last whole entry, in bytes. */
+  #end: number;
+  /** Records in the file, superseded and deleted ones included. */
+  #written: number;
+  #broken: Error | undefined;
+
+  private constructor(file: string, index: LocalIndex, handle: FileHandle, inode: number) {
+    this.index = index;
+    this.#file = file;
+    this.#handle = handle;
+    this.#inode = inode;
+    this.#end = 0;
+    this.#written = 0;
+  }
+
+  /** Creates the file of a new index. The name appears only when the file is whole. */
+  static async create(file: string, header: IndexHeader): Promise<IndexLog> {
+    await writeWhole(file, [{ type: 'create', header }]);
+    return IndexLog.open(file);
+  }
+
+  /** Reads an index. @throws `VECTOR_STORE_CORRUPT` */
+  static async open(file: string): Promise<IndexLog> {
+    const handle = await open(file, 'r');
+    try {
+      const { ino, size } = await handle.stat();
+      let log: IndexLog | undefined;
+      const end = await readFrames({
+        ...source(handle, file),
+        start: 0,
+        end: size,
+        apply: (payload) => {
+          const operation = decodeOperation(payload);
+          if (log) log.#apply(operation);
+          else if (operation.type === 'create') log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
+          else throw new TypeError('the first entry does not describe an index');
+        },
+      });
+      if (!log)
+        throw new QuiverError(
+          'VECTOR_STORE_CORRUPT',
+          `The index file ${file} does not begin with the description of an index.`,
+        );
+      log.#end = end;
+      return log;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Applies what another process has written since. @returns `false` when the file was replaced or removed: open it again */
+  async refresh(): Promise<boolean> {
+    const now = await stat(this.#file).catch(() => undefined);
+    if (!now || now.ino !== this.#inode || now.size < this.#end) return false;
+    if (now.size > this.#end) {
+      this.#end = await readFrames({
+        ...source(this.#handle, this.#file),
+        start: this.#end,
+        end: now.size,
+        apply: (payload) => this.#apply(decodeOperation(payload)),
+      });
+    }
+    return true;
+  }
+
+  /** Makes the log writable: what a crash left behind its last whole entry is cut off. */
+  async prepareToWrite(): Promise<void> {
+    const handle = await open(this.#file, 'r+');
+    await this.#handle.close();
+    this.#handle = handle;
+    await handle.truncate(this.#end);
+  }
+
+  /** Returns when the operation is on the disk and in memory. After an error neither holds it. */
+  async append(operation: IndexOperation): Promise<void> {
+    if (this.#broken) {
+      throw new QuiverError(
+        'VECTOR_STORE_UNUSABLE',
+        `The index file ${this.#file} can no longer be written after an earlier error; close the store and open it again.`,
+        { cause: this.#broken },
+      );
+    }
+    const frame = toFrame(encodeOperation(operation));
+    try {
+      await writeAll(this.#handle, frame, this.#end);
+      await this.#handle.datasync();
+    } catch (error) {
+      await this.#handle.truncate(this.#end).catch((truncation: Error) => (this.#broken = truncation));
+      throw error;
+    }
+    this.#end += frame[0].byteLength + frame[1].byteLength;
+    this.#apply(operation);
+    await this.#compactIfWorthIt();
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  #apply(operation: LogOperation): void {
+    if (operation.type === 'create') throw new TypeError('a second description of the index');
+    this.index.apply(operation);
+    if (operation.type === 'upsert') this.#written += operation.records.length;
+  }
+
+  /** When more than half of the records are history, writes the index anew and puts it in the place of the log. */
+  async #compactIfWorthIt(): Promise<void> {
+    if (this.#written < 2 * this.index.count + minSuperseded) return;
+    try {
+      await writeWhole(this.#file, contentsOf(this.index));
+      const handle = await open(this.#file, 'r+');
+      await this.#handle.close();
+      const { ino, size } = await handle.stat();
+      this.#handle = handle;
+      this.#inode = ino;
+      this.#end = size;
+    } catch (error) {
+      // The change itself is safe in the log; only its size stays as it is.
+      getDefaultLogger().warn(`The index file ${this.#file} could not be compacted: ${toErrorMessage(error)}`);
+    }
+    this.#written = this.index.count;
+  }
+}
+
+function* contentsOf(index: LocalIndex): Generator<LogOperation> {
+  yield { type: 'create', header: index.header };
+  let records = [];
+  for (const record of index.records()) {
+    records.push(record);
+    if (records.length < compactionBatch) continue;
+    yield { type: 'upsert', records };
+    records = [];
+  }
+  if (records.length > 0) yield { type: 'upsert', records };
+}
+
+function source(
+  handle: FileHandle,
+  file: string,
+): { readAt: (position: number, length: number) => Promise<Buffer>; file: string } {
+  return {
+    file,
+    readAt: async (position, length) => {
+      const buffer = Buffer.allocUnsafe(length);
+      let done = 0;
+      while (done < length) {
+        const { bytesRead } = await handle.read(buffer, done, length - done, position + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return buffer.subarray(0, done);
+    },
+  };
+}
+
+/** Writes a file beside the one it replaces, and renames it when it is on the disk. */
+async function writeWhole(file: string, operations: Iterable<LogOperation>): Promise<void> {
+  const temporary = `${file}.new`;
+  const handle = await open(temporary, 'w');
+  try {
+    let position = 0;
+    for (const operation of operations) {
+      const frame = toFrame(encodeOperation(operation));
+      await writeAll(handle, frame, position);
+      position += frame[0].byteLength + frame[1].byteLength;
+    }
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+  await syncFolder(dirname(file));
+}
+
+async function writeAll(
+  handle: FileHandle,
+  [header, payload]: [Uint8Array, Uint8Array],
+  position: number,
+): Promise<void> {
+  const total = header.byteLength + payload.byteLength;
+  const { bytesWritten } = await handle.writev([header, payload], position);
+  if (bytesWritten === total) return;
+  const all = Buffer.concat([header, payload]);
+  for (let done = bytesWritten; done < total;) {
+    done += (await handle.write(all, done, total - done, position + done)).bytesWritten;
+  }
+}
+
+/** A rename survives a power failure only when its folder is on the disk too. Windows does not allow it and does not need it. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,36 @@
+import { LocalIndex, type IndexHeader, type IndexOperation } from './local-index.js';
+
+/** An index and the way to change it. */
+export interface StoredIndex {
+  readonly index: LocalIndex;
+  /** Returns when the change is as durable as the place it is kept in. After an error the index is as before. */
+  append(operation: IndexOperation): Promise<void>;
+}
+
+/** Where indexes are kept: in memory, or in a folder. */
+export interface IndexHolder {
+  list(): Promise<string[]>;
+  find(name: string): Promise<StoredIndex | undefined>;
+  /** As `find`, for a caller that is going to change the index. */
+  findToWrite(name: string): Promise<StoredIndex | undefined>;
+  create(header: IndexHeader): Promise<void>;
+  delete(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keeps indexes as long as the object lives. */
+export function createMemoryHolder(): IndexHolder {
+  const indexes = new Map<string, StoredIndex>();
+  const find = (name: string): Promise<StoredIndex | undefined> => Promise.resolve(indexes.get(name));
+  return {
+    list: async () => [...indexes.keys()],
+    find,
+    findToWrite: find,
+    create: async (header) => {
+      const index = new LocalIndex(header);
+      indexes.set(header.name, { index, append: async (operation) => index.apply(operation) });
+    },
+    delete: async (name) => void indexes.delete(name),
+    close: async () => indexes.clear(),
+  };
+}
