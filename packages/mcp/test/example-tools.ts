@@ -75,6 +75,7 @@ export const exampleTools = {
       await mcp.progress({ progress: 1, total: 2, message: 'half' });
       await mcp.log('info', 'working');
       await mcp.progress({ progress: 2, total: 2 });
+      await new Promise((resolve) => setTimeout(resolve, 20));
       return 'done';
     },
   }),

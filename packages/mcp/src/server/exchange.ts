@@ -21,6 +21,7 @@ export class Exchange {
   readonly caller: Caller;
   readonly #channel: Channel;
   #controller: AbortController | undefined;
+  #notified = false;
   #state: 'open' | 'cancelled' | 'settled' = 'open';
 
   constructor(requestId: RequestId, caller: Caller, channel: Channel) {
@@ -54,9 +55,16 @@ export class Exchange {
     if (this.#state === 'open') this.#state = 'settled';
   }
 
+  /** Whether something was sent before the answer. */
+  get notified(): boolean {
+    return this.#notified;
+  }
+
   /** Sends a notification that belongs to this request. After the answer, or a cancellation, it is dropped. */
   notify(method: string, params: object): void {
-    if (this.#state === 'open') this.#channel.send(notificationText(method, params));
+    if (this.#state !== 'open') return;
+    this.#notified = true;
+    this.#channel.send(notificationText(method, params));
   }
 }
 

@@ -16,7 +16,7 @@ import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-
 import { createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
 import { answerModernRequest } from '../modern/modern-dispatch.js';
 import type { ServerDefinition } from '../server-definition.js';
-import { createLineReader } from './line-reader.js';
+import { createLineReader } from '../../line-reader.js';
 
 /** The longest message that is read: 10 MiB. */
 const maxMessageBytes = 10 * 1024 * 1024;
@@ -118,6 +118,8 @@ export class StdioConnection implements Channel {
         era === 'modern'
           ? await answerModernRequest(this.#server, request, exchange)
           : await answerLegacyRequest(this.#server, this.#peer, request, exchange);
+      // The official clients lose progress that arrives in one chunk with the answer.
+      if (exchange.notified) await new Promise((resolve) => setImmediate(resolve));
       if (!exchange.cancelled) this.send(resultText(request.id, result));
     } finally {
       exchange.settle();

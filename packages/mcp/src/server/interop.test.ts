@@ -1,0 +1,132 @@
+import { fileURLToPath } from 'node:url';
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import * as sdk from '@modelcontextprotocol/server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleTools } from '../../test/example-tools.ts';
+import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../protocol/constants.js';
+import { MCPServer } from './mcp-server.js';
+import type { McpHttpServer } from './transports/listen.js';
+
+const file = (path: string): string => fileURLToPath(new URL(`../../test/${path}`, import.meta.url));
+const spawnOptions = {
+  command: process.execPath,
+  args: ['--conditions=@quiver/source', '--import', file('source-hooks.mjs'), file('stdio-server.ts')],
+};
+const identity = { name: 'interop', version: '1.0.0' };
+
+const server = new MCPServer({ name: 'Example', version: '1.2.3', instructions: 'Be kind.', tools: exampleTools });
+let sessions: McpHttpServer;
+let stateless: McpHttpServer;
+beforeAll(async () => {
+  sessions = await server.listen();
+  stateless = await server.listen({ serverless: true });
+});
+afterAll(() => server.close());
+
+/** What the clients of both generations have in common. */
+interface AnyClient {
+  listTools(): Promise<{ tools: { name: string }[] }>;
+  callTool(params: { name: string; arguments?: Record<string, unknown> }, ...rest: unknown[]): Promise<unknown>;
+  getInstructions(): string | undefined;
+  close(): Promise<void>;
+}
+
+const v2 = (mode: 'legacy' | 'auto' | { pin: string }): ClientV2 =>
+  new ClientV2(identity, { versionNegotiation: { mode } });
+
+async function connectV1(transport: StdioV1 | HttpV1): Promise<AnyClient> {
+  const client = new ClientV1(identity);
+  // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
+  return client as AnyClient;
+}
+
+async function connectV2(mode: Parameters<typeof v2>[0], transport: StdioV2 | HttpV2): Promise<AnyClient> {
+  const client = v2(mode);
+  await client.connect(transport);
+  return client as AnyClient;
+}
+
+const pin = { pin: MODERN_VERSION };
+const clients: [string, () => Promise<AnyClient>][] = [
+  ['SDK 1 over stdio', () => connectV1(new StdioV1(spawnOptions))],
+  ['SDK 1 over HTTP with sessions', () => connectV1(new HttpV1(new URL(sessions.url)))],
+  ['SDK 1 over HTTP without sessions', () => connectV1(new HttpV1(new URL(stateless.url)))],
+  ['SDK 2 (legacy) over stdio', () => connectV2('legacy', new StdioV2(spawnOptions))],
+  ['SDK 2 (auto) over stdio', () => connectV2('auto', new StdioV2({ ...spawnOptions, stderr: 'ignore' }))],
+  ['SDK 2 (pinned) over stdio', () => connectV2(pin, new StdioV2(spawnOptions))],
+  ['SDK 2 (legacy) over HTTP with sessions', () => connectV2('legacy', new HttpV2(new URL(sessions.url)))],
+  ['SDK 2 (auto) over HTTP with sessions', () => connectV2('auto', new HttpV2(new URL(sessions.url)))],
+  ['SDK 2 (pinned) over HTTP with sessions', () => connectV2(pin, new HttpV2(new URL(sessions.url)))],
+  ['SDK 2 (legacy) over HTTP without sessions', () => connectV2('legacy', new HttpV2(new URL(stateless.url)))],
+  ['SDK 2 (pinned) over HTTP without sessions', () => connectV2(pin, new HttpV2(new URL(stateless.url)))],
+];
+
+describe.each(clients)('%s', (_name, connect) => {
+  let client: AnyClient;
+  beforeAll(async () => {
+    client = await connect();
+  });
+  afterAll(() => client.close());
+
+  test('reads the instructions and lists the tools', async () => {
+    expect(client.getInstructions()).toBe('Be kind.');
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(Object.keys(exampleTools));
+  });
+
+  test('calls tools and gets text, structured values, images and errors', async () => {
+    const call = (name: string, args = {}): Promise<unknown> => client.callTool({ name, arguments: args });
+    expect(await call('echo', { message: 'grüße ✓' })).toMatchObject({ content: [{ type: 'text', text: 'grüße ✓' }] });
+    expect(await call('add', { a: 1, b: 2 })).toMatchObject({ structuredContent: { sum: 3 } });
+    expect(await call('image')).toMatchObject({ content: [{ type: 'image', mimeType: 'image/png' }] });
+    expect(await call('fail')).toMatchObject({
+      isError: true,
+      content: [{ type: 'text', text: 'Error: the disk is full' }],
+    });
+    await expect(call('nobody')).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test('T11 gives up on a tool that takes too long', async () => {
+    const options = { timeout: 150 };
+    const params = { name: 'wait', arguments: { milliseconds: 10_000 } };
+    const late =
+      client instanceof ClientV1 ? client.callTool(params, undefined, options) : client.callTool(params, options);
+    await expect(late).rejects.toThrow(/time(d )?out/i);
+    expect(await client.callTool({ name: 'echo', arguments: { message: 'alive' } })).toMatchObject({
+      content: [{ text: 'alive' }],
+    });
+  });
+
+  test('hears of progress', async () => {
+    const seen: number[] = [];
+    const options = { onprogress: ({ progress }: { progress: number }) => void seen.push(progress) };
+    const params = { name: 'steps', arguments: {} };
+    await (client instanceof ClientV1 ? client.callTool(params, undefined, options) : client.callTool(params, options));
+    expect(seen).toEqual([1, 2]);
+  });
+});
+
+test('our constants are those of the official SDK', () => {
+  expect(LEGACY_VERSIONS).toEqual(sdk.SUPPORTED_PROTOCOL_VERSIONS.filter((version) => version < MODERN_VERSION));
+  expect(metaKeys).toMatchObject({
+    protocolVersion: sdk.PROTOCOL_VERSION_META_KEY,
+    clientInfo: sdk.CLIENT_INFO_META_KEY,
+    clientCapabilities: sdk.CLIENT_CAPABILITIES_META_KEY,
+    serverInfo: sdk.SERVER_INFO_META_KEY,
+    logLevel: sdk.LOG_LEVEL_META_KEY,
+  });
+  expect(errorCodes).toMatchObject({
+    parse: sdk.PARSE_ERROR,
+    invalidRequest: sdk.INVALID_REQUEST,
+    methodNotFound: sdk.METHOD_NOT_FOUND,
+    invalidParams: sdk.INVALID_PARAMS,
+    internal: sdk.INTERNAL_ERROR,
+    missingClientCapability: sdk.ProtocolErrorCode.MissingRequiredClientCapability,
+    unsupportedVersion: sdk.ProtocolErrorCode.UnsupportedProtocolVersion,
+  });
+});
