@@ -6,3 +6,28 @@ export type {
   RecursiveChunkOptions,
 } from './document/chunking/chunk-options.js';
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document/document.js';
+export {
+  evaluateFilter,
+  parseFilter,
+  type FieldPath,
+  type Filter,
+  type FilterOrder,
+  type FilterScalar,
+} from './filter/index.js';
+export type {
+  CreateIndexParams,
+  DeleteVectorsParams,
+  GetParams,
+  IndexDescription,
+  QueryParams,
+  ScanPage,
+  ScanParams,
+  UpdateVectorParams,
+  UpsertParams,
+  VectorFilter,
+  VectorMatch,
+  VectorMetadata,
+  VectorMetric,
+  VectorRecord,
+  VectorStore,
+} from './store/index.js';

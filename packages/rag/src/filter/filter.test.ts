@@ -1,0 +1,373 @@
+import * as fc from 'fast-check';
+import { isQuiverError } from '@quiver/core';
+import { describe, expect, test } from 'vitest';
+import { evaluateFilter, parseFilter } from './index.js';
+
+function matches(filter: unknown, metadata: unknown): boolean {
+  return evaluateFilter(parseFilter(filter), metadata);
+}
+
+function refusal(filter: unknown): string {
+  try {
+    parseFilter(filter);
+  } catch (error) {
+    if (isQuiverError(error, 'FILTER_INVALID')) return error.message;
+    throw error;
+  }
+  throw new Error(`accepted: ${String(JSON.stringify(filter))}`);
+}
+
+const now = new Date('2024-05-06T07:08:09.010Z');
+const book = {
+  title: 'It’s 100% sure',
+  year: 2020,
+  price: 12.5,
+  sold: '5',
+  none: null,
+  zero: 0,
+  inStock: true,
+  tags: ['a', 'b', 5],
+  empty: [],
+  author: { name: 'Ada', born: { year: 1815 } },
+  editions: [
+    { year: 1999, copies: 10 },
+    { year: 2005, copies: 1 },
+  ],
+  at: now.toISOString(),
+  'dotted.key': 'literal',
+  big: '😀',
+  "x') = '' OR 1=1 --": 'harmless',
+};
+
+describe('a filter', () => {
+  test.each<[string, unknown, boolean]>([
+    ['equal value', { year: 2020 }, true],
+    ['types count', { sold: 5 }, false],
+    ['types count the other way', { year: '2020' }, false],
+    ['true is not 1', { inStock: 1 }, false],
+    ['several fields', { year: 2020, inStock: true }, true],
+    ['several fields, one wrong', { year: 2020, inStock: false }, false],
+    ['-0 is 0', { zero: -0 }, true],
+    ['null equals null', { none: null }, true],
+    ['null equals missing', { absent: null }, true],
+    ['null is not 0', { zero: null }, false],
+    ['null is not an empty list', { empty: null }, false],
+    ['$ne', { year: { $ne: 2021 } }, true],
+    ['$ne where missing', { absent: { $ne: 1 } }, true],
+    ['$ne null means present and not null', { none: { $ne: null } }, false],
+    ['$ne over a list means no element', { tags: { $ne: 'a' } }, false],
+    ['range', { price: { $gt: 12, $lte: 12.5 } }, true],
+    ['range over another type', { sold: { $gt: 1 } }, false],
+    ['range over strings', { title: { $gte: 'It' } }, true],
+    ['strings are ordered by code point', { big: { $gt: '\uffff' } }, true],
+    ['one element in the range', { tags: { $gt: 4 } }, true],
+    ['$in', { year: { $in: [1, 2020] } }, true],
+    ['$in with null where missing', { absent: { $in: [null] } }, true],
+    ['$in of nothing', { year: { $in: [] } }, false],
+    ['$nin of nothing', { year: { $nin: [] } }, true],
+    ['$nin where missing', { absent: { $nin: [1] } }, true],
+    ['a list is $in', { tags: ['z', 'b'] }, true],
+    ['$all', { tags: { $all: ['a', 5] } }, true],
+    ['$all, one missing', { tags: { $all: ['a', 'z'] } }, false],
+    ['$all of nothing', { tags: { $all: [] } }, false],
+    ['$exists', { none: { $exists: true } }, true],
+    ['$exists of a nested field', { 'author.born.year': { $exists: true } }, true],
+    ['$exists false', { 'author.born.month': { $exists: false } }, true],
+    ['inherited keys do not exist', { toString: { $exists: true } }, false],
+    ['nested object', { author: { born: { year: 1815 } } }, true],
+    ['dotted path', { 'author.name': 'Ada' }, true],
+    ['key that contains a dot', { 'dotted.key': 'literal' }, true],
+    ['index into a list', { 'editions.1.year': 2005 }, true],
+    ['hostile key', { "x') = '' OR 1=1 --": 'harmless' }, true],
+    ['$contains in a string, any case', { title: { $contains: 'SURE' } }, true],
+    ['$contains is literal', { title: { $contains: '100%' } }, true],
+    ['$contains knows no wildcards', { title: { $contains: 'I_’s' } }, false],
+    ['$contains an element', { tags: { $contains: 5 } }, true],
+    ['$contains is no part of an element', { author: { $contains: 'A' } }, false],
+    ['$contains all of a list', { tags: { $contains: ['a', 'b'] } }, true],
+    ['$size', { tags: { $size: 3 } }, true],
+    ['$size 0', { empty: { $size: 0 } }, true],
+    ['$size of no list', { title: { $size: 14 } }, false],
+    ['$elemMatch on one element', { editions: { $elemMatch: { year: { $lt: 2000 }, copies: 10 } } }, true],
+    ['$elemMatch across elements', { editions: { $elemMatch: { year: { $lt: 2000 }, copies: 1 } } }, false],
+    ['$elemMatch on values', { tags: { $elemMatch: { $eq: 'a' } } }, true],
+    ['$elemMatch with operators', { tags: { $elemMatch: { $gt: 4, $lt: 6 } } }, true],
+    ['$elemMatch with $or', { tags: { $elemMatch: { $or: [{ $eq: 9 }, { $eq: 'b' }] } } }, true],
+    ['$elemMatch on no list', { year: { $elemMatch: { $eq: 2020 } } }, false],
+    ['$regex', { title: { $regex: '^it.s', $options: 'i' } }, true],
+    ['$options before $regex', { title: { $options: 'i', $regex: '^it.s' } }, true],
+    ['$regex without $options', { title: { $regex: '^it' } }, false],
+    ['RegExp', { title: /SURE$/i }, true],
+    ['RegExp in $not', { title: { $not: /^x/ } }, true],
+    ['$regex over a number', { year: { $regex: '2' } }, false],
+    ['$not where missing', { absent: { $not: { $gt: 5 } } }, true],
+    ['$not around the root', { $not: { year: 2020 } }, false],
+    ['$nor', { $nor: [{ year: 1 }, { absent: 2 }] }, true],
+    ['$or of nothing', { $or: [] }, false],
+    ['$and of nothing', { $and: [] }, true],
+    ['$nor of nothing', { $nor: [] }, true],
+    ['$and of one', { $and: [{ year: 2020 }] }, true],
+    ['a key beside $or counts', { $or: [{ year: 2020 }], title: 'other' }, false],
+    ['both keys of a branch count', { $or: [{ year: 2020, title: 'other' }, { year: 1 }] }, false],
+    ['a key beside a nested $or counts', { $and: [{ $or: [{ year: 2020 }], title: 'other' }] }, false],
+    ['date', { at: now }, true],
+    ['date range', { at: { $gt: new Date(0) } }, true],
+    ['nothing', {}, true],
+    ['JSON text', '{"year":{"$gt":2000}}', true],
+    ['object without prototype', Object.assign(Object.create(null), { year: 2020 }), true],
+  ])('%s', (_name, filter, expected) => {
+    expect(matches(filter, book)).toBe(expected);
+  });
+
+  test('reads Date objects in metadata as their ISO strings', () => {
+    expect(matches({ at: now.toISOString() }, { at: now })).toBe(true);
+    expect(matches({ at: { $lte: now } }, { at: [now] })).toBe(true);
+  });
+});
+
+describe('what is not surely understood is refused', () => {
+  const deep = (levels: number): unknown => {
+    let filter: unknown = { a: 1 };
+    for (let level = 1; level < levels; level++) filter = { $and: [filter] };
+    return filter;
+  };
+  const cyclic: Record<string, unknown> = {};
+  cyclic['$not'] = cyclic;
+
+  test.each<[unknown, RegExp]>([
+    [{ tenant: undefined }, /compared with undefined \(in the filter at tenant\)/],
+    [undefined, /plain object, not undefined/],
+    [null, /plain object, not null/],
+    [[{ a: 1 }], /plain object, not a list/],
+    [{ $and: [{ a: 1 }, { b: { $gt: Number.NaN } }] }, /\$and\[1\]\.b\.\$gt/],
+    [{ a: Infinity }, /Infinity/],
+    [{ a: () => 1 }, /a function/],
+    [{ a: Symbol('s') }, /a symbol/],
+    [{ [Symbol('s')]: 1 }, /Symbols cannot be keys/],
+    [{ a: 1n }, /compared with 1/],
+    [{ a: new Map() }, /an instance of a class/],
+    [new URL('http://localhost'), /an instance of a class/],
+    [{ a: new Date(Number.NaN) }, /instance of a class/],
+    ['{"__proto__": {"a": 1}}', /'__proto__' cannot be a field/],
+    [{ 'a.constructor.b': 1 }, /'constructor' cannot be a field/],
+    [{ a: { prototype: 1 } }, /'prototype' cannot be a field/],
+    [{ '': 1 }, /must have a name/],
+    [{ a: { $foo: 1 } }, /Unsupported operator: \$foo/],
+    [{ $foo: 1 }, /Unsupported operator: \$foo/],
+    [{ $gt: 1 }, /Invalid top-level operator: \$gt/],
+    [{ a: { $toString: 1 } }, /Unsupported operator/],
+    [{ a: { $or: [{ $eq: 1 }] } }, /\$or must stand at the root/],
+    [{ a: { $gt: 1, b: 2 } }, /cannot stand in one object/],
+    [{ a: {} }, /empty object is no condition/],
+    [{ $not: {} }, /at least one condition/],
+    [{ a: { $not: {} } }, /at least one condition/],
+    [{ a: { $not: 5 } }, /at least one condition/],
+    [{ a: { $elemMatch: 'x' } }, /at least one condition/],
+    [{ $or: { a: 1 } }, /A list is needed, not an object/],
+    [{ $or: [1] }, /list of filters, not 1/],
+    [{ a: { $in: 'x' } }, /A list is needed, not 'x'/],
+    [{ a: { $in: [[1]] } }, /\$in\[0\]/],
+    [{ a: { $in: Array.from({ length: 3 }) } }, /\$in\[0\]/],
+    [{ a: { $eq: [1] } }, /A list stands only in/],
+    [{ a: { $gt: null } }, /\$gt takes a number, a string or a date, not null/],
+    [{ a: { $exists: 1 } }, /\$exists takes true or false/],
+    [{ a: { $size: -1 } }, /\$size takes/],
+    [{ a: { $size: 1.5 } }, /\$size takes/],
+    [{ a: { $contains: [] } }, /at least one/],
+    [{ a: { $options: 'i' } }, /only beside \$regex/],
+    [{ a: { $regex: 5 } }, /\$regex takes a string/],
+    [{ a: { $regex: 'a', $options: 5 } }, /\$options takes a string/],
+    [{ a: { $regex: '(' } }, /not a regular expression/],
+    [{ a: { $regex: 'a', $options: 'g' } }, /flag 'g' is not supported/],
+    [{ a: { $regex: 'a', $options: 'ii' } }, /flag 'i' is not supported/],
+    [{ a: { $regex: 'x'.repeat(1001) } }, /1001 characters is too long/],
+    [{ a: { $regex: '(a+)+$' } }, /repeated group contains a repetition/],
+    [{ a: { $regex: '(?:a{1,9}){5}' } }, /repeated group contains a repetition/],
+    [{ a: { $regex: '(a|a)*$' } }, /repeated group contains alternatives/],
+    [{ a: { $regex: '(?:x(?:a*))+' } }, /repeated group contains a repetition/],
+    [{ a: { $regex: String.raw`(a)\1` } }, /refers back to a group/],
+    [{ a: { $regex: '.*a.*b.*c.*d' } }, /4 unbounded quantifiers/],
+    [{ a: { $in: Array.from({ length: 10_001 }, (_, index) => index) } }, /10001 items is too long/],
+    [{ $or: Array.from({ length: 1001 }, () => ({ a: 1 })) }, /more than 1000 conditions/],
+    [deep(5000), /more than 16 levels/],
+    [JSON.stringify(deep(100)), /more than 16 levels/],
+    [`${'{"$not":'.repeat(5000)}{"a":1}${'}'.repeat(5000)}`, /more than 16 levels/],
+    [cyclic, /more than 16 levels/],
+    ['not json', /must be the JSON text/],
+    ['[1]', /plain object, not a list/],
+    [
+      {
+        get a(): never {
+          throw new Error('getter');
+        },
+      },
+      /cannot be read/,
+    ],
+  ])('%#', (filter, message) => {
+    expect(refusal(filter)).toMatch(message);
+  });
+
+  test('sixteen levels and harmless patterns are accepted', () => {
+    expect(matches({ $and: [{ $or: [{ $and: [{ $or: [{ a: 1 }] }] }] }] }, { a: 1 })).toBe(true);
+    for (const $regex of ['^(foo|bar)$', 'a{3}', '(ab)+', String.raw`\(a+\)`, '[(+]*x', '(?:a?b)*', 'x{2,}y+z*']) {
+      expect(() => parseFilter({ a: { $regex } })).not.toThrow();
+    }
+  });
+});
+
+const key = fc.constantFrom('a', 'b', 'a.b', 'list');
+const scalar = fc.oneof(
+  fc.constantFrom<unknown>(null, 0, 1, 5, '5', 'x', 'xy', true, false),
+  fc.integer({ min: -2, max: 6 }),
+);
+const scalars = fc.array(scalar, { maxLength: 3 });
+const comparable = fc.oneof(fc.integer({ min: -2, max: 6 }), fc.constantFrom('5', 'x', 'xy'));
+const operator = fc.oneof(
+  fc.record({ $eq: scalar }),
+  fc.record({ $ne: scalar }),
+  fc.record({ $in: scalars }),
+  fc.record({ $nin: scalars }),
+  fc.record({ $all: scalars }),
+  fc.record({ $gt: comparable }),
+  fc.record({ $gte: comparable, $lt: comparable }),
+  fc.record({ $exists: fc.boolean() }),
+  fc.record({ $contains: scalar }),
+  fc.record({ $size: fc.nat(3) }),
+  fc.record({ $regex: fc.constantFrom('x', '^5$', '') }),
+  fc.record({ $elemMatch: fc.record({ $gt: comparable }) }),
+);
+const condition = fc.oneof(
+  operator,
+  operator.map(($not) => ({ $not })),
+  scalar,
+  scalars,
+);
+const { filter: filters } = fc.letrec<{ filter: Record<string, unknown>; branch: Record<string, unknown> }>((tie) => ({
+  filter: fc.oneof(
+    { maxDepth: 3, depthIdentifier: 'filter' },
+    fc.dictionary(key, condition, { maxKeys: 3, noNullPrototype: true }),
+    tie('branch'),
+  ),
+  branch: fc
+    .tuple(
+      fc.constantFrom('$and', '$or', '$nor'),
+      fc.array(tie('filter'), { maxLength: 3, depthIdentifier: 'filter' }),
+      fc.dictionary(key, condition, { maxKeys: 1 }),
+    )
+    .map(([logical, list, fields]) => ({ ...fields, [logical]: list })),
+}));
+const value = fc.oneof(scalar, scalars, fc.record({ b: scalar }));
+const metadata = fc.dictionary(fc.constantFrom('a', 'b', 'list'), value, { maxKeys: 3 });
+
+describe('the laws of logic hold', () => {
+  test('a negation is true exactly where the filter is not', () => {
+    fc.assert(
+      fc.property(filters, metadata, (filter, data) => {
+        expect(matches({ $nor: [filter] }, data)).toBe(!matches(filter, data));
+        expect(matches({ $nor: [{ $nor: [filter] }] }, data)).toBe(matches(filter, data));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('De Morgan', () => {
+    fc.assert(
+      fc.property(filters, filters, metadata, (p, q, data) => {
+        expect(matches({ $nor: [{ $and: [p, q] }] }, data)).toBe(
+          matches({ $or: [{ $nor: [p] }, { $nor: [q] }] }, data),
+        );
+        expect(matches({ $nor: [p, q] }, data)).toBe(matches({ $and: [{ $nor: [p] }, { $nor: [q] }] }, data));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('$not of a condition is its negation, and twice is the condition', () => {
+    fc.assert(
+      fc.property(key, operator, metadata, (field, inner, data) => {
+        expect(matches({ [field]: { $not: inner } }, data)).toBe(!matches({ [field]: inner }, data));
+        expect(matches({ [field]: { $not: { $not: inner } } }, data)).toBe(matches({ [field]: inner }, data));
+      }),
+    );
+  });
+
+  test('$ne and $nin are the negations of $eq and $in', () => {
+    fc.assert(
+      fc.property(key, scalar, scalars, metadata, (field, one, many, data) => {
+        expect(matches({ [field]: { $ne: one } }, data)).toBe(!matches({ [field]: one }, data));
+        expect(matches({ [field]: { $nin: many } }, data)).toBe(!matches({ [field]: many }, data));
+        expect(matches({ [field]: { $in: many } }, data)).toBe(many.some((item) => matches({ [field]: item }, data)));
+      }),
+    );
+  });
+
+  test('the order of conditions makes no difference', () => {
+    fc.assert(
+      fc.property(filters, metadata, (filter, data) => {
+        const reversed = Object.fromEntries(Object.entries(filter).reverse());
+        expect(matches(reversed, data)).toBe(matches(filter, data));
+      }),
+    );
+  });
+
+  test('adding a condition never widens a filter', () => {
+    fc.assert(
+      fc.property(filters, filters, metadata, (model, trusted, data) => {
+        expect(matches({ $and: [trusted, model] }, data) && !matches(trusted, data)).toBe(false);
+      }),
+    );
+  });
+
+  test('JSON text means the same as the object', () => {
+    fc.assert(
+      fc.property(filters, metadata, (filter, data) => {
+        expect(parseFilter(JSON.stringify(filter))).toEqual(parseFilter(filter));
+        expect(matches(JSON.stringify(filter), data)).toBe(matches(filter, data));
+      }),
+    );
+  });
+});
+
+function outcome(run: () => unknown): string {
+  try {
+    return typeof run();
+  } catch (error) {
+    return isQuiverError(error) ? error.code : String(error);
+  }
+}
+
+test('whatever is given, a filter is either accepted or refused with FILTER_INVALID', () => {
+  const anything = fc.anything({
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withNullPrototype: true,
+    withObjectString: true,
+    withSparseArray: true,
+    withTypedArray: true,
+  });
+  const names = fc.oneof(
+    fc.constantFrom('$and', '$or', '$not', '$in', '$regex', '$elemMatch', '$options', '__proto__', 'a.b', ''),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(anything, fc.dictionary(names, fc.oneof(anything, fc.dictionary(names, anything)))),
+      fc.anything(),
+      (input, data) => {
+        expect(outcome(() => evaluateFilter(parseFilter(input), data))).toMatch(/^(boolean|FILTER_INVALID)$/);
+      },
+    ),
+    { numRuns: 5000 },
+  );
+});
+
+test('a parsed filter cannot be changed', () => {
+  const isDeeplyFrozen = (node: unknown): boolean =>
+    typeof node !== 'object' || node === null || (Object.isFrozen(node) && Object.values(node).every(isDeeplyFrozen));
+  fc.assert(
+    fc.property(filters, (filter) => {
+      expect(isDeeplyFrozen(parseFilter(filter))).toBe(true);
+    }),
+  );
+});
