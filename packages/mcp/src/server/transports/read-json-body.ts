@@ -39,7 +39,9 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
       chunks.length = 0;
       reject(tooLarge(maxBytes));
     };
-    const onLost = (): void => reject(parseError('Parse error: the body ended early'));
+    const onLost = (): void => {
+      if (!req.complete) reject(parseError('Parse error: the body ended early'));
+    };
     req.on('data', onData);
     req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     req.on('error', onLost);
