@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -7,15 +12,12 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import * as sdk from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
+import { commandFor } from '../../test/spawn-server.ts';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../protocol/constants.js';
 import { MCPServer } from './mcp-server.js';
 import type { McpHttpServer } from './transports/listen.js';
 
-const file = (path: string): string => fileURLToPath(new URL(`../../test/${path}`, import.meta.url));
-const spawnOptions = {
-  command: process.execPath,
-  args: ['--conditions=@quiver/source', '--import', file('source-hooks.mjs'), file('stdio-server.ts')],
-};
+const spawnOptions = commandFor('stdio-server.ts');
 const identity = { name: 'interop', version: '1.0.0' };
 
 const server = new MCPServer({ name: 'Example', version: '1.2.3', instructions: 'Be kind.', tools: exampleTools });
@@ -108,6 +110,35 @@ describe.each(clients)('%s', (_name, connect) => {
     const params = { name: 'steps', arguments: {} };
     await (client instanceof ClientV1 ? client.callTool(params, undefined, options) : client.callTool(params, options));
     expect(seen).toEqual([1, 2]);
+  });
+});
+
+describe('the Inspector', () => {
+  const inspector = fileURLToPath(
+    new URL('../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
+  );
+  const inspect = async (...args: string[]): Promise<{ [key: string]: unknown }> => {
+    const HOME = mkdtempSync(join(tmpdir(), 'quiver-inspector-'));
+    const { stdout } = await promisify(execFile)(process.execPath, [inspector, '--cli', ...args], {
+      env: { ...process.env, HOME },
+    });
+    return JSON.parse(stdout) as { [key: string]: unknown };
+  };
+
+  test('lists and calls over stdio', async () => {
+    const { command, args } = spawnOptions;
+    const { tools } = await inspect(command, ...args, '--method', 'tools/list');
+    expect(tools).toHaveLength(Object.keys(exampleTools).length);
+    const call = ['--method', 'tools/call', '--tool-name', 'echo', '--tool-arg', 'message=hi'];
+    expect(await inspect(command, ...args, ...call)).toMatchObject({ content: [{ type: 'text', text: 'hi' }] });
+  });
+
+  test.each(['legacy', 'modern'])('lists and calls over HTTP in the %s era', async (era) => {
+    const at = [sessions.url, '--transport', 'http', '--protocol-era', era];
+    const { tools } = await inspect(...at, '--strict', '--method', 'tools/list');
+    expect(tools).toHaveLength(Object.keys(exampleTools).length);
+    const call = ['--method', 'tools/call', '--tool-name', 'add', '--tool-arg', 'a=1', 'b=2'];
+    expect(await inspect(...at, ...call)).toMatchObject({ structuredContent: { sum: 3 } });
   });
 });
 

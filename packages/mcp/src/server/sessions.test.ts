@@ -1,0 +1,196 @@
+import { connect } from 'node:net';
+import { request } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { exampleTools } from '../../test/example-tools.ts';
+import { initializeParams, openSession, rpc, send } from '../../test/wire.ts';
+import { Exchange } from './exchange.js';
+import { MCPServer } from './mcp-server.js';
+import { SessionStore } from './sessions.js';
+
+describe('the store', () => {
+  const minute = 60_000;
+  const start = (): { store: SessionStore; pass: (milliseconds: number) => void } => {
+    let now = 0;
+    const store = new SessionStore({ idleTimeout: 30 * minute, maxSessions: 10 }, () => now);
+    return {
+      store,
+      pass: (milliseconds) => {
+        now += milliseconds;
+        store.sweep();
+      },
+    };
+  };
+
+  test('S08 an idle session ends', () => {
+    const { store, pass } = start();
+    store.create('a', '', '2025-11-25');
+    pass(29 * minute);
+    expect(store.find('a', '')).toBeDefined();
+    pass(minute);
+    expect(store.find('a', '')).toBeUndefined();
+    expect(store.size).toBe(0);
+  });
+
+  test('S09 a request in flight keeps its session, and the time starts when it ends', () => {
+    const { store, pass } = start();
+    const session = store.create('a', '', '2025-11-25');
+    session.inFlight.set(1, new Exchange(1, {}, { send() {} }));
+    pass(100 * minute);
+    expect(store.find('a', '')).toBe(session);
+    session.inFlight.clear();
+    store.touch(session);
+    pass(29 * minute);
+    expect(store.find('a', '')).toBe(session);
+  });
+
+  test('ending a session cancels its requests', () => {
+    const { store } = start();
+    const session = store.create('a', '', '2025-11-25');
+    const exchange = new Exchange(1, {}, { send() {} });
+    session.inFlight.set(1, exchange);
+    const { signal } = exchange;
+    store.end(session);
+    expect(signal.aborted).toBe(true);
+  });
+
+  test('an id that cannot stand in a header, or is taken, is refused', () => {
+    const { store } = start();
+    store.create('a', '', '2025-11-25');
+    for (const id of ['a', 'with space', 'ümlaut', '', 'line\nbreak']) {
+      expect(() => store.create(id, '', '2025-11-25')).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }));
+    }
+  });
+});
+
+describe('over HTTP', () => {
+  const server = new MCPServer({ name: 'Sessions', version: '1.0.0', tools: exampleTools });
+  afterEach(() => server.close());
+
+  test('S10 S14 a second stream is refused, and the first keeps its session alive', async () => {
+    const { url } = await server.listen({ idleTimeout: 200 });
+    const headers = { ...(await openSession(url)), accept: 'text/event-stream' };
+    const first = request(url, { method: 'GET', headers });
+    first.end();
+    await new Promise((resolve) => first.once('response', resolve));
+    expect((await send(url, { method: 'GET', headers })).status).toBe(409);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(
+      (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
+    ).toBe(200);
+    first.destroy();
+    await expect
+      .poll(
+        async () =>
+          (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
+      )
+      .toBe(200);
+  });
+
+  test('S08 an idle session is answered 404', async () => {
+    const { url } = await server.listen({ idleTimeout: 100 });
+    const headers = await openSession(url);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(404);
+  });
+
+  test('S11 more sessions than allowed are refused, those that exist go on', async () => {
+    const { url } = await server.listen({ maxSessions: 2 });
+    const headers = await openSession(url);
+    await openSession(url);
+    const refused = await send(url, { body: rpc('initialize', initializeParams) });
+    expect(refused.status).toBe(503);
+    expect(refused.headers['retry-after']).toBe('60');
+    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+  });
+
+  test('S13 a session belongs to the caller that opened it', async () => {
+    const { createServer } = await import('node:http');
+    const users: Record<string, object> = {
+      'Bearer a1': { token: 'a1', userId: 'a' },
+      'Bearer a2': { token: 'a2', userId: 'a' },
+      'Bearer b': { token: 'b', userId: 'b' },
+      'Bearer t1': { token: 't1', clientId: 'app' },
+      'Bearer t2': { token: 't2', clientId: 'app' },
+    };
+    const http = createServer((req, res) => {
+      Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
+      void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(http.address() as { port: number }).port}/mcp`;
+    const status = async (session: Record<string, string>, authorization?: string): Promise<number> =>
+      (
+        await send(url, {
+          headers: { ...session, ...(authorization !== undefined && { authorization }) },
+          body: rpc('ping'),
+        })
+      ).status;
+    const ofUser = await openSession(url, { authorization: 'Bearer a1' });
+    expect(await status(ofUser, 'Bearer a1')).toBe(200);
+    expect(await status(ofUser, 'Bearer a2')).toBe(200);
+    expect(await status(ofUser, 'Bearer b')).toBe(404);
+    expect(await status(ofUser)).toBe(404);
+    const ofToken = await openSession(url, { authorization: 'Bearer t1' });
+    expect(await status(ofToken, 'Bearer t2')).toBe(404);
+    const answer = await send(url, {
+      headers: { ...ofUser, authorization: 'Bearer a1' },
+      body: rpc('tools/call', { name: 'whoami' }),
+    });
+    expect(JSON.parse(answer.json.result.content[0].text)).toMatchObject({
+      authInfo: { token: 'a1', userId: 'a', extra: { userId: 'a' } },
+    });
+    http.closeAllConnections();
+    http.close();
+  });
+
+  test('S15 ids are unique and long, and a callback hears of each before its client', async () => {
+    const heard: string[] = [];
+    const { url } = await server.listen({ onsessioninitialized: (id) => void heard.push(id) });
+    const ids = await Promise.all(Array.from({ length: 200 }, async () => (await openSession(url))['mcp-session-id']));
+    expect(new Set(ids).size).toBe(200);
+    expect(heard.toSorted()).toEqual(ids.toSorted());
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-/);
+  });
+
+  test('H16 connections that break at any point leave the server unharmed', async () => {
+    const { url, port } = await server.listen();
+    const body = JSON.stringify(rpc('initialize', initializeParams));
+    const full = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => {
+        const socket = connect(port, '127.0.0.1', () => {
+          socket.write(full.slice(0, Math.ceil((full.length * index) / 100)), () => socket.resetAndDestroy());
+        });
+        return new Promise((resolve) => socket.once('close', resolve));
+      }),
+    );
+    expect((await send(url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
+  });
+
+  test('H17 closing waits for running calls and refuses new connections', async () => {
+    const running = await server.listen();
+    const headers = await openSession(running.url);
+    const calls = Array.from({ length: 20 }, (_, id) =>
+      send(running.url, { headers, body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 300 } }, id) }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const closed = running.close();
+    await expect(send(running.url, { body: rpc('ping') })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    for (const { json } of await Promise.all(calls)) expect(json.result.content[0].text).toBe('waited');
+    await closed;
+  });
+
+  test('closing does not wait longer than the grace for calls that never end', async () => {
+    const running = await server.listen({ shutdownGrace: 100 });
+    const headers = await openSession(running.url);
+    const stuck = send(running.url, {
+      headers,
+      body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 60_000 } }),
+    }).catch(() => 'cut');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const started = performance.now();
+    await running.close();
+    expect(performance.now() - started).toBeLessThan(1000);
+    await stuck;
+  });
+});
