@@ -20,7 +20,7 @@ import type { StdioConnection } from './transports/stdio.js';
  * const server = new MCPServer({ name: 'Weather', version: '1.0.0', tools: { getWeather } });
  * await server.startStdio();
  */
-export class MCPServer {
+export class MCPServer implements AsyncDisposable {
   readonly id: string;
   readonly #config: MCPServerConfig;
   readonly #definition: ServerDefinition;
@@ -109,6 +109,10 @@ export class MCPServer {
     this.#stdio?.close();
     this.#http.close();
     await Promise.all([...this.#listening].map((running) => running.close()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   getServerInfo(): ServerInfo {
