@@ -31,3 +31,23 @@ export type {
   VectorRecord,
   VectorStore,
 } from './store/index.js';
+export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
+export {
+  createVectorQueryTool,
+  type DatabaseConfig,
+  type QueryResult,
+  type VectorQueryInput,
+  type VectorQueryOutput,
+  type VectorQueryTool,
+  type VectorQueryToolOptions,
+  type VectorStoreResolver,
+} from './tools/vector-query-tool.js';
+export {
+  createLexicalEmbedder,
+  toEmbedder,
+  type Embedder,
+  type EmbedderInput,
+  type EmbeddingPurpose,
+  type EmbedOptions,
+  type LexicalEmbedderOptions,
+} from './embedding/index.js';

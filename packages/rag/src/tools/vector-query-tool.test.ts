@@ -1,0 +1,220 @@
+import { RequestContext } from '@quiver/core/request-context';
+import { isToolFailure } from '@quiver/core/tools';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createLexicalEmbedder } from '../embedding/index.js';
+import type { VectorStore } from '../store/index.js';
+import { LocalVector } from '../stores/local/index.js';
+import { createVectorQueryTool, type VectorQueryToolOptions } from './vector-query-tool.js';
+
+const model = createLexicalEmbedder();
+const passages = [
+  { id: 'cat', text: 'The cat sleeps on the sofa all day.', metadata: { kind: 'pet', year: 2020 } },
+  { id: 'dog', text: 'The dog barks at the postman.', metadata: { kind: 'pet', year: 2024 } },
+  { id: 'whale', text: 'Whales sing below the surface of the sea.', metadata: { kind: 'wild', year: 2024 } },
+];
+
+async function fill(store: VectorStore, indexName: string, texts = passages): Promise<void> {
+  const vectors = await model.embed(texts.map(({ text }) => text));
+  await store.createIndex({ indexName, dimension: vectors[0]?.length ?? 0 });
+  await store.upsert({
+    indexName,
+    vectors,
+    ids: texts.map(({ id }) => id),
+    metadata: texts.map(({ metadata }) => metadata),
+    documents: texts.map(({ text }) => text),
+  });
+}
+
+let store: LocalVector;
+const create = (options: Partial<VectorQueryToolOptions> = {}): ReturnType<typeof createVectorQueryTool> =>
+  createVectorQueryTool({ vectorStore: store, indexName: 'animals', model, ...options });
+
+beforeEach(async () => {
+  store = new LocalVector();
+  await fill(store, 'animals');
+});
+
+describe('createVectorQueryTool', () => {
+  it('answers with the nearest passages, as text and as objects', async () => {
+    const result = await create().execute({ queryText: 'Where does the cat sleep?', topK: 1 });
+    expect(result).toEqual({
+      relevantContext: 'The cat sleeps on the sofa all day.',
+      sources: [
+        {
+          id: 'cat',
+          document: 'The cat sleeps on the sofa all day.',
+          metadata: { kind: 'pet', year: 2020 },
+          score: expect.any(Number),
+          vector: [],
+        },
+      ],
+    });
+  });
+
+  it('returns up to ten passages when topK is left out, separated by blank lines', async () => {
+    const { relevantContext, sources } = await create().execute({ queryText: 'animals' });
+    expect(sources).toHaveLength(3);
+    expect(relevantContext.split('\n\n')).toEqual(sources.map(({ document }) => document));
+  });
+
+  it('leaves sources out and adds vectors on request', async () => {
+    expect((await create({ includeSources: false }).execute({ queryText: 'cat' })).sources).toEqual([]);
+    const { sources } = await create({ includeVectors: true }).execute({ queryText: 'cat', topK: 1 });
+    expect(sources[0]?.vector.length).toBe((await model.embed(['x']))[0]?.length);
+  });
+
+  it('takes the text from the usual metadata keys where a store keeps no documents', async () => {
+    const [vector] = await model.embed(['plain']);
+    await store.upsert({
+      indexName: 'animals',
+      ids: ['plain'],
+      vectors: [vector ?? []],
+      metadata: [{ text: 'A plain passage.' }],
+    });
+    const { sources } = await create().execute({ queryText: 'plain', topK: 1 });
+    expect(sources[0]).toMatchObject({ id: 'plain', document: 'A plain passage.' });
+  });
+
+  it('has the documented id and description', () => {
+    expect(create({ vectorStoreName: 'local' })).toMatchObject({ id: 'VectorQuery local animals Tool' });
+    expect(create()).toMatchObject({
+      id: 'VectorQuery DirectVectorStore animals Tool',
+      description: expect.stringContaining('question'),
+    });
+  });
+
+  it('is overridden by the request context', async () => {
+    await fill(store, 'other', [{ id: 'only', text: 'Another index.', metadata: { kind: 'pet', year: 1 } }]);
+    const requestContext = new RequestContext([
+      ['indexName', 'other'],
+      ['includeVectors', true],
+      ['topK', 1],
+    ]);
+    const { sources } = await create().execute({ queryText: 'cat', topK: 3 }, { requestContext });
+    expect(sources.map(({ id }) => id)).toEqual(['only']);
+    expect(sources[0]?.vector).not.toEqual([]);
+  });
+
+  it('asks a resolver for the store of each call', async () => {
+    const tenants: Record<string, LocalVector> = { a: store, b: new LocalVector() };
+    await fill(tenants['b'] as LocalVector, 'animals', [
+      { id: 'secret', text: 'Tenant b only.', metadata: { kind: 'pet', year: 1 } },
+    ]);
+    const tool = create({
+      vectorStore: async ({ requestContext }) => {
+        const found = tenants[requestContext?.get('tenantId')];
+        if (!found) throw new Error('tenantId is required in request context');
+        return found;
+      },
+    });
+    const ask = (tenantId: string) =>
+      tool.execute({ queryText: 'cat' }, { requestContext: new RequestContext([['tenantId', tenantId]]) });
+    expect((await ask('b')).sources.map(({ id }) => id)).toEqual(['secret']);
+    expect((await ask('a')).sources.map(({ id }) => id)).not.toContain('secret');
+    await expect(tool.execute({ queryText: 'cat' })).rejects.toThrow('tenantId is required');
+  });
+
+  it('passes a store its own block of databaseConfig and nothing else', async () => {
+    const calls: object[] = [];
+    const recording: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      databaseConfigKey: 'pgvector',
+      query: async (params: object) => {
+        calls.push(params);
+        return [];
+      },
+    });
+    const databaseConfig = { pgvector: { ef: 200, topK: 99 }, pinecone: { namespace: 'x' } };
+    await create({ vectorStore: recording, databaseConfig }).execute({ queryText: 'cat', topK: 2 });
+    expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 2, indexName: 'animals' })]);
+    expect(calls[0]).not.toHaveProperty('namespace');
+  });
+});
+
+describe('filters of createVectorQueryTool', () => {
+  it('are not offered unless enabled', async () => {
+    // @ts-expect-error an unknown key, as a model may send it
+    expect(isToolFailure(await create().execute({ queryText: 'cat', filters: {} }))).toBe(true);
+    expect(isToolFailure(await create().execute({ queryText: 'cat', filter: { kind: 'wild' } }))).toBe(true);
+  });
+
+  it('are taken as an object or as JSON text', async () => {
+    for (const filter of [{ kind: 'wild' }, '{"kind":"wild"}']) {
+      const { sources } = await create({ enableFilter: true }).execute({ queryText: 'cat', filter });
+      expect(sources.map(({ id }) => id)).toEqual(['whale']);
+    }
+  });
+
+  it('of the request context limit what the model asks for', async () => {
+    const requestContext = new RequestContext([['filter', { kind: 'pet' }]]);
+    const ask = (filter: object) =>
+      create({ enableFilter: true }).execute({ queryText: 'cat', filter }, { requestContext });
+    expect((await ask({ year: { $gte: 2024 } })).sources.map(({ id }) => id)).toEqual(['dog']);
+    expect((await ask({ $or: [{ kind: 'wild' }, { kind: 'pet' }] })).sources.map(({ id }) => id).toSorted()).toEqual([
+      'cat',
+      'dog',
+    ]);
+    const { sources } = await create().execute({ queryText: 'cat' }, { requestContext });
+    expect(sources).toHaveLength(2);
+  });
+
+  it.each(['{"kind":', '{"kind":{"$like":"w%"}}', '[1]'])('that cannot be understood fail: %s', async (filter) => {
+    await expect(create({ enableFilter: true }).execute({ queryText: 'cat', filter })).rejects.toMatchObject({
+      code: 'FILTER_INVALID',
+    });
+  });
+});
+
+describe('failures of createVectorQueryTool', () => {
+  it('of the store fail the call, with the cause', async () => {
+    const cause = new Error('connect ECONNREFUSED');
+    const down: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      query: () => Promise.reject(cause),
+    });
+    await expect(create({ vectorStore: down }).execute({ queryText: 'cat' })).rejects.toMatchObject({
+      code: 'VECTOR_QUERY_FAILED',
+      message: expect.stringContaining('connect ECONNREFUSED'),
+      cause,
+    });
+  });
+
+  it('of the index are named', async () => {
+    await expect(create({ indexName: 'missing' }).execute({ queryText: 'cat' })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_NOT_FOUND',
+    });
+  });
+
+  it('say what to do when there is no store', async () => {
+    const tool = createVectorQueryTool({ vectorStoreName: 'pinecone', indexName: 'docs', model });
+    await expect(tool.execute({ queryText: 'cat' })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_MISSING',
+      message: expect.stringContaining("'pinecone'"),
+    });
+  });
+
+  it.each([0, -1, 'many', null])('refuse topK %j of the request context', async (topK) => {
+    const call = create().execute(
+      { queryText: 'cat' },
+      { requestContext: new RequestContext([['topK', topK ?? Number.NaN]]) },
+    );
+    await expect(call).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+  });
+
+  it('round topK down, and return input that does not fit as a failure', async () => {
+    expect((await create().execute({ queryText: 'cat', topK: 1.9 })).sources).toHaveLength(1);
+    for (const input of [{}, { queryText: '' }, { queryText: 'cat', topK: 0 }, { queryText: 5 }]) {
+      expect(isToolFailure(await create().execute(input as never)), JSON.stringify(input)).toBe(true);
+    }
+  });
+
+  it('stop when the caller aborts', async () => {
+    const controller = new AbortController();
+    const slow: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      query: () => {
+        controller.abort(new Error('enough'));
+        return new Promise(() => undefined);
+      },
+    });
+    const call = create({ vectorStore: slow }).execute({ queryText: 'cat' }, { abortSignal: controller.signal });
+    await expect(call).rejects.toThrow('enough');
+  });
+});
