@@ -1,0 +1,72 @@
+/**
+ * The terms of a text: stemmed words without stop words, and characters and pairs of them where words are not written apart.
+ *
+ * Upper and lower case, Latin accents and compatibility forms make no difference. Stemming and stop words are English; words of
+ * other languages stay as they are.
+ */
+export function lexicalTerms(text: string): string[] {
+  // NFKC again at the end, so that Hangul syllables, which NFKD takes apart, are whole.
+  const folded = text
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f]/g, '')
+    .normalize('NFKC');
+  const terms: string[] = [];
+  for (const [word] of folded.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    if (isAscii.test(word)) {
+      if (word.length > 1 && !stopWords.has(word)) terms.push(stem(word));
+    } else addTerms(word, terms);
+  }
+  return terms;
+}
+
+const isAscii = /^[a-z0-9]+$/;
+
+/** Scripts written without spaces between words, and Korean, whose words carry their grammar with them. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}ー]+/gu;
+
+function addTerms(word: string, terms: string[]): void {
+  for (const part of word.split(unspaced)) if (part !== '') terms.push(part);
+  for (const [run] of word.matchAll(unspaced)) {
+    const characters = [...run];
+    for (let at = 0; at < characters.length; at++) {
+      terms.push(characters[at] as string);
+      if (at + 1 < characters.length) terms.push(`${characters[at]}${characters[at + 1]}`);
+    }
+  }
+}
+
+const stopWords = new Set(
+  (
+    'a an the of and or to in on for with by at from as is are was were be been it its this that these those which who whom what when where how why ' +
+    'do does did has have had not no but if than then there their they he she his her him we you i my our your into over under between about also ' +
+    'can could would should may might will shall such other more most some any each all one two'
+  ).split(' '),
+);
+
+/** Applied in order; the first that leaves three letters wins. */
+const suffixes: readonly (readonly [suffix: string, replacement: string])[] = [
+  ['ational', 'ate'],
+  ['ization', 'ize'],
+  ['fulness', 'ful'],
+  ['iveness', 'ive'],
+  ['ingly', ''],
+  ['edly', ''],
+  ['ies', 'y'],
+  ['sses', 'ss'],
+  ['ments', 'ment'],
+  ['ing', ''],
+  ['ed', ''],
+  ['ly', ''],
+  ['es', ''],
+  ['s', ''],
+];
+
+function stem(word: string): string {
+  if (word.endsWith('ss')) return word;
+  for (const [suffix, replacement] of suffixes) {
+    if (word.endsWith(suffix) && word.length - suffix.length >= 3) return word.slice(0, -suffix.length) + replacement;
+  }
+  return word;
+}

@@ -1,0 +1,183 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOpenAI as createOpenAI2 } from '@ai-sdk/openai-v2';
+import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai-v3';
+import { createOpenAI as createOpenAI4 } from '@ai-sdk/openai-v4';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createLexicalEmbedder } from './lexical-embedder.js';
+import { toEmbedder, type EmbedderInput } from './to-embedder.js';
+
+interface EmbeddingRequest {
+  input: string[];
+  dimensions?: number;
+}
+
+/** A server that speaks OpenAI's protocol; each test says how it answers. */
+let server: Server;
+let baseURL: string;
+let requests: EmbeddingRequest[];
+let answer: (request: EmbeddingRequest, response: ServerResponse) => void;
+
+function sendVectors(response: ServerResponse, vectors: unknown[]): void {
+  const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ object: 'list', model: 'm', data, usage: { prompt_tokens: 1, total_tokens: 1 } }));
+}
+
+function sendError(response: ServerResponse, status: number): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
+  response.end(JSON.stringify({ error: { message: `status ${status}`, type: 'x', param: null, code: null } }));
+}
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => (body += part));
+    request.on('end', () => {
+      const parsed = JSON.parse(body) as EmbeddingRequest;
+      requests.push(parsed);
+      answer(parsed, response);
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+beforeEach(() => {
+  requests = [];
+  answer = ({ input }, response) =>
+    sendVectors(
+      response,
+      input.map((text) => [text.length, 1]),
+    );
+});
+
+afterEach(() => void vi.unstubAllEnvs());
+
+const model = (): EmbedderInput => createOpenAI4({ apiKey: 'k', baseURL }).embedding('text-embedding-3-small');
+const failure = (texts = ['a']): Promise<unknown> =>
+  toEmbedder(model())
+    .embed(texts)
+    .catch((error: unknown) => error);
+
+describe('an AI SDK embedding model', () => {
+  test.each([
+    ['5', (): EmbedderInput => createOpenAI2({ apiKey: 'k', baseURL }).embedding('text-embedding-3-small')],
+    ['6', (): EmbedderInput => createOpenAI3({ apiKey: 'k', baseURL }).embedding('text-embedding-3-small')],
+    ['7', model],
+  ])('of AI SDK %s embeds texts in order', async (_version, create) => {
+    const embedder = toEmbedder(create());
+    expect(embedder.dimension).toBeUndefined();
+    expect(await embedder.embed(['a', 'bbb'], { purpose: 'query' })).toEqual([
+      Float32Array.of(1, 1),
+      Float32Array.of(3, 1),
+    ]);
+    expect(embedder).toMatchObject({ id: 'openai/text-embedding-3-small', dimension: 2 });
+  });
+
+  test('named by a string is the same model', async () => {
+    vi.stubEnv('OPENAI_BASE_URL', baseURL);
+    vi.stubEnv('OPENAI_API_KEY', 'k');
+    const embedder = toEmbedder(' openai/text-embedding-3-small\t');
+    expect(embedder.id).toBe(toEmbedder(model()).id);
+    expect(await embedder.embed(['abc'])).toEqual([Float32Array.of(3, 1)]);
+  });
+
+  test('gets as many texts at once as it takes, and answers keep their order', async () => {
+    answer = ({ input }, response) => {
+      setTimeout(
+        () =>
+          sendVectors(
+            response,
+            input.map((text) => [Number(text), 1]),
+          ),
+        requests.length === 1 ? 50 : 0,
+      );
+    };
+    const texts = Array.from({ length: 5000 }, (_, index) => String(index));
+    const vectors = await toEmbedder(model()).embed(texts);
+    expect(requests.map(({ input }) => input.length).sort()).toEqual([2048, 2048, 904]);
+    expect(vectors.map(([first]) => first)).toEqual(texts.map(Number));
+  });
+
+  test('gets the options of its provider', async () => {
+    await toEmbedder(model(), { providerOptions: { openai: { dimensions: 2 } } }).embed(['a']);
+    expect(requests[0]).toMatchObject({ dimensions: 2 });
+  });
+
+  test('is asked again after an error that may pass, twice at most', async () => {
+    answer = ({ input }, response) =>
+      requests.length < 3
+        ? sendError(response, 429)
+        : sendVectors(
+            response,
+            input.map(() => [1]),
+          );
+    expect(await toEmbedder(model()).embed(['a'])).toEqual([Float32Array.of(1)]);
+    requests = [];
+    answer = (_request, response) => sendError(response, 503);
+    expect(await failure()).toMatchObject({ code: 'EMBEDDING_FAILED', cause: { statusCode: 503 } });
+    expect(requests).toHaveLength(3);
+  });
+
+  test('is not asked again after an error that stays', async () => {
+    answer = (_request, response) => sendError(response, 401);
+    expect(await failure()).toMatchObject({
+      code: 'EMBEDDING_FAILED',
+      message: expect.stringContaining('status 401') as string,
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['too few vectors', [[1, 2]], /given 2 texts and answered with 1 vectors/],
+    ['vectors of two lengths', [[1, 2], [1]], /1 numbers where 2 were expected/],
+    ['empty vectors', [[], []], /0 numbers/],
+    ['numbers that are too large', [[1], [1e300]], /not finite/],
+  ])('is refused when it answers with %s', async (_name, vectors, message) => {
+    answer = (_request, response) => sendVectors(response, vectors);
+    expect(await failure(['a', 'b'])).toMatchObject({
+      code: 'EMBEDDING_INVALID',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  test('must not change its dimension', async () => {
+    const embedder = toEmbedder(model());
+    await embedder.embed(['a']);
+    answer = (_request, response) => sendVectors(response, [[1, 2, 3]]);
+    await expect(embedder.embed(['a'])).rejects.toMatchObject({ code: 'EMBEDDING_INVALID' });
+  });
+
+  test('stops when told, with the reason', async () => {
+    answer = () => undefined;
+    const controller = new AbortController();
+    const pending = toEmbedder(model()).embed(['a'], { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')), 20);
+    await expect(pending).rejects.toThrow('enough');
+  });
+
+  test('is not asked for nothing', async () => {
+    expect(await toEmbedder(model()).embed([])).toEqual([]);
+    expect(requests).toEqual([]);
+  });
+});
+
+test('an embedder is taken as it is', () => {
+  const embedder = createLexicalEmbedder();
+  expect(toEmbedder(embedder)).toBe(embedder);
+});
+
+test('whatever else is given is refused', async () => {
+  for (const input of [undefined, null, 5, {}, ' ', { id: 'x' }]) {
+    expect(() => toEmbedder(input as unknown as EmbedderInput)).toThrow(
+      expect.objectContaining({ code: 'EMBEDDER_INVALID' }),
+    );
+  }
+  await expect(toEmbedder('gpt').embed(['a'])).rejects.toMatchObject({ code: 'MODEL_STRING_INVALID' });
+});
