@@ -24,10 +24,19 @@ const stages = [
   { name: 'consumer', command: ['pnpm', 'run', 'check:consumer'] },
   {
     name: `built packages on this machine's Node (${versionOf(hostNode)})`,
-    command: [hostNode, '--test', '--test-reporter=tap', ...filesOf('scripts/consumer/compat')],
+    command: [hostNode, '--test', '--test-reporter=tap', ...testFilesIn('scripts/consumer/compat')],
     count: countTap,
   },
-  { name: 'examples', command: ['pnpm', '--recursive', '--filter', './examples/*', 'run', 'check'] },
+  {
+    name: 'examples',
+    command: [
+      'node',
+      '--test',
+      '--test-reporter=tap',
+      ...readdirSync('examples').flatMap((name) => testFilesIn(join('examples', name, 'check'))),
+    ],
+    count: countTap,
+  },
 ];
 
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -91,8 +100,8 @@ function countTap(output) {
   };
 }
 
-function filesOf(directory) {
-  return readdirSync(directory).map((name) => join(directory, name));
+function testFilesIn(directory) {
+  return readdirSync(directory).flatMap((name) => (/\.test\.m?[jt]s$/.test(name) ? [join(directory, name)] : []));
 }
 
 function versionOf(node) {

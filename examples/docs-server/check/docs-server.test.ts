@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { createLexicalEmbedder } from '@quiver/rag';
+import { LocalVector } from '@quiver/rag/local';
+import { createDocsServer } from '../src/docs-server.ts';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const inspector = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json')),
+  'clients/launcher/build/index.js',
+);
+
+let scratch: string;
+let notes: string;
+let index: string;
+
+before(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'quiver-docs-server-'));
+  notes = join(scratch, 'notes');
+  index = join(scratch, 'index');
+  await mkdir(join(notes, 'deep'), { recursive: true });
+  await writeFile(
+    join(notes, 'tea.md'),
+    '# Tea\n\nGreen tea wants water of 80 degrees.\n\n## Milk\n\nNever in green tea.\n',
+  );
+  await writeFile(join(notes, 'deep', 'coffee.md'), '# Coffee\n\nCoffee wants water of 94 degrees.\n');
+  await writeFile(join(notes, 'picture.md'), Buffer.from([0x89, 0x50, 0x00, 0xff]));
+});
+after(() => rm(scratch, { recursive: true, force: true }));
+
+interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function run(command: string[], options: { uid?: number; env?: NodeJS.ProcessEnv } = {}): Promise<Run> {
+  const [program, ...words] = command as [string, ...string[]];
+  const { OPENAI_API_KEY: _key, ...env } = { ...process.env, ...options.env };
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, { ...options, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+const demo = (...words: string[]): Promise<Run> => run([process.execPath, main, ...words]);
+const demoOnNotes = (...words: string[]): Promise<Run> =>
+  demo(notes, 'How hot should the water for coffee be?', '--index', index, ...words);
+
+/** The JSON block at the end of the output, as a user would paste it. */
+function printedConfiguration(stdout: string): { command: string; args: string[] } {
+  const { mcpServers } = JSON.parse(stdout.slice(stdout.indexOf('\n{'))) as {
+    mcpServers: { docs: { command: string; args: string[] } };
+  };
+  return mcpServers.docs;
+}
+
+describe('the demo', () => {
+  test('reads, indexes, serves and answers with file, heading, range and score', async () => {
+    const { code, stdout, stderr } = await demoOnNotes();
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /Documents {2}2 Markdown files/);
+    assert.match(stdout, /Skipped {4}picture\.md: not text/);
+    assert.match(stdout, /Embedder {3}lexical/);
+    assert.match(stdout, /Indexed {4}3 passages embedded, 0 unchanged/);
+    assert.match(stdout, /Tools {6}docs_searchDocs\n/);
+    assert.match(
+      stdout,
+      / 1\. 0\.\d{3} {2}deep\/coffee\.md › Coffee {2}\[characters 0–43\]\n {5}# Coffee Coffee wants water of 94 degrees\./,
+    );
+    assert.match(stderr, /Indexing .* 2\/2/);
+  });
+
+  test('embeds only what changed, and forgets what was deleted', async () => {
+    assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 3 unchanged, 0 removed/);
+    await writeFile(
+      join(notes, 'tea.md'),
+      '# Tea\n\nGreen tea wants water of 75 degrees.\n\n## Milk\n\nNever in green tea.\n',
+    );
+    assert.match((await demoOnNotes()).stdout, /Indexed {4}1 passages embedded, 2 unchanged, 1 removed/);
+    await rm(join(notes, 'deep', 'coffee.md'));
+    assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 2 unchanged, 1 removed/);
+  });
+
+  test('prints a block that works in an MCP client, over stdio', async () => {
+    const { stdout } = await demoOnNotes();
+    const client = new Client({ name: 'check', version: '1.0.0' });
+    await client.connect(new StdioClientTransport(printedConfiguration(stdout)));
+    await requireAnswer(client);
+  });
+
+  test('is listed and called by the Inspector, over stdio', async () => {
+    const { command, args } = printedConfiguration((await demoOnNotes()).stdout);
+    await inspect([command, ...args]);
+  });
+});
+
+describe('the server of the demo, over HTTP', () => {
+  test('is listed and called by a client of the first SDK and by the Inspector', async () => {
+    const embedder = createLexicalEmbedder();
+    await using store = new LocalVector({ path: index });
+    const [indexName] = await store.listIndexes();
+    const server = createDocsServer({ store, indexName: indexName ?? '', embedder });
+    const { url } = await server.listen();
+    try {
+      const client = new Client({ name: 'check', version: '1.0.0' });
+      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      await requireAnswer(client);
+      await inspect([String(url), '--transport', 'http']);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+async function requireAnswer(client: Client): Promise<void> {
+  try {
+    const { tools } = await client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['searchDocs'],
+    );
+    const result = await client.callTool({
+      name: 'searchDocs',
+      arguments: { queryText: 'Is there milk in green tea?', topK: 1 },
+    });
+    const { sources } = result.structuredContent as { sources: { document: string }[] };
+    assert.match(sources[0]?.document ?? '', /Never in green tea/);
+  } finally {
+    await client.close();
+  }
+}
+
+async function inspect(target: string[]): Promise<void> {
+  const env = { HOME: scratch };
+  const listed = await run([process.execPath, inspector, '--cli', ...target, '--method', 'tools/list'], { env });
+  assert.equal(listed.code, 0, listed.stderr);
+  assert.match(listed.stdout, /"searchDocs"/);
+  const call = ['--method', 'tools/call', '--tool-name', 'searchDocs', '--tool-arg', 'queryText=milk'];
+  const called = await run([process.execPath, inspector, '--cli', ...target, ...call], { env });
+  assert.equal(called.code, 0, called.stderr);
+  assert.match(called.stdout, /Never in green tea/);
+}
+
+describe('bad input gets one clear line and exit code 1:', () => {
+  async function requireOneLine(result: Promise<Run>, line: RegExp): Promise<void> {
+    const { code, stderr } = await result;
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .filter((text) => !text.startsWith('Indexing'));
+    assert.equal(code, 1);
+    assert.equal(lines.length, 1, stderr);
+    assert.match(lines[0] ?? '', line);
+  }
+
+  test('a missing folder', () => requireOneLine(demo(join(scratch, 'nowhere')), /nowhere does not exist/));
+
+  test('an empty folder', async () => {
+    await mkdir(join(scratch, 'empty'));
+    await requireOneLine(demo(join(scratch, 'empty')), /no Markdown to read in .*empty/);
+  });
+
+  test('a binary file', () =>
+    requireOneLine(demo(join(notes, 'picture.md')), /no Markdown to read.*not text in UTF-8/));
+
+  test('an index folder that is a file', () =>
+    requireOneLine(demo(notes, '--index', join(notes, 'tea.md')), /tea\.md/));
+
+  test(
+    'no permission to write the index',
+    { skip: process.getuid?.() !== 0 && 'needs root to become another user' },
+    async () => {
+      const locked = join(scratch, 'locked');
+      await mkdir(locked, { mode: 0o755 });
+      await chmod(scratch, 0o755);
+      await requireOneLine(
+        run([process.execPath, main, notes, '--index', join(locked, 'index')], { uid: 65_534 }),
+        /No permission to use .*locked/,
+      );
+      assert.deepEqual(await readdir(locked), []);
+    },
+  );
+
+  test('a busy port', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => blocker.once('listening', resolve));
+    const { port } = blocker.address() as AddressInfo;
+    try {
+      await requireOneLine(demoOnNotes('--port', String(port)), new RegExp(`${port}`));
+    } finally {
+      blocker.close();
+    }
+  });
+
+  test('an unknown option', () => requireOneLine(demo('--colour'), /--colour/));
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { createTool } from '@quiver/core/tools';
+import { MCPClient, MCPServer } from '@quiver/mcp';
+import { z } from 'zod';
+
+const add = createTool({
+  id: 'add',
+  description: 'Adds two numbers',
+  inputSchema: z.object({ a: z.number(), b: z.number() }),
+  outputSchema: z.object({ sum: z.number() }),
+  execute: async ({ a, b }) => ({ sum: a + b }),
+});
+
+test('a client lists and calls the tools of a server over HTTP and stdio at once', async () => {
+  const server = new MCPServer({ id: 'http', name: 'Http', version: '1.0.0', tools: { add } });
+  const { url } = await server.listen();
+  const stdioServer = fileURLToPath(new URL('stdio-server.mjs', import.meta.url));
+  const client = new MCPClient({
+    servers: { http: { url }, stdio: { command: process.execPath, args: [stdioServer] } },
+  });
+  try {
+    const tools = await client.listTools();
+    assert.deepEqual(Object.keys(tools).toSorted(), ['http_add', 'stdio_echo']);
+    assert.deepEqual(await tools.http_add.execute({ a: 1, b: 2 }), { sum: 3 });
+    const echoed = await tools.stdio_echo.execute({ text: 'grüße 🙂' });
+    assert.equal(echoed.content[0].text, 'grüße 🙂');
+  } finally {
+    await client.disconnect();
+    await server.close();
+  }
+});
