@@ -47,7 +47,9 @@ export {
   toEmbedder,
   type Embedder,
   type EmbedderInput,
+  type EmbeddingProviderOptions,
   type EmbeddingPurpose,
   type EmbedOptions,
   type LexicalEmbedderOptions,
+  type ModelEmbedderOptions,
 } from './embedding/index.js';

@@ -30,7 +30,8 @@ const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = { text: 
  */
 export class MDocument {
   readonly type: DocumentType;
-  readonly #sources: readonly Required<SourceDocument>[];
+  /** What the document was made of, whatever was done with it since. */
+  readonly sources: readonly Readonly<Required<SourceDocument>>[];
   #chunks: readonly Chunk[] | undefined;
 
   /** @throws `DOCUMENT_INVALID` when a text is not a string, metadata is not an object, or the type is unknown */
@@ -43,7 +44,7 @@ export class MDocument {
     }
     const sources = 'docs' in options ? options.docs : [options];
     if (!Array.isArray(sources)) throw invalid('docs must be a list of { text, metadata }.');
-    this.#sources = sources.map(parseSource);
+    this.sources = sources.map(parseSource);
   }
 
   static fromText(text: string, metadata?: Metadata): MDocument {
@@ -64,14 +65,14 @@ export class MDocument {
     // A union of option objects is read by the strategy it names, which checks every key.
     const options = params as RawOptions;
     const chunker = await createChunker(params.strategy ?? defaultStrategies[this.type], options);
-    const chunks = this.#sources.flatMap(({ text, metadata }) => toChunks(text, metadata, chunker(text)));
+    const chunks = this.sources.flatMap(({ text, metadata }) => toChunks(text, metadata, chunker(text)));
     this.#chunks = chunks;
     return [...chunks];
   }
 
   /** The chunks made last; before that, the original documents. */
   getDocs(): { text: string; metadata: Metadata }[] {
-    return [...(this.#chunks ?? this.#sources)];
+    return [...(this.#chunks ?? this.sources)];
   }
 
   /** The text of each of {@link getDocs}. */

@@ -78,6 +78,14 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['One, changed.', 'Three.']);
   });
 
+  it('removes all chunks of a document that has become empty', async () => {
+    await run([guide('One.', 'a.md'), guide('Two.', 'b.md')]);
+    const emptied = guide('', 'a.md');
+    await emptied.chunk();
+    expect(await run([emptied])).toMatchObject({ documents: 1, removed: 1 });
+    expect(await stored()).toEqual(['Two.']);
+  });
+
   it('never removes chunks of documents that name no source', async () => {
     await run([MDocument.fromText('Anonymous one.')]);
     await run([MDocument.fromText('Anonymous two.')]);

@@ -88,10 +88,13 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   };
 
   for await (const document of documents) {
+    // Read from the document itself: one that has become empty has no chunks to tell its source.
+    for (const { metadata } of document.sources) {
+      if (metadata['source'] !== undefined) sources.add(metadata['source']);
+    }
     for (const chunk of await document.chunk(chunkOptions)) {
       if (seen.has(chunk.id)) continue;
       seen.add(chunk.id);
-      if (chunk.metadata['source'] !== undefined) sources.add(chunk.metadata['source']);
       const state = compareChunk(chunk, known.get(chunk.id), target.embedder);
       if (state === 'unchanged') report.unchanged += 1;
       else waiting[state].push(chunk);
