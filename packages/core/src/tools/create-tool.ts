@@ -1,8 +1,10 @@
 import { QuiverError } from '../errors.js';
 import type { InferInput, InferOutput, Schema } from '../schema/index.js';
-import { toAiSdkInputSchema, unwrapModelOutputArgument, type ToolModelOutput } from './ai-sdk.js';
+import { toAiSdkInputSchema } from './ai-sdk-input-schema.js';
 import { executeDefinition, streamDefinition } from './execute-tool.js';
-import type { ToolCallOptions, ToolContext } from './tool-context.js';
+import { createToModelOutput, type ToolModelOutput } from './model-output.js';
+import { createSeenInputs, type SeenInputs } from './seen-inputs.js';
+import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
 import { registerDefinition, type ToolDefinition } from './tool-definition.js';
 import { runHook, type ToolHooks } from './tool-hooks.js';
 import type { ClientTool, Tool, ToolInput, ToolMcpOptions } from './tool.js';
@@ -27,8 +29,8 @@ export interface ClientToolOptions<
   title?: string;
   /** Annotations and metadata for MCP clients. */
   mcp?: ToolMcpOptions;
-  /** A person must agree before a model's call runs. AI SDK 6 and 7 ask; AI SDK 5 cannot. */
-  requireApproval?: boolean | ((input: ToolInput<InputSchema>) => boolean | Promise<boolean>);
+  /** A person must agree before a model's call runs. AI SDK 6 and 7 ask; AI SDK 5 cannot, and its calls are refused. */
+  requireApproval?: boolean | ((input: ToolInput<InputSchema>, context: ToolContext) => boolean | PromiseLike<boolean>);
   /** What the model sees instead of the output as JSON. */
   toModelOutput?: (output: Output) => ToolModelOutput | PromiseLike<ToolModelOutput>;
   /** Passed on to the model provider. */
@@ -104,14 +106,14 @@ export function createTool(options: ErasedOptions): ClientTool<Schema, Schema, u
       `createTool needs a non-empty id and a description (id: ${String(id)}).`,
     );
   }
-  const parsed = new WeakSet<object>();
-  const announced = new WeakSet<object>();
+  const seen = createSeenInputs();
   const { inputSchema, outputSchema, title, strict, inputExamples, mcp, providerOptions, requireApproval } = options;
   const definition: ToolDefinition = {
     id,
     inputSchema,
     outputSchema,
     requestContextSchema: options.requestContextSchema,
+    requireApproval,
     ...(options.onInputAvailable && { onInputAvailable: options.onInputAvailable }),
     ...(options.onOutput && { onOutput: options.onOutput }),
     run: (input, context) => options.execute?.(input, context),
@@ -121,21 +123,28 @@ export function createTool(options: ErasedOptions): ClientTool<Schema, Schema, u
     id,
     description,
     inputSchema: inputSchema
-      ? toAiSdkInputSchema({ toolId: id, schema: inputSchema, onParsed: (input) => parsed.add(input) })
-      : { type: 'object', properties: {}, additionalProperties: true },
+      ? toAiSdkInputSchema({ toolId: id, schema: inputSchema, onParsed: options.execute ? seen.markParsed : () => {} })
+      : toAiSdkInputSchema({ toolId: id, schema: anyInput, onParsed: () => {} }),
     ...(outputSchema && { outputSchema }),
     ...(title !== undefined && { title }),
     ...(strict !== undefined && { strict }),
     ...(inputExamples && { inputExamples }),
     ...(mcp && { mcp }),
     ...(providerOptions && { providerOptions }),
-    ...(requireApproval !== undefined && { needsApproval: requireApproval }),
-    ...(options.toModelOutput && {
-      toModelOutput: (argument: unknown) => options.toModelOutput?.(unwrapModelOutputArgument(argument)),
-    }),
-    ...isolatedHooks(options, announced),
-    ...(options.execute && { execute: createExecute(definition, isGenerator(options.execute), { parsed, announced }) }),
+    ...(requireApproval !== undefined && { needsApproval: toNeedsApproval(definition) }),
+    toModelOutput: createToModelOutput(id, options.toModelOutput),
+    ...isolatedHooks(options, seen),
+    ...(options.execute && { execute: createExecute(definition, isGenerator(options.execute), seen) }),
   } as ClientTool<Schema, Schema, unknown>;
+}
+
+/** What a tool without input schema accepts: models send `{}`. */
+const anyInput: Schema = { type: 'object', properties: {}, additionalProperties: true };
+
+/** The AI SDK asks with options of its own; the user's function receives what `execute` would. */
+function toNeedsApproval({ id, requireApproval }: ToolDefinition): unknown {
+  if (typeof requireApproval !== 'function') return requireApproval;
+  return (input: unknown, options: ToolCallOptions = {}) => requireApproval(input, createToolContext(id, options));
 }
 
 /** The options as the implementation sees them, whatever their type parameters were. */
@@ -147,34 +156,23 @@ function isGenerator(execute: object): boolean {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 }
 
-/** Inputs that a driver such as the AI SDK has already validated, and those that it has already announced. */
-interface SeenInputs {
-  parsed: WeakSet<object>;
-  announced: WeakSet<object>;
-}
-
-function createExecute(definition: ToolDefinition, streams: boolean, { parsed, announced }: SeenInputs): object {
+function createExecute(definition: ToolDefinition, streams: boolean, seen: SeenInputs): object {
   const run = streams ? streamDefinition : executeDefinition;
-  const execute = (input: unknown, options: ToolCallOptions = {}): unknown => {
-    const isObject = typeof input === 'object' && input !== null;
-    return run(definition, input, options, {
-      inputIsValid: isObject && parsed.has(input),
-      inputWasAnnounced: isObject && announced.has(input),
-    });
-  };
+  const execute = (input: unknown, options: ToolCallOptions = {}): unknown =>
+    run(definition, input, options, seen.recognise(input, options));
   registerDefinition(execute, definition);
   return execute;
 }
 
 /** A driver awaits its hooks and gives up when one throws; these never throw. */
-function isolatedHooks(options: ErasedOptions, announced: WeakSet<object>): ToolHooks<unknown, unknown> {
+function isolatedHooks(options: ErasedOptions, seen: SeenInputs): ToolHooks<unknown, unknown> {
   const { id, onInputStart, onInputDelta, onInputAvailable, onOutput } = options;
   return {
     ...(onInputStart && { onInputStart: (event) => runHook(id, 'onInputStart', onInputStart, event) }),
     ...(onInputDelta && { onInputDelta: (event) => runHook(id, 'onInputDelta', onInputDelta, event) }),
     ...(onInputAvailable && {
       onInputAvailable: (event) => {
-        if (typeof event.input === 'object' && event.input !== null) announced.add(event.input);
+        seen.markAnnounced(event.input);
         return runHook(id, 'onInputAvailable', onInputAvailable, event);
       },
     }),

@@ -1,10 +1,13 @@
-import { validate, type Schema, type ValidationResult } from '../schema/index.js';
-import { repairInput } from './repair-input.js';
-import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
+import { QuiverError } from '../errors.js';
+import { announceOutput, checkOutput, finishCall } from './finish-call.js';
+import { rememberCaller } from './model-output.js';
+import { prepareCall, type Step } from './prepare-call.js';
+import { nothingDone, type DoneBefore } from './seen-inputs.js';
+import { createToolContext, type ToolCallOptions } from './tool-context.js';
 import { definitionOf, type ToolDefinition } from './tool-definition.js';
-import { createToolFailure, type ToolFailure } from './tool-failure.js';
-import { runHook } from './tool-hooks.js';
+import type { ToolFailure } from './tool-failure.js';
 import type { ToolLike } from './tool.js';
+import { untilAborted } from './until-aborted.js';
 
 /**
  * The one path of every tool call, whoever makes it: validate the input, `onInputAvailable`, run, validate the output,
@@ -13,28 +16,41 @@ import type { ToolLike } from './tool.js';
  * @returns the validated output, or a `ToolFailure` when input, output or request context does not fit its schema. A tool that
  *   yields preliminary results returns its last one.
  * @throws whatever the tool throws, and the reason of `abortSignal` as soon as it fires
+ * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
+ * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
  */
 export async function executeTool(tool: ToolLike, input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
   return executeDefinition(definitionOf(tool), input, options);
 }
 
-/** What a driver such as the AI SDK has already done for this call. */
-export interface DoneBefore {
-  inputIsValid?: boolean;
-  inputWasAnnounced?: boolean;
-}
-
-export async function executeDefinition(
+export function executeDefinition(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
-  done: DoneBefore = {},
+  done: DoneBefore = nothingDone,
+): Promise<unknown> {
+  return untilAborted(runCall(definition, input, options, done), options.abortSignal);
+}
+
+async function runCall(
+  definition: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  done: DoneBefore,
 ): Promise<unknown> {
   const context = createToolContext(definition.id, options);
-  const ready = await prepareCall(definition, input, context, done);
-  if (!ready.ok) return ready.failure;
-  const result = await untilAborted(lastOf(definition.run(ready.input, context)), context.abortSignal);
-  return finishCall(definition, result, context);
+  context.abortSignal?.throwIfAborted();
+  // Steps that have nothing to wait for are not awaited: this is the hot path of a server.
+  const preparing = prepareCall(definition, input, options, context, done);
+  const ready = preparing instanceof Promise ? await preparing : preparing;
+  if (!ready.ok) return failed(ready.failure, options);
+  let output = await definition.run(ready.value, context);
+  if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
+  const finishing = finishCall(definition, output, context);
+  const checked = finishing instanceof Promise ? await finishing : finishing;
+  if (!checked.ok) return failed(checked.failure, options);
+  rememberCaller(checked.value, options);
+  return checked.value;
 }
 
 /** As {@link executeDefinition}, for tools that yield preliminary results: every one of them is validated and passed on. */
@@ -42,128 +58,55 @@ export async function* streamDefinition(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
-  done: DoneBefore = {},
+  done: DoneBefore = nothingDone,
 ): AsyncGenerator<unknown> {
   const context = createToolContext(definition.id, options);
-  const ready = await prepareCall(definition, input, context, done);
+  const { abortSignal } = context;
+  abortSignal?.throwIfAborted();
+  const ready = await untilAborted(
+    Promise.resolve(prepareCall(definition, input, options, context, done)),
+    abortSignal,
+  );
   if (!ready.ok) {
-    yield ready.failure;
+    yield failed(ready.failure, options);
     return;
   }
-  let pending: { value: unknown } | undefined;
-  for await (const value of definition.run(ready.input, context) as AsyncIterable<unknown>) {
-    context.abortSignal?.throwIfAborted();
-    if (pending)
-      yield await checkOutput(definition, pending.value).then((checked) =>
-        checked.ok ? checked.value : checked.failure,
-      );
-    pending = { value };
-  }
-  yield await finishCall(definition, pending?.value, context);
-}
-
-type Prepared = { ok: true; input: unknown } | { ok: false; failure: ToolFailure };
-
-async function prepareCall(
-  definition: ToolDefinition,
-  input: unknown,
-  context: ToolContext,
-  done: DoneBefore,
-): Promise<Prepared> {
-  context.abortSignal?.throwIfAborted();
-  let value = input;
-  if (!done.inputIsValid && definition.inputSchema) {
-    const result = await validateInput(definition.inputSchema, input);
-    if (!result.ok) {
-      const what = `Tool input validation failed for ${definition.id}. Please fix the following errors and try again:`;
-      return {
-        ok: false,
-        failure: createToolFailure({ what, issues: result.issues, label: 'Provided arguments', value: input }),
-      };
+  const results = (definition.run(ready.value, context) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  let last: Step | undefined;
+  let isFinished = false;
+  try {
+    while (!isFinished) {
+      const step = await untilAborted(results.next(), abortSignal);
+      isFinished = step.done === true;
+      // A generator that yielded nothing has the result `undefined`.
+      if (isFinished && last) break;
+      last = await checkOutput(definition, isFinished ? undefined : step.value);
+      if (last.ok) rememberCaller(last.value, options);
+      yield last.ok ? last.value : failed(last.failure, options);
     }
-    value = result.value;
+  } finally {
+    // Not awaited: a tool that ignores its signal must not hold up the caller.
+    if (!isFinished) void Promise.resolve(results.return?.()).catch(() => {});
   }
-  if (definition.requestContextSchema) {
-    const values = context.requestContext.toJSON();
-    const result = await validate(definition.requestContextSchema, values);
-    if (!result.ok) {
-      const what = `Tool request context validation failed for ${definition.id}. The caller must provide:`;
-      return {
-        ok: false,
-        failure: createToolFailure({ what, issues: result.issues, label: 'Provided context', value: values }),
-      };
-    }
-  }
-  if (!done.inputWasAnnounced) await announceInput(definition, value, context);
-  return { ok: true, input: value };
+  if (last?.ok) await untilAborted(Promise.resolve(announceOutput(definition, last.value, context)), abortSignal);
 }
 
-/** As given first; only if that fails, the usual mistakes of models are repaired. */
-export async function validateInput(schema: Schema, input: unknown): Promise<ValidationResult<unknown>> {
-  const first = await validate(schema, input);
-  if (first.ok) return first;
-  for (const candidate of repairInput(input, first.issues)) {
-    const repaired = await validate(schema, candidate);
-    if (repaired.ok) return repaired;
-  }
-  return first;
-}
-
-async function announceInput(definition: ToolDefinition, input: unknown, context: ToolContext): Promise<void> {
-  if (!definition.onInputAvailable) return;
-  const { toolCallId, abortSignal, agent } = context;
-  await runHook(definition.id, 'onInputAvailable', definition.onInputAvailable, {
-    input,
-    toolCallId,
-    abortSignal,
-    messages: agent?.messages ?? [],
+function failed(failure: ToolFailure, options: ToolCallOptions): ToolFailure {
+  if (options.onFailure !== 'throw') return failure;
+  throw new QuiverError('TOOL_VALIDATION_FAILED', failure.message, {
+    details: { validationErrors: failure.validationErrors },
   });
 }
 
-async function finishCall(definition: ToolDefinition, output: unknown, context: ToolContext): Promise<unknown> {
-  const checked = await checkOutput(definition, output);
-  if (!checked.ok) return checked.failure;
-  if (definition.onOutput) {
-    const { toolCallId, abortSignal, toolName } = context;
-    await runHook(definition.id, 'onOutput', definition.onOutput, {
-      output: checked.value,
-      toolCallId,
-      abortSignal,
-      toolName,
-    });
-  }
-  return checked.value;
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
-type Checked = { ok: true; value: unknown } | { ok: false; failure: ToolFailure };
-
-async function checkOutput(definition: ToolDefinition, output: unknown): Promise<Checked> {
-  if (!definition.outputSchema) return { ok: true, value: output };
-  const result = await validate(definition.outputSchema, output);
-  if (result.ok) return result;
-  const what = `Tool output validation failed for ${definition.id}. The tool returned invalid output:`;
-  return {
-    ok: false,
-    failure: createToolFailure({ what, issues: result.issues, label: 'Returned output', value: output }),
-  };
-}
-
-/** A promise, a value, or the last value of an async iterable. */
-async function lastOf(running: unknown): Promise<unknown> {
-  const settled = await running;
-  if (typeof settled !== 'object' || settled === null || !(Symbol.asyncIterator in settled)) return settled;
+async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
   let last: unknown;
-  for await (const value of settled as AsyncIterable<unknown>) last = value;
+  for await (const value of results) {
+    last = value;
+    if (signal?.aborted) break;
+  }
   return last;
-}
-
-/** Stops waiting as soon as the signal fires; the tool has the same signal and stops on its own. */
-function untilAborted<Value>(running: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (!signal) return running;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    if (signal.aborted) onAbort();
-  });
 }

@@ -2,7 +2,8 @@ export { createTool, type ClientToolOptions, type StreamingToolOptions, type Too
 export { executeTool } from './execute-tool.js';
 export { getToolId } from './tool-definition.js';
 export { isToolFailure, type ToolFailure, type ValidationErrors } from './tool-failure.js';
-export type { ToolModelOutput } from './ai-sdk.js';
+export { withRequestContext } from './with-request-context.js';
+export type { ToolModelOutput, ToolModelOutputPart } from './model-output.js';
 export type {
   ElicitOptions,
   ElicitRequest,

@@ -20,6 +20,8 @@ export interface ToolCallOptions {
   messages?: readonly unknown[] | undefined;
   mcp?: ToolMcpContext | undefined;
   workflow?: Readonly<Record<string, unknown>> | undefined;
+  /** `throw` raises `TOOL_VALIDATION_FAILED` where a `ToolFailure` would be returned. Default `return`. */
+  onFailure?: 'return' | 'throw' | undefined;
   /** The AI SDK's own context (7): a `RequestContext`, or a plain object whose entries become one. */
   context?: unknown;
   /** The same in AI SDK 5 and 6. */
@@ -42,23 +44,28 @@ export interface ToolContext {
 }
 
 export function createToolContext(toolId: string, options: ToolCallOptions): ToolContext {
-  const { abortSignal, messages, workflow } = options;
-  const toolCallId = options.toolCallId ?? crypto.randomUUID();
-  return {
+  const { abortSignal, messages, workflow, toolCallId = crypto.randomUUID() } = options;
+  const context: { -readonly [Key in keyof ToolContext]: ToolContext[Key] } = {
     requestContext: resolveRequestContext(options),
     toolCallId,
     toolName: options.toolName ?? toolId,
     mcp: options.mcp ?? noMcpContext,
-    ...(abortSignal && { abortSignal }),
-    ...(messages && { agent: { toolCallId, messages } }),
-    ...(workflow && { workflow }),
   };
+  if (abortSignal) context.abortSignal = abortSignal;
+  if (messages) context.agent = { toolCallId, messages };
+  if (workflow) context.workflow = workflow;
+  return context;
 }
 
-function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
+/**
+ * The request context of a call: its own, or the one inside the context of the AI SDK. A plain object there becomes a context
+ * with its entries.
+ */
+export function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
   const given: unknown = options.requestContext ?? options.context ?? options.experimental_context;
+  if (given === undefined || given === null) return new RequestContext();
   if (isRequestContext(given)) return given;
-  if (typeof given !== 'object' || given === null) return new RequestContext();
+  if (typeof given !== 'object') return new RequestContext();
   const { requestContext } = given as { requestContext?: unknown };
   return isRequestContext(requestContext) ? requestContext : new RequestContext(Object.entries(given));
 }

@@ -1,50 +1,69 @@
+import { QuiverError } from '../errors.js';
 import type { Schema } from '../schema/index.js';
 import type { ToolContext } from './tool-context.js';
 import type { ToolHooks } from './tool-hooks.js';
 import type { ToolLike } from './tool.js';
 
-/** What {@link executeTool} runs: a tool with its schemas and hooks, whoever made it. */
-export interface ToolDefinition extends ToolHooks<unknown, unknown> {
+/** What `executeTool` runs: a tool with its schemas and hooks, whoever made it. */
+export interface ToolDefinition extends Pick<ToolHooks<unknown, unknown>, 'onInputAvailable' | 'onOutput'> {
   readonly id: string;
-  readonly inputSchema: Schema | undefined;
-  readonly outputSchema: Schema | undefined;
-  readonly requestContextSchema: Schema | undefined;
+  readonly inputSchema?: Schema | undefined;
+  readonly outputSchema?: Schema | undefined;
+  readonly requestContextSchema?: Schema | undefined;
+  readonly requireApproval?:
+    | boolean
+    | ((input: unknown, context: ToolContext) => boolean | PromiseLike<boolean>)
+    | undefined;
   readonly run: (input: unknown, context: ToolContext) => unknown;
 }
 
 /** Keyed by `execute`: a copy made by spreading is the same tool, a copy with another `execute` is another one. */
 const definitions = new WeakMap<object, ToolDefinition>();
 
+/** Lets another copy of this package see that an `execute` validates and runs its hooks by itself. */
+const selfContained = Symbol.for('quiver.tool.execute');
+
 export function registerDefinition(execute: object, definition: ToolDefinition): void {
   definitions.set(execute, definition);
+  Object.defineProperty(execute, selfContained, { value: true });
 }
 
-/** The definition of a tool made by `createTool`; for anybody else's object, one that is read from its properties. */
+/**
+ * The definition of a tool made by `createTool`; for anybody else's object, one that is read from its properties.
+ *
+ * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
+ */
 export function definitionOf(tool: ToolLike): ToolDefinition {
   const { execute } = tool;
-  if (!execute)
-    throw new TypeError(
-      `The tool '${getToolId(tool) ?? '?'}' has no execute function: it runs at the client, not here.`,
+  if (typeof execute !== 'function') {
+    throw new QuiverError(
+      'TOOL_NOT_EXECUTABLE',
+      `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that shows the call must answer it.`,
     );
+  }
   return definitions.get(execute) ?? foreignDefinitionOf(tool);
 }
 
 function foreignDefinitionOf(tool: ToolLike): ToolDefinition {
-  const hooks = tool as ToolHooks<unknown, unknown>;
+  const id = getToolId(tool) ?? 'tool';
+  // Every library's name for the same things.
+  const run = (input: unknown, context: ToolContext): unknown =>
+    tool.execute?.(input, {
+      ...context,
+      messages: context.agent?.messages ?? [],
+      experimental_context: context.requestContext,
+      context: context.requestContext,
+    });
+  if (tool.execute && selfContained in tool.execute)
+    return { id, run: (input, context) => tool.execute?.(input, context) };
+  const { onInputAvailable, onOutput } = tool as ToolHooks<unknown, unknown>;
   return {
-    id: getToolId(tool) ?? 'tool',
+    id,
     inputSchema: tool.inputSchema as Schema | undefined,
     outputSchema: tool.outputSchema as Schema | undefined,
-    requestContextSchema: undefined,
-    ...(hooks.onInputAvailable && { onInputAvailable: (event) => hooks.onInputAvailable?.(event) }),
-    ...(hooks.onOutput && { onOutput: (event) => hooks.onOutput?.(event) }),
-    run: (input, context) =>
-      tool.execute?.(input, {
-        ...context,
-        messages: context.agent?.messages ?? [],
-        experimental_context: context.requestContext,
-        context: context.requestContext,
-      }),
+    ...(onInputAvailable && { onInputAvailable: (event) => onInputAvailable.call(tool, event) }),
+    ...(onOutput && { onOutput: (event) => onOutput.call(tool, event) }),
+    run,
   };
 }
 

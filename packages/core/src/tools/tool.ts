@@ -63,7 +63,8 @@ export interface ClientTool<InputSchema, OutputSchema, Output> extends ToolHooks
   readonly providerOptions?: Record<string, any>;
   // oxlint-disable-next-line typescript/no-explicit-any -- called with the output (5) or with an envelope around it (6, 7)
   readonly toModelOutput?: (output: any) => any;
-  readonly needsApproval?: boolean | ((input: ToolInput<InputSchema>) => boolean | Promise<boolean>);
+  // oxlint-disable-next-line typescript/no-explicit-any -- called by the AI SDK, with options that differ in each major
+  readonly needsApproval?: boolean | ((input: any, options?: any) => boolean | PromiseLike<boolean>);
 }
 
 /**

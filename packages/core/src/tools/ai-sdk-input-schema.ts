@@ -1,7 +1,7 @@
 import { toErrorMessage } from '../errors.js';
 import { getDefaultLogger } from '../logger.js';
 import { toJsonSchema, type JsonSchema, type Schema } from '../schema/index.js';
-import { validateInput } from './execute-tool.js';
+import { validateInput } from './validate-input.js';
 
 const schemaMark = Symbol.for('vercel.ai.schema');
 /** AI SDK 5 looks for this second mark. */
@@ -11,7 +11,7 @@ export interface AiSdkInputSchemaOptions {
   toolId: string;
   schema: Schema;
   /** Called with every input that passed, so that it is not parsed a second time: a transform must run once. */
-  onParsed: (input: object) => void;
+  onParsed: (input: unknown) => void;
 }
 
 /**
@@ -37,7 +37,7 @@ export function toAiSdkInputSchema({ toolId, schema, onParsed }: AiSdkInputSchem
           const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
           return { success: false, error: new TypeError(reasons.join('\n')) };
         }
-        if (typeof result.value === 'object' && result.value !== null) onParsed(result.value);
+        onParsed(result.value);
         return { success: true, value: result.value };
       },
     },
@@ -54,25 +54,4 @@ function describeOrWarn(toolId: string, schema: Schema): JsonSchema {
     );
     return { type: 'object' };
   }
-}
-
-/** What a model receives instead of the raw output. */
-export type ToolModelOutput =
-  | { type: 'text'; value: string }
-  | { type: 'json'; value: unknown }
-  | { type: 'content'; value: unknown[] };
-
-/** AI SDK 6 and 7 pass `{ toolCallId, input, output }`, AI SDK 5 the bare output. */
-export function unwrapModelOutputArgument(argument: unknown): unknown {
-  return isEnvelope(argument) ? argument.output : argument;
-}
-
-function isEnvelope(argument: unknown): argument is { toolCallId: string; input: unknown; output: unknown } {
-  return (
-    typeof argument === 'object' &&
-    argument !== null &&
-    'toolCallId' in argument &&
-    'input' in argument &&
-    'output' in argument
-  );
 }

@@ -1,0 +1,29 @@
+import type { AnyRequestContext, ToolCallOptions } from './tool-context.js';
+import type { ToolLike } from './tool.js';
+
+/**
+ * Copies of the tools that receive this request context on every call. It is the one form that works alike in AI SDK 5, 6 and
+ * 7, and for tools of any origin that read `requestContext`.
+ *
+ * @example
+ * await generateText({ model, prompt, tools: withRequestContext(tools, requestContext) });
+ */
+export function withRequestContext<Tools extends Record<string, object>>(
+  tools: Tools,
+  requestContext: AnyRequestContext,
+): Tools {
+  const entries = Object.entries(tools).map(([name, tool]) => [name, bindRequestContext(tool, requestContext)]);
+  // The same keys, and under each the same members.
+  return Object.fromEntries(entries) as Tools;
+}
+
+function bindRequestContext(tool: ToolLike, requestContext: AnyRequestContext): ToolLike {
+  const { execute } = tool;
+  if (typeof execute !== 'function') return tool;
+  // Not an async function: an iterable of preliminary results must be returned as it is.
+  return {
+    ...tool,
+    execute: (input: unknown, options?: ToolCallOptions) =>
+      execute.call(tool, input, { ...options, requestContext }) as unknown,
+  };
+}
