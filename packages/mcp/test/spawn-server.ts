@@ -29,7 +29,9 @@ export async function spawnHttpServer(
 ): Promise<SpawnedServer> {
   const { command, args: argv } = commandFor(server, ...args);
   const child = spawn(command, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${server} exited with code ${code}`)));
+  const [chunk] = (await Promise.race([once(child.stdout, 'data'), failed])) as [Buffer];
+  failed.catch(() => {});
   const url = chunk.toString('utf8').trim();
   return {
     url,

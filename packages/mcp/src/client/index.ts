@@ -4,7 +4,7 @@
  * @module
  */
 export { MCPClient, type MCPClientOptions, type ToolsWithErrors } from './mcp-client.js';
-export type { RemoteTool } from './remote-tool.js';
+export type { RemoteSchema, RemoteTool } from './remote-tool.js';
 export type {
   HttpServerDefinition,
   LogHandler,

@@ -106,7 +106,10 @@ describe('servers of every kind', () => {
 
   test('wrong arguments are refused before they are sent', async () => {
     await using mcp = new MCPClient({ id: 'invalid', servers: { sdk: sdk1Stdio() } });
-    expect(await pick(await mcp.listTools(), 'sdk_add').execute({ a: 'one' })).toMatchObject({ error: true });
+    expect(await pick(await mcp.listTools(), 'sdk_add').execute({ a: 'one' })).toMatchObject({
+      error: true,
+      message: expect.stringMatching(/- a: .*"number"/),
+    });
   });
 
   test('an error result throws, or is returned on request', async () => {
@@ -156,7 +159,7 @@ describe('trouble', () => {
       id: 'trouble',
       servers: {
         good: { url: ours.url },
-        refused: { url: 'http://127.0.0.1:1/mcp' },
+        refused: { url: `http://127.0.0.1:${await closedPort()}/mcp` },
         silent: { url: `http://127.0.0.1:${port}/mcp`, connectTimeout: 500 },
         crashing: { command: process.execPath, args: ['-e', 'console.error("no license"); process.exit(3)'] },
         missing: { command: '/nonexistent/program' },
@@ -170,6 +173,7 @@ describe('trouble', () => {
     expect(Object.keys(errors).toSorted()).toEqual(['crashing', 'missing', 'refused', 'silent', 'wrong']);
     expect(errors['crashing']).toMatch(/exited with code 3.*no license/s);
     expect(errors['missing']).toContain('ENOENT');
+    expect(errors['refused']).toContain('ECONNREFUSED');
     expect(errors['silent']).toContain('500 ms');
     expect(errorDetails['refused']?.code).toBe('MCP_CLIENT_CONNECT_FAILED');
     expect(Object.keys(await mcp.listTools())).toHaveLength(Object.keys(exampleTools).length);
@@ -339,4 +343,13 @@ function linesOf(file: string): string[] {
   } catch {
     return [];
   }
+}
+
+/** A port that nothing listens on. */
+async function closedPort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
 }

@@ -1,12 +1,27 @@
 import { QuiverError } from '@quiver/core';
-import { validate, type AiSdkSchema, type JsonSchema } from '@quiver/core/schema';
+import { validate, type JsonSchema, type Schema } from '@quiver/core/schema';
 import { createTool, type Tool } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
 import type { RemoteCallOptions } from './server-connection.js';
 
+/** The schema of a remote tool: any JSON object, described by the server. */
+export interface RemoteSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'mcp';
+    readonly validate: (value: unknown) => RemoteValidation | Promise<RemoteValidation>;
+    readonly types?: { readonly input: Record<string, unknown>; readonly output: Record<string, unknown> } | undefined;
+    readonly jsonSchema: Record<'input' | 'output', () => JsonSchema>;
+  };
+}
+
+type RemoteValidation =
+  | { readonly value: Record<string, unknown>; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly path: readonly (string | number)[]; readonly message: string }[] };
+
 /** A tool of an MCP server, usable wherever a tool is: in agents, in the AI SDK, in `MCPServer`. */
-export type RemoteTool = Tool<AiSdkSchema<Record<string, unknown>>, AiSdkSchema, unknown>;
+export type RemoteTool = Tool<RemoteSchema, RemoteSchema, unknown>;
 
 export interface RemoteToolOptions {
   readonly serverName: string;
@@ -26,7 +41,7 @@ export function createRemoteTool({ serverName, id, tool, onToolError, call }: Re
   const options = {
     id,
     description: description ?? '',
-    inputSchema: toRemoteSchema<Record<string, unknown>>(inputSchema),
+    inputSchema: toRemoteSchema(inputSchema),
     ...(outputSchema && { outputSchema: toRemoteSchema(outputSchema) }),
     ...(title !== undefined && { title }),
     mcp: { ...(annotations && { annotations }), ...(_meta && { _meta }) },
@@ -50,29 +65,31 @@ export function createRemoteTool({ serverName, id, tool, onToolError, call }: Re
  * The server's JSON Schema, untouched, in the form that all tools take. A schema that cannot be used for checking (an unknown
  * `$ref`) checks nothing: the server looks at its arguments itself.
  */
-function toRemoteSchema<Value = unknown>(jsonSchema: object): AiSdkSchema<Value> {
-  const schema = {
-    [Symbol.for('vercel.ai.schema')]: true,
-    jsonSchema,
-    validate: async (value: unknown) => {
-      if (isObject(value) && value['isError'] === true && Array.isArray(value['content']))
-        return { success: true, value };
-      const result = await validateLeniently(jsonSchema as JsonSchema, value);
-      if (result.ok) return { success: true, value };
-      const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
-      return { success: false, error: new TypeError(reasons.join('\n')) };
+function toRemoteSchema(jsonSchema: object): RemoteSchema {
+  const described = (): JsonSchema => jsonSchema as JsonSchema;
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'mcp',
+      jsonSchema: { input: described, output: described },
+      validate: async (value) => {
+        // Checked as JSON Schema; passed on as it was given, whatever it is.
+        const given = { value: value as Record<string, unknown> };
+        if (isErrorResult(value)) return given;
+        try {
+          const result = await validate(jsonSchema as Schema, value);
+          return result.ok ? given : { issues: result.issues };
+        } catch {
+          return given;
+        }
+      },
     },
   };
-  // `_type` exists in the AI SDK's type only, to carry `Value`.
-  return schema as unknown as AiSdkSchema<Value>;
 }
 
-async function validateLeniently(schema: JsonSchema, value: unknown): Promise<Awaited<ReturnType<typeof validate>>> {
-  try {
-    return await validate(schema, value);
-  } catch {
-    return { ok: true, value };
-  }
+/** With `onToolError: 'return'` an error result stands where structured output was declared. */
+function isErrorResult(value: unknown): boolean {
+  return isObject(value) && value['isError'] === true && Array.isArray(value['content']);
 }
 
 function toToolError(serverName: string, toolName: string, result: CallToolResult): QuiverError {

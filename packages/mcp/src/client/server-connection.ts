@@ -282,9 +282,20 @@ function describeTarget(target: ServerTarget): string {
 }
 
 function reasonOf(error: unknown, transport: Transport): string {
-  if (!(transport instanceof StdioTransport) || transport.ending === undefined) return toErrorMessage(error);
+  if (!(transport instanceof StdioTransport) || transport.ending === undefined) return withCauses(error);
   const tail = transport.stderrTail.trim().slice(-500);
   return `its process ${transport.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
+}
+
+/** `fetch failed (connect ECONNREFUSED 127.0.0.1:1)`: what the outermost error says and what is behind it. */
+function withCauses(error: unknown): string {
+  const messages: string[] = [];
+  for (let at = error; at !== undefined && messages.length < 5; at = at instanceof Error ? at.cause : undefined) {
+    const message = toErrorMessage(at);
+    if (!messages.some((known) => known.includes(message))) messages.push(message);
+  }
+  const [first = 'unknown error', ...behind] = messages;
+  return behind.length === 0 ? first : `${first} (${behind.join('; ')})`;
 }
 
 function stderrOf(transport: Transport): { stderr?: string } {
