@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pnpm = join(root, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
+/** The Node of this machine: npm and pnpm put the Node 24 of node_modules first on the PATH, but npm tells which one runs npm. */
+const hostNode = process.env.npm_node_execpath ?? process.execPath;
 const [script, ...scriptArguments] = process.argv.slice(2);
 
 if (!isInstalled()) {
@@ -39,8 +41,7 @@ function run(command, commandArguments) {
     cwd: root,
     stdio: 'inherit',
     shell: process.platform === 'win32' && command === 'npm',
-    // pnpm puts the Node 24 of node_modules first on the PATH; the compatibility suite asks for the one that started us.
-    env: { ...process.env, QUIVER_HOST_NODE: process.execPath, TURBO_TELEMETRY_DISABLED: '1' },
+    env: { ...process.env, QUIVER_HOST_NODE: hostNode, TURBO_TELEMETRY_DISABLED: '1' },
   });
   if (error) throw error;
   return status ?? 1;
