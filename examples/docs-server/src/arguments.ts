@@ -22,9 +22,9 @@ export interface Arguments {
 }
 
 const ownQuestions = [
-  'How do I run the tests of this repository?',
-  'Which Node version do the published packages need?',
-  'How do I validate a string as an email address?',
+  'Where do I add a new vector store?',
+  'How can I retry a failed request with exponential backoff?',
+  'How do I convert a zod schema to JSON Schema?',
 ];
 
 export function parseArguments(words: string[]): Arguments {
