@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
+import { json } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -11,9 +13,9 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { createLexicalEmbedder } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { createDocsServer } from '../src/docs-server.ts';
+import { chooseEmbedder } from '../src/embedder.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const inspector = join(
@@ -47,7 +49,8 @@ interface Run {
 
 function run(command: string[], options: { uid?: number; env?: NodeJS.ProcessEnv } = {}): Promise<Run> {
   const [program, ...words] = command as [string, ...string[]];
-  const { OPENAI_API_KEY: _key, ...env } = { ...process.env, ...options.env };
+  const { OPENAI_API_KEY: _key, ...inherited } = process.env;
+  const env = { ...inherited, ...options.env };
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, { ...options, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
     let stdout = '';
@@ -110,12 +113,42 @@ describe('the demo', () => {
   });
 });
 
+describe('the demo with a key for OpenAI', () => {
+  test("uses OpenAI's model, in an index of its own, and never prints the key", async () => {
+    const models = new Set<string>();
+    const api = createServer(async (request, response) => {
+      const { input, model } = (await json(request)) as { input: string[]; model: string };
+      models.add(model);
+      const data = input.map((text, position) => ({
+        object: 'embedding',
+        index: position,
+        embedding: [text.length, 1, 2],
+      }));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ object: 'list', model, data, usage: { prompt_tokens: 1, total_tokens: 1 } }));
+    }).listen(0, '127.0.0.1');
+    await once(api, 'listening');
+    const env = {
+      OPENAI_API_KEY: 'sk-secret',
+      OPENAI_BASE_URL: `http://127.0.0.1:${(api.address() as AddressInfo).port}/v1`,
+    };
+    try {
+      const { code, stdout, stderr } = await run([process.execPath, main, notes, 'milk', '--index', index], { env });
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /Embedder {3}openai\/text-embedding-3-small\n/);
+      assert.deepEqual([...models], ['text-embedding-3-small']);
+      assert.doesNotMatch(stdout + stderr, /sk-secret/);
+    } finally {
+      api.close();
+    }
+  });
+});
+
 describe('the server of the demo, over HTTP', () => {
   test('is listed and called by a client of the first SDK and by the Inspector', async () => {
-    const embedder = createLexicalEmbedder();
+    const { embedder, indexName } = chooseEmbedder();
     await using store = new LocalVector({ path: index });
-    const [indexName] = await store.listIndexes();
-    const server = createDocsServer({ store, indexName: indexName ?? '', embedder });
+    const server = createDocsServer({ store, indexName, embedder });
     const { url } = await server.listen();
     try {
       const client = new Client({ name: 'check', version: '1.0.0' });
@@ -199,7 +232,7 @@ describe('bad input gets one clear line and exit code 1:', () => {
 
   test('a busy port', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => blocker.once('listening', resolve));
+    await once(blocker, 'listening');
     const { port } = blocker.address() as AddressInfo;
     try {
       await requireOneLine(demoOnNotes('--port', String(port)), new RegExp(`${port}`));

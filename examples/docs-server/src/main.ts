@@ -25,12 +25,10 @@ async function main(): Promise<void> {
   for (const reason of skipped) console.log(`Skipped    ${reason}`);
 
   // 2. Chunk, embed and store them. Only what changed since the last run is embedded again.
-  const { embedder, description } = chooseEmbedder();
+  const { embedder, description, indexName } = chooseEmbedder();
   console.log(`Embedder   ${description}`);
   await mkdir(indexFolder, { recursive: true });
   await using store = new LocalVector({ path: indexFolder });
-  // Vectors of different models must not meet in one index.
-  const indexName = embedder.id.replaceAll(/[^a-z0-9]+/gi, '-');
   const showProgress = createProgressBar('Indexing  ');
   const indexingStarted = performance.now();
   const report = await ingest({
@@ -69,7 +67,11 @@ async function main(): Promise<void> {
 
   // 5. The same server, for Cursor and Claude Desktop.
   const stdioServer = fileURLToPath(new URL('stdio.ts', import.meta.url));
-  const definition = { command: process.execPath, args: [stdioServer, indexFolder, indexName] };
+  const definition = {
+    command: process.execPath,
+    args: [stdioServer, indexFolder],
+    ...(process.env['OPENAI_API_KEY'] && { env: { OPENAI_API_KEY: '<your key>' } }),
+  };
   console.log('\nAdd it to Cursor (.cursor/mcp.json) or Claude Desktop (claude_desktop_config.json):\n');
   console.log(JSON.stringify({ mcpServers: { docs: definition } }, null, 2));
 }
