@@ -79,6 +79,47 @@ export const exampleTools = {
       return 'done';
     },
   }),
+  contact: createTool({
+    id: 'contact',
+    description: 'Asks two questions',
+    inputSchema: z.object({ greeting: z.string().default('Hello') }),
+    execute: async ({ greeting }, { mcp }) => {
+      runs.count += 1;
+      try {
+        const name = await mcp.elicitation.sendRequest({
+          message: 'What is your name?',
+          requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+        });
+        if (name.action !== 'accept') return `no name: ${name.action}`;
+        const age = await mcp.elicitation.sendRequest(
+          {
+            message: 'How old are you?',
+            requestedSchema: { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] },
+          },
+          { key: 'age' },
+        );
+        return `${greeting} ${name.content?.name}, ${age.content?.age}`;
+      } catch (error) {
+        return `could not ask: ${(error as { code?: string }).code}`;
+      }
+    },
+  }),
+  both: createTool({
+    id: 'both',
+    description: 'Asks two questions at once',
+    execute: async (_input, { mcp }) => {
+      const ask = (key: string): Promise<{ content?: Record<string, unknown> }> =>
+        mcp.elicitation.sendRequest(
+          {
+            message: key,
+            requestedSchema: { type: 'object', properties: { [key]: { type: 'string' } }, required: [key] },
+          },
+          { key },
+        );
+      const [first, second] = await Promise.all([ask('first'), ask('second')]);
+      return [first.content?.['first'], second.content?.['second']];
+    },
+  }),
   wait: createTool({
     id: 'wait',
     description: 'Waits until it is aborted or the time is over',
@@ -94,6 +135,9 @@ export const exampleTools = {
       }),
   }),
 } satisfies ToolsInput;
+
+/** How often `contact` was run in this process. */
+export const runs = { count: 0 };
 
 /** How many calls of `wait` were aborted in this process. */
 export const aborted = { count: 0 };

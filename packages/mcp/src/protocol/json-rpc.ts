@@ -71,7 +71,3 @@ export function errorText(id: RequestId | null, error: unknown): string {
 }
 
 const internalError = { code: errorCodes.internal, message: 'Internal error', data: undefined };
-
-export function notificationText(method: string, params: object): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params });
-}

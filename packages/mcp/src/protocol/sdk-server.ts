@@ -3,4 +3,8 @@
  *
  * @module
  */
-export { classifyInboundRequest, UnsupportedProtocolVersionError } from '@modelcontextprotocol/server';
+export {
+  classifyInboundRequest,
+  createRequestStateCodec,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/server';

@@ -1,5 +1,5 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
-import { notificationText, type RequestId } from '../protocol/json-rpc.js';
+import type { RequestId } from '../protocol/json-rpc.js';
 
 /** Carries messages to the client beside the answer: over HTTP the answer's own stream, over stdio the connection. */
 export interface Channel {
@@ -50,6 +50,15 @@ export class Exchange {
     this.#controller?.abort(cancellation());
   }
 
+  /** The answer is a question to the user: the run that asked it goes no further. */
+  abandon(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'settled';
+    this.#controller?.abort(
+      new DOMException('The call was answered with a question; it runs again with the answer.', 'AbortError'),
+    );
+  }
+
   /** The answer is made: nothing may follow it. */
   settle(): void {
     if (this.#state === 'open') this.#state = 'settled';
@@ -62,9 +71,15 @@ export class Exchange {
 
   /** Sends a notification that belongs to this request. After the answer, or a cancellation, it is dropped. */
   notify(method: string, params: object): void {
-    if (this.#state !== 'open') return;
+    this.send({ jsonrpc: '2.0', method, params });
+  }
+
+  /** @returns whether the message was sent: after the answer, or a cancellation, nothing is */
+  send(message: object): boolean {
+    if (this.#state !== 'open') return false;
     this.#notified = true;
-    this.#channel.send(notificationText(method, params));
+    this.#channel.send(JSON.stringify(message));
+    return true;
   }
 }
 

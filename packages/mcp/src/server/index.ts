@@ -14,6 +14,7 @@ export type {
   ToolInfo,
   ToolListInfo,
 } from './server-config.js';
+export type { RequestStateOptions } from './modern/request-state.js';
 export type { ToolsInput } from './tool-registry.js';
 export type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './transports/http-options.js';
 export type { ListenOptions, McpHttpServer } from './transports/listen.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { getDefaultLogger, QuiverError } from '@quiver/core';
 import { executeTool, getToolId } from '@quiver/core/tools';
+import { createRequestStateCodec } from './modern/request-state.js';
 import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './server-config.js';
 import type { ServerDefinition } from './server-definition.js';
 import { ToolRegistry, type RegisteredTool, type ToolsInput } from './tool-registry.js';
@@ -46,6 +47,7 @@ export class MCPServer implements AsyncDisposable {
       instructions,
       capabilities: { tools: {}, logging: {} },
       tools: new ToolRegistry(tools, logger),
+      requestState: createRequestStateCodec(config.requestState),
       logger,
     };
     this.#http = new HttpEndpoint(this.#definition);

@@ -1,5 +1,6 @@
 import type { Logger } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
+import type { RequestStateOptions } from './modern/request-state.js';
 import type { ToolsInput } from './tool-registry.js';
 
 export interface Repository {
@@ -48,6 +49,8 @@ export interface MCPServerConfig {
   releaseDate?: string;
   /** Default `true`. */
   isLatest?: boolean;
+  /** Signs the questions of tools to clients of the stateless revision. Set a key when several instances serve one URL. */
+  requestState?: RequestStateOptions;
   /** Receives warnings, such as tools that cannot be served. Default: the default logger of `@quiver/core`. */
   logger?: Logger;
 }

@@ -1,5 +1,6 @@
 import type { Logger } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/types.js';
+import type { RequestStateCodec } from './modern/request-state.js';
 import type { ToolRegistry } from './tool-registry.js';
 
 /** What both eras and all transports need to know of a server; made once from its configuration. */
@@ -9,5 +10,6 @@ export interface ServerDefinition {
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
   readonly tools: ToolRegistry;
+  readonly requestState: RequestStateCodec;
   readonly logger: Logger;
 }

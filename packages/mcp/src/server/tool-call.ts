@@ -5,6 +5,7 @@ import type { LoggingLevel } from '../protocol/constants.js';
 import type { Era } from '../protocol/era-verdict.js';
 import { isObject, type Params } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
+import type { AskClient } from './elicitation.js';
 import type { Exchange } from './exchange.js';
 import { createToolMcpContext } from './tool-mcp-context.js';
 import type { RegisteredTool, ToolRegistry } from './tool-registry.js';
@@ -16,6 +17,7 @@ export interface ToolCallRequest {
   readonly era: Era;
   /** The least severe level the client wants to hear of; `undefined` for no log messages at all. */
   readonly logLevel: LoggingLevel | undefined;
+  readonly ask: AskClient;
 }
 
 /**
@@ -24,9 +26,16 @@ export interface ToolCallRequest {
  * @throws ProtocolError -32602 when the call names no tool of this server or its arguments are not an object; whatever goes
  *   wrong inside the tool is a result
  */
-export async function callTool({ tools, params, exchange, era, logLevel }: ToolCallRequest): Promise<EncodedResult> {
+export async function callTool({
+  tools,
+  params,
+  exchange,
+  era,
+  logLevel,
+  ask,
+}: ToolCallRequest): Promise<EncodedResult> {
   const { registered, args } = parseToolCall(tools, params);
-  const mcp = createToolMcpContext({ exchange, logLevel, progressToken: progressTokenOf(params) });
+  const mcp = createToolMcpContext({ exchange, logLevel, progressToken: progressTokenOf(params), ask });
   try {
     const value = await executeTool(registered.tool, args, {
       toolName: registered.name,

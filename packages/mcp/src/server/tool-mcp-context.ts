@@ -1,7 +1,8 @@
 import { QuiverError } from '@quiver/core';
-import type { ElicitResult, McpAuthInfo, McpExtra, ToolMcpContext } from '@quiver/core/tools';
+import type { McpAuthInfo, McpExtra, ToolMcpContext } from '@quiver/core/tools';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import type { RequestId } from '../protocol/json-rpc.js';
+import type { AskClient } from './elicitation.js';
 import type { Exchange } from './exchange.js';
 
 export interface ToolMcpContextOptions {
@@ -10,6 +11,7 @@ export interface ToolMcpContextOptions {
   readonly logLevel: LoggingLevel | undefined;
   /** Sent by a client that wants to see progress. */
   readonly progressToken: string | number | undefined;
+  readonly ask: AskClient;
 }
 
 /** The `context.mcp` of a tool that is called through this server. */
@@ -31,7 +33,8 @@ class ExchangeContext implements ToolMcpContext {
   }
 
   get elicitation(): ToolMcpContext['elicitation'] {
-    return { sendRequest: refuseElicitation };
+    const { ask } = this.#options;
+    return { sendRequest: (request, options = {}) => ask(request, options) };
   }
 
   async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
@@ -74,13 +77,4 @@ class ExchangeExtra implements McpExtra {
   async sendNotification({ method, params }: { method: string; params?: Record<string, unknown> }): Promise<void> {
     this.#exchange.notify(method, params ?? {});
   }
-}
-
-function refuseElicitation(): Promise<ElicitResult> {
-  return Promise.reject(
-    new QuiverError(
-      'ELICITATION_NOT_SUPPORTED',
-      'The tool asked for user input, but this connection has no way to ask the client.',
-    ),
-  );
 }

@@ -13,6 +13,7 @@ import type { Exchange } from '../exchange.js';
 import { refuseCursor } from '../list-cursor.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { callTool } from '../tool-call.js';
+import { askLegacyClient } from './ask-legacy-client.js';
 import type { LegacyPeer } from './legacy-peer.js';
 
 /**
@@ -29,7 +30,16 @@ export async function answerLegacyRequest(
 ): Promise<string> {
   switch (method) {
     case 'tools/call':
-      return encode(await callTool({ tools: server.tools, params, exchange, era: 'legacy', logLevel: peer.logLevel }));
+      return encode(
+        await callTool({
+          tools: server.tools,
+          params,
+          exchange,
+          era: 'legacy',
+          logLevel: peer.logLevel,
+          ask: (question, options) => askLegacyClient(peer, exchange, question, options),
+        }),
+      );
     case 'tools/list':
       refuseCursor(params);
       return `{${server.tools.listText('legacy')}}`;

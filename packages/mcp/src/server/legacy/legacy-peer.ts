@@ -1,5 +1,5 @@
 import type { LoggingLevel } from '../../protocol/constants.js';
-import type { RequestId } from '../../protocol/json-rpc.js';
+import type { JsonRpcResponse, RequestId } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Exchange } from '../exchange.js';
 
@@ -12,6 +12,8 @@ export interface LegacyPeer {
   logLevel: LoggingLevel;
   /** Requests that are being answered. A client may cancel its own and no others. */
   readonly inFlight: Map<RequestId, Exchange>;
+  /** Questions to the client that wait for an answer; made with the first one. */
+  questions?: Map<RequestId, (response: JsonRpcResponse) => void>;
 }
 
 export function createLegacyPeer(protocolVersion: string): LegacyPeer {

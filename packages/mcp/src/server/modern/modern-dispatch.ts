@@ -2,10 +2,12 @@ import type { EncodedResult } from '../../content.js';
 import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type JsonRpcRequest, type Params } from '../../protocol/json-rpc.js';
 import { methodNotFound } from '../../protocol/protocol-error.js';
+import { principalOf } from '../auth-info.js';
 import type { Exchange } from '../exchange.js';
 import { refuseCursor } from '../list-cursor.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { callTool } from '../tool-call.js';
+import { QuestionRound } from './question-round.js';
 
 /**
  * Answers a request of the stateless revision (2026-07-28). Everything about the client stands in the request itself.
@@ -20,10 +22,7 @@ export async function answerModernRequest(
 ): Promise<string> {
   switch (method) {
     case 'tools/call':
-      return encode(
-        server,
-        await callTool({ tools: server.tools, params, exchange, era: 'modern', logLevel: logLevelOf(params) }),
-      );
+      return answerToolCall(server, params, exchange);
     case 'tools/list':
       refuseCursor(params);
       return complete(server, `${server.tools.listText('modern')},${uncached}`);
@@ -32,6 +31,32 @@ export async function answerModernRequest(
     default:
       throw methodNotFound(method, 404);
   }
+}
+
+/** A tool call ends with a result, or with a question to the user that the client answers by calling again. */
+async function answerToolCall(
+  server: ServerDefinition,
+  params: Params | undefined,
+  exchange: Exchange,
+): Promise<string> {
+  const round = await QuestionRound.open({
+    params,
+    principal: () => principalOf(exchange.caller.authInfo),
+    codec: server.requestState,
+  });
+  const running = callTool({
+    tools: server.tools,
+    params,
+    exchange,
+    era: 'modern',
+    logLevel: logLevelOf(params),
+    ask: (question, options) => round.ask(question, options),
+  });
+  const outcome = await Promise.race([running, round.cut]);
+  if ('members' in outcome) return encode(server, outcome);
+  exchange.abandon();
+  const identity = { [metaKeys.serverInfo]: server.serverInfo };
+  return JSON.stringify({ resultType: 'input_required', ...outcome, _meta: identity });
 }
 
 /** Clients may keep lists and discovery for no time at all, and only for themselves. */

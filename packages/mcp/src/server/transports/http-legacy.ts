@@ -5,6 +5,7 @@ import type { IncomingMessage, JsonRpcRequest } from '../../protocol/json-rpc.js
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import { Exchange } from '../exchange.js';
+import { acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
 import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-dispatch.js';
 import { createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
 import { requireEventStream } from '../request-guard.js';
@@ -34,6 +35,7 @@ export async function serveLegacyMessage(post: HttpPost, incoming: IncomingMessa
   const session = requireSession(post.state, req, 'non-initialize');
   if (incoming.kind === 'request') return answerInSession(post, incoming.message, session);
   if (incoming.kind === 'notification') acceptLegacyNotification(session, incoming.message);
+  else acceptLegacyResponse(session, incoming.message);
   res.writeHead(202).end();
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { Exchange, type Channel } from '../exchange.js';
+import { acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
 import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-dispatch.js';
 import { createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
 import { answerModernRequest } from '../modern/modern-dispatch.js';
@@ -96,6 +97,7 @@ export class StdioConnection implements Channel {
         throw new ProtocolError(errorCodes.invalidRequest, 'Invalid Request: send one JSON-RPC message per line');
       }
       if (incoming.kind === 'notification') acceptLegacyNotification(this.#peer, incoming.message);
+      if (incoming.kind === 'response') acceptLegacyResponse(this.#peer, incoming.message);
       if (incoming.kind === 'request') await this.#answer(incoming.message);
     } catch (error) {
       this.#refuse(isObject(body) && isRequestId(body['id']) ? body['id'] : null, error);
