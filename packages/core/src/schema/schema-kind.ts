@@ -37,24 +37,58 @@ export function describeSchema(schema: Schema): SchemaKind {
   if (aiSdkBrand in schema) return { kind: 'ai-sdk', schema: schema as AiSdkSchema };
   if ('~standard' in schema) {
     const standard = schema as StandardSchemaV1;
+    // A copy through JSON or a deep clone has lost its functions.
+    if (typeof standard['~standard']?.validate !== 'function') throw notRecognised(schema);
     if ('jsonSchema' in standard['~standard'])
       return { kind: 'self-describing', schema: standard as SelfDescribingSchema };
     if (isZod3(standard)) return { kind: 'zod-3', schema: standard };
     return { kind: 'standard', schema: standard };
   }
-  if (typeof schema === 'object' && !('_zod' in schema) && !('_def' in schema)) {
+  // The AI SDK also takes a function that makes the schema when it is first needed.
+  if (typeof schema === 'function') return describeLazySchema(schema as () => unknown);
+  if (!('_zod' in schema) && !('_def' in schema) && !isCopyOfZod4(schema)) {
     return { kind: 'json-schema', schema: schema as JsonSchema };
   }
   throw notRecognised(schema);
+}
+
+const lazySchemas = new WeakMap<() => unknown, SchemaKind>();
+
+function describeLazySchema(make: () => unknown): SchemaKind {
+  const known = lazySchemas.get(make);
+  if (known) return known;
+  let made: unknown;
+  try {
+    made = make();
+  } catch (error) {
+    throw notRecognised(make, error);
+  }
+  if (typeof made !== 'object' || made === null || !(aiSdkBrand in made)) throw notRecognised(make);
+  const described = describeSchema(made as Schema);
+  lazySchemas.set(make, described);
+  return described;
 }
 
 function isZod3(schema: StandardSchemaV1): schema is Zod3Schema {
   return '_def' in schema && typeof (schema as Zod3Schema)._def?.typeName === 'string';
 }
 
-function notRecognised(schema: unknown): QuiverError {
+/** What is left of a zod 4 schema after JSON; read as JSON Schema it would accept every object. */
+function isCopyOfZod4(schema: object): boolean {
+  const { def, type } = schema as { def?: { type?: unknown }; type?: unknown };
+  return typeof def === 'object' && def !== null && def.type !== undefined && def.type === type;
+}
+
+function notRecognised(schema: unknown, cause?: unknown): QuiverError {
   return new QuiverError(
     'SCHEMA_NOT_RECOGNISED',
-    `Expected a schema (zod 3.24 or newer, zod 4.2 or newer, another Standard Schema, the AI SDK's jsonSchema(), or JSON Schema as a plain object) but got ${typeof schema}.`,
+    `Expected a schema (zod 3.24 or newer, zod 4.2 or newer, another Standard Schema, the AI SDK's jsonSchema(), or JSON Schema as a plain object) but got ${describeValue(schema)}.`,
+    { cause },
   );
+}
+
+function describeValue(schema: unknown): string {
+  if (schema === null) return 'null';
+  if (typeof schema !== 'object') return typeof schema;
+  return 'an object that looks like a damaged copy of a schema';
 }

@@ -38,7 +38,8 @@ function fromStandard(result: StandardSchemaV1.Result<unknown>): ValidationResul
 }
 
 function toIssue({ path = [], message }: StandardSchemaV1.Issue): SchemaIssue {
-  return { message, path: path.map((segment) => toKey(typeof segment === 'object' ? segment.key : segment)) };
+  // ArkType's path is an array of a class of its own, which `map` would keep.
+  return { message, path: Array.from(path, (segment) => toKey(typeof segment === 'object' ? segment.key : segment)) };
 }
 
 function toKey(key: PropertyKey): string | number {
@@ -56,5 +57,8 @@ type AiSdkResult = { success: true; value: unknown } | { success: false; error: 
 
 function fromAiSdk(result: AiSdkResult): ValidationResult<unknown> {
   if (result.success) return { ok: true, value: result.value };
+  // The AI SDK passes on the error of the schema library; those of zod and of Standard Schemas list their issues.
+  const { issues } = result.error as { issues?: unknown };
+  if (Array.isArray(issues) && issues.length > 0) return { ok: false, issues: issues.map(toIssue) };
   return { ok: false, issues: [{ path: [], message: result.error.message }] };
 }

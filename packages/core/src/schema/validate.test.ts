@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { jsonSchema, zodSchema } from 'ai-v6';
+import { type } from 'arktype';
+import * as fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { z as z3 } from 'zod-v3';
+import { validate, type Schema } from './index.js';
+
+const libraries: Record<string, Schema> = {
+  'zod 4': z.object({ user: z.object({ ages: z.array(z.number()) }) }),
+  'zod 3': z3.object({ user: z3.object({ ages: z3.array(z3.number()) }) }),
+  Valibot: v.object({ user: v.object({ ages: v.array(v.number()) }) }),
+  ArkType: type({ user: { ages: 'number[]' } }),
+  'AI SDK zodSchema()': zodSchema(z.object({ user: z.object({ ages: z.array(z.number()) }) })) as Schema,
+  'JSON Schema': {
+    type: 'object',
+    properties: {
+      user: { type: 'object', properties: { ages: { type: 'array', items: { type: 'number' } } }, required: ['ages'] },
+    },
+    required: ['user'],
+  },
+};
+
+describe('validate', () => {
+  it.each(Object.entries(libraries))('accepts a good value of %s', async (_name, schema) => {
+    expect(await validate(schema, { user: { ages: [1, 2] } })).toEqual({ ok: true, value: { user: { ages: [1, 2] } } });
+  });
+
+  it.each(Object.entries(libraries))('names the place that is wrong in %s', async (_name, schema) => {
+    const result = await validate(schema, { user: { ages: [1, 'two'] } });
+    expect(result).toMatchObject({ ok: false, issues: [{ path: ['user', 'ages', 1] }] });
+  });
+
+  it('is synchronous when the schema is', () => {
+    const { 'AI SDK zodSchema()': _asynchronous, ...synchronous } = libraries;
+    for (const schema of Object.values(synchronous)) expect(validate(schema, {})).not.toBeInstanceOf(Promise);
+  });
+
+  it('waits for asynchronous checks', async () => {
+    const schema = z.object({ name: z.string().refine(async (name) => name !== 'taken', 'is taken') });
+    expect(await validate(schema, { name: 'free' })).toEqual({ ok: true, value: { name: 'free' } });
+    expect(await validate(schema, { name: 'taken' })).toEqual({
+      ok: false,
+      issues: [{ path: ['name'], message: 'is taken' }],
+    });
+  });
+
+  it('fills in defaults and applies transforms', () => {
+    const schema = z.object({ a: z.string().default('x'), n: z.string().transform(Number) });
+    expect(validate(schema, { n: '5' })).toEqual({ ok: true, value: { a: 'x', n: 5 } });
+  });
+
+  it('uses the check that an AI SDK schema brings along', async () => {
+    const schema = jsonSchema<number>(
+      { type: 'number' },
+      {
+        validate: (value) =>
+          value === 1 ? { success: true, value: 1 } : { success: false, error: new Error('only one is allowed') },
+      },
+    );
+    expect(await validate(schema as Schema, 1)).toEqual({ ok: true, value: 1 });
+    expect(await validate(schema as Schema, 2)).toEqual({
+      ok: false,
+      issues: [{ path: [], message: 'only one is allowed' }],
+    });
+  });
+
+  it('checks an AI SDK schema without a check of its own against its JSON Schema', async () => {
+    const schema = jsonSchema({ type: 'object', properties: { a: { type: 'string' } } }) as Schema;
+    expect(await validate(schema, { a: 1 })).toMatchObject({ ok: false, issues: [{ path: ['a'] }] });
+  });
+});
+
+describe('validate with JSON Schema', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+
+  it('treats undefined properties as absent and dates as their text', () => {
+    const dated = {
+      type: 'object',
+      properties: { at: { type: 'string', format: 'date-time' }, note: { type: 'string' } },
+    };
+    expect(validate(dated, { at: new Date(0), note: undefined })).toMatchObject({ ok: true });
+  });
+
+  it('refuses a value that JSON cannot carry instead of crashing', () => {
+    const circular: Record<string, unknown> = { a: 'x' };
+    circular['self'] = circular;
+    const nested = { type: 'object', properties: { self: schema, n: { type: 'number' } } };
+    expect(validate({ ...nested, additionalProperties: { type: 'string' } }, { n: 1n })).toMatchObject({ ok: false });
+    expect(() => validate(nested, circular)).not.toThrow();
+  });
+
+  it('refuses every value that lacks a required key, and never throws', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
+        const result = validate(schema, value) as { ok: boolean };
+        expect(result.ok).toBe(typeof value['a'] === 'string' && Object.hasOwn(value, 'a'));
+      }),
+    );
+  });
+
+  it('reads hostile keys as ordinary keys', () => {
+    const value = JSON.parse('{"a":"x","__proto__":{"polluted":true},"constructor":1}') as unknown;
+    expect(validate(schema, value)).toMatchObject({ ok: true });
+    const result = validate({ type: 'object', additionalProperties: { type: 'string' } }, value);
+    expect(result).toMatchObject({
+      ok: false,
+      issues: expect.arrayContaining([{ path: ['constructor'], message: expect.any(String) as string }]) as unknown,
+    });
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('says which schema is broken when a reference leads nowhere', () => {
+    const broken = { type: 'object', properties: { a: { $ref: '#/$defs/missing' } } };
+    expect(() => validate(broken, { a: 1 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+  });
+
+  it('does not fetch a reference to another document', () => {
+    expect(() => validate({ $ref: 'https://example.com/schema.json' }, {})).toThrow('cannot be used for validation');
+  });
+});
+
+describe('where code generation is forbidden', () => {
+  it('validates with every library', () => {
+    const script = `
+      import { validate, toJsonSchema } from '@quiver/core/schema';
+      import { z } from 'zod';
+      const json = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] };
+      const results = await Promise.all([json, z.object({ a: z.string() })].flatMap((schema) => [validate(schema, { a: 'x' }), validate(schema, {})]));
+      toJsonSchema(z.object({ a: z.string() }), 'input');
+      try { new Function('return 1'); process.exit(3); } catch {}
+      process.stdout.write(JSON.stringify(results.map((result) => result.ok)));
+    `;
+    const sourceHooks = new URL('../../../../scripts/source-hooks.mjs', import.meta.url);
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      [
+        '--disallow-code-generation-from-strings',
+        '--conditions=@quiver/source',
+        '--import',
+        sourceHooks.href,
+        '--input-type=module',
+        '--eval',
+        script,
+      ],
+      { encoding: 'utf8', cwd: new URL('../..', import.meta.url) },
+    );
+    expect(stderr).toBe('');
+    expect(stdout).toBe('[true,false,true,false]');
+  });
+});
