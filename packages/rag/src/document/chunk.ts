@@ -1,6 +1,6 @@
 import { canonicalJson } from './canonical-json.js';
 import type { Span } from './chunking/span.js';
-import { contentHash } from './content-hash.js';
+import { addToHash, contentHash, startHash, toHex } from './content-hash.js';
 
 /** Facts about a text, kept with it in a store: plain JSON data. */
 export type Metadata = Record<string, unknown>;
@@ -29,15 +29,15 @@ export interface Chunk {
 
 /** Turns the spans of one text into chunks. */
 export function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
-  const identity = canonicalJson(metadata);
+  const identity = startHash(canonicalJson(metadata));
   const occurrences = new Map<string, number>();
   return spans.map(({ start, end, headings }) => {
     const content = text.slice(start, end);
-    const hash = contentHash(identity, content);
+    const hash = toHex(addToHash(identity, text, start, end));
     const earlier = occurrences.get(hash) ?? 0;
     occurrences.set(hash, earlier + 1);
     return {
-      id: earlier === 0 ? hash : contentHash(identity, content, String(earlier)),
+      id: earlier === 0 ? hash : contentHash(hash, String(earlier)),
       text: content,
       content,
       metadata: { ...metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentHash } from './content-hash.js';
+import { addToHash, contentHash, startHash, toHex } from './content-hash.js';
 
 test('contents that differ have hashes that differ', () => {
   const texts = new Set<string>();
@@ -18,6 +18,13 @@ test('parts are kept apart', () => {
   expect(contentHash('a')).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test('the hash of a text never changes between releases', () => {
-  expect(contentHash('quiver', 'ünï')).toBe('0cad321cb858f954990ecb0fe2e838fa');
+test('a hash is that of the reference implementation, and never changes between releases', () => {
+  expect(contentHash('A text of some length, with ümläuts and 日本語.')).toBe('a56b3e9d7d4e2d6c238017c22a6db1ad');
+  expect(contentHash('quiver')).toBe('ccfac434c611e5c1136f5296957765ae');
+  expect(contentHash('quiver', 'ünï')).toBe('05a08db6908e4b28865911beced53963');
+});
+
+test('a part of a text is hashed as the string it is', () => {
+  const state = startHash('seed');
+  expect(toHex(addToHash(state, 'xxabcdefghijkyy', 2, 13))).toBe(contentHash('seed', 'abcdefghijk'));
 });

@@ -1,32 +1,43 @@
+/** What was hashed so far. */
+export type HashState = readonly [number, number, number, number];
+
+const initialState: HashState = [0, 0, 0, 0];
+
 /**
  * A 128-bit hash of a sequence of strings as 32 hexadecimal digits, the same on every platform. It tells contents apart; it is
  * not a cryptographic hash. Parts are kept apart: `['ab', 'c']` and `['a', 'bc']` differ.
  *
- * MurmurHash3_x86_128 over UTF-16 code units, two to a word.
+ * MurmurHash3_x86_128 of the parts in UTF-16 (little-endian), continued from one part to the next.
  *
  * @see [MurmurHash3](https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp)
  */
 export function contentHash(...parts: readonly string[]): string {
-  let hash: Hash = [0, 0, 0, 0];
-  for (const part of parts) hash = hashString(part, hash);
-  return hash.map((word) => word.toString(16).padStart(8, '0')).join('');
+  let state = initialState;
+  for (const part of parts) state = addToHash(state, part);
+  return toHex(state);
 }
 
-type Hash = [number, number, number, number];
+/** Begins a hash with a string. */
+export function startHash(text: string): HashState {
+  return addToHash(initialState, text);
+}
 
-const c1 = 0x239b961b;
-const c2 = 0xab0e9789 | 0;
-const c3 = 0x38b34ae5;
-const c4 = 0xa1e38b93 | 0;
+/** The hexadecimal digits of a hash. */
+export function toHex([a, b, c, d]: HashState): string {
+  return wordToHex(a) + wordToHex(b) + wordToHex(c) + wordToHex(d);
+}
 
-function hashString(text: string, [s1, s2, s3, s4]: Hash): Hash {
-  let h1 = s1 | 0;
-  let h2 = s2 | 0;
-  let h3 = s3 | 0;
-  let h4 = s4 | 0;
-  const { length } = text;
-  // Past the end, `charCodeAt` is NaN and counts as 0 in bit operations; the length is mixed in at the end.
-  for (let at = 0; at < length; at += 8) {
+const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+function wordToHex(word: number): string {
+  return `${hexOfByte[word >>> 24]}${hexOfByte[(word >>> 16) & 0xff]}${hexOfByte[(word >>> 8) & 0xff]}${hexOfByte[word & 0xff]}`;
+}
+
+/** Continues a hash with `text.slice(start, end)`, without making that string. */
+export function addToHash(state: HashState, text: string, start = 0, end: number = text.length): HashState {
+  let [h1, h2, h3, h4] = state;
+  const whole = end - ((end - start) % 8);
+  for (let at = start; at < whole; at += 8) {
     const k1 = text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
     const k2 = text.charCodeAt(at + 2) | (text.charCodeAt(at + 3) << 16);
     const k3 = text.charCodeAt(at + 4) | (text.charCodeAt(at + 5) << 16);
@@ -36,10 +47,17 @@ function hashString(text: string, [s1, s2, s3, s4]: Hash): Hash {
     h3 = (Math.imul(rotate(h3 ^ Math.imul(rotate(Math.imul(k3, c3), 17), c4), 15) + h4, 5) + 0x96cd1c35) | 0;
     h4 = (Math.imul(rotate(h4 ^ Math.imul(rotate(Math.imul(k4, c4), 18), c1), 13) + h1, 5) + 0x32ac3b17) | 0;
   }
-  h1 ^= length;
-  h2 ^= length;
-  h3 ^= length;
-  h4 ^= length;
+  const words: [number, number, number, number] = [0, 0, 0, 0];
+  for (let at = whole; at < end; at++) {
+    const place = at - whole;
+    words[place >> 1] = (words[place >> 1] as number) | (text.charCodeAt(at) << ((place & 1) * 16));
+  }
+  const [k1, k2, k3, k4] = words;
+  const length = 2 * (end - start);
+  h1 ^= Math.imul(rotate(Math.imul(k1, c1), 15), c2) ^ length;
+  h2 ^= Math.imul(rotate(Math.imul(k2, c2), 16), c3) ^ length;
+  h3 ^= Math.imul(rotate(Math.imul(k3, c3), 17), c4) ^ length;
+  h4 ^= Math.imul(rotate(Math.imul(k4, c4), 18), c1) ^ length;
   h1 = (h1 + h2 + h3 + h4) | 0;
   h2 = (h2 + h1) | 0;
   h3 = (h3 + h1) | 0;
@@ -51,6 +69,11 @@ function hashString(text: string, [s1, s2, s3, s4]: Hash): Hash {
   h1 = (h1 + h2 + h3 + h4) | 0;
   return [h1 >>> 0, (h2 + h1) >>> 0, (h3 + h1) >>> 0, (h4 + h1) >>> 0];
 }
+
+const c1 = 0x239b961b;
+const c2 = 0xab0e9789 | 0;
+const c3 = 0x38b34ae5;
+const c4 = 0xa1e38b93 | 0;
 
 function rotate(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits));
