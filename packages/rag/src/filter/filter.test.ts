@@ -181,12 +181,16 @@ describe('what is not surely understood is refused', () => {
     [{ a: { $regex: 'a', $options: 'g' } }, /flag 'g' is not supported/],
     [{ a: { $regex: 'a', $options: 'ii' } }, /flag 'i' is not supported/],
     [{ a: { $regex: 'x'.repeat(1001) } }, /1001 characters is too long/],
-    [{ a: { $regex: '(a+)+$' } }, /repeated group contains a repetition/],
-    [{ a: { $regex: '(?:a{1,9}){5}' } }, /repeated group contains a repetition/],
-    [{ a: { $regex: '(a|a)*$' } }, /repeated group contains alternatives/],
-    [{ a: { $regex: '(?:x(?:a*))+' } }, /repeated group contains a repetition/],
+    [{ a: { $regex: '(a+)+$' } }, /repeated group contains a choice/],
+    [{ a: { $regex: '(?:a{1,9}){5}' } }, /repeated group contains a choice/],
+    [{ a: { $regex: '(a|a)*$' } }, /repeated group contains a choice/],
+    [{ a: { $regex: '(?:x(?:a*))+' } }, /repeated group contains a choice/],
     [{ a: { $regex: String.raw`(a)\1` } }, /refers back to a group/],
     [{ a: { $regex: '.*a.*b.*c.*d' } }, /4 unbounded quantifiers/],
+    [{ a: { $regex: '(?:a?){30}a{30}' } }, /repeated group contains a choice/],
+    [{ a: { $regex: `${'a?'.repeat(30)}${'a'.repeat(30)}` } }, /too many optional parts/],
+    [{ a: { $regex: `${'(a|a)'.repeat(30)}b` } }, /too many optional parts/],
+    [{ a: { $regex: `${'a{0,9}'.repeat(9)}b` } }, /too many optional parts/],
     [{ a: { $in: Array.from({ length: 10_001 }, (_, index) => index) } }, /10001 items is too long/],
     [{ $or: Array.from({ length: 1001 }, () => ({ a: 1 })) }, /more than 1000 conditions/],
     [deep(5000), /more than 16 levels/],
@@ -209,7 +213,18 @@ describe('what is not surely understood is refused', () => {
 
   test('sixteen levels and harmless patterns are accepted', () => {
     expect(matches({ $and: [{ $or: [{ $and: [{ $or: [{ a: 1 }] }] }] }] }, { a: 1 })).toBe(true);
-    for (const $regex of ['^(foo|bar)$', 'a{3}', '(ab)+', String.raw`\(a+\)`, '[(+]*x', '(?:a?b)*', 'x{2,}y+z*']) {
+    for (const $regex of [
+      '^(foo|bar)$',
+      'a{3}',
+      '(ab)+',
+      String.raw`\(a+\)`,
+      '[(+]*x',
+      'a+?b*?',
+      '(?:ab){9}',
+      '(?=a+)b',
+      '(foo|bar|baz)-?v?\\d{1,3}',
+      'x{2,}y+z*',
+    ]) {
       expect(() => parseFilter({ a: { $regex } })).not.toThrow();
     }
   });
@@ -369,5 +384,34 @@ test('a parsed filter cannot be changed', () => {
     fc.property(filters, (filter) => {
       expect(isDeeplyFrozen(parseFilter(filter))).toBe(true);
     }),
+  );
+});
+
+test('patterns that are accepted do not take exponential time', () => {
+  const piece = fc.constantFrom(
+    'a',
+    'a',
+    'b',
+    '(',
+    '(?:',
+    ')',
+    '|',
+    '*',
+    '+',
+    '?',
+    '{2,3}',
+    '{0,9}',
+    '{5}',
+    '.',
+    '[ab]',
+  );
+  const pattern = fc.array(piece, { minLength: 2, maxLength: 20 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(pattern, ($regex) => {
+      const startedAt = performance.now();
+      outcome(() => matches({ a: { $regex } }, { a: `${'a'.repeat(40)}!` }));
+      expect(performance.now() - startedAt).toBeLessThan(1000);
+    }),
+    { numRuns: 5000 },
   );
 });
