@@ -8,7 +8,7 @@ import type {
 } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
 import { isEraKnown, rememberEra } from './era-memory.js';
-import type { LoggingLevel, ServerTarget } from './server-definition.js';
+import type { HttpServerDefinition, LoggingLevel, ServerTarget } from './server-definition.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
 export interface ServerConnectionOptions {
@@ -216,11 +216,15 @@ export class ServerConnection {
 async function createTransport(target: ServerTarget): Promise<Transport> {
   if (target.kind === 'stdio') return new StdioTransport(target.definition);
   const { StreamableHTTPClientTransport } = await import('../protocol/sdk-client.js');
-  const { requestInit, fetch } = target.definition;
-  return new StreamableHTTPClientTransport(target.url, {
-    ...(requestInit && { requestInit }),
-    ...(fetch && { fetch }),
-  });
+  const { requestInit, fetch = await defaultFetch() } = target.definition;
+  return new StreamableHTTPClientTransport(target.url, { fetch, ...(requestInit && { requestInit }) });
+}
+
+/** Outside Node (and Bun and Deno, which pass for it) there is only the platform's own. */
+async function defaultFetch(): Promise<NonNullable<HttpServerDefinition['fetch']>> {
+  if (typeof process === 'undefined' || process.versions?.node === undefined)
+    return (url, init) => globalThis.fetch(url, init);
+  return (await import('./transports/node-fetch.js')).nodeFetch;
 }
 
 function negotiationMode(target: ServerTarget): 'auto' | 'legacy' | { pin: string } {
