@@ -31,24 +31,24 @@ export function expectedName(method: string, params: Params | undefined): string
  */
 export function requireStandardHeaders({ method, params }: JsonRpcRequest, headers: StandardHeaders): void {
   if (headers.protocolVersion === undefined)
-    throw mismatch('(missing)', 'the required MCP-Protocol-Version header is absent');
+    throw headerMismatch('(missing)', 'the required MCP-Protocol-Version header is absent');
   if (headers.method === undefined) {
-    throw mismatch('(missing)', `the body names method ${method} but the required Mcp-Method header is absent`);
+    throw headerMismatch('(missing)', `the body names method ${method} but the required Mcp-Method header is absent`);
   }
   if (!nameSources.has(method)) return;
   const expected = expectedName(method, params);
   if (headers.name === undefined) {
     if (expected === undefined) return;
-    throw mismatch('(missing)', `the body names "${expected}" but the required Mcp-Name header is absent`);
+    throw headerMismatch('(missing)', `the body names "${expected}" but the required Mcp-Name header is absent`);
   }
   const decoded = decodeHeaderValue(headers.name.trim());
-  if (decoded === undefined) throw mismatch(headers.name, 'the Mcp-Name header carries an invalid Base64 value');
+  if (decoded === undefined) throw headerMismatch(headers.name, 'the Mcp-Name header carries an invalid Base64 value');
   if (expected !== undefined && decoded !== expected) {
-    throw mismatch(headers.name, `the body names "${expected}" but the Mcp-Name header names "${decoded}"`);
+    throw headerMismatch(headers.name, `the body names "${expected}" but the Mcp-Name header names "${decoded}"`);
   }
 }
 
-function mismatch(header: string, body: string): ProtocolError {
+export function headerMismatch(header: string, body: string): ProtocolError {
   return new ProtocolError(errorCodes.headerMismatch, `Bad Request: the request headers and body disagree: ${body}`, {
     httpStatus: 400,
     data: { mismatch: { header, body } },

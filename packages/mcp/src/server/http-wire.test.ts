@@ -288,6 +288,34 @@ describe('the stateless revision', () => {
     expect((await send(url, { ...good, headers: { ...good.headers, 'mcp-name': encoded } })).status).toBe(200);
   });
 
+  test('arguments that are repeated in headers must agree with them', async () => {
+    const inputSchema = {
+      type: 'object',
+      properties: {
+        region: { type: 'string', 'x-mcp-header': 'Region' },
+        size: { type: 'integer', 'x-mcp-header': 'Size' },
+      },
+    };
+    const tools = { route: { description: 'd', inputSchema, execute: async () => 'routed' } };
+    const routed = await new MCPServer({ name: 'Routed', version: '1', tools }).listen();
+    const call = async (args: object, headers: Record<string, string>): Promise<number[]> => {
+      const good = modern('tools/call', { name: 'route', arguments: args });
+      const { status, json } = await send(routed.url, { ...good, headers: { ...good.headers, ...headers } });
+      return [status, json.error?.code ?? 0];
+    };
+    expect(await call({ region: 'eu', size: 3 }, { 'mcp-param-region': 'eu', 'mcp-param-size': '3' })).toEqual([
+      200, 0,
+    ]);
+    expect(await call({ region: 'zürich' }, { 'mcp-param-region': '=?base64?esO8cmljaA==?=' })).toEqual([200, 0]);
+    expect(await call({ region: null }, {})).not.toEqual([400, -32020]);
+    expect(await call({}, {})).toEqual([200, 0]);
+    expect(await call({ region: 'eu' }, {})).toEqual([400, -32020]);
+    expect(await call({ region: 'eu' }, { 'mcp-param-region': 'us' })).toEqual([400, -32020]);
+    expect(await call({ region: 'eu' }, { 'mcp-param-region': '=?base64?%%?=' })).toEqual([400, -32020]);
+    expect(await call({ size: 3 }, { 'mcp-param-size': '4' })).toEqual([400, -32020]);
+    await routed.close();
+  });
+
   test('an incomplete envelope is refused with what is missing', async () => {
     const { 'io.modelcontextprotocol/clientCapabilities': _, ...incomplete } = envelope;
     const { headers } = modern('tools/list');

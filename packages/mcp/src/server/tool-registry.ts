@@ -2,6 +2,7 @@ import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import type { ToolAnnotations, ToolLike } from '@quiver/core/tools';
 import type { Era } from '../protocol/era-verdict.js';
+import { findParamHeaders, type ParamHeader } from './modern/param-headers.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -23,6 +24,8 @@ export interface RegisteredTool {
   readonly listed: ListedTool;
   /** Results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
   readonly structured: Readonly<Record<Era, boolean>>;
+  /** Arguments that modern clients repeat in headers. */
+  readonly paramHeaders: readonly ParamHeader[];
 }
 
 /**
@@ -83,7 +86,17 @@ function registerTool(name: string, tool: ToolLike, logger: Logger): RegisteredT
     tool,
     listed,
     structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
+    paramHeaders: paramHeadersOf(name, inputSchema, logger),
   };
+}
+
+function paramHeadersOf(name: string, inputSchema: JsonSchema, logger: Logger): ParamHeader[] {
+  try {
+    return findParamHeaders(inputSchema);
+  } catch (error) {
+    logger.warn(`Clients over HTTP may leave out tool '${name}': ${toErrorMessage(error)}`);
+    return [];
+  }
 }
 
 function describeInput(name: string, schema: unknown, logger: Logger): JsonSchema | undefined {

@@ -7,6 +7,7 @@ import type { StandardHeaders } from '../../protocol/standard-headers.js';
 import { toAuthInfo } from '../auth-info.js';
 import { Exchange } from '../exchange.js';
 import { answerModernRequest } from '../modern/modern-dispatch.js';
+import { requireParamHeaders } from '../modern/param-headers.js';
 import { HttpAnswer } from './http-answer.js';
 import type { HttpEndpointState } from './http-endpoint.js';
 import { serveLegacyMessage } from './http-legacy.js';
@@ -54,6 +55,11 @@ async function serveModernRequest(
   { state, req, res }: HttpPost,
   request: Parameters<typeof answerModernRequest>[1],
 ): Promise<void> {
+  if (request.method === 'tools/call') {
+    const { name, arguments: args } = request.params ?? {};
+    const declared = state.server.tools.get(name as string)?.paramHeaders;
+    if (declared && declared.length > 0) requireParamHeaders(declared, args, req.headers);
+  }
   const answer = new HttpAnswer(res);
   const exchange = new Exchange(request.id, { authInfo: toAuthInfo(req.auth) }, answer);
   // Closing the response stream is how a modern client cancels.

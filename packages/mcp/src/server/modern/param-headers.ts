@@ -1,0 +1,67 @@
+import type { JsonSchema } from '@quiver/core/schema';
+import { isObject } from '../../protocol/json-rpc.js';
+import { decodeHeaderValue, headerMismatch } from '../../protocol/standard-headers.js';
+
+/** An argument that clients repeat in a header, so that proxies can route by it. */
+export interface ParamHeader {
+  /** In lower case: `mcp-param-region`. */
+  readonly header: string;
+  readonly path: readonly string[];
+}
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const permittedTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+/**
+ * Finds the properties of an input schema that are marked with `x-mcp-header`.
+ *
+ * @throws TypeError when a mark breaks the rules; clients leave such a tool out
+ * @see [SEP-2243, custom headers](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports)
+ */
+export function findParamHeaders(schema: JsonSchema): ParamHeader[] {
+  const found: ParamHeader[] = [];
+  const visit = (node: unknown, path: readonly string[]): void => {
+    if (!isObject(node)) return;
+    const name = node['x-mcp-header'];
+    if (name !== undefined) {
+      const at = path.join('.') || 'root';
+      if (typeof name !== 'string' || !token.test(name))
+        throw new TypeError(`x-mcp-header of ${at} is not a header name`);
+      if (!permittedTypes.has(node['type']))
+        throw new TypeError(`x-mcp-header of ${at} needs the type string, integer or boolean`);
+      const header = `mcp-param-${name.toLowerCase()}`;
+      if (found.some((other) => other.header === header))
+        throw new TypeError(`x-mcp-header '${name}' of ${at} is used twice`);
+      found.push({ header, path });
+    }
+    const { properties } = node;
+    if (isObject(properties)) for (const [key, child] of Object.entries(properties)) visit(child, [...path, key]);
+  };
+  visit(schema, []);
+  return found;
+}
+
+/**
+ * Refuses a call whose marked arguments and `Mcp-Param-*` headers differ. An argument that is absent or null has no header.
+ *
+ * @throws ProtocolError -32020 with HTTP status 400
+ */
+export function requireParamHeaders(
+  declared: readonly ParamHeader[],
+  args: unknown,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): void {
+  for (const { header, path } of declared) {
+    const value = path.reduce<unknown>((node, key) => (isObject(node) ? node[key] : undefined), args);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
+    const given = headers[header];
+    if (typeof given !== 'string')
+      throw headerMismatch('(missing)', `the body carries ${path.join('.')} but the ${header} header is absent`);
+    const decoded = decodeHeaderValue(given);
+    if (decoded === undefined) throw headerMismatch(given, `the ${header} header carries an invalid Base64 value`);
+    const isSameNumber = typeof value === 'number' && /^-?\d+(\.\d+)?$/.test(decoded) && Number(decoded) === value;
+    if (decoded !== String(value) && !isSameNumber) {
+      throw headerMismatch(given, `the ${header} header does not say what the body carries in ${path.join('.')}`);
+    }
+  }
+}
