@@ -75,9 +75,14 @@ export class RequestContext<Values = Untyped> {
     return this.#values.size;
   }
 
+  /** All values as one object, for reading. */
+  get all(): Readonly<Record<string, Untyped>> {
+    return Object.fromEntries(this.#values);
+  }
+
   /**
-   * The part of the context that JSON can carry. Never throws: functions, symbols, cyclic and otherwise unserialisable
-   * values are left out.
+   * The part of the context that JSON can carry. Never throws: functions, symbols, cyclic, very large and otherwise
+   * unserialisable values are left out.
    */
   toJSON(): Record<string, Untyped> {
     const result: Record<string, Untyped> = {};
@@ -89,9 +94,18 @@ export class RequestContext<Values = Untyped> {
   }
 }
 
+/** A context may hold connections and clients; walking through all they refer to would stall the request. */
+const maxVisits = 10_000;
+
 function isSerialisable(value: unknown): boolean {
+  let visits = 0;
   try {
-    return JSON.stringify(value) !== undefined;
+    const text = JSON.stringify(value, (_key, nested: unknown) => {
+      visits += 1;
+      if (visits > maxVisits) throw new RangeError('too large');
+      return nested;
+    });
+    return text !== undefined;
   } catch {
     return false;
   }

@@ -2,7 +2,8 @@ import type { SchemaIssue } from '../schema/index.js';
 
 /**
  * Candidates for an input that failed validation, in the order they should be tried: models send JSON as text, `null` for
- * what they leave out, and nothing at all for tools without parameters. A candidate is used only if the schema accepts it.
+ * what they leave out, nothing at all for tools without parameters, and other names for `prompt`. A candidate is used only if
+ * the schema accepts it.
  */
 export function* repairInput(input: unknown, issues: readonly SchemaIssue[]): Generator<unknown> {
   if (input === undefined || input === null) {
@@ -22,6 +23,17 @@ export function* repairInput(input: unknown, issues: readonly SchemaIssue[]): Ge
   if (parsed) yield parsed;
   const withoutNulls = replaceAt(parsed ?? input, paths, (value) => (value === null ? removed : undefined));
   if (withoutNulls) yield withoutNulls;
+  const prompted = promptFrom(input, issues);
+  if (prompted) yield prompted;
+}
+
+/** Models that delegate to an agent often rename its `prompt`. */
+function promptFrom(input: object, issues: readonly SchemaIssue[]): object | undefined {
+  if (!issues.some(({ path }) => path.length === 1 && path[0] === 'prompt') || 'prompt' in input) return undefined;
+  const name = ['query', 'message', 'input'].find((key) => Object.hasOwn(input, key));
+  if (name === undefined) return undefined;
+  const { [name]: prompt, ...rest } = input as Record<string, unknown>;
+  return { ...rest, prompt };
 }
 
 const removed = Symbol('removed');
@@ -66,7 +78,7 @@ function copyWith(container: unknown, path: SchemaIssue['path'], replacement: un
 }
 
 /** Text that holds a JSON object or array. */
-function parseContainer(text: string): unknown {
+export function parseContainer(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
     return JSON.parse(text) as unknown;

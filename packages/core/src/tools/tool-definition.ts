@@ -20,8 +20,13 @@ export interface ToolDefinition extends Pick<ToolHooks<unknown, unknown>, 'onInp
 /** Keyed by `execute`: a copy made by spreading is the same tool, a copy with another `execute` is another one. */
 const definitions = new WeakMap<object, ToolDefinition>();
 
-/** Lets another copy of this package see that an `execute` validates and runs its hooks by itself. */
+/** Shows, also to another copy of this package, that an `execute` validates and runs its hooks by itself. */
 const selfContained = Symbol.for('quiver.tool.execute');
+
+/** Marks a wrapper around an `execute` of ours, so that nothing is validated and no hook runs twice. */
+export function markWrapper(wrapper: object, execute: object): void {
+  if (selfContained in execute) Object.defineProperty(wrapper, selfContained, { value: true });
+}
 
 export function registerDefinition(execute: object, definition: ToolDefinition): void {
   definitions.set(execute, definition);
@@ -46,16 +51,9 @@ export function definitionOf(tool: ToolLike): ToolDefinition {
 
 function foreignDefinitionOf(tool: ToolLike): ToolDefinition {
   const id = getToolId(tool) ?? 'tool';
-  // Every library's name for the same things.
-  const run = (input: unknown, context: ToolContext): unknown =>
-    tool.execute?.(input, {
-      ...context,
-      messages: context.agent?.messages ?? [],
-      experimental_context: context.requestContext,
-      context: context.requestContext,
-    });
-  if (tool.execute && selfContained in tool.execute)
-    return { id, run: (input, context) => tool.execute?.(input, context) };
+  if (tool.execute && selfContained in tool.execute) {
+    return { id, run: (input, context) => tool.execute?.(input, { ...context, ...context.agent }) };
+  }
   const { onInputAvailable, onOutput } = tool as ToolHooks<unknown, unknown>;
   return {
     id,
@@ -63,7 +61,14 @@ function foreignDefinitionOf(tool: ToolLike): ToolDefinition {
     outputSchema: tool.outputSchema as Schema | undefined,
     ...(onInputAvailable && { onInputAvailable: (event) => onInputAvailable.call(tool, event) }),
     ...(onOutput && { onOutput: (event) => onOutput.call(tool, event) }),
-    run,
+    // The context under every library's name for it.
+    run: (input, context) =>
+      tool.execute?.(input, {
+        ...context,
+        messages: context.agent?.messages ?? [],
+        experimental_context: context.requestContext,
+        context: context.requestContext,
+      }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { SchemaIssue } from '../schema/index.js';
+import { parseContainer } from './repair-input.js';
 
 const brand: unique symbol = Symbol.for('quiver.tool-failure') as never;
 
@@ -74,6 +75,9 @@ function preview(value: unknown): string {
 }
 
 function redact(key: string, value: unknown): unknown {
+  if (secretKey.test(key)) return '[redacted]';
   if (typeof value === 'bigint') return `${value}n`;
-  return secretKey.test(key) ? '[redacted]' : value;
+  // Models send JSON as text, and its keys count too.
+  const parsed = typeof value === 'string' ? parseContainer(value) : undefined;
+  return parsed === undefined ? value : JSON.stringify(parsed, redact);
 }

@@ -1,4 +1,5 @@
 import type { AnyRequestContext, ToolCallOptions } from './tool-context.js';
+import { markWrapper } from './tool-definition.js';
 import type { ToolLike } from './tool.js';
 
 /**
@@ -21,9 +22,8 @@ function bindRequestContext(tool: ToolLike, requestContext: AnyRequestContext): 
   const { execute } = tool;
   if (typeof execute !== 'function') return tool;
   // Not an async function: an iterable of preliminary results must be returned as it is.
-  return {
-    ...tool,
-    execute: (input: unknown, options?: ToolCallOptions) =>
-      execute.call(tool, input, { ...options, requestContext }) as unknown,
-  };
+  const executeWithContext = (input: unknown, options?: ToolCallOptions): unknown =>
+    execute.call(tool, input, { ...options, requestContext });
+  markWrapper(executeWithContext, execute);
+  return { ...tool, execute: executeWithContext };
 }

@@ -1,0 +1,18 @@
+import { describe, expectTypeOf, it } from 'vitest';
+import { RequestContext } from './index.js';
+
+describe('types of RequestContext', () => {
+  it('knows its declared keys and allows others', () => {
+    const context = new RequestContext<{ topK: number; tenantId: string }>();
+    context.set('topK', 5).set('tenantId', 'acme').set('something-else', new Date());
+    // @ts-expect-error topK is a number
+    context.set('topK', 'five');
+    expectTypeOf(context.get('topK')).toEqualTypeOf<number>();
+    expectTypeOf(context.get('something-else')).toEqualTypeOf<unknown>();
+  });
+
+  it('is untyped without declared keys, as a Map of any', () => {
+    // oxlint-disable-next-line typescript/no-explicit-any -- that is the assertion
+    expectTypeOf(new RequestContext().get('tenantId')).toEqualTypeOf<any>();
+  });
+});

@@ -1,0 +1,107 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MASTRA_RESOURCE_ID_KEY, MASTRA_THREAD_ID_KEY, RequestContext } from './index.js';
+
+describe('RequestContext', () => {
+  it('behaves like the Map that got the same calls', () => {
+    const call = fc.oneof(
+      fc.tuple(fc.constant('set' as const), fc.string(), fc.anything()),
+      fc.tuple(fc.constant('delete' as const), fc.string(), fc.constant(undefined)),
+    );
+    fc.assert(
+      fc.property(fc.array(call), (calls) => {
+        const context = new RequestContext();
+        const map = new Map<string, unknown>();
+        for (const [method, key, value] of calls) {
+          const results =
+            method === 'set'
+              ? [context.set(key, value) === context, map.set(key, value) === map]
+              : [context.delete(key), map.delete(key)];
+          expect(results[0]).toBe(results[1]);
+        }
+        expect([...context.entries()]).toEqual([...map.entries()]);
+        expect([...context.keys()]).toEqual([...map.keys()]);
+        expect([...context.values()]).toEqual([...map.values()]);
+        expect([...context]).toEqual([...map]);
+        expect(context.size()).toBe(map.size);
+        for (const key of map.keys()) {
+          expect(context.has(key)).toBe(true);
+          expect(context.get(key)).toBe(map.get(key));
+        }
+      }),
+    );
+  });
+
+  it('starts with pairs, a Map or another context, and is independent of it', () => {
+    const first = new RequestContext([['tenant', 'acme']]);
+    const copy = new RequestContext(first);
+    copy.set('tenant', 'other');
+    expect(first.get('tenant')).toBe('acme');
+    expect(new RequestContext(new Map([['a', 1]])).get('a')).toBe(1);
+  });
+
+  it('calls forEach with value, key and map', () => {
+    const seen: unknown[] = [];
+    new RequestContext([['a', 1]]).forEach((value, key, map) => seen.push([value, key, map.size]));
+    expect(seen).toEqual([[1, 'a', 1]]);
+  });
+
+  it('forgets everything on clear', () => {
+    const context = new RequestContext([['a', 1]]);
+    context.clear();
+    expect(context.size()).toBe(0);
+    expect(context.get('a')).toBeUndefined();
+  });
+
+  it('shows all values as one object', () => {
+    const client = { query: () => 1 };
+    expect(new RequestContext<{ a: number }>([['a', 1]]).set('client', client).all).toEqual({ a: 1, client });
+  });
+
+  it('keeps hostile keys apart from the prototype', () => {
+    const context = new RequestContext().set('__proto__', { polluted: true }).set('constructor', 1);
+    expect(context.get('__proto__')).toEqual({ polluted: true });
+    expect(Object.hasOwn(context.toJSON(), '__proto__')).toBe(true);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect(new RequestContext().get('toString')).toBeUndefined();
+  });
+
+  it('reserves the keys of memory', () => {
+    expect([MASTRA_RESOURCE_ID_KEY, MASTRA_THREAD_ID_KEY]).toEqual(['mastra__resourceId', 'mastra__threadId']);
+  });
+});
+
+describe('RequestContext as JSON', () => {
+  it('leaves out what JSON cannot carry', () => {
+    const circular: { self?: unknown } = {};
+    circular.self = circular;
+    const context = new RequestContext()
+      .set('text', 'x')
+      .set('function', () => 1)
+      .set('symbol', Symbol('s'))
+      .set('circular', circular)
+      .set('big', 1n)
+      .set('undefined', undefined)
+      .set('throws', {
+        toJSON() {
+          throw new Error('no');
+        },
+      });
+    expect(JSON.parse(JSON.stringify(context))).toEqual({ text: 'x' });
+  });
+
+  it('leaves out a value that refers to half the program, in short time', () => {
+    const large = Array.from({ length: 200_000 }, (_unused, index) => ({ index }));
+    const started = performance.now();
+    expect(JSON.stringify(new RequestContext().set('large', large).set('a', 1))).toBe('{"a":1}');
+    expect(performance.now() - started).toBeLessThan(200);
+  });
+
+  it('never throws', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string(), fc.anything({ withBigInt: true, withMap: true }))), (entries) => {
+        expect(() => JSON.stringify(new RequestContext(entries))).not.toThrow();
+      }),
+    );
+  });
+});

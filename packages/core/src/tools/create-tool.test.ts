@@ -1,0 +1,239 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
+import { RequestContext } from '../request-context/index.js';
+import { toJsonSchema } from '../schema/index.js';
+import { createTool, executeTool, getToolId, isToolFailure, withRequestContext } from './index.js';
+
+const standardLogger = getDefaultLogger();
+let logged: string[] = [];
+beforeEach(() => {
+  logged = [];
+  setDefaultLogger(createLogger({ level: 'debug', write: (line) => logged.push(line) }));
+});
+afterEach(() => setDefaultLogger(standardLogger));
+
+describe('createTool', () => {
+  it('keeps every option', () => {
+    const inputSchema = z.object({ a: z.string() });
+    const outputSchema = z.object({ b: z.string() });
+    const mcp = { annotations: { readOnlyHint: true, title: 'Reader' }, _meta: { version: '1.0.0' } };
+    const options = {
+      title: 'Title',
+      strict: true,
+      inputExamples: [{ input: { a: 'x' } }],
+      providerOptions: { openai: { cache: true } },
+      mcp,
+    };
+    const tool = createTool({
+      id: 'full',
+      description: 'Everything',
+      inputSchema,
+      outputSchema,
+      ...options,
+      requireApproval: true,
+      execute: async ({ a }) => ({ b: a }),
+    });
+    expect(tool).toMatchObject({ description: 'Everything', outputSchema, ...options, needsApproval: true });
+    expect(getToolId(tool)).toBe('full');
+    expect(tool.mcp).toBe(mcp);
+  });
+
+  it.each([
+    ['no id', { description: 'x' }],
+    ['an empty id', { id: '', description: 'x' }],
+    ['no description', { id: 'x' }],
+  ])('refuses a tool with %s', (_name, options) => {
+    expect(() => createTool(options as never)).toThrow(expect.objectContaining({ code: 'TOOL_OPTIONS_INVALID' }));
+  });
+
+  it('is still the same tool after spreading', async () => {
+    const tool = createTool({
+      id: 'spread',
+      description: 'x',
+      inputSchema: z.object({ text: z.string().transform((text) => `${text}!`) }),
+      execute: async ({ text }) => text,
+    });
+    const copy = { ...tool, description: 'other' };
+    expect(await copy.execute({ text: 'hi' })).toBe('hi!');
+    expect(await executeTool(copy, { text: 'hi' })).toBe('hi!');
+    expect(getToolId(copy)).toBe('spread');
+    const { execute } = tool;
+    expect(await execute({ text: 'bare' })).toBe('bare!');
+  });
+
+  it("keeps the methods of the user's schema", () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ a: z.string() }),
+      execute: async () => 1,
+    });
+    expect(tool.inputSchema.parse({ a: 'x' })).toEqual({ a: 'x' });
+    expect(tool.inputSchema.extend({ b: z.number() }).parse({ a: 'x', b: 1 })).toEqual({ a: 'x', b: 1 });
+    expect(tool.inputSchema).toBeInstanceOf(z.ZodObject);
+  });
+
+  it('describes input as JSON Schema, once', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } }, 'x-order': ['a'] } as const;
+    const tool = createTool({ id: 't', description: 'x', inputSchema: schema, execute: async () => 1 });
+    expect(toJsonSchema(tool.inputSchema, 'input')).toBe(schema);
+  });
+
+  it('accepts any input without an input schema', async () => {
+    const tool = createTool({ id: 't', description: 'x', execute: async (input: unknown) => input });
+    expect(await executeTool(tool, { anything: 1 })).toEqual({ anything: 1 });
+    expect(await tool.execute(undefined)).toBeUndefined();
+  });
+
+  it('is offered without a description of its input when that cannot be written, and says which tool it is', () => {
+    const schema = { '~standard': { version: 1 as const, vendor: 'odd', validate: (value: unknown) => ({ value }) } };
+    const tool = createTool({ id: 'odd-one', description: 'x', inputSchema: schema, execute: async () => 1 });
+    expect(toJsonSchema(tool.inputSchema, 'input')).toEqual({ type: 'object' });
+    expect(logged).toEqual([expect.stringContaining("Tool 'odd-one'")]);
+  });
+
+  it('calls the approval function with the parsed input and the context', async () => {
+    const requestContext = new RequestContext([['role', 'admin']]);
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ amount: z.number() }),
+      requireApproval: ({ amount }, context) => amount > 10 && context.requestContext.get('role') !== 'admin',
+      execute: async () => 'paid',
+    });
+    const needsApproval = tool.needsApproval as (input: unknown, options?: object) => unknown;
+    expect(needsApproval({ amount: 5 })).toBe(false);
+    expect(needsApproval({ amount: 50 })).toBe(true);
+    expect(needsApproval({ amount: 50 }, { experimental_context: requestContext })).toBe(false);
+  });
+
+  it('leaves a call by hand to the one who makes it, approval or not', async () => {
+    const tool = createTool({ id: 't', description: 'x', requireApproval: true, execute: async () => 'ran' });
+    expect(await tool.execute({})).toBe('ran');
+  });
+});
+
+describe('a tool that yields', () => {
+  const count = createTool({
+    id: 'count',
+    description: 'x',
+    inputSchema: z.object({ to: z.number() }),
+    outputSchema: z.object({ at: z.number().transform((at) => at * 10) }),
+    execute: async function* ({ to }, { abortSignal }) {
+      for (let at = 1; at <= to; at += 1) yield { at };
+      if (abortSignal) await new Promise(() => {});
+    },
+    onOutput: ({ output }) => {
+      outputs.push(output);
+    },
+  });
+  const outputs: unknown[] = [];
+
+  it('passes on every value, parsed, and announces the last one', async () => {
+    const seen: unknown[] = [];
+    for await (const value of count.execute({ to: 3 })) seen.push(value);
+    expect(seen).toEqual([{ at: 10 }, { at: 20 }, { at: 30 }]);
+    expect(outputs).toEqual([{ at: 30 }]);
+  });
+
+  it('yields a value as soon as the tool does', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      execute: async function* () {
+        yield 'loading';
+        await new Promise(() => {});
+      },
+    });
+    const iterator = tool.execute({})[Symbol.asyncIterator]();
+    expect(await iterator.next()).toEqual({ done: false, value: 'loading' });
+  });
+
+  it('yields the failure when input is invalid', async () => {
+    const seen: unknown[] = [];
+    for await (const value of count.execute({ to: 'x' as never })) seen.push(value);
+    expect(seen.map((value) => isToolFailure(value))).toEqual([true]);
+  });
+
+  it('stops when its caller aborts or goes away', async () => {
+    const call = async () => {
+      for await (const _value of count.execute({ to: 2 }, { abortSignal: AbortSignal.timeout(10) }));
+    };
+    await expect(call()).rejects.toMatchObject({ name: 'TimeoutError' });
+
+    let isClosed = false;
+    const endless = createTool({
+      id: 't',
+      description: 'x',
+      execute: async function* () {
+        try {
+          for (;;) yield 1;
+        } finally {
+          isClosed = true;
+        }
+      },
+    });
+    for await (const _value of endless.execute({})) break;
+    await Promise.resolve();
+    expect(isClosed).toBe(true);
+  });
+});
+
+describe('withRequestContext', () => {
+  const requestContext = new RequestContext([['tenant', 'acme']]);
+  const tool = createTool({
+    id: 't',
+    description: 'x',
+    inputSchema: z.object({ n: z.number() }),
+    execute: async ({ n }, context) => `${String(context.requestContext.get('tenant'))} ${n}`,
+  });
+
+  it('gives the context to every call, whatever the caller passes', async () => {
+    const bound = withRequestContext({ tool }, requestContext);
+    expect(await bound.tool.execute({ n: 1 })).toBe('acme 1');
+    expect(await executeTool(bound.tool, { n: 1 })).toBe('acme 1');
+    expect(await bound.tool.execute({ n: 1 }, { requestContext: new RequestContext() })).toBe('acme 1');
+    expect(await tool.execute({ n: 1 })).toBe('undefined 1');
+  });
+
+  it('validates once and runs each hook once', async () => {
+    const events: unknown[] = [];
+    const once = createTool({
+      id: 'once',
+      description: 'x',
+      inputSchema: z.object({ text: z.string().transform((text) => `${text}?`) }),
+      outputSchema: z.string().transform((text) => `${text}!`),
+      onInputAvailable: ({ input, messages }) => {
+        events.push(input, messages);
+      },
+      onOutput: ({ output }) => {
+        events.push(output);
+      },
+      execute: async ({ text }) => text,
+    });
+    const bound = withRequestContext({ once }, requestContext);
+    expect(await executeTool(bound.once, { text: 'hi' }, { messages: [1] })).toBe('hi?!');
+    expect(events).toEqual([{ text: 'hi?' }, [1], 'hi?!']);
+  });
+
+  it('keeps ids, and tools without execute', async () => {
+    const client = createTool({ id: 'client', description: 'x' });
+    const bound = withRequestContext({ client, tool }, requestContext);
+    expect(bound.client).toBe(client);
+    expect(getToolId(bound.tool)).toBe('t');
+  });
+
+  it('keeps preliminary results', async () => {
+    const stream = createTool({
+      id: 's',
+      description: 'x',
+      execute: async function* (_input, context) {
+        yield context.requestContext.get('tenant') as string;
+      },
+    });
+    const seen: unknown[] = [];
+    for await (const value of withRequestContext({ stream }, requestContext).stream.execute({})) seen.push(value);
+    expect(seen).toEqual(['acme']);
+  });
+});
