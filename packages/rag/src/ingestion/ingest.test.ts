@@ -92,20 +92,21 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['Anonymous one.', 'Anonymous two.']);
   });
 
-  it('embeds everything again when the embedder is another one of the same dimension', async () => {
+  it('refuses an embedder other than the one that made the index, of whatever dimension, and changes nothing', async () => {
     await run([guide('One.')]);
-    embedder = { ...embedder, id: 'other-model' };
-    expect(await run([guide('One.')])).toMatchObject({ added: 1, unchanged: 0 });
-    expect((await store.scan({ indexName })).records).toMatchObject([{ metadata: { embedder: 'other-model' } }]);
+    const others = [{ ...embedder, id: 'another-model' }, createLexicalEmbedder({ dimension: 64 })];
+    for (const other of others) {
+      await expect(run([guide('Two.')], { embedder: other, cleanup: 'all' })).rejects.toMatchObject({
+        code: 'INGEST_EMBEDDER_CHANGED',
+        message: expect.stringContaining(other.id),
+      });
+    }
+    expect(await stored()).toEqual(['One.']);
   });
 
-  it('refuses an embedder of another dimension, and names both', async () => {
-    await run([guide('One.')]);
-    const small = createLexicalEmbedder({ dimension: 64 });
-    await expect(run([guide('Two.')], { embedder: small })).rejects.toMatchObject({
-      code: 'VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH',
-    });
-    expect(await stored()).toEqual(['One.']);
+  it('refuses metadata that it would overwrite', async () => {
+    const document = MDocument.fromText('One.', { embedder: 'mine' });
+    await expect(run([document])).rejects.toMatchObject({ code: 'INGEST_METADATA_RESERVED' });
   });
 
   it('takes documents from an async iterable, in batches, and reports progress', async () => {

@@ -55,11 +55,11 @@ export interface IngestOptions {
  * run over the same documents embeds nothing.
  *
  * A chunk is known by its text and its document's metadata. Its vector is made from its headings and text, and reused as long
- * as these and the embedder are the same. New chunks are stored before old ones are removed: an interrupted run leaves an
- * index that still answers.
+ * as these are the same. Beside its own metadata, each chunk gets `embedder`, the id of what made its vector. New chunks are
+ * stored before old ones are removed: an interrupted run leaves an index that still answers.
  *
- * @throws the reason of `signal`; `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` when the index was made by an embedder of another
- *   dimension; whatever store and embedder throw
+ * @throws the reason of `signal`; `INGEST_EMBEDDER_CHANGED` when the index was made with another embedder;
+ *   `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`; whatever store and embedder throw
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const { documents, store, indexName, chunkOptions = {}, cleanup = 'source', batchSize = 256, signal } = options;

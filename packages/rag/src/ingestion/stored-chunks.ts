@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import { canonicalJson } from '../document/canonical-json.js';
 import type { Chunk } from '../document/chunk.js';
 import type { Embedder } from '../embedding/index.js';
@@ -15,24 +16,26 @@ export interface IngestTarget {
 /** What is kept in memory of a chunk that an earlier run stored. */
 export interface KnownChunk {
   readonly source: unknown;
-  /** What the vector was made by and from; the text is in the chunk's id. */
-  readonly vectorKey: string;
+  /** What the vector was made from beside the text, which is in the chunk's id. */
+  readonly headingsKey: string;
   readonly metadataKey: string;
 }
 
-/** All chunks of the index by their id; none when the index does not exist. */
-export async function readKnownChunks({ store, indexName }: IngestTarget): Promise<Map<string, KnownChunk>> {
+/**
+ * All chunks of the index by their id; none when the index does not exist.
+ *
+ * @throws `INGEST_EMBEDDER_CHANGED` when another embedder made the vectors: those of two embedders must never be compared
+ */
+export async function readKnownChunks({ store, indexName, embedder }: IngestTarget): Promise<Map<string, KnownChunk>> {
   const known = new Map<string, KnownChunk>();
   if (!(await store.listIndexes()).includes(indexName)) return known;
   let cursor: string | undefined;
   do {
     const page = await store.scan({ indexName, ...(cursor !== undefined && { cursor }) });
     for (const { id, metadata } of page.records) {
-      known.set(id, {
-        source: metadata['source'],
-        vectorKey: vectorKeyOf(metadata),
-        metadataKey: canonicalJson(metadata),
-      });
+      const { source, headings, embedder: madeBy } = metadata;
+      if (madeBy !== undefined && madeBy !== embedder.id) throw embedderChanged(indexName, madeBy, embedder.id);
+      known.set(id, { source, headingsKey: canonicalJson(headings), metadataKey: canonicalJson(metadata) });
     }
     cursor = page.nextCursor;
   } while (cursor !== undefined);
@@ -46,7 +49,7 @@ export function compareChunk(
   embedder: Embedder,
 ): 'new' | 'moved' | 'unchanged' {
   const metadata = metadataOf(chunk, embedder);
-  if (known?.vectorKey !== vectorKeyOf(metadata)) return 'new';
+  if (known?.headingsKey !== canonicalJson(metadata['headings'])) return 'new';
   return known.metadataKey === canonicalJson(metadata) ? 'unchanged' : 'moved';
 }
 
@@ -90,11 +93,25 @@ function toEmbeddedText({ text, metadata: { headings } }: Chunk): string {
   return headings ? `${headings.join(' › ')}\n\n${text}` : text;
 }
 
-/** Stored with every chunk, so that a change of the embedder is noticed. */
+/**
+ * The embedder is stored with every chunk, so that a change of it is noticed.
+ *
+ * @throws `INGEST_METADATA_RESERVED` when a document has metadata of that name
+ */
 function metadataOf({ metadata }: Chunk, embedder: Embedder): VectorMetadata {
+  if ('embedder' in metadata) {
+    throw new QuiverError(
+      'INGEST_METADATA_RESERVED',
+      "The metadata key 'embedder' is written by ingest(); rename yours.",
+    );
+  }
   return { ...metadata, embedder: embedder.id };
 }
 
-function vectorKeyOf({ embedder, headings }: VectorMetadata): string {
-  return canonicalJson({ embedder, headings });
+function embedderChanged(indexName: string, madeBy: unknown, embedder: string): QuiverError {
+  return new QuiverError(
+    'INGEST_EMBEDDER_CHANGED',
+    `The index '${indexName}' was made with the embedder '${String(madeBy)}', not '${embedder}'. Their vectors cannot be compared: use another indexName, or delete the index first.`,
+    { details: { indexName, existing: madeBy, requested: embedder } },
+  );
 }
