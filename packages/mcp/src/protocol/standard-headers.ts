@@ -27,7 +27,7 @@ export function expectedName(method: string, params: Params | undefined): string
  * Refuses a modern request whose standard headers are missing or say something else than the body.
  *
  * @throws ProtocolError -32020 with HTTP status 400
- * @see [SEP-2243, standard request headers](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports)
+ * @see [SEP-2243, standard request headers](https://modelcontextprotocol.io/seps/2243-http-standardization)
  */
 export function requireStandardHeaders({ method, params }: JsonRpcRequest, headers: StandardHeaders): void {
   if (headers.protocolVersion === undefined)

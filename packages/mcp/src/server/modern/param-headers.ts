@@ -16,7 +16,7 @@ const permittedTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'bool
  * Finds the properties of an input schema that are marked with `x-mcp-header`.
  *
  * @throws TypeError when a mark breaks the rules; clients leave such a tool out
- * @see [SEP-2243, custom headers](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports)
+ * @see [SEP-2243, custom headers](https://modelcontextprotocol.io/seps/2243-http-standardization)
  */
 export function findParamHeaders(schema: JsonSchema): ParamHeader[] {
   const found: ParamHeader[] = [];
