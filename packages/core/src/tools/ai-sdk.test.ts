@@ -1,0 +1,357 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { z as z3 } from 'zod-v3';
+import { majors, toolResultsSeenBy, type Major, type RunResult, type ScriptedStep } from '../../test/ai-sdk-majors.js';
+import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
+import { RequestContext } from '../request-context/index.js';
+import type { Schema } from '../schema/index.js';
+import { createTool, withRequestContext, type ToolModelOutput } from './index.js';
+
+const standardLogger = getDefaultLogger();
+let logged: string[] = [];
+beforeEach(() => {
+  logged = [];
+  setDefaultLogger(createLogger({ level: 'debug', write: (line) => logged.push(line) }));
+});
+afterEach(() => setDefaultLogger(standardLogger));
+
+const cases = majors.flatMap((major) => [
+  { name: `AI SDK ${major.version}, generateText`, major, mode: 'generate' as const },
+  { name: `AI SDK ${major.version}, streamText`, major, mode: 'stream' as const },
+]);
+
+interface Script {
+  major: Major;
+  mode: 'generate' | 'stream';
+  tools: Record<string, unknown>;
+  /** Steps of the model before it says `done`. */
+  steps: ScriptedStep[];
+  options?: Record<string, unknown>;
+}
+
+/** Runs the script and returns the result, and what the model was told about its calls. */
+async function run({ major, mode, tools, steps, options }: Script) {
+  const { model, calls } = major.createModel([...steps, { say: 'done' }]);
+  const result: RunResult = await major[mode]({ model, tools, prompt: 'go', ...options });
+  return { ...result, told: toolResultsSeenBy(calls()), calls: calls() };
+}
+
+describe.each(cases)('$name', ({ major, mode }) => {
+  const isStream = mode === 'stream';
+
+  it('runs the hooks in order, each once, with their arguments', async () => {
+    const events: [string, Record<string, unknown>][] = [];
+    const record = (name: string) => (event: object) => {
+      events.push([name, event as Record<string, unknown>]);
+    };
+    const { signal } = new AbortController();
+    const weather = createTool({
+      id: 'weather-id',
+      description: 'x',
+      inputSchema: z.object({ city: z.string(), days: z.number().default(1) }),
+      outputSchema: z.object({ celsius: z.number() }),
+      onInputStart: record('start'),
+      onInputDelta: record('delta'),
+      onInputAvailable: record('available'),
+      onOutput: record('output'),
+      execute: async (input, context) => {
+        events.push(['execute', { input, toolCallId: context.toolCallId, abortSignal: context.abortSignal }]);
+        return { celsius: 21 };
+      },
+    });
+    const steps = [{ call: 'weather', input: { city: 'Oslo' }, toolCallId: 'call-w' }];
+    const result = await run({ major, mode, tools: { weather }, steps, options: { abortSignal: signal } });
+    expect(result.text).toBe('done');
+    const deltas = isStream ? ['delta', 'delta'] : [];
+    expect(events.map(([name]) => name)).toEqual(['start', ...deltas, 'available', 'execute', 'output']);
+    for (const [, event] of events) {
+      expect(event['toolCallId']).toBe('call-w');
+      expect(event['abortSignal']).toBeInstanceOf(AbortSignal);
+    }
+    const of = (name: string) => events.find(([key]) => key === name)?.[1];
+    expect(of('start')?.['messages']).toMatchObject([{ role: 'user' }]);
+    expect(of('available')).toMatchObject({ input: { city: 'Oslo', days: 1 }, messages: [{ role: 'user' }] });
+    expect(of('output')).toMatchObject({ output: { celsius: 21 }, toolName: 'weather-id' });
+    const text = events.filter(([name]) => name === 'delta').map(([, event]) => event['inputTextDelta']);
+    expect(text.join('')).toBe(isStream ? '{"city":"Oslo"}' : '');
+    expect(result.told).toEqual([{ type: 'json', value: { celsius: 21 } }]);
+  });
+
+  it('goes on when every hook throws', async () => {
+    const fails = () => {
+      throw new Error('hook broke');
+    };
+    const tool = createTool({
+      id: 'careless',
+      description: 'x',
+      onInputStart: fails,
+      onInputDelta: fails,
+      onInputAvailable: fails,
+      onOutput: fails,
+      execute: async () => 'fine',
+    });
+    const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    expect(result.text).toBe('done');
+    expect(result.told).toEqual([{ type: 'text', value: 'fine' }]);
+    expect(new Set(logged.map((line) => /Hook (\w+)/.exec(line)?.[1]))).toEqual(
+      new Set(['onInputStart', ...(isStream ? ['onInputDelta'] : []), 'onInputAvailable', 'onOutput']),
+    );
+  });
+
+  it('tells the model about invalid input, with paths, and does not run the tool', async () => {
+    const ran: unknown[] = [];
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ user: z.object({ age: z.number() }) }),
+      onInputAvailable: () => {
+        ran.push('available');
+      },
+      execute: async () => ran.push('execute'),
+      onOutput: () => {
+        ran.push('output');
+      },
+    });
+    const steps = [{ call: 'tool', input: { user: { age: 'old' } } }];
+    const result = await run({ major, mode, tools: { tool }, steps });
+    expect(result.text).toBe('done');
+    expect(ran).toEqual([]);
+    expect(result.told).toEqual([{ type: 'error-text', value: expect.stringContaining('user.age') as string }]);
+  });
+
+  it('repairs what models get wrong', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ tags: z.array(z.string()), note: z.string().optional() }),
+      execute: async (input) => input,
+    });
+    const { told } = await run({
+      major,
+      mode,
+      tools: { tool },
+      steps: [{ call: 'tool', input: { tags: '["a"]', note: null } }],
+    });
+    expect(told).toEqual([{ type: 'json', value: { tags: ['a'] } }]);
+  });
+
+  it('parses a transform once', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ text: z.string().transform((text) => `${text}!`), n: z.string().transform(Number) }),
+      execute: async (input) => input,
+    });
+    const { told } = await run({
+      major,
+      mode,
+      tools: { tool },
+      steps: [{ call: 'tool', input: { text: 'hi', n: '5' } }],
+    });
+    expect(told).toEqual([{ type: 'json', value: { text: 'hi!', n: 5 } }]);
+  });
+
+  it('enforces the output schema: parsed when it fits, an error for the model when not', async () => {
+    const tool = createTool({
+      id: 'out',
+      description: 'x',
+      inputSchema: z.object({ good: z.boolean() }),
+      outputSchema: z.object({ n: z.number(), note: z.string().default('default') }),
+      execute: async ({ good }) => ({ n: good ? 1 : ('one' as never), extra: true }),
+    });
+    const good = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { good: true } }] });
+    expect(good.told).toEqual([{ type: 'json', value: { n: 1, note: 'default' } }]);
+    const bad = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { good: false } }] });
+    expect(bad.told).toEqual([
+      {
+        type: 'error-text',
+        value: expect.stringMatching(/^Tool output validation failed for out\.[^]*- n: /) as string,
+      },
+    ]);
+  });
+
+  it('tells the model what the tool threw', async () => {
+    const tool = createTool({ id: 't', description: 'x', execute: () => Promise.reject(new Error('boom')) });
+    const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    expect(result.told).toEqual([{ type: 'error-text', value: expect.stringContaining('boom') as string }]);
+    expect(result.text).toBe('done');
+  });
+
+  it('gives the model what toModelOutput returns, made from the output', async () => {
+    const outputs: ToolModelOutput[] = [
+      { type: 'text', value: 'words' },
+      { type: 'json', value: { a: [1] } },
+    ];
+    for (const output of outputs) {
+      const tool = createTool({
+        id: 't',
+        description: 'x',
+        outputSchema: z.object({ celsius: z.number() }),
+        execute: async () => ({ celsius: 21 }),
+        toModelOutput: ({ celsius }) => (celsius === 21 ? output : { type: 'text', value: 'the wrong argument' }),
+      });
+      const { told } = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+      expect(told).toEqual([output]);
+    }
+  });
+
+  it('maps parts of a result to the names of this major', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      execute: async () => ({ base64: 'aGk=' }),
+      toModelOutput: ({ base64 }) => ({
+        type: 'content',
+        value: [
+          { type: 'text', text: 'a picture' },
+          { type: 'image-data', data: base64, mediaType: 'image/png' },
+        ],
+      }),
+    });
+    const { told } = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    const picture = {
+      5: { type: 'media', data: 'aGk=', mediaType: 'image/png' },
+      6: { type: 'image-data', data: 'aGk=', mediaType: 'image/png' },
+      7: { type: 'file', data: { type: 'data', data: 'aGk=' }, mediaType: 'image/png' },
+    }[major.version];
+    expect(told).toEqual([{ type: 'content', value: [{ type: 'text', text: 'a picture' }, picture] }]);
+  });
+
+  it('shows a failed validation to the model, not to toModelOutput', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      outputSchema: z.object({ items: z.array(z.string()) }),
+      execute: async () => ({}) as never,
+      toModelOutput: ({ items }) => ({ type: 'text', value: items.join() }),
+    });
+    const { told } = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    expect(told).toEqual([{ type: 'error-text', value: expect.stringContaining('- items: ') as string }]);
+  });
+
+  it.each([
+    ['undefined', undefined, { type: 'json', value: null }],
+    ['a date', { at: new Date(0) }, { type: 'json', value: { at: '1970-01-01T00:00:00.000Z' } }],
+    ['a bigint', { n: 12345678901234567890n }, { type: 'json', value: { n: '12345678901234567890' } }],
+    [
+      'a cycle',
+      circular(),
+      { type: 'error-text', value: expect.stringContaining('cannot be written as JSON') as string },
+    ],
+  ])('gives the model a form of %s that every provider can send', async (_name, output, expected) => {
+    const tool = createTool({ id: 't', description: 'x', execute: async () => output });
+    const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    expect(result.told).toEqual([expected]);
+    expect(() => JSON.stringify(result.told)).not.toThrow();
+  });
+
+  it('reports preliminary results and takes the last one', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      outputSchema: z.object({ at: z.number() }),
+      execute: async function* () {
+        yield { at: 1 };
+        yield { at: 2 };
+      },
+    });
+    const result = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: {} }] });
+    expect(result.told).toEqual([{ type: 'json', value: { at: 2 } }]);
+    const results = result.content.filter((part) => part.type === 'tool-result');
+    const preliminary = results.filter((part) => part.preliminary).map((part) => part.output);
+    expect(preliminary).toEqual(isStream ? [{ at: 1 }, { at: 2 }] : []);
+    expect(results.at(-1)?.output).toEqual({ at: 2 });
+  });
+
+  it('brings the request context into the tool, in the same way and in its own', async () => {
+    const requestContext = new RequestContext([['tenant', 'acme']]);
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      execute: async (_input, context) => context.requestContext.get('tenant') as unknown,
+    });
+    const steps = [{ call: 'tool', input: {} }];
+    const bound = await run({ major, mode, tools: withRequestContext({ tool }, requestContext), steps });
+    expect(bound.told).toEqual([{ type: 'text', value: 'acme' }]);
+    const own = major.version === 7 ? 'toolsContext' : 'experimental_context';
+    for (const context of [requestContext, { tenant: 'acme' }, { requestContext }]) {
+      const options = { [own]: major.version === 7 ? { tool: context } : context };
+      const native = await run({ major, mode, tools: { tool }, steps, options });
+      expect(native.told).toEqual([{ type: 'text', value: 'acme' }]);
+    }
+  });
+
+  it('takes a tool that was spread into another object', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ text: z.string().transform((text) => `${text}!`) }),
+      execute: async ({ text }) => text,
+    });
+    const steps = [{ call: 'tool', input: { text: 'hi' } }];
+    const { told, calls } = await run({ major, mode, tools: { tool: { ...tool, description: 'other' } }, steps });
+    expect(told).toEqual([{ type: 'text', value: 'hi!' }]);
+    expect(calls[0]?.tools).toMatchObject([{ name: 'tool', description: 'other' }]);
+  });
+
+  const schemas: Record<string, Schema> = {
+    'zod 3': z3.object({ city: z3.string() }),
+    'zod 4': z.object({ city: z.string() }),
+    Valibot: toStandardJsonSchema(v.object({ city: v.string() })),
+    ArkType: type({ city: 'string' }),
+    'JSON Schema': { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  };
+
+  it.each(Object.entries(schemas))('offers and checks a schema of %s', async (_name, inputSchema) => {
+    const tool = createTool({ id: 't', description: 'x', inputSchema, execute: async (input) => input as unknown });
+    const good = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { city: 'Oslo' } }] });
+    expect(good.told).toEqual([{ type: 'json', value: { city: 'Oslo' } }]);
+    expect(good.calls[0]?.tools?.[0]?.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { city: { type: 'string' } },
+      required: ['city'],
+    });
+    const bad = await run({ major, mode, tools: { tool }, steps: [{ call: 'tool', input: { city: 5 } }] });
+    expect(bad.told).toMatchObject([{ type: 'error-text', value: expect.stringContaining('city') as string }]);
+  });
+
+  it('leaves a call of a tool without execute to the application', async () => {
+    const confirm = createTool({ id: 'confirm', description: 'x', inputSchema: z.object({ q: z.string() }) });
+    const result = await run({ major, mode, tools: { confirm }, steps: [{ call: 'confirm', input: { q: 'Sure?' } }] });
+    expect(result.calls).toHaveLength(1);
+    expect(result.content.filter((part) => part.type === 'tool-call')).toMatchObject([{ input: { q: 'Sure?' } }]);
+  });
+});
+
+describe.each(majors)('the agent class of AI SDK $version', (major) => {
+  it('runs a tool with its hooks', async () => {
+    const events: unknown[] = [];
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ n: z.number() }),
+      outputSchema: z.object({ doubled: z.number() }),
+      onInputAvailable: ({ input }) => {
+        events.push(input);
+      },
+      onOutput: ({ output }) => {
+        events.push(output);
+      },
+      execute: async ({ n }) => ({ doubled: n * 2 }),
+    });
+    const { model, calls } = major.createModel([{ call: 'tool', input: { n: 21 } }, { say: 'done' }]);
+    const result = await major.agent({ model, tools: { tool } }, { prompt: 'go' });
+    expect(result.text).toBe('done');
+    expect(events).toEqual([{ n: 21 }, { doubled: 42 }]);
+    expect(toolResultsSeenBy(calls())).toEqual([{ type: 'json', value: { doubled: 42 } }]);
+  });
+});
+
+function circular(): object {
+  const value: { self?: unknown } = {};
+  value.self = value;
+  return value;
+}
