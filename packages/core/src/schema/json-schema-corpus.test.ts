@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createTool } from '../tools/index.js';
 import { toJsonSchema, validate, type JsonSchema } from './index.js';
 
 interface Shape {
@@ -136,6 +137,11 @@ describe('JSON Schema as plain data', () => {
     expect(toJsonSchema(schema, 'input')).toBe(schema);
     expect(toJsonSchema(schema, 'output')).toBe(schema);
     expect(JSON.stringify(schema)).toBe(before);
+  });
+
+  it.each(shapes)('stays what it is inside a tool: $name', ({ schema }) => {
+    const tool = createTool({ id: 'x', description: 'x', inputSchema: schema, execute: async () => 'x' });
+    expect(toJsonSchema(tool.inputSchema, 'input')).toBe(schema);
   });
 
   it.each(shapes)('accepts a good value and passes it on untouched: $name', ({ schema, good }) => {

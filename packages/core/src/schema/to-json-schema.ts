@@ -53,10 +53,15 @@ function convert(described: SchemaKind, direction: SchemaDirection): JsonSchema 
 }
 
 function fromAiSdkSchema(jsonSchema: unknown): JsonSchema {
-  if (typeof jsonSchema !== 'object' || jsonSchema === null || 'then' in jsonSchema) {
+  // A promise, not the keyword: `then` is also what follows `if` in JSON Schema.
+  if (typeof jsonSchema !== 'object' || jsonSchema === null || isPromiseLike(jsonSchema)) {
     throw new TypeError('the AI SDK schema does not carry its JSON Schema at once');
   }
   return jsonSchema as JsonSchema;
+}
+
+function isPromiseLike(value: object): boolean {
+  return 'then' in value && typeof value.then === 'function';
 }
 
 function fromSelfDescribing(schema: SelfDescribingSchema, direction: SchemaDirection): JsonSchema {
