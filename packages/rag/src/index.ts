@@ -34,13 +34,10 @@ export type {
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
 export {
   createVectorQueryTool,
-  type DatabaseConfig,
   type QueryResult,
   type VectorQueryInput,
   type VectorQueryOutput,
   type VectorQueryTool,
-  type VectorQueryToolOptions,
-  type VectorStoreResolver,
 } from './tools/vector-query-tool.js';
 export {
   createLexicalEmbedder,
@@ -53,3 +50,4 @@ export {
   type LexicalEmbedderOptions,
   type ModelEmbedderOptions,
 } from './embedding/index.js';
+export type { DatabaseConfig, VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';

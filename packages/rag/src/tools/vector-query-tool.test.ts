@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import type { VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
-import { createVectorQueryTool, type VectorQueryToolOptions } from './vector-query-tool.js';
+import type { VectorQueryToolOptions } from './query-settings.js';
+import { createVectorQueryTool } from './vector-query-tool.js';
 
 const model = createLexicalEmbedder();
 const passages = [
@@ -155,6 +156,13 @@ describe('filters of createVectorQueryTool', () => {
     ]);
     const { sources } = await create().execute({ queryText: 'cat' }, { requestContext });
     expect(sources).toHaveLength(2);
+  });
+
+  it.each([undefined, null, 5, { tenant: undefined }])('of the request context must be usable: %j', async (filter) => {
+    const requestContext = new RequestContext([['filter', filter]]);
+    await expect(create().execute({ queryText: 'cat' }, { requestContext })).rejects.toMatchObject({
+      code: 'FILTER_INVALID',
+    });
   });
 
   it.each(['{"kind":', '{"kind":{"$like":"w%"}}', '[1]'])('that cannot be understood fail: %s', async (filter) => {

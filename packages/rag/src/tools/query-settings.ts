@@ -1,0 +1,108 @@
+import { QuiverError } from '@quiver/core';
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { EmbedderInput } from '../embedding/index.js';
+import { parseFilter } from '../filter/index.js';
+import type { VectorFilter, VectorStore } from '../store/index.js';
+
+/** Settings of particular stores, by the name of their block; a store receives its own block and nothing else. */
+export type DatabaseConfig = Record<string, Record<string, unknown>>;
+
+/** Chooses the store for a call, for example by the tenant in the request context. */
+export type VectorStoreResolver = (options: {
+  requestContext?: AnyRequestContext;
+}) => VectorStore | Promise<VectorStore>;
+
+export interface VectorQueryToolOptions {
+  /** Default `VectorQuery <vectorStoreName> <indexName> Tool`. */
+  id?: string;
+  /** Tells a model when to use the tool. */
+  description?: string;
+  indexName: string;
+  /** Turns the question into a vector; must be what the index was made with. */
+  model: EmbedderInput;
+  /** A store, or a function that chooses one for each call. */
+  vectorStore?: VectorStore | VectorStoreResolver;
+  /** Only part of the default id; the store itself is `vectorStore`. */
+  vectorStoreName?: string;
+  /** Lets the model filter by metadata. Default `false`. */
+  enableFilter?: boolean;
+  /** Returns the passages as `sources` beside their text. Default `true`. */
+  includeSources?: boolean;
+  /** Returns the vectors of the sources. Default `false`. */
+  includeVectors?: boolean;
+  databaseConfig?: DatabaseConfig;
+  /** Passed on to the embedding model. */
+  providerOptions?: Record<string, Record<string, unknown>>;
+}
+
+export const defaultTopK = 10;
+const maxTopK = 1000;
+
+/** What decides one call: the options of the tool, with what the request context overrides. */
+export interface QuerySettings extends Required<
+  Pick<VectorQueryToolOptions, 'indexName' | 'model' | 'includeSources' | 'includeVectors' | 'databaseConfig'>
+> {
+  readonly providerOptions: VectorQueryToolOptions['providerOptions'];
+  readonly topK: unknown;
+  readonly enableFilter: boolean;
+  /** Set by the application; always applies. */
+  readonly trustedFilter: VectorFilter;
+}
+
+/**
+ * What the application put into the request context wins over what was set at creation.
+ *
+ * @throws `FILTER_INVALID` when the request context holds a filter that cannot be honoured. One that is `undefined` is no
+ *   exception: a tenant that could not be determined must not open all tenants.
+ */
+export function resolveSettings(options: VectorQueryToolOptions, requestContext: AnyRequestContext): QuerySettings {
+  const setting = <Key extends keyof VectorQueryToolOptions>(key: Key): VectorQueryToolOptions[Key] =>
+    requestContext.has(key) ? (requestContext.get(key) as VectorQueryToolOptions[Key]) : options[key];
+  return {
+    indexName: setting('indexName') ?? options.indexName,
+    model: setting('model') ?? options.model,
+    includeSources: setting('includeSources') ?? true,
+    includeVectors: setting('includeVectors') ?? false,
+    databaseConfig: setting('databaseConfig') ?? {},
+    providerOptions: setting('providerOptions'),
+    topK: requestContext.get('topK') as unknown,
+    enableFilter: options.enableFilter ?? false,
+    trustedFilter: requestContext.has('filter') ? toFilterObject(requestContext.get('filter')) : undefined,
+  };
+}
+
+/** The model's filter, where it may use one, within the application's: it can narrow the search, never widen it. */
+export function resolveFilter(
+  { trustedFilter, enableFilter }: QuerySettings,
+  filter: VectorFilter | string,
+): VectorFilter {
+  const own = enableFilter && filter !== undefined && filter !== null ? toFilterObject(filter) : undefined;
+  return trustedFilter && own ? { $and: [trustedFilter, own] } : (trustedFilter ?? own);
+}
+
+/** Checked before it is sent anywhere. @throws `FILTER_INVALID` */
+function toFilterObject(filter: unknown): VectorFilter {
+  parseFilter(filter);
+  return (typeof filter === 'string' ? JSON.parse(filter) : filter) as VectorFilter;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
+export function requireTopK(topK: unknown): number {
+  const wanted = Math.floor(Number(topK));
+  if (!(wanted >= 1)) throw new QuiverError('VECTOR_ARGUMENT_INVALID', `topK must be at least 1, not ${String(topK)}.`);
+  return Math.min(wanted, maxTopK);
+}
+
+/** @throws `VECTOR_STORE_MISSING` when neither a store nor a function that chooses one was given */
+export async function resolveStore(
+  { vectorStore, vectorStoreName }: VectorQueryToolOptions,
+  requestContext: AnyRequestContext,
+): Promise<VectorStore> {
+  const store = typeof vectorStore === 'function' ? await vectorStore({ requestContext }) : vectorStore;
+  if (store) return store;
+  const name = (requestContext.get('vectorStoreName') as string | undefined) ?? vectorStoreName;
+  throw new QuiverError(
+    'VECTOR_STORE_MISSING',
+    `The query tool has no vector store${name === undefined ? '' : ` for the name '${name}'`}. Pass vectorStore: a store, or a function that chooses one, such as ({ requestContext }) => stores[requestContext.get('vectorStoreName')].`,
+  );
+}

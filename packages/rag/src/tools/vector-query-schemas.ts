@@ -1,0 +1,53 @@
+import type { JsonSchema } from '@quiver/core/schema';
+import { defaultTopK } from './query-settings.js';
+
+/** With filters only where they are enabled: a model uses what it is shown. */
+export function vectorQueryInputSchema(enableFilter: boolean): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      queryText: {
+        type: 'string',
+        minLength: 1,
+        description: 'The question, or the text to find related passages for.',
+      },
+      topK: {
+        type: 'number',
+        minimum: 1,
+        default: defaultTopK,
+        description: `How many passages to return (default ${defaultTopK}).`,
+      },
+      ...(enableFilter && {
+        filter: {
+          type: ['object', 'string'],
+          description:
+            'Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.',
+        },
+      }),
+    },
+    required: ['queryText'],
+    additionalProperties: false,
+  };
+}
+
+export const vectorQueryOutputSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    relevantContext: { type: 'string', description: 'The texts of all passages, best first.' },
+    sources: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          id: { type: 'string' },
+          metadata: { type: 'object' },
+          vector: { type: 'array', items: { type: 'number' } },
+          score: { type: 'number', minimum: 0, maximum: 1 },
+          document: { type: 'string' },
+        },
+        required: ['id', 'metadata', 'vector', 'score', 'document'],
+      },
+    },
+  },
+  required: ['relevantContext', 'sources'],
+};
