@@ -1,7 +1,7 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
-import { createTool, type AnyRequestContext, type Tool, type ToolCallOptions } from '@quiver/core/tools';
-import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
+import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
+import { toEmbedder } from '../embedding/index.js';
 import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
 import {
   defaultTopK,
