@@ -85,6 +85,36 @@ describe('LocalVector in a folder', () => {
     expect(await reader.describeIndex({ indexName })).toMatchObject({ dimension: 5 });
   });
 
+  it('shows readers every state in order while they read at the same time as it is written', async () => {
+    await using writer = new LocalVector({ path });
+    await using reader = new LocalVector({ path });
+    await writer.createIndex({ indexName, dimension: 2 });
+    const writing = (async () => {
+      for (let version = 1; version <= 200; version += 1) {
+        await writer.upsert({
+          indexName,
+          ids: ['x', 'y'],
+          vectors: [
+            [version, 1],
+            [version, 2],
+          ],
+          metadata: [{ version }, { version }],
+        });
+        if (version % 50 === 0) await writer.deleteVectors({ indexName, ids: ['y'] });
+      }
+    })();
+    const seen: number[] = [];
+    let isWriting = true;
+    void writing.finally(() => (isWriting = false));
+    while (isWriting) {
+      const reads = await Promise.all(Array.from({ length: 4 }, () => reader.get({ indexName, ids: ['x'] })));
+      seen.push(...reads.flatMap((records) => records.map(({ metadata }) => metadata['version'] as number)));
+    }
+    await writing;
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(await reader.get({ indexName, ids: ['x', 'y'] })).toMatchObject([{ metadata: { version: 200 } }]);
+  });
+
   it('takes over the lock of a process that died', async () => {
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'exit');

@@ -33,7 +33,7 @@ export class IndexFolder implements IndexHolder {
     if (known) {
       const log = await known;
       if (this.#isWriter || (await log.refresh())) return log;
-      this.#logs.delete(name);
+      if (this.#logs.get(name) === known) this.#logs.delete(name);
       await log.close();
     }
     if (!(await this.list()).includes(name)) return undefined;

@@ -25,6 +25,7 @@ export class IndexLog implements StoredIndex {
   /** Records in the file, superseded and deleted ones included. */
   #written: number;
   #broken: Error | undefined;
+  #refreshed: Promise<boolean> = Promise.resolve(true);
 
   private constructor(file: string, index: LocalIndex, handle: FileHandle, inode: number) {
     this.index = index;
@@ -71,8 +72,18 @@ export class IndexLog implements StoredIndex {
     }
   }
 
-  /** Applies what another process has written since. @returns `false` when the file was replaced or removed: open it again */
-  async refresh(): Promise<boolean> {
+  /**
+   * Applies what another process has written since.
+   *
+   * @returns `false` when the file was replaced or removed: open it again
+   */
+  refresh(): Promise<boolean> {
+    // One after another: two at once would apply the same entries twice, in between each other.
+    this.#refreshed = this.#refreshed.then(() => this.#refresh());
+    return this.#refreshed;
+  }
+
+  async #refresh(): Promise<boolean> {
     const now = await stat(this.#file).catch(() => undefined);
     if (!now || now.ino !== this.#inode || now.size < this.#end) return false;
     if (now.size > this.#end) {
