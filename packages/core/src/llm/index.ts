@@ -5,3 +5,4 @@ export {
   type EmbedResult,
 } from './model-router-embedding-model.js';
 export type { ModelProviderOptions } from './model-provider.js';
+export { resolveLanguageModel, type LanguageModel, type MastraLanguageModel } from './resolve-language-model.js';

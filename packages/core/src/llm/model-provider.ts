@@ -2,7 +2,9 @@ import { QuiverError, toErrorMessage } from '../errors.js';
 
 /** Settings of a provider, for gateways, proxies and keys that are not in the environment. */
 export interface ModelProviderOptions {
+  /** Default: the environment variable that the provider's package reads, such as `OPENAI_API_KEY`. */
   apiKey?: string;
+  /** Default: the provider's own. */
   baseURL?: string;
   headers?: Record<string, string>;
 }
@@ -19,6 +21,7 @@ const factories: Readonly<Record<string, string>> = {
   anthropic: 'createAnthropic',
   azure: 'createAzure',
   cohere: 'createCohere',
+  deepseek: 'createDeepSeek',
   google: 'createGoogleGenerativeAI',
   groq: 'createGroq',
   mistral: 'createMistral',
@@ -44,8 +47,11 @@ export function parseModelString(text: string): ModelString {
   return { provider, modelId };
 }
 
-/** The part of an AI SDK provider that is used here; older majors call the first method by its longer name. */
+/** The part of an AI SDK provider that is used here; older majors call the embedding method by its longer name. */
 export interface ModelProvider {
+  languageModel?(modelId: string): unknown;
+  /** The chat completions API, which compatible servers speak, where the provider's default is another API. */
+  chat?(modelId: string): unknown;
   embeddingModel?(modelId: string): unknown;
   textEmbeddingModel?(modelId: string): unknown;
 }
@@ -54,7 +60,7 @@ export interface ModelProvider {
  * Loads the AI SDK provider package `@ai-sdk/<provider>` on first use and creates a provider with the given settings.
  *
  * @throws `MODEL_PROVIDER_UNKNOWN` for a provider without an AI SDK package that is known here
- * @throws `MODEL_PACKAGE_MISSING` when the package is not installed
+ * @throws `MODEL_PACKAGE_MISSING` when the package is not installed, or cannot be used
  */
 export async function loadModelProvider(provider: string, options: ModelProviderOptions): Promise<ModelProvider> {
   const factory = Object.hasOwn(factories, provider) ? factories[provider] : undefined;
@@ -76,6 +82,24 @@ export async function loadModelProvider(provider: string, options: ModelProvider
       { cause: error },
     );
   }
-  const create = loaded[factory] as (settings: ModelProviderOptions) => ModelProvider;
-  return create(options);
+  const create = loaded[factory];
+  if (typeof create !== 'function') {
+    throw new QuiverError(
+      'MODEL_PACKAGE_MISSING',
+      `The installed ${packageName} has no ${factory}(). Install a version that belongs to AI SDK 5, 6 or 7, or pass a model object instead of a string.`,
+    );
+  }
+  return (create as (settings: ModelProviderOptions) => ModelProvider)(options);
+}
+
+/**
+ * The AI SDK's error about a missing key, with the model it happened to; anything else as it is.
+ *
+ * @returns `MODEL_KEY_MISSING`, or the error given
+ */
+export function explainModelError(error: unknown, model: string): unknown {
+  if (!(error instanceof Error) || error.name !== 'AI_LoadAPIKeyError') return error;
+  return new QuiverError('MODEL_KEY_MISSING', `The model '${model}' cannot be called: ${error.message}`, {
+    cause: error,
+  });
 }

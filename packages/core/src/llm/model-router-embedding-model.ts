@@ -1,5 +1,5 @@
 import { QuiverError } from '../errors.js';
-import { loadModelProvider, parseModelString, type ModelProviderOptions } from './model-provider.js';
+import { explainModelError, loadModelProvider, parseModelString, type ModelProviderOptions } from './model-provider.js';
 
 /** What an embedding model is asked, in the words of the AI SDK's provider specification. */
 export interface EmbedCall {
@@ -31,49 +31,58 @@ export interface EmbeddingModel {
  *
  * @example
  * new ModelRouterEmbeddingModel('openai/text-embedding-3-small')
- * @throws `MODEL_STRING_INVALID` when the string is not of the form `provider/model`
+ * @throws `MODEL_STRING_INVALID` when the string is not of the form `provider/model`; calls reject with
+ *   `MODEL_PROVIDER_UNKNOWN`, `MODEL_PACKAGE_MISSING`, `MODEL_KEY_MISSING` or `MODEL_KIND_UNSUPPORTED`
  */
 export class ModelRouterEmbeddingModel implements EmbeddingModel {
+  /** The version that all three AI SDK majors take. */
   readonly specificationVersion = 'v2' as const;
   readonly provider: string;
   readonly modelId: string;
-  readonly #options: ModelProviderOptions;
-  #model: Promise<EmbeddingModel> | undefined;
+  /** A plain property, not a `#private` one: AI SDK 6 and 7 call models through a proxy. */
+  private readonly resolve: () => Promise<EmbeddingModel>;
 
   constructor(model: string, options: ModelProviderOptions = {}) {
     const { provider, modelId } = parseModelString(model);
     this.provider = provider;
     this.modelId = modelId;
-    this.#options = options;
+    let resolved: Promise<EmbeddingModel> | undefined;
+    this.resolve = () => {
+      resolved ??= loadEmbeddingModel(provider, modelId, options).catch((error: unknown) => {
+        resolved = undefined;
+        throw error;
+      });
+      return resolved;
+    };
   }
 
   get maxEmbeddingsPerCall(): PromiseLike<number | undefined> {
-    return this.#resolve().then((model) => model.maxEmbeddingsPerCall);
+    return this.resolve().then((model) => model.maxEmbeddingsPerCall);
   }
 
   get supportsParallelCalls(): PromiseLike<boolean> {
-    return this.#resolve().then((model) => model.supportsParallelCalls);
+    return this.resolve().then((model) => model.supportsParallelCalls);
   }
 
   async doEmbed(call: EmbedCall): Promise<EmbedResult> {
-    const model = await this.#resolve();
-    return model.doEmbed(call);
-  }
-
-  #resolve(): Promise<EmbeddingModel> {
-    this.#model ??= this.#load().catch((error: unknown) => {
-      this.#model = undefined;
-      throw error;
-    });
-    return this.#model;
-  }
-
-  async #load(): Promise<EmbeddingModel> {
-    const provider = await loadModelProvider(this.provider, this.#options);
-    const model = provider.embeddingModel?.(this.modelId) ?? provider.textEmbeddingModel?.(this.modelId);
-    if (!model) {
-      throw new QuiverError('MODEL_KIND_UNSUPPORTED', `The provider '${this.provider}' offers no embedding models.`);
+    const model = await this.resolve();
+    try {
+      return await model.doEmbed(call);
+    } catch (error) {
+      throw explainModelError(error, `${this.provider}/${this.modelId}`);
     }
-    return model as EmbeddingModel;
   }
+}
+
+async function loadEmbeddingModel(
+  name: string,
+  modelId: string,
+  options: ModelProviderOptions,
+): Promise<EmbeddingModel> {
+  const provider = await loadModelProvider(name, options);
+  const model = provider.embeddingModel?.(modelId) ?? provider.textEmbeddingModel?.(modelId);
+  if (!model) {
+    throw new QuiverError('MODEL_KIND_UNSUPPORTED', `The provider '${name}' offers no embedding models.`);
+  }
+  return model as EmbeddingModel;
 }

@@ -1,0 +1,152 @@
+import { QuiverError, toErrorMessage } from '../errors.js';
+import { explainModelError } from '../llm/model-provider.js';
+import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
+import { withRequestContext, type AnyRequestContext } from '../tools/index.js';
+import type { AgentResult, AgentStream } from './agent-result.js';
+
+/** Tools by the name under which the model calls them; of any origin. */
+export type AgentTools = Record<string, object>;
+
+/** The part of the `ai` package that an agent needs; that of every major fits. */
+export interface AiSdk {
+  // oxlint-disable-next-line typescript/no-explicit-any -- typed differently in each AI SDK major
+  generateText(options: any): PromiseLike<any>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- typed differently in each AI SDK major
+  streamText(options: any): any;
+}
+
+export interface AgentOptions {
+  /** Default: the name. */
+  id?: string;
+  /** Default: the id. */
+  name?: string;
+  /** What the agent is for; `MCPServer` needs it to offer the agent as a tool. */
+  description?: string;
+  /** The system prompt. */
+  instructions?: string;
+  /** A model string such as `openai/gpt-5.1`, or any model of the AI SDK. */
+  model?: string | LanguageModel;
+  tools?: AgentTools;
+  /** Model calls after which a run ends, whatever the model wants. Default 20. */
+  maxSteps?: number;
+  /** The AI SDK to run on. Default: the installed `ai`, of version 5, 6 or 7. */
+  ai?: AiSdk;
+}
+
+export interface AgentCallOptions {
+  /** More tools for this call, by source: `await mcp.listToolsets()`. */
+  toolsets?: Record<string, AgentTools>;
+  /** Reaches every tool that is called. */
+  requestContext?: AnyRequestContext | undefined;
+  /** The older name of `requestContext`. */
+  runtimeContext?: AnyRequestContext | undefined;
+  abortSignal?: AbortSignal | undefined;
+  /** Overrides that of the agent. */
+  maxSteps?: number;
+  /** Everything else is passed to `generateText` or `streamText` as it is: `temperature`, `onStepFinish`, `toolChoice`, … */
+  [setting: string]: unknown;
+}
+
+/** A question, or a conversation in the AI SDK's messages. */
+export type AgentPrompt = string | readonly object[];
+
+const defaultMaxSteps = 20;
+
+/**
+ * A model with instructions and tools. It has no loop of its own: `generate` and `stream` are `generateText` and `streamText`
+ * of the AI SDK.
+ *
+ * @throws `AGENT_OPTIONS_INVALID` without `id` and `name`
+ * @example
+ * const agent = new Agent({ id: 'helper', instructions: 'Be brief.', model: 'openai/gpt-5.1', tools: { weather } });
+ * const { text } = await agent.generate('How warm is Oslo?');
+ */
+export class Agent {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly #options: AgentOptions;
+
+  constructor(options: AgentOptions) {
+    const { id, name } = options;
+    if (!id && !name) throw new QuiverError('AGENT_OPTIONS_INVALID', 'An agent needs an id or a name.');
+    this.id = (id || name) as string;
+    this.name = (name || id) as string;
+    this.description = options.description;
+    this.#options = options;
+  }
+
+  getDescription(): string {
+    return this.description ?? '';
+  }
+
+  /**
+   * Answers a prompt, calling tools as the model asks for them.
+   *
+   * @throws `AGENT_MODEL_MISSING`, `AGENT_SDK_MISSING`, the errors of `resolveLanguageModel`, and what the AI SDK throws
+   */
+  async generate(prompt: AgentPrompt, options: AgentCallOptions = {}): Promise<AgentResult> {
+    const { sdk, settings, model } = await this.#prepare(prompt, options);
+    try {
+      return (await sdk.generateText(settings)) as AgentResult;
+    } catch (error) {
+      throw explainModelError(error, model);
+    }
+  }
+
+  /**
+   * As {@link Agent.generate}, but the answer arrives piece by piece. Errors of the model arrive in the stream, as the AI SDK
+   * defines.
+   */
+  async stream(prompt: AgentPrompt, options: AgentCallOptions = {}): Promise<AgentStream> {
+    const { sdk, settings } = await this.#prepare(prompt, options);
+    return sdk.streamText(settings) as AgentStream;
+  }
+
+  async #prepare(prompt: AgentPrompt, options: AgentCallOptions) {
+    const { toolsets, requestContext, runtimeContext, maxSteps = this.#options.maxSteps, ...rest } = options;
+    const { model, instructions, tools = {}, ai } = this.#options;
+    if (!model) {
+      throw new QuiverError(
+        'AGENT_MODEL_MISSING',
+        `The agent '${this.id}' has no model. Give it one: model: 'openai/gpt-5.1'.`,
+      );
+    }
+    const context = requestContext ?? runtimeContext;
+    const allTools = mergeTools(tools, toolsets);
+    const sdk = ai ?? (await loadAiSdk());
+    const settings = {
+      model: await resolveLanguageModel(model),
+      ...(instructions !== undefined && { system: instructions }),
+      ...(typeof prompt === 'string' ? { prompt } : { messages: [...prompt] }),
+      tools: context ? withRequestContext(allTools, context) : allTools,
+      stopWhen: ({ steps }: { steps: readonly unknown[] }) => steps.length >= (maxSteps ?? defaultMaxSteps),
+      ...rest,
+    };
+    return { sdk, settings, model: typeof model === 'string' ? model : `${model.provider}/${model.modelId}` };
+  }
+}
+
+/** A name that is taken is prefixed with its toolset, so that no tool replaces another. */
+function mergeTools(tools: AgentTools, toolsets: Record<string, AgentTools> = {}): AgentTools {
+  const merged = new Map(Object.entries(tools));
+  for (const [source, set] of Object.entries(toolsets)) {
+    for (const [name, tool] of Object.entries(set)) {
+      if (merged.get(name) === tool) continue;
+      merged.set(merged.has(name) ? `${source}_${name}` : name, tool);
+    }
+  }
+  return Object.fromEntries(merged);
+}
+
+async function loadAiSdk(): Promise<AiSdk> {
+  try {
+    return await import('ai');
+  } catch (error) {
+    throw new QuiverError(
+      'AGENT_SDK_MISSING',
+      `Agents run on the AI SDK: npm install ai (version 5, 6 or 7; ${toErrorMessage(error)})`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,60 @@
+import type { AnyRequestContext } from '../tools/index.js';
+import { QuiverError } from '../errors.js';
+
+/** One run of a workflow. */
+export interface WorkflowRunLike {
+  // oxlint-disable-next-line typescript/no-explicit-any -- each engine has its own options and results
+  start(options: any): PromiseLike<any>;
+  cancel?(): unknown;
+}
+
+/** Any workflow that can be started, such as Mastra's: `createRun()`, or `createRunAsync()` in older versions. */
+export interface WorkflowLike {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema?: unknown;
+  readonly outputSchema?: unknown;
+  createRun?(options?: object): WorkflowRunLike | PromiseLike<WorkflowRunLike>;
+  createRunAsync?(options?: object): PromiseLike<WorkflowRunLike>;
+}
+
+/** The name that the specification uses. */
+export type Workflow = WorkflowLike;
+
+export interface RunWorkflowOptions {
+  requestContext?: AnyRequestContext | undefined;
+  abortSignal?: AbortSignal | undefined;
+}
+
+/**
+ * Creates a run and starts it. When the signal fires, the run is cancelled, if its engine can.
+ *
+ * @returns what `start` returns
+ * @throws `WORKFLOW_NOT_RUNNABLE` when the workflow has neither `createRun` nor `createRunAsync`
+ */
+export async function runWorkflow(
+  workflow: WorkflowLike,
+  inputData: unknown,
+  { requestContext, abortSignal }: RunWorkflowOptions = {},
+): Promise<unknown> {
+  abortSignal?.throwIfAborted();
+  const run = await (workflow.createRun ? workflow.createRun() : workflow.createRunAsync?.());
+  if (!run) {
+    throw new QuiverError(
+      'WORKFLOW_NOT_RUNNABLE',
+      `The workflow '${workflow.id ?? workflow.name ?? '?'}' has neither createRun() nor createRunAsync().`,
+    );
+  }
+  const cancel = (): void => void run.cancel?.();
+  abortSignal?.addEventListener('abort', cancel, { once: true });
+  try {
+    // Under both names of the two generations.
+    return (await run.start({
+      inputData,
+      ...(requestContext && { requestContext, runtimeContext: requestContext }),
+    })) as unknown;
+  } finally {
+    abortSignal?.removeEventListener('abort', cancel);
+  }
+}

@@ -1,0 +1,47 @@
+import { QuiverError } from '../errors.js';
+import { explainModelError, loadModelProvider, parseModelString, type ModelProviderOptions } from './model-provider.js';
+
+/** An AI SDK language model of any specification version, as far as it is named here. */
+export interface LanguageModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the specifications differ in each AI SDK major
+  doGenerate(options: any): PromiseLike<any>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- the specifications differ in each AI SDK major
+  doStream(options: any): PromiseLike<any>;
+}
+
+/** The older name of {@link LanguageModel}. */
+export type MastraLanguageModel = LanguageModel;
+
+/**
+ * Turns a model string into the AI SDK model of its provider package; a model object is returned as it is.
+ *
+ * With a `baseURL` the chat completions API is used where the provider has it, since that is what compatible servers speak.
+ *
+ * @example
+ * const model = await resolveLanguageModel('openai/gpt-5.1');
+ * await generateText({ model, prompt });
+ * @throws `MODEL_STRING_INVALID`, `MODEL_PROVIDER_UNKNOWN`, `MODEL_PACKAGE_MISSING`
+ * @throws `MODEL_KIND_UNSUPPORTED` when the provider has no language models
+ * @throws `MODEL_KEY_MISSING` when the provider wants its key at once; most ask at the first call
+ */
+export async function resolveLanguageModel(
+  model: LanguageModel | string,
+  options: ModelProviderOptions = {},
+): Promise<LanguageModel> {
+  if (typeof model !== 'string') return model;
+  const { provider, modelId } = parseModelString(model);
+  const models = await loadModelProvider(provider, options);
+  const create = (options.baseURL !== undefined && models.chat) || models.languageModel;
+  if (!create) {
+    throw new QuiverError('MODEL_KIND_UNSUPPORTED', `The provider '${provider}' offers no language models.`);
+  }
+  try {
+    // A model of the provider's package, whatever specification version that package implements.
+    return create.call(models, modelId) as LanguageModel;
+  } catch (error) {
+    throw explainModelError(error, model.trim());
+  }
+}
