@@ -89,6 +89,7 @@ describe('LocalVector in a folder', () => {
     await using writer = new LocalVector({ path });
     await using reader = new LocalVector({ path });
     await writer.createIndex({ indexName, dimension: 2 });
+    const progress = { isWriting: true };
     const writing = (async () => {
       for (let version = 1; version <= 200; version += 1) {
         await writer.upsert({
@@ -104,9 +105,8 @@ describe('LocalVector in a folder', () => {
       }
     })();
     const seen: number[] = [];
-    let isWriting = true;
-    void writing.finally(() => (isWriting = false));
-    while (isWriting) {
+    void writing.finally(() => (progress.isWriting = false));
+    while (progress.isWriting) {
       const reads = await Promise.all(Array.from({ length: 4 }, () => reader.get({ indexName, ids: ['x'] })));
       seen.push(...reads.flatMap((records) => records.map(({ metadata }) => metadata['version'] as number)));
     }

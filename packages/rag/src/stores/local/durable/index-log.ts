@@ -79,7 +79,8 @@ export class IndexLog implements StoredIndex {
    */
   refresh(): Promise<boolean> {
     // One after another: two at once would apply the same entries twice, in between each other.
-    this.#refreshed = this.#refreshed.then(() => this.#refresh());
+    const next = (): Promise<boolean> => this.#refresh();
+    this.#refreshed = this.#refreshed.then(next, next);
     return this.#refreshed;
   }
 
