@@ -79,8 +79,8 @@ export class IndexLog implements StoredIndex {
    */
   refresh(): Promise<boolean> {
     // One after another: two at once would apply the same entries twice, in between each other.
-    const next = (): Promise<boolean> => this.#refresh();
-    this.#refreshed = this.#refreshed.then(next, next);
+    const refresh = (): Promise<boolean> => this.#refresh();
+    this.#refreshed = this.#refreshed.then(refresh, refresh);
     return this.#refreshed;
   }
 
