@@ -48,6 +48,7 @@ export class MCPServer implements AsyncDisposable {
       capabilities: { tools: {}, logging: {} },
       tools: new ToolRegistry(tools, logger),
       requestState: createRequestStateCodec(config.requestState),
+      peers: new Set(),
       logger,
     };
     this.#http = new HttpEndpoint(this.#definition);

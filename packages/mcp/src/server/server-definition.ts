@@ -1,5 +1,6 @@
 import type { Logger } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/types.js';
+import type { LegacyPeer } from './legacy/legacy-peer.js';
 import type { RequestStateCodec } from './modern/request-state.js';
 import type { ToolRegistry } from './tool-registry.js';
 
@@ -11,5 +12,7 @@ export interface ServerDefinition {
   readonly capabilities: ServerCapabilities;
   readonly tools: ToolRegistry;
   readonly requestState: RequestStateCodec;
+  /** The legacy clients that are connected now; transports add and remove them, and whoever has news sends it to them. */
+  readonly peers: Set<LegacyPeer>;
   readonly logger: Logger;
 }

@@ -14,6 +14,13 @@ export interface LegacyPeer {
   readonly inFlight: Map<RequestId, Exchange>;
   /** Questions to the client that wait for an answer; made with the first one. */
   questions?: Map<RequestId, (response: JsonRpcResponse) => void>;
+  /**
+   * Sends a message that belongs to no request, on the session's own stream or the connection. Absent where nothing can reach
+   * the client between its requests.
+   *
+   * @returns whether there was a way to send it
+   */
+  send?(messageText: string): boolean;
 }
 
 export function createLegacyPeer(protocolVersion: string): LegacyPeer {
