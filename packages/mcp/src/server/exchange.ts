@@ -23,6 +23,7 @@ export class Exchange {
   #controller: AbortController | undefined;
   #notified = false;
   #state: 'open' | 'cancelled' | 'settled' = 'open';
+  #release: (() => void) | undefined;
 
   constructor(requestId: RequestId, caller: Caller, channel: Channel) {
     this.requestId = requestId;
@@ -48,6 +49,20 @@ export class Exchange {
     if (this.#state !== 'open') return;
     this.#state = 'cancelled';
     this.#controller?.abort(cancellation());
+    this.#release?.();
+  }
+
+  /** Keeps a request open that has no end of its own. Settles when the client cancels it or the transport closes in order. */
+  hold(): Promise<void> {
+    if (this.#state !== 'open') return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#release = resolve;
+    });
+  }
+
+  /** Lets a held request end with its answer: a transport calls it before it waits for the requests that still run. */
+  release(): void {
+    this.#release?.();
   }
 
   /** The answer is a question to the user: the run that asked it goes no further. */
