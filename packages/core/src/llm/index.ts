@@ -3,6 +3,9 @@ export {
   type EmbedCall,
   type EmbeddingModel,
   type EmbedResult,
+  type EmbeddingSpecification,
+  type ModelRouterEmbeddingOptions,
+  type RoutedEmbedResult,
 } from './model-router-embedding-model.js';
 export type { ModelProviderOptions } from './model-provider.js';
 export { resolveLanguageModel, type LanguageModel, type MastraLanguageModel } from './resolve-language-model.js';

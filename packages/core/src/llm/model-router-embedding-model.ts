@@ -15,6 +15,14 @@ export interface EmbedResult {
   usage?: { tokens: number } | undefined;
 }
 
+/** A result as every specification version wants it. */
+export interface RoutedEmbedResult {
+  embeddings: number[][];
+  usage?: { tokens: number };
+  // oxlint-disable-next-line typescript/no-explicit-any -- typed differently in each specification version
+  warnings: any[];
+}
+
 /** An AI SDK embedding model of any specification version, as far as it is called here. */
 export interface EmbeddingModel {
   readonly specificationVersion: string;
@@ -23,6 +31,19 @@ export interface EmbeddingModel {
   readonly maxEmbeddingsPerCall: number | undefined | PromiseLike<number | undefined>;
   readonly supportsParallelCalls: boolean | PromiseLike<boolean>;
   doEmbed(call: EmbedCall): PromiseLike<EmbedResult>;
+}
+
+/** The versions of the provider specification that AI SDK 5, 6 and 7 are made for. */
+export type EmbeddingSpecification = 'v2' | 'v3' | 'v4';
+
+export interface ModelRouterEmbeddingOptions<
+  Specification extends EmbeddingSpecification = 'v2',
+> extends ModelProviderOptions {
+  /**
+   * What the model says it implements. Default `v2`, which AI SDK 5, 6 and 7 take, the last two with a warning on the console:
+   * `v3` (6 and 7) or `v4` (7) silences it.
+   */
+  specificationVersion?: Specification;
 }
 
 /**
@@ -34,21 +55,23 @@ export interface EmbeddingModel {
  * @throws `MODEL_STRING_INVALID` when the string is not of the form `provider/model`; calls reject with
  *   `MODEL_PROVIDER_UNKNOWN`, `MODEL_PACKAGE_MISSING`, `MODEL_KEY_MISSING` or `MODEL_KIND_UNSUPPORTED`
  */
-export class ModelRouterEmbeddingModel implements EmbeddingModel {
-  /** The version that all three AI SDK majors take. */
-  readonly specificationVersion = 'v2' as const;
+export class ModelRouterEmbeddingModel<Specification extends EmbeddingSpecification = 'v2'> implements EmbeddingModel {
+  readonly specificationVersion: Specification;
   readonly provider: string;
   readonly modelId: string;
   /** A plain property, not a `#private` one: AI SDK 6 and 7 call models through a proxy. */
   private readonly resolve: () => Promise<EmbeddingModel>;
 
-  constructor(model: string, options: ModelProviderOptions = {}) {
+  constructor(model: string, options: ModelRouterEmbeddingOptions<Specification> = {}) {
     const { provider, modelId } = parseModelString(model);
+    const { specificationVersion = 'v2', ...settings } = options;
+    // Without the option, `Specification` is its default.
+    this.specificationVersion = specificationVersion as Specification;
     this.provider = provider;
     this.modelId = modelId;
     let resolved: Promise<EmbeddingModel> | undefined;
     this.resolve = () => {
-      resolved ??= loadEmbeddingModel(provider, modelId, options).catch((error: unknown) => {
+      resolved ??= loadEmbeddingModel(provider, modelId, settings).catch((error: unknown) => {
         resolved = undefined;
         throw error;
       });
@@ -64,10 +87,11 @@ export class ModelRouterEmbeddingModel implements EmbeddingModel {
     return this.resolve().then((model) => model.supportsParallelCalls);
   }
 
-  async doEmbed(call: EmbedCall): Promise<EmbedResult> {
+  async doEmbed(call: EmbedCall): Promise<RoutedEmbedResult> {
     const model = await this.resolve();
     try {
-      return await model.doEmbed(call);
+      // The provider's result, of which `usage` may be absent but is never `undefined`.
+      return { warnings: [], ...((await model.doEmbed(call)) as Omit<RoutedEmbedResult, 'warnings'>) };
     } catch (error) {
       throw explainModelError(error, `${this.provider}/${this.modelId}`);
     }

@@ -35,15 +35,25 @@ describe('ModelRouterEmbeddingModel', () => {
   });
 
   it.each([
-    [5, embed5, embedMany5],
-    [6, embed6, embedMany6],
-    [7, embed7, embedMany7],
-  ])('goes into embed and embedMany of AI SDK %s', async (_version, embed, embedMany) => {
-    const model = new ModelRouterEmbeddingModel('openai/text-embedding-3-small', { baseURL: server.baseURL }) as never;
+    ['5', embed5, embedMany5, 'v2'],
+    ['6', embed6, embedMany6, 'v2'],
+    ['6', embed6, embedMany6, 'v3'],
+    ['7', embed7, embedMany7, 'v2'],
+    ['7', embed7, embedMany7, 'v4'],
+  ] as const)('goes into embed and embedMany of AI SDK %s, as %s', async (_version, embed, embedMany, version) => {
+    const warnings = [vi.spyOn(console, 'warn'), vi.spyOn(process, 'emitWarning')].map((spy) =>
+      spy.mockImplementation(() => {}),
+    );
+    vi.spyOn(console, 'info').mockImplementation(() => {});
+    const options = { baseURL: server.baseURL, specificationVersion: version };
+    const model = new ModelRouterEmbeddingModel('openai/text-embedding-3-small', options) as never;
     expect((await (embed as unknown as Embed)({ model, value: 'a b' })).embedding).toEqual([3, 1]);
     const values = Array.from({ length: 30 }, (_unused, index) => 'x'.repeat(index + 1));
     const { embeddings } = await (embedMany as unknown as EmbedMany)({ model, values });
     expect(embeddings.map(([length]) => length)).toEqual(values.map((value) => value.length));
+    // The default fits all three, and makes the newer ones warn; naming their own version silences them.
+    expect(warnings.some((spy) => spy.mock.calls.length > 0)).toBe(version === 'v2' && embed !== embed5);
+    vi.restoreAllMocks();
   });
 
   it('ignores white space around its name, which the samples of the specification have', () => {
