@@ -8,8 +8,14 @@ export type {
   ElicitOptions,
   ElicitRequest,
   ElicitResult,
+  ElicitUrlRequest,
   McpAuthInfo,
   McpExtra,
+  McpRoot,
+  SampleRequest,
+  SampleResult,
+  SamplingContent,
+  SamplingMessage,
   ToolMcpContext,
 } from './mcp-context.js';
 export type { AnyRequestContext, ToolCallOptions, ToolContext } from './tool-context.js';

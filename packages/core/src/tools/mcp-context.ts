@@ -28,6 +28,7 @@ export interface McpExtra {
 
 /** A question to the person in front of the client: a flat object of strings, numbers, booleans and enums. */
 export interface ElicitRequest {
+  mode?: 'form';
   message: string;
   requestedSchema: { type: 'object'; properties: Record<string, unknown>; required?: string[] } & Record<
     string,
@@ -35,13 +36,25 @@ export interface ElicitRequest {
   >;
 }
 
+/** Sends the person to a web page, for what must not pass through the client: passwords, payments, consent. */
+export interface ElicitUrlRequest {
+  mode: 'url';
+  /** Why they should go there. */
+  message: string;
+  /** `https`, or `http` on this machine. The client shows it and asks before it opens anything. */
+  url: string;
+  /** Names the page towards clients of 2025-11-25. Default: random. */
+  elicitationId?: string;
+}
+
 export interface ElicitResult {
   action: 'accept' | 'decline' | 'cancel';
-  /** The answer; only when `action` is `accept`. */
+  /** The answer; only when `action` is `accept`, and never to a URL. */
   // oxlint-disable-next-line typescript/no-explicit-any -- its shape is the requested schema
   content?: any;
 }
 
+/** How a question to the client is asked. */
 export interface ElicitOptions {
   /** Tells answers of conditional questions apart; default is the order of the questions. */
   key?: string;
@@ -50,14 +63,78 @@ export interface ElicitOptions {
   signal?: AbortSignal;
 }
 
+/** One part of a message to or from the model of the client: text, image, audio, tool use or tool result. */
+export interface SamplingContent {
+  type: string;
+  [member: string]: unknown;
+}
+
+export interface SamplingMessage {
+  role: 'user' | 'assistant';
+  content: SamplingContent | SamplingContent[];
+}
+
+/** A request to the model of the client, which the client may show to its user, change or refuse. */
+export interface SampleRequest {
+  messages: SamplingMessage[];
+  /** The most tokens the model may answer with. */
+  maxTokens: number;
+  systemPrompt?: string;
+  /** Hints and priorities by which the client chooses a model. */
+  modelPreferences?: Record<string, unknown>;
+  temperature?: number;
+  stopSequences?: string[];
+  includeContext?: 'none' | 'thisServer' | 'allServers';
+  metadata?: Record<string, unknown>;
+  /** Tools that the model may ask for; only clients that declare `sampling.tools` take them. */
+  tools?: object[];
+  toolChoice?: { mode?: 'auto' | 'required' | 'none' };
+}
+
+export interface SampleResult {
+  role: 'user' | 'assistant';
+  content: SamplingContent | SamplingContent[];
+  /** The text of the answer: all its text parts, joined. */
+  text: string;
+  /** The model that answered, in the client's words. */
+  model: string;
+  stopReason?: string;
+  [member: string]: unknown;
+}
+
+/** A place that the client works on, such as a project folder. */
+export interface McpRoot {
+  /** A `file:` URL. */
+  uri: string;
+  name?: string;
+}
+
 /** What a tool can do with the MCP client that called it. */
 export interface ToolMcpContext {
   /** `undefined` when the tool was not called through MCP. */
   readonly extra?: McpExtra | undefined;
   readonly elicitation: {
-    /** Asks the user. @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call */
-    sendRequest(request: ElicitRequest, options?: ElicitOptions): Promise<ElicitResult>;
+    /**
+     * Asks the user.
+     *
+     * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ELICITATION_NOT_SUPPORTED` where the client has no way to ask
+     */
+    sendRequest(request: ElicitRequest | ElicitUrlRequest, options?: ElicitOptions): Promise<ElicitResult>;
   };
+  /**
+   * Asks the model of the client.
+   *
+   * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `SAMPLING_NOT_SUPPORTED` where the client lends no model
+   */
+  sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult>;
+  /**
+   * Asks the client what it works on.
+   *
+   * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ROOTS_NOT_SUPPORTED` where the client has none to tell
+   */
+  roots(options?: ElicitOptions): Promise<McpRoot[]>;
+  /** What the client says it can do, for example `{ elicitation: {}, sampling: {} }`; `undefined` outside an MCP call. */
+  readonly clientCapabilities?: Readonly<Record<string, unknown>> | undefined;
   /** Reports progress; does nothing when the caller asked for none. */
   progress(update: { progress: number; total?: number; message?: string }): Promise<void>;
   /** Sends a log message to the client, at one of the protocol's eight levels. */
@@ -70,15 +147,17 @@ export interface ToolMcpContext {
  */
 export const noMcpContext: ToolMcpContext = Object.freeze({
   extra: undefined,
-  elicitation: Object.freeze({
-    sendRequest: () =>
-      Promise.reject(
-        new QuiverError(
-          'TOOL_NOT_CALLED_THROUGH_MCP',
-          'The tool asked for user input, but it was not called through an MCPServer, so there is no client to ask. Check `context.mcp.extra` before asking.',
-        ),
-      ),
-  }),
+  elicitation: Object.freeze({ sendRequest: () => Promise.reject(noClient('user input')) }),
+  sample: () => Promise.reject(noClient("an answer of the client's model")),
+  roots: () => Promise.reject(noClient("the client's roots")),
+  clientCapabilities: undefined,
   progress: () => Promise.resolve(),
   log: () => Promise.resolve(),
 });
+
+function noClient(what: string): QuiverError {
+  return new QuiverError(
+    'TOOL_NOT_CALLED_THROUGH_MCP',
+    `The tool asked for ${what}, but it was not called through an MCPServer, so there is no client to ask. Check \`context.mcp.extra\` before asking.`,
+  );
+}
