@@ -30,11 +30,16 @@ export interface AskAgentOptions {
  */
 export async function askAgent(agent: AgentLike, question: string, options: AskAgentOptions = {}): Promise<unknown> {
   const { requestContext, abortSignal } = options;
-  if (typeof agent.version === 'string' && agent.version.startsWith('agent-')) {
+  if (takesOneObject(agent)) {
     return agent.generate({ prompt: question, ...(abortSignal && { abortSignal }) }) as unknown;
   }
   return agent.generate(question, {
     ...(requestContext && { requestContext }),
     ...(abortSignal && { abortSignal }),
   }) as unknown;
+}
+
+/** Agents of AI SDK 6 and 7 carry a version; that of 5 is known by `respond`, which answers a chat in the browser. */
+function takesOneObject(agent: AgentLike): boolean {
+  return agent.version?.startsWith('agent-') ?? typeof (agent as { respond?: unknown }).respond === 'function';
 }

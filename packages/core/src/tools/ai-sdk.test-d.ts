@@ -4,7 +4,7 @@ import { generateText as generateText7, type ToolSet as ToolSet7 } from 'ai-v7';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import * as z3 from 'zod/v3';
-import { createTool } from './index.js';
+import { createTool, type Tool } from './index.js';
 
 const weather = createTool({
   id: 'weather',
@@ -79,6 +79,28 @@ describe('types of tools', () => {
       },
     });
     expectTypeOf(stream.execute({ n: 1 })).toEqualTypeOf<AsyncIterable<{ step: number }>>();
+  });
+});
+
+describe('Tool without type parameters', () => {
+  it('is any tool', () => {
+    const stream = createTool({
+      id: 'stream',
+      description: 'Yields',
+      inputSchema: z.object({ n: z.number() }),
+      execute: async function* ({ n }) {
+        yield { step: n };
+      },
+    });
+    const any: Record<string, Tool> = { weather, older, plain, stream };
+    const set: ToolSet7 = any;
+    void set;
+    void any['weather']?.execute({ anything: 1 });
+  });
+
+  it('can name its schemas', () => {
+    const named: Tool<typeof weather.inputSchema, NonNullable<typeof weather.outputSchema>> = weather;
+    expectTypeOf(named.execute({ city: 'Oslo' })).resolves.toEqualTypeOf<{ celsius: number }>();
   });
 });
 

@@ -33,6 +33,8 @@ export type ToolInput<InputSchema> = InputSchema extends Schema ? InferOutput<In
 // oxlint-disable-next-line typescript/no-explicit-any -- a tool without input schema takes anything
 type Untyped = any;
 
+type IfAny<Type, Then, Else> = 0 extends 1 & Type ? Then : Else;
+
 /** What a caller writes: defaults may be left out. */
 export type ToolCallInput<InputSchema> = InputSchema extends Schema ? InferInput<InputSchema> : Untyped;
 
@@ -70,13 +72,14 @@ export interface ClientTool<InputSchema, OutputSchema, Output> extends ToolHooks
 /**
  * A tool made by {@link createTool}: an AI SDK tool, an MCP tool, and a function of your own program at once.
  *
- * The object also carries its `id`; the type does not, because AI SDK 7 forbids an `id` on function tools. Use `getToolId`.
+ * Without type parameters it is any tool: `Record<string, Tool>`. The object also carries its `id`; the type does not, because
+ * AI SDK 7 forbids an `id` on function tools. Use `getToolId`.
  */
 export interface Tool<
-  InputSchema = undefined,
-  OutputSchema = undefined,
-  Output = unknown,
-  Run = Promise<Output>,
+  InputSchema = Untyped,
+  OutputSchema = Untyped,
+  Output = InferOutput<OutputSchema>,
+  Run = IfAny<InputSchema, Untyped, Promise<Output>>,
 > extends ClientTool<InputSchema, OutputSchema, Output> {
   /**
    * Validates, runs, validates. A validation failure is returned, as `ToolFailure`, never thrown; what the tool itself throws

@@ -1,0 +1,76 @@
+import type { InferInput, InferOutput, Schema } from '../schema/index.js';
+import {
+  createTool as createToolV1,
+  type AnyRequestContext,
+  type ClientToolOptions,
+  type ToolContext,
+  type ToolInput,
+  type ToolMcpContext,
+} from '../tools/index.js';
+import { acceptV0Calls, type V0Tool } from './accept-v0-calls.js';
+
+/** What `execute` of the older generation receives first. */
+export interface V0ExecuteArguments<Input> {
+  /** The parsed input. */
+  context: Input;
+  /** What is called `requestContext` today. */
+  runtimeContext: AnyRequestContext;
+}
+
+/** What `execute` of the older generation receives second. */
+export interface V0ExecuteOptions {
+  toolCallId: string;
+  messages: readonly unknown[];
+  abortSignal: AbortSignal | undefined;
+  /** Asks the user; refused outside an MCP call. */
+  elicitation: ToolMcpContext['elicitation'];
+  /** What is known about the MCP request; `undefined` outside an MCP call. */
+  extra: ToolMcpContext['extra'];
+}
+
+type Returned<OutputSchema, Output> = OutputSchema extends Schema ? InferInput<OutputSchema> : Output;
+type Result<OutputSchema, Output> = OutputSchema extends Schema ? InferOutput<OutputSchema> : Output;
+
+export interface V0ToolOptions<
+  InputSchema extends Schema | undefined,
+  OutputSchema extends Schema | undefined,
+  Output,
+> extends ClientToolOptions<InputSchema, OutputSchema, Result<OutputSchema, Output>> {
+  execute: (
+    call: V0ExecuteArguments<ToolInput<InputSchema>>,
+    options: V0ExecuteOptions,
+  ) => Returned<OutputSchema, Output> | PromiseLike<Returned<OutputSchema, Output>>;
+}
+
+/**
+ * Defines a tool in the form of the older generation. The result is a tool like any other; it can also be called in the older
+ * form, `tool.execute({ context, runtimeContext })`.
+ *
+ * @deprecated Write `execute: async (inputData, context)` and import `createTool` from `@quiver/core/tools`.
+ * @throws `TOOL_OPTIONS_INVALID` when `id` or `description` is missing
+ */
+export function createTool<
+  InputSchema extends Schema | undefined = undefined,
+  OutputSchema extends Schema | undefined = undefined,
+  Output = unknown,
+>({
+  execute,
+  ...options
+}: V0ToolOptions<InputSchema, OutputSchema, Output>): V0Tool<InputSchema, OutputSchema, Result<OutputSchema, Output>> {
+  return acceptV0Calls(
+    createToolV1<InputSchema, OutputSchema, Output>({
+      ...options,
+      execute: (inputData: ToolInput<InputSchema>, context: ToolContext) =>
+        execute(
+          { context: inputData, runtimeContext: context.requestContext },
+          {
+            toolCallId: context.toolCallId,
+            messages: context.agent?.messages ?? [],
+            abortSignal: context.abortSignal,
+            elicitation: context.mcp.elicitation,
+            extra: context.mcp.extra,
+          },
+        ),
+    }),
+  );
+}

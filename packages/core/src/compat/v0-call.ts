@@ -1,0 +1,58 @@
+import { toJsonSchema, type Schema } from '../schema/index.js';
+import type { AnyRequestContext, ToolCallOptions } from '../tools/index.js';
+
+/** The first argument of a tool call in the older generation. */
+export interface V0Call<Input> {
+  /** The input. */
+  context: Input;
+  runtimeContext?: AnyRequestContext | undefined;
+}
+
+/** What may stand beside `context` in such a call. */
+const v0Keys: ReadonlySet<string> = new Set([
+  'context',
+  'runtimeContext',
+  'mastra',
+  'memory',
+  'resourceId',
+  'resumeData',
+  'runId',
+  'suspend',
+  'threadId',
+  'tracingContext',
+  'writableStream',
+  'writer',
+]);
+
+/**
+ * Reads a call of either generation: `execute({ context, runtimeContext }, options)` or `execute(input, options)`.
+ *
+ * An object that consists of nothing but the older names is an older call, unless the tool's own input has a key `context`.
+ */
+export function readCall(
+  inputSchema: Schema | undefined,
+  first: unknown,
+  options: ToolCallOptions = {},
+): { input: unknown; options: ToolCallOptions } {
+  if (!isV0Call(first) || describesContext(inputSchema)) return { input: first, options };
+  const { context, runtimeContext } = first;
+  return {
+    input: context,
+    options: runtimeContext && !options.requestContext ? { ...options, requestContext: runtimeContext } : options,
+  };
+}
+
+function isV0Call(value: unknown): value is V0Call<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.hasOwn(value, 'context') &&
+    Object.keys(value).every((key) => v0Keys.has(key))
+  );
+}
+
+function describesContext(inputSchema: Schema | undefined): boolean {
+  if (inputSchema === undefined) return false;
+  const { properties } = toJsonSchema(inputSchema, 'input');
+  return typeof properties === 'object' && properties !== null && Object.hasOwn(properties, 'context');
+}
