@@ -8,7 +8,7 @@ import type {
   VectorMetric,
   VectorRecord,
 } from '../../store/vector-store.js';
-import { TopK } from './top-k.js';
+import { nearestRows } from './nearest-rows.js';
 import { VectorTable } from './vector-table.js';
 
 /** What an index is, as written at the head of its log. */
@@ -86,10 +86,15 @@ export class LocalIndex {
   }
 
   query(queryVector: Float32Array, topK: number, filter: VectorFilter, includeVector: boolean): VectorMatch[] {
-    const best = new TopK(Math.min(topK, this.count), (row) => this.#row(row).id);
-    if (this.count > 0)
-      this.#vectors.scan(queryVector, (row, similarity) => best.offer(row, similarity), this.#accept(filter));
-    return best.toSorted().map(({ row, similarity }) => ({
+    if (this.count === 0) return [];
+    const nearest = nearestRows({
+      table: this.#vectors,
+      query: queryVector,
+      k: Math.min(topK, this.count),
+      accept: this.#accept(filter),
+      idOf: (row) => this.#row(row).id,
+    });
+    return nearest.map(({ row, similarity }) => ({
       score: toScore(this.header.metric, similarity),
       ...this.#toRecord(row, includeVector),
     }));

@@ -1,22 +1,26 @@
 import type { VectorMetric } from '../../store/vector-store.js';
+import { QuantisedRows } from './kernel/quantised-rows.js';
 
 const rowsPerSegment = 4096;
+/** Below this number a plain comparison is as fast. */
+const minQuantised = 2000;
 
 /**
- * Vectors of one length in rows of large arrays, for an exact scan. Rows are dense: removing one moves the last row into its
- * place, so row numbers are valid only until the next removal.
+ * Vectors of one length in rows of large arrays. Rows are dense: removing one moves the last row into its place, so row numbers
+ * are valid only until the next removal.
  */
 export class VectorTable {
   readonly dimension: number;
-  readonly #metric: VectorMetric;
+  readonly metric: VectorMetric;
   readonly #segments: Float32Array[] = [];
-  /** 1 / length of each row; 0 for a zero vector. Only cosine needs it. */
-  readonly #inverseNorms: Float64Array[] = [];
+  /** Length of each row. */
+  readonly #norms: Float64Array[] = [];
+  #quantised: QuantisedRows | undefined;
   #count = 0;
 
   constructor(dimension: number, metric: VectorMetric) {
     this.dimension = dimension;
-    this.#metric = metric;
+    this.metric = metric;
   }
 
   get count(): number {
@@ -28,7 +32,7 @@ export class VectorTable {
     const row = this.#count;
     if (row % rowsPerSegment === 0 && row / rowsPerSegment === this.#segments.length) {
       this.#segments.push(new Float32Array(rowsPerSegment * this.dimension));
-      if (this.#metric === 'cosine') this.#inverseNorms.push(new Float64Array(rowsPerSegment));
+      this.#norms.push(new Float64Array(rowsPerSegment));
     }
     this.#count += 1;
     this.set(row, vector);
@@ -37,10 +41,10 @@ export class VectorTable {
 
   set(row: number, vector: Float32Array): void {
     this.row(row).set(vector);
-    const norms = this.#inverseNorms[Math.floor(row / rowsPerSegment)];
-    if (!norms) return;
-    const norm = Math.sqrt(dot(vector, 0, vector, this.dimension));
-    norms[row % rowsPerSegment] = norm === 0 ? 0 : 1 / norm;
+    const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
+    norms[row % rowsPerSegment] = Math.sqrt(dot(vector, 0, vector, this.dimension));
+    if (this.#quantised?.reserve(this.#count) === false) this.#quantised = undefined;
+    this.#quantised?.set(row, vector, this.#factor(row));
   }
 
   /** A view, not a copy. */
@@ -51,47 +55,51 @@ export class VectorTable {
     return segment.subarray(start, start + this.dimension);
   }
 
+  norm(row: number): number {
+    return this.#norms[Math.floor(row / rowsPerSegment)]?.[row % rowsPerSegment] ?? 0;
+  }
+
   /** Removes a row; the last one takes its place. @returns the row that moved, `undefined` when it was the last itself */
   remove(row: number): number | undefined {
     const last = this.#count - 1;
     if (row !== last) this.set(row, this.row(last));
     this.#count = last;
-    const spare = Math.ceil(last / rowsPerSegment);
-    this.#segments.length = spare;
-    if (this.#inverseNorms.length > spare) this.#inverseNorms.length = spare;
+    const used = Math.ceil(last / rowsPerSegment);
+    this.#segments.length = used;
+    this.#norms.length = used;
     return row === last ? undefined : last;
   }
 
-  /**
-   * Compares every row with a query and reports the raw similarity: cosine, dot product, or the negative squared distance.
-   *
-   * @param accept - rows to compare; default all
-   */
-  scan(query: Float32Array, visit: (row: number, similarity: number) => void, accept?: (row: number) => boolean): void {
-    const { dimension } = this;
-    const queryNorm = Math.sqrt(dot(query, 0, query, dimension));
-    const queryScale = queryNorm === 0 ? 0 : 1 / queryNorm;
-    const euclidean = this.#metric === 'euclidean';
-    for (let first = 0; first < this.#count; first += rowsPerSegment) {
-      const index = first / rowsPerSegment;
-      const segment = this.#segments[index] as Float32Array;
-      const norms = this.#inverseNorms[index];
-      const rows = Math.min(rowsPerSegment, this.#count - first);
-      for (let offset = 0; offset < rows; offset += 1) {
-        if (accept && !accept(first + offset)) continue;
-        const start = offset * dimension;
-        if (euclidean) visit(first + offset, -squaredDistance(segment, start, query, dimension));
-        else {
-          const product = dot(segment, start, query, dimension);
-          visit(first + offset, norms ? product * (norms[offset] as number) * queryScale : product);
-        }
-      }
-    }
+  /** Compares one row exactly: cosine similarity, dot product, or the negative squared distance. */
+  similarity(row: number, query: Float32Array, queryNorm: number): number {
+    const segment = this.#segments[Math.floor(row / rowsPerSegment)] as Float32Array;
+    const start = (row % rowsPerSegment) * this.dimension;
+    if (this.metric === 'euclidean') return -squaredDistance(segment, start, query, this.dimension);
+    const product = dot(segment, start, query, this.dimension);
+    if (this.metric === 'dotproduct') return product;
+    const norms = this.norm(row) * queryNorm;
+    return norms === 0 ? 0 : product / norms;
+  }
+
+  /** The rows as small integers, made at the first call; for `cosine` the rows have length 1. `undefined` for few rows. */
+  quantised(): QuantisedRows | undefined {
+    if (this.#quantised || this.#count < minQuantised) return this.#quantised;
+    const quantised = QuantisedRows.create(this.dimension);
+    if (!quantised?.reserve(this.#count)) return undefined;
+    for (let row = 0; row < this.#count; row += 1) quantised.set(row, this.row(row), this.#factor(row));
+    this.#quantised = quantised;
+    return quantised;
+  }
+
+  #factor(row: number): number {
+    if (this.metric !== 'cosine') return 1;
+    const norm = this.norm(row);
+    return norm === 0 ? 0 : 1 / norm;
   }
 }
 
 /** Four sums at once: the additions do not wait for each other. The order is fixed, so equal input gives equal bits. */
-function dot(matrix: Float32Array, start: number, vector: Float32Array, dimension: number): number {
+export function dot(matrix: Float32Array, start: number, vector: Float32Array, dimension: number): number {
   let sum0 = 0;
   let sum1 = 0;
   let sum2 = 0;

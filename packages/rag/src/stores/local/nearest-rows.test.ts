@@ -1,0 +1,90 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { VectorMetric } from '../../store/vector-store.js';
+import { nearestRows } from './nearest-rows.js';
+import { TopK } from './top-k.js';
+import { dot, VectorTable } from './vector-table.js';
+
+const dimension = 24;
+
+/** A table large enough to be compared as small integers first: clusters, duplicates, zeros and outliers. */
+function fill(metric: VectorMetric, seed: number, rows: number): VectorTable {
+  const random = createRandom(seed);
+  const table = new VectorTable(dimension, metric);
+  const centres = Array.from({ length: 12 }, () => Float32Array.from({ length: dimension }, () => random() - 0.5));
+  for (let row = 0; row < rows; row += 1) {
+    const centre = centres[row % centres.length] as Float32Array;
+    const spread = row % 7 === 0 ? 0 : 0.05;
+    const size = row % 501 === 0 ? 0 : row % 97 === 0 ? 1000 : 1;
+    table.append(centre.map((value) => size * (value + spread * (random() - 0.5))));
+  }
+  return table;
+}
+
+/** Mulberry32: the same numbers on every run. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const idOf = (row: number): string => `id-${(row * 7919) % 10_007}`;
+
+function byHand(table: VectorTable, query: Float32Array, k: number, accept: (row: number) => boolean): number[] {
+  const norm = Math.sqrt(dot(query, 0, query, dimension));
+  const best = new TopK(k, idOf);
+  for (let row = 0; row < table.count; row += 1) if (accept(row)) best.offer(row, table.similarity(row, query, norm));
+  return best.toSorted().map(({ row }) => row);
+}
+
+describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %s', (metric) => {
+  it('are those of comparing every row exactly, whatever is accepted', () => {
+    const table = fill(metric, 1, 5000);
+    expect(table.quantised()).toBeDefined();
+    fc.assert(
+      fc.property(
+        fc.nat(4999),
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 50 }),
+        fc.nat(),
+        (row, k, every, seed) => {
+          const random = createRandom(seed);
+          const query = table.row(row).map((value) => value + 0.02 * (random() - 0.5));
+          const accept = (candidate: number): boolean => candidate % every === 0;
+          const found = nearestRows({ table, query, k, accept, idOf });
+          expect(found.map((candidate) => candidate.row)).toEqual(byHand(table, query, k, accept));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('follow every change of the table', () => {
+    const table = fill(metric, 2, 3000);
+    const random = createRandom(3);
+    table.quantised();
+    for (let change = 0; change < 2000; change += 1) {
+      const row = Math.floor(random() * table.count);
+      const vector = Float32Array.from({ length: dimension }, () => random() - 0.5);
+      if (change % 3 === 0) table.remove(row);
+      else if (change % 3 === 1) table.set(row, vector);
+      else table.append(vector);
+    }
+    for (const row of [0, 17, table.count - 1]) {
+      const query = Float32Array.from(table.row(row));
+      const found = nearestRows({ table, query, k: 10, idOf });
+      expect(found.map((candidate) => candidate.row)).toEqual(byHand(table, query, 10, () => true));
+    }
+  });
+
+  it('of a query without direction are ordered by id, or by length', () => {
+    const table = fill(metric, 4, 2500);
+    const query = new Float32Array(dimension);
+    const found = nearestRows({ table, query, k: 5, idOf });
+    expect(found.map(({ row }) => row)).toEqual(byHand(table, query, 5, () => true));
+  });
+});
