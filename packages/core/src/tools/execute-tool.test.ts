@@ -395,7 +395,8 @@ describe('the context of a call', () => {
   it('is complete without any options', async () => {
     const context = await contextOf(undefined);
     expect(context.requestContext.size()).toBe(0);
-    expect(context.toolCallId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(context.toolCallId).toMatch(/^[0-9a-f-]{36}-\d+$/);
+    expect((await contextOf(undefined)).toolCallId).not.toBe(context.toolCallId);
     expect(context.toolName).toBe('reader');
     expect(context.mcp.extra).toBeUndefined();
     expect(Object.keys(context)).not.toContain('agent');
