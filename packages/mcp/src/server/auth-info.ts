@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
 
@@ -29,7 +28,6 @@ export function principalOf(authInfo: McpAuthInfo | undefined): string {
     const subject: unknown = authInfo.extra?.[key];
     if (typeof subject === 'string' || typeof subject === 'number') return `${key}:${subject}`;
   }
-  if (typeof authInfo.token === 'string')
-    return `token:${createHash('sha256').update(authInfo.token).digest('base64')}`;
+  if (typeof authInfo.token === 'string') return `token:${authInfo.token}`;
   return `client:${authInfo.clientId ?? ''}`;
 }

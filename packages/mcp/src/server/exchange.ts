@@ -3,7 +3,10 @@ import type { RequestId } from '../protocol/json-rpc.js';
 
 /** Carries messages to the client beside the answer: over HTTP the answer's own stream, over stdio the connection. */
 export interface Channel {
-  send(messageText: string): void;
+  /** @returns whether there was a way to send it */
+  send(messageText: string): boolean;
+  /** Sends the client away to come back for the answer, where it can. */
+  closeStream?(): void;
 }
 
 /** Who sent a request. */
@@ -93,8 +96,12 @@ export class Exchange {
   send(message: object): boolean {
     if (this.#state !== 'open') return false;
     this.#notified = true;
-    this.#channel.send(JSON.stringify(message));
-    return true;
+    return this.#channel.send(JSON.stringify(message));
+  }
+
+  /** Lets the client wait for the answer without a connection, where the transport can store it. */
+  closeStream(): void {
+    if (this.#state === 'open') this.#channel.closeStream?.();
   }
 }
 

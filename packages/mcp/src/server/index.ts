@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { MCPServer } from './mcp-server.js';
+export { MCPServer, type CloseOptions, type FetchOptions } from './mcp-server.js';
 export type {
   MCPServerConfig,
   PackageInfo,
@@ -18,3 +18,18 @@ export type { RequestStateOptions } from './modern/request-state.js';
 export type { ToolsInput } from './tool-registry.js';
 export type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './transports/http-options.js';
 export type { ListenOptions, McpHttpServer } from './transports/listen.js';
+export type { EventMessage, EventStore } from './transports/event-store.js';
+export { InMemoryEventStore, type InMemoryEventStoreOptions } from './transports/in-memory-event-store.js';
+export type {
+  SSEServerTransport,
+  SSETransport,
+  StdioServerTransport,
+  StreamableHTTPServerTransport,
+} from './transports/server-transports.js';
+export type { SSEOptions } from './transports/sse-endpoint.js';
+export type {
+  HonoContextLike,
+  StartHonoSSEOptions,
+  StartHonoSSEWithContext,
+  StartSSEOptions,
+} from './transports/sse-options.js';

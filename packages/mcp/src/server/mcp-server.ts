@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { getDefaultLogger, QuiverError } from '@quiver/core';
 import { executeTool, getToolId } from '@quiver/core/tools';
 import { createRequestStateCodec } from './modern/request-state.js';
@@ -6,10 +5,32 @@ import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo 
 import type { ServerDefinition } from './server-definition.js';
 import { ToolRegistry, type RegisteredTool, type ToolsInput } from './tool-registry.js';
 import { HttpEndpoint } from './transports/http-endpoint.js';
-import type { StartHTTPOptions } from './transports/http-options.js';
-import { listen, type ListenOptions, type McpHttpServer } from './transports/listen.js';
-import { serveProcessStdio } from './transports/process-stdio.js';
+import type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './transports/http-options.js';
+import type { ListenOptions, McpHttpServer } from './transports/listen.js';
+import { NodeReply, NodeRequest } from './transports/node-http.js';
+import type {
+  SSEServerTransport,
+  SSETransport,
+  StdioServerTransport,
+  StreamableHTTPServerTransport,
+} from './transports/server-transports.js';
+import { SSEEndpoint, type SSEConnection } from './transports/sse-endpoint.js';
+import { toStartHonoSSE, type StartHonoSSEOptions, type StartSSEOptions } from './transports/sse-options.js';
 import type { StdioConnection } from './transports/stdio.js';
+import { WebReply, WebRequest } from './transports/web-http.js';
+
+/** Milliseconds that running calls get when the server closes. */
+const defaultGrace = 10_000;
+
+export interface CloseOptions {
+  /** Milliseconds that running calls get; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
+  grace?: number;
+}
+
+export interface FetchOptions extends StreamableHTTPServerTransportOptions {
+  /** Who calls, as your authentication found out; reaches tools as `context.mcp.extra.authInfo`. */
+  authInfo?: unknown;
+}
 
 /**
  * Offers tools to MCP clients such as Cursor and Claude Desktop, over stdio and Streamable HTTP.
@@ -27,6 +48,9 @@ export class MCPServer implements AsyncDisposable {
   readonly #definition: ServerDefinition;
   readonly #releaseDate: string;
   readonly #http: HttpEndpoint;
+  readonly #fetching: HttpEndpoint;
+  readonly #sse: SSEEndpoint;
+  readonly #honoSse: SSEEndpoint;
   readonly #listening = new Set<McpHttpServer>();
   #stdio: StdioConnection | undefined;
 
@@ -39,7 +63,7 @@ export class MCPServer implements AsyncDisposable {
         'MCPServer needs a name and a version: both are shown to every client.',
       );
     }
-    this.id = config.id ?? randomUUID();
+    this.id = config.id ?? crypto.randomUUID();
     this.#config = config;
     this.#releaseDate = config.releaseDate ?? new Date().toISOString();
     this.#definition = {
@@ -52,6 +76,9 @@ export class MCPServer implements AsyncDisposable {
       logger,
     };
     this.#http = new HttpEndpoint(this.#definition);
+    this.#fetching = new HttpEndpoint(this.#definition);
+    this.#sse = new SSEEndpoint(this.#definition);
+    this.#honoSse = new SSEEndpoint(this.#definition);
   }
 
   /**
@@ -61,6 +88,8 @@ export class MCPServer implements AsyncDisposable {
    * @throws `SERVER_ALREADY_STARTED` when stdio is being served already
    */
   async startStdio(): Promise<void> {
+    // Loaded here: other platforms have no standard streams, and HTTP servers no use for them.
+    const { serveProcessStdio } = await import('./transports/process-stdio.js');
     if (this.#stdio)
       throw new QuiverError(
         'SERVER_ALREADY_STARTED',
@@ -82,8 +111,83 @@ export class MCPServer implements AsyncDisposable {
    *   server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost:1234'), httpPath: '/mcp', req, res }),
    * );
    */
-  async startHTTP(options: StartHTTPOptions): Promise<void> {
-    await this.#http.handle(options);
+  async startHTTP({ url, httpPath, req, res, options = {} }: StartHTTPOptions): Promise<void> {
+    await this.#http.handle(new NodeRequest(req), new NodeReply(res), options, url.pathname === httpPath);
+  }
+
+  /**
+   * Answers one request of the web platform over Streamable HTTP: Hono, Next, Deno, Bun, Workers. Never rejects. Every path is
+   * served; route to it what is meant for it.
+   *
+   * Sessions live in this process; where each request may meet another one, set `serverless: true`.
+   *
+   * @example
+   * app.all('/mcp', (c) => server.fetch(c.req.raw));
+   */
+  async fetch(request: Request, options: FetchOptions = {}): Promise<Response> {
+    const { authInfo, ...transportOptions } = options;
+    const reply = new WebReply(request);
+    await Promise.race([
+      reply.response,
+      this.#fetching.handle(new WebRequest(request, authInfo), reply, transportOptions),
+    ]);
+    return reply.response;
+  }
+
+  /**
+   * Answers one request of your own `node:http` server over the older HTTP+SSE transport. Never rejects.
+   *
+   * @example
+   * http.createServer((req, res) =>
+   *   server.startSSE({ url: new URL(req.url ?? '', 'http://localhost:1234'), ssePath: '/sse', messagePath: '/message', req, res }),
+   * );
+   */
+  async startSSE({ url, ssePath, messagePath, req, res, options }: StartSSEOptions): Promise<void> {
+    await this.#sse.handle(new NodeRequest(req), new NodeReply(res), { url, ssePath, messagePath }, options);
+  }
+
+  /**
+   * As {@link MCPServer.startSSE}, for Hono: pass its context and return the response. Also takes `req` and `res` of `node:http`.
+   *
+   * @example
+   * app.all('/sse', (context) => server.startHonoSSE({ url: new URL(context.req.url), ssePath: '/sse', messagePath: '/message', context }));
+   */
+  async startHonoSSE<Options extends StartHonoSSEOptions>(
+    options: Options,
+  ): Promise<Options extends { context: unknown } ? Response : void> {
+    const { request, reply, response } = toStartHonoSSE(options);
+    const handled = this.#honoSse.handle(request, reply, options, options.options);
+    // A stream is a response long before it is over.
+    await (response ? Promise.race([response, handled]) : handled);
+    return (await response) as Options extends { context: unknown } ? Response : void;
+  }
+
+  /** What `startStdio()` serves, or `undefined`. */
+  getStdioTransport(): StdioServerTransport | undefined {
+    const connection = this.#stdio;
+    return connection && { close: async () => connection.close() };
+  }
+
+  /** The connection of `startSSE()` with this session id, or the newest; `undefined` when there is none. */
+  getSseTransport(sessionId?: string): SSEServerTransport | undefined {
+    return toSseTransport(this.#sse, this.#sse.find(sessionId));
+  }
+
+  /** As {@link MCPServer.getSseTransport}, for `startHonoSSE()`. */
+  getSseHonoTransport(sessionId?: string): SSETransport | undefined {
+    return toSseTransport(this.#honoSse, this.#honoSse.find(sessionId));
+  }
+
+  /** What `startHTTP()` serves, or `undefined` before the first request. */
+  getStreamableHTTPTransport(): StreamableHTTPServerTransport | undefined {
+    const endpoint = this.#http;
+    if (!endpoint.isUsed) return undefined;
+    return {
+      get sessionIds() {
+        return endpoint.sessionIds;
+      },
+      close: () => endpoint.shutDown(defaultGrace),
+    };
   }
 
   /**
@@ -94,6 +198,7 @@ export class MCPServer implements AsyncDisposable {
    * const { url, close } = await server.listen({ port: 3000 });
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
+    const { listen } = await import('./transports/listen.js');
     const endpoint = new HttpEndpoint(this.#definition);
     const running = await listen({ ...options, endpoint, logger: this.#definition.logger });
     const handle: McpHttpServer = {
@@ -107,11 +212,19 @@ export class MCPServer implements AsyncDisposable {
     return handle;
   }
 
-  /** Ends all connections and sessions, and stops the servers that `listen()` started. */
-  async close(): Promise<void> {
-    this.#stdio?.close();
-    this.#http.close();
-    await Promise.all([...this.#listening].map((running) => running.close()));
+  /**
+   * Takes no new requests, lets running calls finish, then ends all connections and sessions and stops the servers that
+   * `listen()` started. For good: the server answers nothing afterwards.
+   */
+  async close({ grace = defaultGrace }: CloseOptions = {}): Promise<void> {
+    await Promise.all([
+      this.#stdio?.shutDown(grace),
+      this.#http.shutDown(grace),
+      this.#fetching.shutDown(grace),
+      this.#sse.shutDown(grace),
+      this.#honoSse.shutDown(grace),
+      ...[...this.#listening].map((running) => running.close()),
+    ]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -188,4 +301,10 @@ function toToolInfo({ name, tool, listed }: RegisteredTool): ToolInfo {
     ...(outputSchema && { outputSchema }),
     toolType: 'tool',
   };
+}
+
+function toSseTransport(endpoint: SSEEndpoint, connection: SSEConnection | undefined): SSEServerTransport | undefined {
+  if (!connection) return undefined;
+  const { sessionId } = connection;
+  return { sessionId, close: async () => endpoint.close(sessionId) };
 }

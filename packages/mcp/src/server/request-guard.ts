@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http';
 import { errorCodes } from '../protocol/constants.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
+import type { HttpRequest } from './transports/http-message.js';
 
 export interface OriginPolicy {
   /**
-   * Checks `Host` and `Origin` against DNS rebinding. Default: for requests that arrive over the loopback interface, and
-   * whenever a list below is given.
+   * Checks `Host` and `Origin` against DNS rebinding. Default: for requests that arrive over the loopback interface (with
+   * `fetch()`, which cannot know the interface: for all that do not come over https), and whenever a list below is given.
    */
   readonly enableDnsRebindingProtection?: boolean | undefined;
   /** Values of `Host` that are accepted, with or without port. Default: loopback names. */
@@ -22,28 +22,22 @@ const loopbackNames: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
  * @throws ProtocolError with HTTP status 403
  * @see [MCP, DNS rebinding](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning)
  */
-export function requireTrustedOrigin(req: IncomingMessage, policy: OriginPolicy): void {
+export function requireTrustedOrigin(request: HttpRequest, policy: OriginPolicy): void {
   const { enableDnsRebindingProtection, allowedHosts, allowedOrigins } = policy;
   if (enableDnsRebindingProtection === false) return;
-  const checksAll = enableDnsRebindingProtection ?? isLoopback(req.socket?.localAddress);
+  const checksAll = enableDnsRebindingProtection ?? request.isRebindable;
   if (checksAll || allowedHosts) {
-    const { host } = req.headers;
-    if (countHeaders(req, 'host') > 1 || !isAllowed(host, allowedHosts ?? loopbackNames, hostNameOf)) {
+    const host = request.header('host');
+    if (request.repeatsHost || !isAllowed(host, allowedHosts ?? loopbackNames, hostNameOf)) {
       throw forbidden(`Host ${describe(host)} is not allowed here; name it in allowedHosts if it should be.`);
     }
   }
   if (checksAll || allowedOrigins) {
-    const { origin } = req.headers;
+    const origin = request.header('origin');
     if (origin !== undefined && !isAllowed(origin, allowedOrigins ?? loopbackNames, originNameOf)) {
       throw forbidden(`Origin ${describe(origin)} is not allowed here; name it in allowedOrigins if it should be.`);
     }
   }
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return (
-    address !== undefined && (address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'))
-  );
 }
 
 function isAllowed(
@@ -84,16 +78,6 @@ function nameOf(url: string): string | undefined {
   return name;
 }
 
-function countHeaders(req: IncomingMessage, name: string): number {
-  const { rawHeaders } = req;
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const header = rawHeaders[index] as string;
-    if (header.length === name.length && header.toLowerCase() === name) count += 1;
-  }
-  return count;
-}
-
 function forbidden(message: string): ProtocolError {
   return new ProtocolError(errorCodes.refused, message, { httpStatus: 403 });
 }
@@ -103,17 +87,17 @@ function describe(value: string | undefined): string {
 }
 
 /**
- * Refuses a POST that is not JSON, or whose client does not take both forms of an answer.
+ * Refuses a POST that is not JSON.
  *
- * @throws ProtocolError with HTTP status 406 or 415
+ * @throws ProtocolError with HTTP status 415
  */
-export function requireJsonExchange({ headers }: IncomingMessage): void {
-  if (!isJson(headers['content-type'])) {
+export function requireJsonBody(request: HttpRequest): void {
+  if (!isJson(request.header('content-type'))) {
     throw new ProtocolError(errorCodes.refused, 'Unsupported Media Type: Content-Type must be application/json', {
       httpStatus: 415,
     });
   }
-  const encoding = headers['content-encoding'];
+  const encoding = request.header('content-encoding');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new ProtocolError(
       errorCodes.refused,
@@ -123,14 +107,24 @@ export function requireJsonExchange({ headers }: IncomingMessage): void {
       },
     );
   }
-  if (!accepts(headers.accept, 'application', 'json') || !accepts(headers.accept, 'text', 'event-stream')) {
+}
+
+/**
+ * Refuses a POST that is not JSON, or whose client does not take both forms of an answer.
+ *
+ * @throws ProtocolError with HTTP status 406 or 415
+ */
+export function requireJsonExchange(request: HttpRequest): void {
+  requireJsonBody(request);
+  const accept = request.header('accept');
+  if (!accepts(accept, 'application', 'json') || !accepts(accept, 'text', 'event-stream')) {
     throw notAcceptable('Not Acceptable: Client must accept both application/json and text/event-stream');
   }
 }
 
 /** @throws ProtocolError with HTTP status 406 */
-export function requireEventStream({ headers }: IncomingMessage): void {
-  if (!accepts(headers.accept, 'text', 'event-stream'))
+export function requireEventStream(request: HttpRequest): void {
+  if (!accepts(request.header('accept'), 'text', 'event-stream'))
     throw notAcceptable('Not Acceptable: Client must accept text/event-stream');
 }
 

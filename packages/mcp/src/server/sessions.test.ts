@@ -11,7 +11,10 @@ describe('the store', () => {
   const minute = 60_000;
   const start = (): { store: SessionStore; pass: (milliseconds: number) => void } => {
     let now = 0;
-    const store = new SessionStore({ idleTimeout: 30 * minute, maxSessions: 10 }, () => now);
+    const store = new SessionStore({
+      limits: { idleTimeout: 30 * minute, maxSessions: 10 },
+      now: () => now,
+    });
     return {
       store,
       pass: (milliseconds) => {
@@ -34,7 +37,7 @@ describe('the store', () => {
   test('S09 a request in flight keeps its session, and the time starts when it ends', () => {
     const { store, pass } = start();
     const session = store.create('a', '', '2025-11-25');
-    session.inFlight.set(1, new Exchange(1, {}, { send() {} }));
+    session.inFlight.set(1, new Exchange(1, {}, { send: () => true }));
     pass(100 * minute);
     expect(store.find('a', '')).toBe(session);
     session.inFlight.clear();
@@ -46,7 +49,7 @@ describe('the store', () => {
   test('ending a session cancels its requests', () => {
     const { store } = start();
     const session = store.create('a', '', '2025-11-25');
-    const exchange = new Exchange(1, {}, { send() {} });
+    const exchange = new Exchange(1, {}, { send: () => true });
     session.inFlight.set(1, exchange);
     const { signal } = exchange;
     store.end(session);
@@ -112,9 +115,10 @@ describe('over HTTP', () => {
       'Bearer t1': { token: 't1', clientId: 'app' },
       'Bearer t2': { token: 't2', clientId: 'app' },
     };
+    const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
     const http = createServer((req, res) => {
       Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
-      void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+      void ofUsers.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
     });
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(http.address() as { port: number }).port}/mcp`;
@@ -139,6 +143,7 @@ describe('over HTTP', () => {
     expect(JSON.parse(answer.json.result.content[0].text)).toMatchObject({
       authInfo: { token: 'a1', userId: 'a', extra: { userId: 'a' } },
     });
+    await ofUsers.close();
     http.closeAllConnections();
     http.close();
   });

@@ -1,16 +1,47 @@
-import type { ServerResponse } from 'node:http';
 import { QuiverError } from '@quiver/core';
-import { createLegacyPeer, type LegacyPeer } from './legacy/legacy-peer.js';
+import type { Exchange } from './exchange.js';
+import type { LegacyPeer } from './legacy/legacy-peer.js';
+import type { LoggingLevel } from '../protocol/constants.js';
+import type { RequestId } from '../protocol/json-rpc.js';
+import type { ClientCapabilities } from '../protocol/types.js';
+import type { EventStream } from './transports/event-stream.js';
 
-/** One legacy client over HTTP, between `initialize` and `DELETE`. A plain record: thousands of them are normal. */
-export interface Session extends LegacyPeer {
+/** One legacy client over HTTP, between `initialize` and `DELETE`. Small: thousands of them are normal. */
+export class Session implements LegacyPeer {
   readonly id: string;
   /** Whom the session belongs to; others are told that it does not exist. */
   readonly principal: string;
+  protocolVersion: string;
+  clientCapabilities: ClientCapabilities = {};
+  logLevel: LoggingLevel = 'debug';
+  readonly inFlight: Map<RequestId, Exchange> = new Map();
   /** Milliseconds of the clock at the end of the last request. */
   lastActive: number;
-  /** The open GET stream, for messages that belong to no request. */
-  stream: ServerResponse | undefined;
+  /** Carries messages that belong to no request; made by the first GET. */
+  ownStream: EventStream | undefined;
+  /** Answers that a client can come back for, by stream id. */
+  streams: Map<string, EventStream> | undefined;
+  #streamCount = 0;
+
+  constructor(id: string, principal: string, protocolVersion: string, now: number) {
+    this.id = id;
+    this.principal = principal;
+    this.protocolVersion = protocolVersion;
+    this.lastActive = now;
+  }
+
+  send(messageText: string): boolean {
+    return this.ownStream?.send(messageText) ?? false;
+  }
+
+  get ownStreamId(): string {
+    return `${this.id}/own`;
+  }
+
+  nextStreamId(): string {
+    this.#streamCount += 1;
+    return `${this.id}/${this.#streamCount}`;
+  }
 }
 
 export interface SessionLimits {
@@ -24,16 +55,25 @@ export const defaultSessionLimits: SessionLimits = { idleTimeout: 30 * 60_000, m
 
 const sweepsPerTimeout = 4;
 
+export interface SessionStoreOptions {
+  readonly limits?: SessionLimits;
+  readonly now?: () => number;
+  /** Gains every session that begins and loses it when it ends. */
+  readonly peers?: Set<LegacyPeer>;
+}
+
 /** The sessions of one endpoint. One timer serves them all, and only while there are any. */
 export class SessionStore {
   readonly #sessions = new Map<string, Session>();
   readonly #limits: SessionLimits;
   readonly #now: () => number;
+  readonly #peers: Set<LegacyPeer> | undefined;
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(limits: SessionLimits = defaultSessionLimits, now: () => number = Date.now) {
+  constructor({ limits = defaultSessionLimits, now = Date.now, peers }: SessionStoreOptions = {}) {
     this.#limits = limits;
     this.#now = now;
+    this.#peers = peers;
   }
 
   get size(): number {
@@ -52,18 +92,10 @@ export class SessionStore {
         'sessionIdGenerator returned an id that is in use or not visible ASCII; make it random.',
       );
     }
-    const session: Session = {
-      ...createLegacyPeer(protocolVersion),
-      id,
-      principal,
-      lastActive: this.#now(),
-      stream: undefined,
-    };
+    const session = new Session(id, principal, protocolVersion, this.#now());
     this.#sessions.set(id, session);
-    this.#sweeper ??= setInterval(
-      () => this.sweep(),
-      Math.max(50, this.#limits.idleTimeout / sweepsPerTimeout),
-    ).unref();
+    this.#peers?.add(session);
+    this.#sweeper ??= this.#startSweeping();
     return session;
   }
 
@@ -81,11 +113,13 @@ export class SessionStore {
     session.lastActive = this.#now();
   }
 
-  /** Cancels what the session is waiting for and closes its stream. */
+  /** Cancels what the session is waiting for and closes its streams. */
   end(session: Session): void {
     if (!this.#sessions.delete(session.id)) return;
+    this.#peers?.delete(session);
     for (const exchange of session.inFlight.values()) exchange.cancel();
-    session.stream?.end();
+    void session.ownStream?.end();
+    for (const stream of session.streams?.values() ?? []) void stream.end();
     if (this.#sessions.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
@@ -100,7 +134,15 @@ export class SessionStore {
   sweep(): void {
     const oldest = this.#now() - this.#limits.idleTimeout;
     for (const session of this.#sessions.values()) {
-      if (session.lastActive <= oldest && session.inFlight.size === 0 && !session.stream) this.end(session);
+      if (session.lastActive <= oldest && session.inFlight.size === 0 && !session.ownStream?.hasReader)
+        this.end(session);
     }
+  }
+
+  #startSweeping(): NodeJS.Timeout {
+    const sweeper = setInterval(() => this.sweep(), Math.max(50, this.#limits.idleTimeout / sweepsPerTimeout));
+    // Outside of Node timers are numbers and keep nothing alive.
+    sweeper.unref?.();
+    return sweeper;
   }
 }

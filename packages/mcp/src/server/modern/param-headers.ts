@@ -49,13 +49,13 @@ export function findParamHeaders(schema: JsonSchema): ParamHeader[] {
 export function requireParamHeaders(
   declared: readonly ParamHeader[],
   args: unknown,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
+  headerOf: (name: string) => string | undefined,
 ): void {
   for (const { header, path } of declared) {
     const value = path.reduce<unknown>((node, key) => (isObject(node) ? node[key] : undefined), args);
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
-    const given = headers[header];
-    if (typeof given !== 'string')
+    const given = headerOf(header);
+    if (given === undefined)
       throw headerMismatch('(missing)', `the body carries ${path.join('.')} but the ${header} header is absent`);
     const decoded = decodeHeaderValue(given);
     if (decoded === undefined) throw headerMismatch(given, `the ${header} header carries an invalid Base64 value`);

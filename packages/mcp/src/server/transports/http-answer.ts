@@ -1,86 +1,80 @@
-import type { ServerResponse } from 'node:http';
 import type { Channel } from '../exchange.js';
+import type { Session } from '../sessions.js';
+import { EventStream } from './event-stream.js';
+import type { HttpCall } from './http-endpoint.js';
+import { eventStreamHeaders } from './http-message.js';
 
-/** Bytes that may wait for a slow reader before the connection is given up. */
-const maxBufferedBytes = 16 * 1024 * 1024;
-
-export const eventStreamHeaders = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-} as const;
-
-/** Writes one message as an event. A reader that does not keep up is cut off, so that it cannot fill the memory. */
-export function writeEvent(res: ServerResponse, messageText: string): void {
-  if (res.destroyed || res.writableEnded) return;
-  res.write(`event: message\ndata: ${messageText}\n\n`);
-  if (res.writableLength > maxBufferedBytes) res.destroy();
-}
-
-/** What clients skip and proxies take for life. */
-export function writeComment(res: ServerResponse): void {
-  if (!res.destroyed && !res.writableEnded) res.write(': keep-alive\n\n');
-}
+/** Clients of earlier revisions stumble over events without data. */
+const firstVersionWithPriming = '2025-11-25';
 
 /**
  * The HTTP answer to one posted request. Nothing is written until the answer is there, and then everything at once; only a
  * message before the answer turns the response into an event stream.
  */
 export class HttpAnswer implements Channel {
-  readonly #res: ServerResponse;
-  readonly #sessionId: string | undefined;
-  #streaming = false;
+  readonly #call: HttpCall;
+  readonly #session: Session | undefined;
+  readonly #announcesSession: boolean;
+  #stream: EventStream | undefined;
+  #streamId = '';
 
-  constructor(res: ServerResponse, sessionId?: string) {
-    this.#res = res;
-    this.#sessionId = sessionId;
+  /** @param announcesSession - send the session id along; only the answer to `initialize` does */
+  constructor(call: HttpCall, session?: Session, announcesSession = false) {
+    this.#call = call;
+    this.#session = session;
+    this.#announcesSession = announcesSession;
   }
 
-  send(messageText: string): void {
-    this.#startStream();
-    writeEvent(this.#res, messageText);
+  send(messageText: string): boolean {
+    // Where answers are JSON, the session's own stream is the only way left.
+    if (this.#call.options.enableJsonResponse) return this.#session?.send(messageText) ?? false;
+    return this.#open().send(messageText);
   }
 
   /** Keeps a quiet connection alive: sends the headers if nothing was sent yet, and a comment that clients skip. */
   keepAlive(): void {
-    this.#startStream();
-    writeComment(this.#res);
+    if (!this.#call.options.enableJsonResponse) this.#open().keepAlive();
   }
 
-  #startStream(): void {
-    if (this.#streaming || this.#res.destroyed) return;
-    this.#streaming = true;
-    this.#res.writeHead(200, {
-      ...eventStreamHeaders,
-      ...(this.#sessionId !== undefined && { 'mcp-session-id': this.#sessionId }),
-    });
+  /** Lets the client wait without a connection; it comes back for the answer. Only where the answer is stored for it. */
+  closeStream(): void {
+    const { eventStore, enableJsonResponse } = this.#call.options;
+    if (this.#session && eventStore && !enableJsonResponse) this.#open().pause();
   }
 
   end(messageText: string, status = 200): void {
-    if (this.#streaming) {
-      writeEvent(this.#res, messageText);
-      this.#res.end();
-    } else {
-      sendJson(this.#res, status, messageText, this.#sessionId);
-    }
+    const stream = this.#stream;
+    if (!stream) return this.#call.reply.send(status, this.#headers(jsonHeaders), messageText);
+    stream.send(messageText);
+    void stream.end().then(() => this.#session?.streams?.delete(this.#streamId));
   }
 
   /** Ends the response without an answer, as for a cancelled request. */
   abandon(): void {
-    if (!this.#streaming) this.#res.writeHead(202);
-    this.#res.end();
+    if (!this.#stream) return this.#call.reply.send(202, {});
+    void this.#stream.end().then(() => this.#session?.streams?.delete(this.#streamId));
+  }
+
+  #open(): EventStream {
+    if (this.#stream) return this.#stream;
+    const { reply, options, state } = this.#call;
+    const session = this.#session;
+    const store = session && options.eventStore;
+    if (session && store) this.#streamId = session.nextStreamId();
+    const stream = new EventStream({ id: this.#streamId, store, onStoreError: state.onStoreError });
+    this.#stream = stream;
+    stream.attach(reply.stream(this.#headers(eventStreamHeaders)));
+    reply.onClose(() => stream.detach());
+    if (session && store) {
+      (session.streams ??= new Map()).set(this.#streamId, stream);
+      if (session.protocolVersion >= firstVersionWithPriming) stream.prime(options.retryInterval);
+    }
+    return stream;
+  }
+
+  #headers<Headers extends object>(headers: Headers): Headers & { 'mcp-session-id'?: string } {
+    return this.#announcesSession && this.#session ? { ...headers, 'mcp-session-id': this.#session.id } : headers;
   }
 }
 
-/** One `writeHead` and one `end` with a known length: one packet for small answers. */
-export function sendJson(res: ServerResponse, status: number, text: string, sessionId?: string): void {
-  if (res.destroyed || res.headersSent) return;
-  const length = Buffer.byteLength(text);
-  res.writeHead(
-    status,
-    sessionId === undefined
-      ? { 'content-type': 'application/json', 'content-length': length }
-      : { 'content-type': 'application/json', 'content-length': length, 'mcp-session-id': sessionId },
-  );
-  res.end(text);
-}
+export const jsonHeaders = { 'content-type': 'application/json' } as const;

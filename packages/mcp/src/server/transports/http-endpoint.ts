@@ -1,67 +1,92 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { toErrorMessage } from '@quiver/core';
+import { toErrorMessage, type Logger } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
 import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { requireJsonExchange, requireTrustedOrigin } from '../request-guard.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { defaultSessionLimits, SessionStore } from '../sessions.js';
-import { sendJson, writeComment, type HttpAnswer } from './http-answer.js';
-import { endSession, openStream } from './http-legacy.js';
-import type { AuthenticatedRequest, StartHTTPOptions, StreamableHTTPServerTransportOptions } from './http-options.js';
+import { endSession } from './http-legacy.js';
+import { Heartbeat } from './heartbeat.js';
+import { jsonHeaders } from './http-answer.js';
+import type { HttpReply, HttpRequest } from './http-message.js';
+import { isStateless, type StreamableHTTPServerTransportOptions } from './http-options.js';
 import { servePost } from './http-post.js';
-import { defaultMaxBodyBytes, parseJsonBytes, readJsonBody } from './read-json-body.js';
-
-const keepAliveInterval = 15_000;
+import { openStream } from './open-stream.js';
+import { defaultMaxBodyBytes } from './read-json-body.js';
 
 /** What one endpoint remembers between requests. */
 export interface HttpEndpointState {
   readonly server: ServerDefinition;
   readonly sessions: SessionStore;
   /** Answers that are not made yet. */
-  readonly waiting: Set<HttpAnswer>;
+  readonly heartbeat: Heartbeat;
+  readonly onStoreError: (error: unknown) => void;
 }
 
-/** Serves MCP over Streamable HTTP, in both eras, on requests of a `node:http` server that may also serve other things. */
+/** One request over HTTP and all that is needed to answer it. */
+export interface HttpCall {
+  readonly state: HttpEndpointState;
+  readonly request: HttpRequest;
+  readonly reply: HttpReply;
+  readonly options: StreamableHTTPServerTransportOptions;
+}
+
+/** Serves MCP over Streamable HTTP, in both eras, on requests that some other server has accepted. */
 export class HttpEndpoint {
   readonly #server: ServerDefinition;
   #state: HttpEndpointState | undefined;
-  #keepAlive: NodeJS.Timeout | undefined;
+  #closing = false;
 
   constructor(server: ServerDefinition) {
     this.#server = server;
   }
 
-  /** Answers one request. Never rejects: what goes wrong is told to the client, or to the logger. */
-  async handle({ url, httpPath, req, res, options = {} }: StartHTTPOptions): Promise<void> {
-    const request: AuthenticatedRequest = req;
+  /** Ids of the sessions that are open. */
+  get sessionIds(): string[] {
+    return [...(this.#state?.sessions ?? [])].map(({ id }) => id);
+  }
+
+  /** Whether a request was ever served here. */
+  get isUsed(): boolean {
+    return this.#state !== undefined;
+  }
+
+  /**
+   * Answers one request. Never rejects: what goes wrong is told to the client, or to the logger.
+   *
+   * @param isHere - whether the request's path is the one that MCP is served on
+   */
+  async handle(
+    request: HttpRequest,
+    reply: HttpReply,
+    options: StreamableHTTPServerTransportOptions,
+    isHere = true,
+  ): Promise<void> {
     let id: RequestId | null = null;
     try {
-      requireTrustedOrigin(req, options);
-      if (url.pathname !== httpPath) return void res.writeHead(404).end();
-      const state = this.#open(options);
-      if (req.method === 'POST') {
-        requireJsonExchange(req);
-        const body = await bodyOf(request, options.maxBodyBytes ?? defaultMaxBodyBytes);
-        id = isObject(body) && isRequestId(body['id']) ? body['id'] : null;
-        await servePost({ state, req: request, res, options, body });
-      } else if (req.method === 'GET' && !isStateless(options)) openStream(state, request, res);
-      else if (req.method === 'DELETE' && !isStateless(options)) endSession(state, request, res);
-      else refuseMethod(req, res, options);
+      requireTrustedOrigin(request, options);
+      if (!isHere) return reply.send(404, {});
+      if (this.#closing) throw closing();
+      const call: HttpCall = { state: this.#open(options), request, reply, options };
+      const { method } = request;
+      if (method === 'POST') {
+        requireJsonExchange(request);
+        const body = await request.readJson(options.maxBodyBytes ?? defaultMaxBodyBytes);
+        if (isObject(body) && isRequestId(body['id'])) id = body['id'];
+        await servePost(call, body);
+      } else if (method === 'GET' && !isStateless(options)) await openStream(call);
+      else if (method === 'DELETE' && !isStateless(options)) endSession(call);
+      else refuseMethod(call);
     } catch (error) {
-      this.#refuse(res, error, id);
+      refuse(reply, error, id, this.#server.logger);
     }
   }
 
-  /** Settles when no request is being answered. */
-  async drain(): Promise<void> {
-    while (this.#state && this.#state.waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-
-  /** Ends all sessions and streams, and cancels what is being answered. */
-  close(): void {
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+  /** Takes no new requests, lets those that are being answered finish for a while, then ends everything. */
+  async shutDown(graceMilliseconds: number): Promise<void> {
+    this.#closing = true;
+    await this.#state?.heartbeat.drained(graceMilliseconds);
+    this.#state?.heartbeat.stop();
     this.#state?.sessions.endAll();
     this.#state = undefined;
   }
@@ -69,44 +94,47 @@ export class HttpEndpoint {
   /** The first request decides about the limits of sessions. */
   #open(options: StreamableHTTPServerTransportOptions): HttpEndpointState {
     if (this.#state) return this.#state;
+    const server = this.#server;
     const limits = {
       idleTimeout: options.idleTimeout ?? defaultSessionLimits.idleTimeout,
       maxSessions: options.maxSessions ?? defaultSessionLimits.maxSessions,
     };
-    const state: HttpEndpointState = { server: this.#server, sessions: new SessionStore(limits), waiting: new Set() };
+    const sessions = new SessionStore({ limits, peers: server.peers });
+    const state: HttpEndpointState = {
+      server,
+      sessions,
+      heartbeat: new Heartbeat(sessions),
+      onStoreError: (error) => server.logger.error(`The event store failed: ${toErrorMessage(error)}`, error),
+    };
     this.#state = state;
-    this.#keepAlive = setInterval(() => keepStreamsAlive(state), keepAliveInterval).unref();
     return state;
   }
+}
 
-  #refuse(res: ServerResponse, error: unknown, id: RequestId | null): void {
-    if (!(error instanceof ProtocolError)) {
-      this.#server.logger.error(`An MCP request over HTTP failed: ${toErrorMessage(error)}`, error);
-    }
-    const status = error instanceof ProtocolError ? error.httpStatus : 500;
-    if (status === 503) res.setHeader('retry-after', '60');
-    sendJson(res, status, errorText(id, error));
+function closing(): ProtocolError {
+  return new ProtocolError(errorCodes.refused, 'The server is shutting down', { httpStatus: 503 });
+}
+
+/** Answers with an error; what nobody foresaw becomes 500 without a word about its cause. */
+export function refuse(reply: HttpReply, error: unknown, id: RequestId | null, logger: Logger): void {
+  if (!(error instanceof ProtocolError)) {
+    logger.error(`An MCP request over HTTP failed: ${toErrorMessage(error)}`, error);
+  }
+  const status = error instanceof ProtocolError ? error.httpStatus : 500;
+  const retry = status === 503 ? { 'retry-after': '60' } : undefined;
+  const allow = error instanceof MethodNotAllowed ? { allow: error.allow } : undefined;
+  reply.send(status, { ...jsonHeaders, ...retry, ...allow }, errorText(id, error));
+}
+
+class MethodNotAllowed extends ProtocolError {
+  readonly allow: string;
+
+  constructor(method: string | undefined, allow: string) {
+    super(errorCodes.refused, `Method not allowed: ${method}`, { httpStatus: 405 });
+    this.allow = allow;
   }
 }
 
-/** Whether every request stands alone. */
-export function isStateless(options: StreamableHTTPServerTransportOptions): boolean {
-  return options.serverless === true || ('sessionIdGenerator' in options && options.sessionIdGenerator === undefined);
-}
-
-function bodyOf(req: AuthenticatedRequest, maxBytes: number): Promise<unknown> | unknown {
-  if (req.body === undefined) return readJsonBody(req, maxBytes);
-  if (typeof req.body === 'string' || req.body instanceof Uint8Array)
-    return parseJsonBytes(Buffer.from(req.body as string));
-  return req.body;
-}
-
-function refuseMethod(req: IncomingMessage, res: ServerResponse, options: StreamableHTTPServerTransportOptions): void {
-  res.setHeader('allow', isStateless(options) ? 'POST' : 'GET, POST, DELETE');
-  throw new ProtocolError(errorCodes.refused, `Method not allowed: ${req.method}`, { httpStatus: 405 });
-}
-
-function keepStreamsAlive({ sessions, waiting }: HttpEndpointState): void {
-  for (const answer of waiting) answer.keepAlive();
-  for (const { stream } of sessions) if (stream) writeComment(stream);
+function refuseMethod({ request, options }: HttpCall): never {
+  throw new MethodNotAllowed(request.method, isStateless(options) ? 'POST' : 'GET, POST, DELETE');
 }

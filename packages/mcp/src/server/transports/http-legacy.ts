@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { DEFAULT_LEGACY_VERSION, errorCodes, LEGACY_VERSIONS } from '../../protocol/constants.js';
 import type { IncomingMessage, JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
@@ -8,12 +6,11 @@ import { Exchange } from '../exchange.js';
 import { acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
 import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-dispatch.js';
 import { createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
-import { requireEventStream } from '../request-guard.js';
 import type { Session } from '../sessions.js';
-import { eventStreamHeaders, HttpAnswer } from './http-answer.js';
-import { isStateless, type HttpEndpointState } from './http-endpoint.js';
-import type { AuthenticatedRequest } from './http-options.js';
-import type { HttpPost } from './http-post.js';
+import { HttpAnswer } from './http-answer.js';
+import type { HttpCall } from './http-endpoint.js';
+import { isStateless } from './http-options.js';
+import { requireSession } from './require-session.js';
 import { runExchange } from './run-exchange.js';
 
 /**
@@ -21,28 +18,27 @@ import { runExchange } from './run-exchange.js';
  *
  * @throws ProtocolError with an HTTP status when there is no such session, or no room for one
  */
-export async function serveLegacyMessage(post: HttpPost, incoming: IncomingMessage): Promise<void> {
-  const { req, res, options } = post;
-  const version = header(req, 'mcp-protocol-version');
+export async function serveLegacyMessage(call: HttpCall, incoming: IncomingMessage): Promise<void> {
+  const version = call.request.header('mcp-protocol-version');
   const initializes = incoming.kind === 'request' && incoming.message.method === 'initialize';
   if (!initializes && version !== undefined) requireLegacyVersion(version);
-  if (isStateless(options)) {
-    if (incoming.kind === 'request') await answerAlone(post, incoming.message);
-    else res.writeHead(202).end();
+  if (isStateless(call.options)) {
+    if (incoming.kind === 'request') await answerAlone(call, incoming.message);
+    else call.reply.send(202, {});
     return;
   }
-  if (initializes) return startSession(post, incoming.message);
-  const session = requireSession(post.state, req, 'non-initialize');
-  if (incoming.kind === 'request') return answerInSession(post, incoming.message, session);
+  if (initializes) return startSession(call, incoming.message);
+  const session = requireSession(call);
+  if (incoming.kind === 'request') return answerInSession(call, incoming.message, session);
   if (incoming.kind === 'notification') acceptLegacyNotification(session, incoming.message);
   else acceptLegacyResponse(session, incoming.message);
-  res.writeHead(202).end();
+  call.reply.send(202, {});
 }
 
-async function startSession(post: HttpPost, request: JsonRpcRequest): Promise<void> {
-  const { state, req, options } = post;
-  if (header(req, 'mcp-session-id') !== undefined) {
-    requireSession(state, req, 'non-initialize');
+async function startSession(call: HttpCall, message: JsonRpcRequest): Promise<void> {
+  const { state, request, options } = call;
+  if (request.header('mcp-session-id') !== undefined) {
+    requireSession(call);
     throw new ProtocolError(errorCodes.invalidRequest, 'Invalid Request: Server already initialized', {
       httpStatus: 400,
     });
@@ -50,94 +46,58 @@ async function startSession(post: HttpPost, request: JsonRpcRequest): Promise<vo
   if (state.sessions.full) {
     throw new ProtocolError(errorCodes.refused, 'Too many sessions are open; try again later', { httpStatus: 503 });
   }
-  const id = (options.sessionIdGenerator ?? randomUUID)();
-  const session = state.sessions.create(id, principalOf(toAuthInfo(req.auth)), DEFAULT_LEGACY_VERSION);
+  const id = options.sessionIdGenerator?.() ?? crypto.randomUUID();
+  const session = state.sessions.create(id, principalOf(toAuthInfo(request.auth)), DEFAULT_LEGACY_VERSION);
   await options.onsessioninitialized?.(id);
-  await answerInSession(post, request, session, id);
+  await answerInSession(call, message, session, true);
 }
 
-/** @param announcedId - the session id to send along; only the answer to `initialize` does */
 async function answerInSession(
-  post: HttpPost,
-  request: JsonRpcRequest,
+  call: HttpCall,
+  message: JsonRpcRequest,
   session: Session,
-  announcedId?: string,
+  isNew = false,
 ): Promise<void> {
-  const { state, req, res } = post;
-  if (session.inFlight.has(request.id)) {
+  const { state, request } = call;
+  if (session.inFlight.has(message.id)) {
     throw new ProtocolError(
       errorCodes.invalidRequest,
-      `Request id ${JSON.stringify(request.id)} is already being answered in this session`,
+      `Request id ${JSON.stringify(message.id)} is already being answered in this session`,
       {
         httpStatus: 400,
       },
     );
   }
-  const answer = new HttpAnswer(res, announcedId);
-  const exchange = new Exchange(request.id, { authInfo: toAuthInfo(req.auth), sessionId: session.id }, answer);
-  session.inFlight.set(request.id, exchange);
+  const answer = new HttpAnswer(call, session, isNew);
+  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth), sessionId: session.id }, answer);
+  session.inFlight.set(message.id, exchange);
   try {
     await runExchange({
       state,
       exchange,
       answer,
-      run: () => answerLegacyRequest(state.server, session, request, exchange),
+      run: () => answerLegacyRequest(state.server, session, message, exchange),
     });
   } finally {
-    session.inFlight.delete(request.id);
+    session.inFlight.delete(message.id);
     state.sessions.touch(session);
   }
 }
 
 /** Without a session nobody can cancel by message, so a client that goes away cancels. */
-async function answerAlone({ state, req, res }: HttpPost, request: JsonRpcRequest): Promise<void> {
-  const peer: LegacyPeer = createLegacyPeer(header(req, 'mcp-protocol-version') ?? DEFAULT_LEGACY_VERSION);
-  const answer = new HttpAnswer(res);
-  const exchange = new Exchange(request.id, { authInfo: toAuthInfo(req.auth) }, answer);
-  res.on('close', () => exchange.cancel());
-  await runExchange({ state, exchange, answer, run: () => answerLegacyRequest(state.server, peer, request, exchange) });
-}
-
-/** GET: the stream for messages that belong to no request. One per session; a second one never takes over the first. */
-export function openStream(state: HttpEndpointState, req: AuthenticatedRequest, res: ServerResponse): void {
-  requireEventStream(req);
-  const session = requireSession(state, req, 'GET');
-  if (session.stream) {
-    throw new ProtocolError(errorCodes.refused, 'Conflict: Only one SSE stream is allowed per session', {
-      httpStatus: 409,
-    });
-  }
-  session.stream = res;
-  res.on('close', () => {
-    session.stream = undefined;
-    state.sessions.touch(session);
-  });
-  res.writeHead(200, eventStreamHeaders);
-  res.flushHeaders();
+async function answerAlone(call: HttpCall, message: JsonRpcRequest): Promise<void> {
+  const { state, request, reply } = call;
+  const peer: LegacyPeer = createLegacyPeer(request.header('mcp-protocol-version') ?? DEFAULT_LEGACY_VERSION);
+  const answer = new HttpAnswer(call);
+  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth) }, answer);
+  reply.onClose(() => exchange.cancel());
+  await runExchange({ state, exchange, answer, run: () => answerLegacyRequest(state.server, peer, message, exchange) });
 }
 
 /** DELETE: ends the session. */
-export function endSession(state: HttpEndpointState, req: AuthenticatedRequest, res: ServerResponse): void {
-  state.sessions.end(requireSession(state, req, 'DELETE'));
-  res.writeHead(200).end();
-}
-
-function requireSession(
-  state: HttpEndpointState,
-  req: AuthenticatedRequest,
-  what: 'GET' | 'DELETE' | 'non-initialize',
-): Session {
-  const id = header(req, 'mcp-session-id');
-  if (id === undefined) {
-    const message =
-      what === 'non-initialize'
-        ? 'Bad Request: No valid session ID provided for non-initialize request'
-        : `Bad Request: ${what} request requires a valid session ID`;
-    throw new ProtocolError(errorCodes.refused, message, { httpStatus: 400 });
-  }
-  const session = state.sessions.find(id, principalOf(toAuthInfo(req.auth)));
-  if (!session) throw new ProtocolError(errorCodes.sessionNotFound, 'Session not found', { httpStatus: 404 });
-  return session;
+export function endSession(call: HttpCall): void {
+  call.state.sessions.end(requireSession(call, 'DELETE'));
+  call.reply.send(200, {});
 }
 
 function requireLegacyVersion(version: string): void {
@@ -147,9 +107,4 @@ function requireLegacyVersion(version: string): void {
     `Bad Request: Unsupported protocol version: ${version.slice(0, 50)} (supported versions: ${LEGACY_VERSIONS.join(', ')})`,
     { httpStatus: 400 },
   );
-}
-
-function header({ headers }: AuthenticatedRequest, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
 }

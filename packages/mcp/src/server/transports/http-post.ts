@@ -1,7 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorCodes } from '../../protocol/constants.js';
 import { claimsModern, isPerfectModernRequest, judgeEra } from '../../protocol/era-verdict.js';
-import { parseMessage } from '../../protocol/json-rpc.js';
+import { parseMessage, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { StandardHeaders } from '../../protocol/standard-headers.js';
 import { toAuthInfo } from '../auth-info.js';
@@ -9,18 +8,10 @@ import { Exchange } from '../exchange.js';
 import { answerModernRequest } from '../modern/modern-dispatch.js';
 import { requireParamHeaders } from '../modern/param-headers.js';
 import { HttpAnswer } from './http-answer.js';
-import type { HttpEndpointState } from './http-endpoint.js';
+import type { HttpCall } from './http-endpoint.js';
 import { serveLegacyMessage } from './http-legacy.js';
-import type { AuthenticatedRequest, StreamableHTTPServerTransportOptions } from './http-options.js';
+import type { HttpRequest } from './http-message.js';
 import { runExchange } from './run-exchange.js';
-
-export interface HttpPost {
-  readonly state: HttpEndpointState;
-  readonly req: AuthenticatedRequest;
-  readonly res: ServerResponse;
-  readonly options: StreamableHTTPServerTransportOptions;
-  readonly body: unknown;
-}
 
 /**
  * Decides which era a posted body belongs to and has it answered there. Perfect requests are recognised here; everything else
@@ -28,10 +19,9 @@ export interface HttpPost {
  *
  * @throws ProtocolError with an HTTP status when the message is refused
  */
-export async function servePost(post: HttpPost): Promise<void> {
-  const { body, req } = post;
+export async function servePost(call: HttpCall, body: unknown): Promise<void> {
   const incoming = parseMessage(body);
-  const headers = standardHeadersOf(req);
+  const headers = standardHeadersOf(call.request);
   if (!incoming) {
     await judgeEra(body, headers);
     throw new ProtocolError(
@@ -43,39 +33,32 @@ export async function servePost(post: HttpPost): Promise<void> {
     );
   }
   if (incoming.kind === 'response' || !claimsModern(incoming.message.params, headers.protocolVersion)) {
-    return serveLegacyMessage(post, incoming);
+    return serveLegacyMessage(call, incoming);
   }
   const perfect = incoming.kind === 'request' && isPerfectModernRequest(incoming.message, headers);
-  if (!perfect && (await judgeEra(body, headers)) === 'legacy') return serveLegacyMessage(post, incoming);
-  if (incoming.kind === 'request') await serveModernRequest(post, incoming.message);
-  else post.res.writeHead(202).end();
+  if (!perfect && (await judgeEra(body, headers)) === 'legacy') return serveLegacyMessage(call, incoming);
+  if (incoming.kind === 'request') await serveModernRequest(call, incoming.message);
+  else call.reply.send(202, {});
 }
 
-async function serveModernRequest(
-  { state, req, res }: HttpPost,
-  request: Parameters<typeof answerModernRequest>[1],
-): Promise<void> {
-  if (request.method === 'tools/call') {
-    const { name, arguments: args } = request.params ?? {};
+async function serveModernRequest(call: HttpCall, message: JsonRpcRequest): Promise<void> {
+  const { state, request, reply } = call;
+  if (message.method === 'tools/call') {
+    const { name, arguments: args } = message.params ?? {};
     const declared = state.server.tools.get(name as string)?.paramHeaders;
-    if (declared && declared.length > 0) requireParamHeaders(declared, args, req.headers);
+    if (declared && declared.length > 0) requireParamHeaders(declared, args, (header) => request.header(header));
   }
-  const answer = new HttpAnswer(res);
-  const exchange = new Exchange(request.id, { authInfo: toAuthInfo(req.auth) }, answer);
+  const answer = new HttpAnswer(call);
+  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth) }, answer);
   // Closing the response stream is how a modern client cancels.
-  res.on('close', () => exchange.cancel());
-  await runExchange({ state, exchange, answer, run: () => answerModernRequest(state.server, request, exchange) });
+  reply.onClose(() => exchange.cancel());
+  await runExchange({ state, exchange, answer, run: () => answerModernRequest(state.server, message, exchange) });
 }
 
-function standardHeadersOf({ headers }: IncomingMessage): StandardHeaders {
+function standardHeadersOf(request: HttpRequest): StandardHeaders {
   return {
-    protocolVersion: single(headers['mcp-protocol-version']),
-    method: single(headers['mcp-method']),
-    name: single(headers['mcp-name']),
+    protocolVersion: request.header('mcp-protocol-version'),
+    method: request.header('mcp-method'),
+    name: request.header('mcp-name'),
   };
-}
-
-/** Node joins repeated headers of these names with a comma, which then matches nothing. */
-function single(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(', ') : value;
 }

@@ -1,8 +1,9 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import type { HttpEndpoint } from './http-endpoint.js';
 import type { StreamableHTTPServerTransportOptions } from './http-options.js';
+import { NodeReply, NodeRequest } from './node-http.js';
 
 export interface ListenOptions extends StreamableHTTPServerTransportOptions {
   /** Default 0: the operating system chooses a free one. */
@@ -13,6 +14,10 @@ export interface ListenOptions extends StreamableHTTPServerTransportOptions {
   path?: string;
   /** Milliseconds that running calls get when the server closes. Default 10 000. */
   shutdownGrace?: number;
+  /** Milliseconds in which the headers of a request have to arrive. Default 10 000. */
+  headersTimeout?: number;
+  /** Milliseconds in which a whole request has to arrive. Default 30 000. */
+  requestTimeout?: number;
 }
 
 export interface McpHttpServer {
@@ -23,8 +28,8 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-/** Node's own limits leave a held request open for minutes. */
-const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 } as const;
+/** Longer than the idle time-out of common proxies, which would otherwise send into a connection that is being closed. */
+const keepAliveTimeout = 65_000;
 
 export async function listen(
   options: ListenOptions & { endpoint: HttpEndpoint; logger: Logger },
@@ -36,6 +41,8 @@ export async function listen(
     host = '127.0.0.1',
     path = '/mcp',
     shutdownGrace = 10_000,
+    headersTimeout = 10_000,
+    requestTimeout = 30_000,
     ...transportOptions
   } = options;
   if (isWildcard(host) && !transportOptions.allowedHosts) {
@@ -43,12 +50,13 @@ export async function listen(
       `The MCP server listens on every interface (${host}) and accepts any Host from outside; set allowedHosts.`,
     );
   }
-  // Loaded here, so that servers over stdio start 20 ms sooner.
-  const { createServer } = await import('node:http');
-  const server = createServer(timeouts, (req, res) => {
-    const url = parseRequestUrl(req.url);
-    if (!url) return void res.writeHead(400).end();
-    void endpoint.handle({ url, httpPath: path, req, res, options: transportOptions });
+  // Node looks for late requests every 30 s unless told otherwise.
+  const connectionsCheckingInterval = Math.min(1_000, headersTimeout, requestTimeout);
+  const limits = { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval };
+  const server = createServer(limits, (req, res) => {
+    const pathname = pathOf(req.url);
+    if (pathname === undefined) return void res.writeHead(400).end();
+    void endpoint.handle(new NodeRequest(req), new NodeReply(res), transportOptions, pathname === path);
   });
   await bind(server, port, host);
   const { port: bound } = server.address() as AddressInfo;
@@ -65,9 +73,11 @@ function isWildcard(host: string): boolean {
 }
 
 /** `undefined` for targets that are not a path, such as `//` or `http://[`. */
-function parseRequestUrl(target: string | undefined): URL | undefined {
+function pathOf(target: string | undefined): string | undefined {
+  // As it is, in most cases: parsing a URL costs more than all the rest that is done with it.
+  if (target !== undefined && /^\/[\w-]+$/.test(target)) return target;
   try {
-    return target?.startsWith('/') ? new URL(`http://localhost${target}`) : undefined;
+    return target?.startsWith('/') ? new URL(`http://localhost${target}`).pathname : undefined;
   } catch {
     return undefined;
   }
@@ -103,12 +113,9 @@ async function shutDown(server: Server, endpoint: HttpEndpoint, grace: number): 
   if (!server.listening) return;
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  await Promise.race([endpoint.drain(), delay(grace)]);
-  endpoint.close();
+  await endpoint.shutDown(grace);
+  // Answers that were just written leave before their connections are cut.
+  await new Promise((resolve) => setImmediate(resolve));
   server.closeAllConnections();
   await closed;
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

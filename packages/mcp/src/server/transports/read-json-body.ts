@@ -1,10 +1,12 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 
 /** The largest body that is read: 4 MiB. */
 export const defaultMaxBodyBytes: number = 4 * 1024 * 1024;
+
+/** Bytes that own their memory, as bodies do. */
+export type JsonBytes = Uint8Array<ArrayBuffer>;
 
 /**
  * Reads a request body of at most `maxBytes` and parses it. A body that declares more is refused before it is read, one that
@@ -13,40 +15,62 @@ export const defaultMaxBodyBytes: number = 4 * 1024 * 1024;
  * @throws ProtocolError with HTTP status 413 for too much, 400 (-32700) for what is not UTF-8 or not JSON
  */
 export async function readJsonBody(req: IncomingMessage, maxBytes: number): Promise<unknown> {
-  return parseJsonBytes(await readBytes(req, maxBytes));
+  const bytes = await readBytes(req, maxBytes);
+  return parseJsonText(bytes ? bytes.toString('utf8') : '', bytes);
 }
 
-/** @throws ProtocolError -32700 with HTTP status 400 for what is not UTF-8 or not JSON */
-export function parseJsonBytes(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw parseError('Parse error: the body is not UTF-8');
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw parseError('Parse error: Invalid JSON');
-  }
-}
-
-function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge(maxBytes));
+function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  refuseLargerThan(maxBytes, Number(req.headers['content-length'] ?? 0));
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let first: Buffer | undefined;
+    let rest: Buffer[] | undefined;
     let length = 0;
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
-      if (length <= maxBytes) return void chunks.push(chunk);
-      // What follows is read and thrown away, so that the client sees the answer and not a broken connection.
-      req.off('data', onData).resume();
-      chunks.length = 0;
-      reject(tooLarge(maxBytes));
+      if (length > maxBytes) {
+        // What follows is read and thrown away, so that the client sees the answer and not a broken connection.
+        req.off('data', onData).resume();
+        first = rest = undefined;
+        reject(tooLarge(maxBytes));
+      } else if (first) (rest ??= [first]).push(chunk);
+      else first = chunk;
     };
     const onLost = (): void => {
       if (!req.complete) reject(parseError('Parse error: the body ended early'));
     };
     req.on('data', onData);
-    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    req.on('end', () => resolve(rest ? Buffer.concat(rest) : first));
     req.on('error', onLost);
     req.on('close', onLost);
   });
+}
+
+/** @throws ProtocolError with HTTP status 413 */
+export function refuseLargerThan(maxBytes: number, bytes: number): void {
+  if (bytes > maxBytes) throw tooLarge(maxBytes);
+}
+
+const replacement = '\uFFFD';
+
+/**
+ * @param bytes - what the text was decoded from; decoding puts U+FFFD where bytes are no UTF-8, and only then they are looked at
+ * @throws ProtocolError -32700 with HTTP status 400 for what is not UTF-8 or not JSON
+ */
+export function parseJsonText(text: string, bytes?: Uint8Array): unknown {
+  if (bytes && text.includes(replacement)) requireUtf8(bytes);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw parseError('Parse error: Invalid JSON');
+  }
+}
+
+function requireUtf8(bytes: Uint8Array): void {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw parseError('Parse error: the body is not UTF-8');
+  }
 }
 
 function tooLarge(maxBytes: number): ProtocolError {

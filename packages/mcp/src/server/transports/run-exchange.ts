@@ -16,7 +16,7 @@ export interface ExchangeRun {
 /** Runs a request to its end and writes the answer. A cancelled request gets none. */
 export async function runExchange({ state, exchange, answer, run }: ExchangeRun): Promise<void> {
   const { requestId } = exchange;
-  state.waiting.add(answer);
+  state.heartbeat.add(answer);
   let text: string;
   let status = 200;
   try {
@@ -25,10 +25,9 @@ export async function runExchange({ state, exchange, answer, run }: ExchangeRun)
     if (error instanceof ProtocolError) status = error.httpStatus;
     else state.server.logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
     text = errorText(requestId, error);
-  } finally {
-    state.waiting.delete(answer);
   }
   exchange.settle();
   if (exchange.cancelled) answer.abandon();
   else answer.end(text, status);
+  state.heartbeat.remove(answer);
 }

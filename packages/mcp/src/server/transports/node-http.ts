@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AuthenticatedRequest } from './http-options.js';
+import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest } from './http-message.js';
+import { parseJsonText, readJsonBody } from './read-json-body.js';
+
+/** A request of `node:http`, or of a framework on top of it. */
+export class NodeRequest implements HttpRequest {
+  readonly #req: AuthenticatedRequest;
+
+  constructor(req: IncomingMessage) {
+    this.#req = req;
+  }
+
+  get method(): string | undefined {
+    return this.#req.method;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#req.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  get repeatsHost(): boolean {
+    const { rawHeaders } = this.#req;
+    let count = 0;
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index] as string;
+      if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+    }
+    return count > 1;
+  }
+
+  /** Only what arrives over loopback: a page in a browser on this machine can reach nothing else by rebinding. */
+  get isRebindable(): boolean {
+    const address = this.#req.socket?.localAddress;
+    return (
+      address !== undefined && (address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'))
+    );
+  }
+
+  get auth(): unknown {
+    return this.#req.auth;
+  }
+
+  /** Middleware may have read the body already. */
+  readJson(maxBytes: number): unknown {
+    const { body } = this.#req;
+    if (body === undefined) return readJsonBody(this.#req, maxBytes);
+    if (typeof body === 'string') return parseJsonText(body);
+    if (body instanceof Uint8Array) return parseJsonText(Buffer.from(body).toString('utf8'), body);
+    return body;
+  }
+}
+
+export class NodeReply implements HttpReply, EventSink {
+  readonly #res: ServerResponse;
+
+  constructor(res: ServerResponse) {
+    this.#res = res;
+  }
+
+  /** One `writeHead` and one `end` with a known length: one packet for small answers. */
+  send(status: number, headers: Readonly<Record<string, string>>, text?: string): void {
+    const res = this.#res;
+    if (res.destroyed || res.headersSent) return;
+    if (text === undefined) return void res.writeHead(status, headers).end();
+    res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
+    res.end(text);
+  }
+
+  stream(headers: Readonly<Record<string, string>>): EventSink {
+    if (!this.#res.destroyed) this.#res.writeHead(200, headers);
+    return this;
+  }
+
+  onClose(callback: () => void): void {
+    this.#res.on('close', callback);
+  }
+
+  write(text: string): void {
+    const res = this.#res;
+    if (res.destroyed || res.writableEnded) return;
+    res.write(text);
+    if (res.writableLength > maxBufferedBytes) res.destroy();
+  }
+
+  end(): void {
+    if (!this.#res.writableEnded) this.#res.end();
+  }
+}

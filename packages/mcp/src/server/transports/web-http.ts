@@ -1,0 +1,121 @@
+import { parseJsonText, refuseLargerThan, type JsonBytes } from './read-json-body.js';
+import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest } from './http-message.js';
+
+/** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
+export class WebRequest implements HttpRequest {
+  readonly repeatsHost: boolean = false;
+  readonly auth: unknown;
+  readonly #request: Request;
+
+  constructor(request: Request, auth: unknown) {
+    this.#request = request;
+    this.auth = auth;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers.get(name);
+    if (value !== null) return value;
+    // A `Request` made in the program has no Host header; the URL says the same.
+    return name === 'host' ? new URL(this.#request.url).host : undefined;
+  }
+
+  /** The address a request came in on is not known here. Over https a rebound name fails at its certificate. */
+  get isRebindable(): boolean {
+    return !this.#request.url.startsWith('https:');
+  }
+
+  async readJson(maxBytes: number): Promise<unknown> {
+    const declared = this.header('content-length');
+    refuseLargerThan(maxBytes, Number(declared ?? 0));
+    const { body } = this.#request;
+    if (!body) return parseJsonText('');
+    const bytes =
+      declared === undefined ? await readAll(body, maxBytes) : new Uint8Array(await this.#request.arrayBuffer());
+    refuseLargerThan(maxBytes, bytes.length);
+    return parseJsonText(new TextDecoder().decode(bytes), bytes);
+  }
+}
+
+async function readAll(body: ReadableStream<JsonBytes>, maxBytes: number): Promise<JsonBytes> {
+  const chunks: JsonBytes[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    refuseLargerThan(maxBytes, length);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+const encoder = new TextEncoder();
+
+/** Makes a `Response`, whole or with a stream as its body. */
+export class WebReply implements HttpReply, EventSink {
+  readonly response: Promise<Response>;
+  readonly #request: Request;
+  #respond: ((response: Response) => void) | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #onClose: (() => void) | undefined;
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.response = new Promise((resolve) => {
+      this.#respond = resolve;
+    });
+  }
+
+  send(status: number, headers: Readonly<Record<string, string>>, text?: string): void {
+    this.#respond?.(new Response(text ?? null, { status, headers }));
+    this.#respond = undefined;
+  }
+
+  stream(headers: Readonly<Record<string, string>>): EventSink {
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        cancel: () => this.#close(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: maxBufferedBytes }),
+    );
+    this.#respond?.(new Response(body, { headers }));
+    this.#respond = undefined;
+    return this;
+  }
+
+  onClose(callback: () => void): void {
+    this.#onClose = callback;
+    this.#request.signal.addEventListener('abort', () => this.#close(), { once: true });
+  }
+
+  write(text: string): void {
+    const controller = this.#controller;
+    if (!controller) return;
+    controller.enqueue(encoder.encode(text));
+    if ((controller.desiredSize ?? 0) > 0) return;
+    controller.error(new Error('The reader of this event stream does not keep up.'));
+    this.#close();
+  }
+
+  end(): void {
+    this.#controller?.close();
+    this.#close();
+  }
+
+  #close(): void {
+    this.#controller = undefined;
+    this.#onClose?.();
+    this.#onClose = undefined;
+  }
+}
