@@ -23,6 +23,11 @@ export interface McpExtra {
   /** Fires when the client cancels the request or goes away. */
   signal?: AbortSignal;
   sendNotification?: (notification: { method: string; params?: Record<string, unknown> }) => Promise<void>;
+  /**
+   * Lets the client hang up and come back for the answer later, so that a long call holds no connection. Does nothing without a
+   * session and an `eventStore`.
+   */
+  closeSSEStream?: () => void;
   sendRequest?: (request: { method: string; params?: Record<string, unknown> }, ...rest: unknown[]) => Promise<unknown>;
 }
 
