@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 export interface OpenAiRequest {
   path: string;
   headers: IncomingHttpHeaders;
-  body: { model: string; input?: string[]; messages?: ChatMessage[]; tools?: unknown[]; stream?: boolean };
+  body: { model: string; input?: unknown[]; messages?: ChatMessage[]; tools?: unknown[]; stream?: boolean };
 }
 
 interface ChatMessage {
@@ -22,7 +22,7 @@ export interface OpenAiServer {
 
 /**
  * Starts a server with embeddings of two numbers (length and number of spaces) and a chat model that calls the first tool it
- * is offered with `{"city":"Oslo"}`, and then repeats the result.
+ * is offered with `{"city":"Oslo"}`, and then repeats the result; through the chat API and the responses API.
  */
 export async function startOpenAiServer(): Promise<OpenAiServer> {
   const requests: OpenAiRequest[] = [];
@@ -32,7 +32,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as OpenAiRequest['body'];
       requests.push({ path: request.url ?? '', headers: request.headers, body });
-      const answer = request.url === '/v1/embeddings' ? embed(body.input ?? []) : chat(body);
+      const answer = answerTo(request.url ?? '', body);
       if (body.stream) {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.end(toEvents(answer as ReturnType<typeof chat>));
@@ -54,6 +54,28 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
         server.closeAllConnections();
       }),
   };
+}
+
+function answerTo(path: string, body: OpenAiRequest['body']): object {
+  if (path === '/v1/embeddings') return embed((body.input ?? []) as string[]);
+  return path === '/v1/responses' ? respond(body) : chat(body);
+}
+
+/** The responses API, without streaming. */
+function respond({ input = [], tools = [], model }: OpenAiRequest['body']) {
+  const last = input.at(-1) as { type?: string; output?: string };
+  const [tool] = tools as { name: string }[];
+  const isAnswered = last.type === 'function_call_output';
+  const text = isAnswered ? `The tool said ${String(last.output)}` : 'Hello!';
+  const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: tool?.name, arguments: '{"city":"Oslo"}' };
+  const message = {
+    type: 'message',
+    role: 'assistant',
+    id: 'msg_1',
+    content: [{ type: 'output_text', text, annotations: [] }],
+  };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  return { id: 'resp_1', created_at: 0, model, output: [tool && !isAnswered ? call : message], usage };
 }
 
 function embed(input: string[]) {

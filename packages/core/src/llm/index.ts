@@ -8,4 +8,9 @@ export {
   type RoutedEmbedResult,
 } from './model-router-embedding-model.js';
 export type { ModelProviderOptions } from './model-provider.js';
-export { resolveLanguageModel, type LanguageModel, type MastraLanguageModel } from './resolve-language-model.js';
+export {
+  resolveLanguageModel,
+  type LanguageModel,
+  type MastraLanguageModel,
+  type ResolvedLanguageModel,
+} from './resolve-language-model.js';

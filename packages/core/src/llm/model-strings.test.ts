@@ -113,8 +113,8 @@ describe('resolveLanguageModel', () => {
       baseURL: server.baseURL,
       headers: { 'x-team': 'chat' },
     });
-    expect((await generateText({ model: model as never, prompt: 'Hi' })).text).toBe('Hello!');
-    expect(await streamText({ model: model as never, prompt: 'Hi' }).text).toBe('Hello!');
+    expect((await generateText({ model: model, prompt: 'Hi' })).text).toBe('Hello!');
+    expect(await streamText({ model, prompt: 'Hi' }).text).toBe('Hello!');
     expect(server.requests.slice(-2).map((request) => request.path)).toEqual([
       '/v1/chat/completions',
       '/v1/chat/completions',

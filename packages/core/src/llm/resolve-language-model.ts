@@ -12,6 +12,14 @@ export interface LanguageModel {
   doStream(options: any): PromiseLike<any>;
 }
 
+/** A model that goes into `generateText` of every AI SDK major; which specification it follows is known only at run time. */
+export interface ResolvedLanguageModel extends LanguageModel {
+  // oxlint-disable-next-line typescript/no-explicit-any -- each AI SDK major wants a literal of its own
+  readonly specificationVersion: any;
+  // oxlint-disable-next-line typescript/no-explicit-any -- part of every specification, never read here
+  readonly supportedUrls: any;
+}
+
 /** The older name of {@link LanguageModel}. */
 export type MastraLanguageModel = LanguageModel;
 
@@ -30,8 +38,9 @@ export type MastraLanguageModel = LanguageModel;
 export async function resolveLanguageModel(
   model: LanguageModel | string,
   options: ModelProviderOptions = {},
-): Promise<LanguageModel> {
-  if (typeof model !== 'string') return model;
+): Promise<ResolvedLanguageModel> {
+  // Whoever made the object follows one of the specifications, all of which have the member that is not asked for here.
+  if (typeof model !== 'string') return model as ResolvedLanguageModel;
   const { provider, modelId } = parseModelString(model);
   const models = await loadModelProvider(provider, options);
   const create = (options.baseURL !== undefined && models.chat) || models.languageModel;
@@ -40,7 +49,7 @@ export async function resolveLanguageModel(
   }
   try {
     // A model of the provider's package, whatever specification version that package implements.
-    return create.call(models, modelId) as LanguageModel;
+    return create.call(models, modelId) as ResolvedLanguageModel;
   } catch (error) {
     throw explainModelError(error, model.trim());
   }

@@ -72,7 +72,7 @@ function createCallId(): string {
  * The request context of a call: its own, or the one inside the context of the AI SDK. A plain object there becomes a context
  * with its entries.
  */
-export function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
+function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
   const given: unknown = options.requestContext ?? options.context ?? options.experimental_context;
   if (given === undefined || given === null) return new RequestContext();
   if (isRequestContext(given)) return given;
