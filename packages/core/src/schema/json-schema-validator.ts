@@ -1,20 +1,38 @@
-import { Validator, type OutputUnit, type Schema as CfworkerSchema, type SchemaDraft } from '@cfworker/json-schema';
-import { QuiverError, toErrorMessage } from '../errors.js';
+import {
+  dereference,
+  validate as validateWithLookup,
+  type OutputUnit,
+  type Schema as CfworkerSchema,
+  type SchemaDraft,
+} from '@cfworker/json-schema';
+import { isQuiverError, QuiverError, toErrorMessage } from '../errors.js';
 import type { JsonSchema, ValidationResult } from './schema.js';
 
-const validators = new WeakMap<JsonSchema, Validator>();
+interface CompiledSchema {
+  readonly draft: SchemaDraft;
+  /** Every subschema by its address. */
+  readonly lookup: Record<string, CfworkerSchema | boolean>;
+  readonly hasReferences: boolean;
+}
+
+const compiledSchemas = new WeakMap<JsonSchema, CompiledSchema>();
+
+/** References followed in one validation; a few lines of nested `allOf` and `$ref` can ask for billions. */
+const maxReferences = 1_000_000;
 
 /**
  * Checks a value against JSON Schema without generating code, so it also runs where `new Function` is forbidden.
  * References to other documents are never fetched. Properties that hold `undefined` count as absent, dates as their text.
  *
  * @throws `SCHEMA_INVALID` when the schema itself cannot be used, for example because of an unresolved `$ref`
+ * @throws `SCHEMA_TOO_COMPLEX` when the check would follow more than a million references
  */
 export function validateJsonSchema(schema: JsonSchema, value: unknown): ValidationResult<unknown> {
   let errors: readonly OutputUnit[];
   try {
     errors = run(schema, value);
-  } catch {
+  } catch (error) {
+    if (isQuiverError(error)) throw error;
     // Either the value holds something that is not JSON, or the schema is broken: the same value as pure JSON tells which.
     const json = toJson(value);
     if (json === undefined)
@@ -22,6 +40,7 @@ export function validateJsonSchema(schema: JsonSchema, value: unknown): Validati
     try {
       errors = run(schema, JSON.parse(json));
     } catch (error) {
+      if (error instanceof RangeError) return { ok: false, issues: [{ path: [], message: tooDeep }] };
       throw new QuiverError(
         'SCHEMA_INVALID',
         `The JSON Schema cannot be used for validation: ${toErrorMessage(error)}`,
@@ -41,14 +60,46 @@ export function validateJsonSchema(schema: JsonSchema, value: unknown): Validati
   };
 }
 
+const tooDeep = 'The value is nested too deeply, or the schema refers to itself without end.';
+
 function run(schema: JsonSchema, value: unknown): readonly OutputUnit[] {
-  let validator = validators.get(schema);
-  if (!validator) {
-    validator = new Validator(schema as CfworkerSchema, draftOf(schema), false);
-    validators.set(schema, validator);
+  let compiled = compiledSchemas.get(schema);
+  if (!compiled) {
+    compiled = compile(schema);
+    compiledSchemas.set(schema, compiled);
   }
-  const result = validator.validate(value);
+  const { draft, lookup, hasReferences } = compiled;
+  const result = validateWithLookup(
+    value,
+    schema as CfworkerSchema,
+    draft,
+    hasReferences ? countReferences(lookup) : lookup,
+    false,
+  );
   return result.valid ? [] : result.errors;
+}
+
+function compile(schema: JsonSchema): CompiledSchema {
+  const lookup = dereference(schema as CfworkerSchema);
+  return {
+    draft: draftOf(schema),
+    lookup,
+    hasReferences: /"\$(?:recursiveR|dynamicR|r)ef"/.test(JSON.stringify(schema)),
+  };
+}
+
+function countReferences(lookup: CompiledSchema['lookup']): CompiledSchema['lookup'] {
+  let followed = 0;
+  return new Proxy(lookup, {
+    get(target, address) {
+      followed += 1;
+      if (followed <= maxReferences) return target[address as string];
+      throw new QuiverError(
+        'SCHEMA_TOO_COMPLEX',
+        `The JSON Schema refers to itself more than ${maxReferences} times for one value. Simplify its $ref.`,
+      );
+    },
+  });
 }
 
 function toJson(value: unknown): string | undefined {

@@ -117,6 +117,46 @@ describe('validate with JSON Schema', () => {
     expect(() => validate(broken, { a: 1 })).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
   });
 
+  it('gives up on a few lines that would take forever', () => {
+    const $defs: Record<string, unknown> = { d0: { type: 'object' } };
+    for (let level = 1; level <= 40; level += 1) {
+      const below = { $ref: `#/$defs/d${level - 1}` };
+      $defs[`d${level}`] = { allOf: [below, below] };
+    }
+    const started = performance.now();
+    expect(() => validate({ $ref: '#/$defs/d40', $defs }, {})).toThrow(
+      expect.objectContaining({ code: 'SCHEMA_TOO_COMPLEX' }),
+    );
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  it('follows as many references as a large value needs', () => {
+    const list = { type: 'array', items: { $ref: '#/$defs/row' }, $defs: { row: { type: 'object' } } };
+    expect(
+      validate(
+        list,
+        Array.from({ length: 50_000 }, () => ({})),
+      ),
+    ).toMatchObject({ ok: true });
+  });
+
+  it('refuses what is nested too deeply, and a schema that is nothing but itself', () => {
+    const tree = { type: 'array', items: { $ref: '#' } };
+    for (const depth of [3_000, 100_000]) {
+      let value: unknown[] = [];
+      for (let level = 0; level < depth; level += 1) value = [value];
+      expect(() => validate(tree, value)).not.toThrow();
+    }
+    expect(validate({ $ref: '#' }, {})).toMatchObject({ ok: false });
+  });
+
+  it('does not take what every object inherits for a property', () => {
+    const inherited = { type: 'object', properties: { toString: { type: 'string' }, constructor: { type: 'number' } } };
+    expect(validate(inherited, {})).toEqual({ ok: true, value: {} });
+    expect(validate({ ...inherited, required: ['toString'] }, {})).toMatchObject({ ok: false });
+    expect(validate(inherited, { toString: 1 })).toMatchObject({ ok: false, issues: [{ path: ['toString'] }] });
+  });
+
   it('does not fetch a reference to another document', () => {
     expect(() => validate({ $ref: 'https://example.com/schema.json' }, {})).toThrow('cannot be used for validation');
   });
