@@ -15,7 +15,18 @@ export type {
   ToolListInfo,
 } from './server-config.js';
 export type { RequestStateOptions } from './modern/request-state.js';
-export type { ToolsInput } from './tool-registry.js';
+export type { ToolsInput, ToolType } from './tool-registry.js';
+export type { MCPServerPrompts } from './prompts.js';
+export type { MCPServerResourceContent, MCPServerResources } from './resources.js';
+export type { CallbackContext } from './callback-context.js';
+export type { CompletionRequest } from './completions.js';
+export type { CacheableMethod, CacheHint, CacheHints } from './cache-hints.js';
+export type { ServerEvent, ServerEventBus } from './server-events.js';
+export type { PromptActions, ResourceActions, ToolActions } from './server-actions.js';
+export type { ElicitationActions } from './elicitation-actions.js';
+export type { UriVariables } from './uri-template.js';
+export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
+export type { ContentAnnotations, Icon, Resource, ResourceTemplate } from '../resource.js';
 export type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './transports/http-options.js';
 export type { ListenOptions, McpHttpServer } from './transports/listen.js';
 export type { EventMessage, EventStore } from './transports/event-store.js';

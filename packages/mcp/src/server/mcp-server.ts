@@ -1,9 +1,18 @@
-import { getDefaultLogger, QuiverError } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
 import { executeTool, getToolId } from '@quiver/core/tools';
-import { createRequestStateCodec } from './modern/request-state.js';
+import { createServerDefinition } from './create-server-definition.js';
+import { createElicitationActions, type ElicitationActions } from './elicitation-actions.js';
+import {
+  createPromptActions,
+  createResourceActions,
+  createToolActions,
+  type PromptActions,
+  type ResourceActions,
+  type ToolActions,
+} from './server-actions.js';
 import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './server-config.js';
 import type { ServerDefinition } from './server-definition.js';
-import { ToolRegistry, type RegisteredTool, type ToolsInput } from './tool-registry.js';
+import type { RegisteredTool, ToolsInput } from './tool-registry.js';
 import { HttpEndpoint } from './transports/http-endpoint.js';
 import type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './transports/http-options.js';
 import type { ListenOptions, McpHttpServer } from './transports/listen.js';
@@ -44,6 +53,14 @@ export interface FetchOptions extends StreamableHTTPServerTransportOptions {
  */
 export class MCPServer implements AsyncDisposable {
   readonly id: string;
+  /** Adds and removes tools at run time. */
+  readonly toolActions: ToolActions;
+  /** Tells clients that resources changed. */
+  readonly resources: ResourceActions;
+  /** Tells clients that prompts changed. */
+  readonly prompts: PromptActions;
+  /** Asks the user of a connected client outside of any call. */
+  readonly elicitation: ElicitationActions;
   readonly #config: MCPServerConfig;
   readonly #definition: ServerDefinition;
   readonly #releaseDate: string;
@@ -54,31 +71,20 @@ export class MCPServer implements AsyncDisposable {
   readonly #listening = new Set<McpHttpServer>();
   #stdio: StdioConnection | undefined;
 
-  /** @throws `SERVER_CONFIG_INVALID` without name or version */
+  /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
-    const { name, version, instructions, tools, logger = getDefaultLogger() } = config;
-    if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '') {
-      throw new QuiverError(
-        'SERVER_CONFIG_INVALID',
-        'MCPServer needs a name and a version: both are shown to every client.',
-      );
-    }
+    this.#definition = createServerDefinition(config);
     this.id = config.id ?? crypto.randomUUID();
     this.#config = config;
     this.#releaseDate = config.releaseDate ?? new Date().toISOString();
-    this.#definition = {
-      serverInfo: { name, version },
-      instructions,
-      capabilities: { tools: {}, logging: {} },
-      tools: new ToolRegistry(tools, logger),
-      requestState: createRequestStateCodec(config.requestState),
-      peers: new Set(),
-      logger,
-    };
     this.#http = new HttpEndpoint(this.#definition);
     this.#fetching = new HttpEndpoint(this.#definition);
     this.#sse = new SSEEndpoint(this.#definition);
     this.#honoSse = new SSEEndpoint(this.#definition);
+    this.toolActions = createToolActions(this.#definition);
+    this.resources = createResourceActions(this.#definition);
+    this.prompts = createPromptActions(this.#definition);
+    this.elicitation = createElicitationActions(this.#definition);
   }
 
   /**
@@ -225,6 +231,7 @@ export class MCPServer implements AsyncDisposable {
       this.#honoSse.shutDown(grace),
       ...[...this.#listening].map((running) => running.close()),
     ]);
+    this.#definition.audience.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -291,7 +298,7 @@ export class MCPServer implements AsyncDisposable {
   }
 }
 
-function toToolInfo({ name, tool, listed }: RegisteredTool): ToolInfo {
+function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo {
   const { description, inputSchema, outputSchema } = listed;
   return {
     id: getToolId(tool) ?? name,
@@ -299,7 +306,7 @@ function toToolInfo({ name, tool, listed }: RegisteredTool): ToolInfo {
     ...(description !== undefined && { description }),
     inputSchema,
     ...(outputSchema && { outputSchema }),
-    toolType: 'tool',
+    toolType,
   };
 }
 

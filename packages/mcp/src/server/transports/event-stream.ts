@@ -17,8 +17,10 @@ export interface EventStreamOptions {
  */
 export class EventStream implements Channel {
   readonly #options: EventStreamOptions;
+  /** Who has asked for the stream. */
+  #reader: EventSink | undefined;
+  /** Where messages go: the reader, once it has all that it missed. */
   #sink: EventSink | undefined;
-  #hasReader = false;
   #isComplete = false;
   /** Writes wait for the store, and for each other. */
   #order: Promise<void> = Promise.resolve();
@@ -28,13 +30,13 @@ export class EventStream implements Channel {
   }
 
   get hasReader(): boolean {
-    return this.#hasReader;
+    return this.#reader !== undefined;
   }
 
   /** Gives the stream its first reader. */
   attach(sink: EventSink): void {
+    this.#reader = sink;
     this.#sink = sink;
-    this.#hasReader = true;
   }
 
   /** Marks the beginning, so that a client that has seen no message yet can come back too. */
@@ -52,7 +54,7 @@ export class EventStream implements Channel {
     const { store, id } = this.#options;
     if (!store) {
       this.#sink?.write(toEvent(messageText));
-      return this.#hasReader;
+      return this.hasReader;
     }
     this.#enqueue(async () => {
       let eventId: string | undefined;
@@ -69,10 +71,10 @@ export class EventStream implements Channel {
   /** Gives the stream a new reader, after all that it missed. */
   resume(sink: EventSink, lastEventId: string): void {
     const { store } = this.#options;
-    this.#hasReader = true;
+    this.#reader = sink;
     this.#enqueue(async () => {
       if (store) await replay(store, lastEventId, sink);
-      if (!this.#hasReader) return;
+      if (this.#reader !== sink) return;
       this.#sink = sink;
       if (this.#isComplete) sink.end();
     });
@@ -82,18 +84,20 @@ export class EventStream implements Channel {
     this.#sink?.write(': keep-alive\n\n');
   }
 
-  /** The reader has gone. */
-  detach(): void {
+  /** A reader has gone. It may be heard of late, when there is another one already. */
+  detach(sink: EventSink): void {
+    if (this.#reader !== sink) return;
+    this.#reader = undefined;
     this.#sink = undefined;
-    this.#hasReader = false;
   }
 
   /** Sends the reader away, to come back later. */
   pause(): void {
     this.#enqueue(async () => {
       const sink = this.#sink;
-      this.detach();
-      sink?.end();
+      if (!sink) return;
+      this.detach(sink);
+      sink.end();
     });
   }
 

@@ -1,4 +1,4 @@
-import type { Channel } from '../exchange.js';
+import type { Channel, Exchange } from '../exchange.js';
 import type { Session } from '../sessions.js';
 import { EventStream } from './event-stream.js';
 import type { HttpCall } from './http-endpoint.js';
@@ -12,6 +12,8 @@ const firstVersionWithPriming = '2025-11-25';
  * message before the answer turns the response into an event stream.
  */
 export class HttpAnswer implements Channel {
+  /** The request that is answered, once it runs. */
+  exchange: Exchange | undefined;
   readonly #call: HttpCall;
   readonly #session: Session | undefined;
   readonly #announcesSession: boolean;
@@ -63,8 +65,9 @@ export class HttpAnswer implements Channel {
     if (session && store) this.#streamId = session.nextStreamId();
     const stream = new EventStream({ id: this.#streamId, store, onStoreError: state.onStoreError });
     this.#stream = stream;
-    stream.attach(reply.stream(this.#headers(eventStreamHeaders)));
-    reply.onClose(() => stream.detach());
+    const sink = reply.stream(this.#headers(eventStreamHeaders));
+    stream.attach(sink);
+    reply.onClose(() => stream.detach(sink));
     if (session && store) {
       (session.streams ??= new Map()).set(this.#streamId, stream);
       if (session.protocolVersion >= firstVersionWithPriming) stream.prime(options.retryInterval);

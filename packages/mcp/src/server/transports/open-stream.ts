@@ -5,7 +5,7 @@ import type { Session } from '../sessions.js';
 import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, replay } from './event-stream.js';
 import type { HttpCall } from './http-endpoint.js';
-import { eventStreamHeaders } from './http-message.js';
+import { eventStreamHeaders, type EventSink } from './http-message.js';
 import { requireSession } from './require-session.js';
 
 /**
@@ -22,8 +22,9 @@ export async function openStream(call: HttpCall): Promise<void> {
   if (lastEventId && options.eventStore) return resumeStream(call, session, options.eventStore, lastEventId);
   if (session.ownStream?.hasReader) throw conflict();
   const stream = (session.ownStream ??= createOwnStream(call, session));
-  stream.attach(call.reply.stream(eventStreamHeaders));
-  watch(call, session, stream);
+  const sink = call.reply.stream(eventStreamHeaders);
+  stream.attach(sink);
+  watch(call, session, stream, sink);
   // Sends the headers, so that the client knows that it is heard.
   stream.keepAlive();
   if (session.protocolVersion >= '2025-11-25') stream.prime(options.retryInterval);
@@ -47,17 +48,17 @@ async function resumeStream(call: HttpCall, session: Session, store: EventStore,
     return sink.end();
   }
   stream.resume(sink, lastEventId);
-  watch(call, session, stream);
+  watch(call, session, stream, sink);
 }
 
 function createOwnStream({ state, options }: HttpCall, session: Session): EventStream {
   return new EventStream({ id: session.ownStreamId, store: options.eventStore, onStoreError: state.onStoreError });
 }
 
-function watch({ state, reply, options }: HttpCall, session: Session, stream: EventStream): void {
+function watch({ state, reply, options }: HttpCall, session: Session, stream: EventStream, sink: EventSink): void {
   state.heartbeat.start();
   reply.onClose(() => {
-    stream.detach();
+    stream.detach(sink);
     // Without a store nothing is kept for a reader that comes back.
     if (!options.eventStore && session.ownStream === stream) session.ownStream = undefined;
     state.sessions.touch(session);

@@ -1,0 +1,182 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import { Client as ClientV2, SSEClientTransport as SSEV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport as SSEV1 } from '@modelcontextprotocol/sdk/client/sse.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readEvents } from '../../../test/event-reader.ts';
+import { exampleTools } from '../../../test/example-tools.ts';
+import { initializeParams, rpc, send } from '../../../test/wire.ts';
+import { MCPServer } from '../mcp-server.js';
+
+interface Said {
+  content: [{ text: string }];
+}
+
+const identity = { name: 'sse', version: '1' };
+const paths = { ssePath: '/sse', messagePath: '/message' };
+const urlOf = (target: string | undefined): URL => new URL(target ?? '', 'http://localhost');
+const portOf = (http: unknown): number => ((http as Server).address() as AddressInfo).port;
+
+/** The three ways to mount it, each with a server of its own. */
+const mounts: [string, (server: MCPServer) => Promise<Server>][] = [
+  [
+    'startSSE',
+    async (server) =>
+      listening(createServer((req, res) => void server.startSSE({ url: urlOf(req.url), ...paths, req, res }))),
+  ],
+  [
+    'startHonoSSE with req and res',
+    async (server) =>
+      listening(createServer((req, res) => void server.startHonoSSE({ url: urlOf(req.url), ...paths, req, res }))),
+  ],
+  [
+    "startHonoSSE with Hono's context",
+    async (server) => {
+      const app = new Hono();
+      app.all('*', (context) => server.startHonoSSE({ url: new URL(context.req.url), ...paths, context }));
+      return new Promise((resolve) => {
+        const http = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(http as Server));
+      });
+    },
+  ],
+];
+
+function listening(http: Server): Promise<Server> {
+  return new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(http)));
+}
+
+describe.each(mounts)('%s', (name, mount) => {
+  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  let http: Server;
+  let base: string;
+  beforeAll(async () => {
+    http = await mount(server);
+    base = `http://127.0.0.1:${portOf(http)}`;
+  });
+  afterAll(async () => {
+    await server.close();
+    http.closeAllConnections();
+    http.close();
+  });
+
+  const connectV1 = async (): Promise<ClientV1> => {
+    const client = new ClientV1(identity, { capabilities: { elicitation: {} } });
+    await client.connect(new SSEV1(new URL(`${base}/sse`)));
+    return client;
+  };
+
+  test('a message before any stream is refused', async () => {
+    const answer = await send(`${base}/message?sessionId=a`, { body: rpc('ping') });
+    expect([answer.status, answer.text]).toEqual([503, 'SSE connection not established']);
+  });
+
+  test('clients of both official SDKs list, call and hear of progress', async () => {
+    const client2 = new ClientV2(identity);
+    await client2.connect(new SSEV2(new URL(`${base}/sse`)));
+    const client1 = await connectV1();
+    expect((await client1.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
+    expect((await client2.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
+    const seen: number[] = [];
+    await client1.callTool({ name: 'steps' }, undefined, { onprogress: ({ progress }) => void seen.push(progress) });
+    expect(seen).toEqual([1, 2]);
+    expect(await client2.callTool({ name: 'add', arguments: { a: 1, b: 2 } })).toMatchObject({
+      structuredContent: { sum: 3 },
+    });
+    await client1.close();
+    await client2.close();
+  });
+
+  test('S05 E03 40 clients with equal ids get their own answers and their own questions', async () => {
+    const texts = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const client = await connectV1();
+        client.setRequestHandler(ElicitRequestSchema, async ({ params }) => ({
+          action: 'accept',
+          content: params.message.includes('name') ? { name: `user ${index}` } : { age: index },
+        }));
+        const result = (await client.callTool({ name: 'contact' })) as unknown as Said;
+        await client.close();
+        return result.content[0].text;
+      }),
+    );
+    expect(texts).toEqual(Array.from({ length: 40 }, (_, index) => `Hello user ${index}, ${index}`));
+  });
+
+  test('the stream begins with the endpoint, answers come on it, and the getter knows the connection', async () => {
+    const stream = await readEvents(`${base}/sse`);
+    expect(stream.headers['content-type']).toBe('text/event-stream');
+    await expect.poll(() => stream.events.length).toBe(1);
+    expect(stream.events[0]?.event).toBe('endpoint');
+    const endpoint = stream.events[0]?.data as string;
+    expect(endpoint).toMatch(/^\/message\?sessionId=[0-9a-f-]{36}$/);
+    const sessionId = endpoint.split('=')[1] as string;
+    const transport = name === 'startSSE' ? server.getSseTransport(sessionId) : server.getSseHonoTransport(sessionId);
+    expect(transport?.sessionId).toBe(sessionId);
+    const posted = await send(base + endpoint, { body: rpc('initialize', initializeParams) });
+    expect(posted.status).toBe(202);
+    await expect.poll(() => stream.events.length).toBe(2);
+    expect(JSON.parse(stream.events[1]?.data as string)).toMatchObject({
+      id: 1,
+      result: { protocolVersion: '2025-11-25' },
+    });
+    await transport?.close();
+    await stream.ended;
+    expect(
+      name === 'startSSE' ? server.getSseTransport(sessionId) : server.getSseHonoTransport(sessionId),
+    ).toBeUndefined();
+  });
+
+  test('what is wrong is refused with a status', async () => {
+    const stream = await readEvents(`${base}/sse`);
+    await expect.poll(() => stream.events.length).toBe(1);
+    const endpoint = base + (stream.events[0]?.data as string);
+    const status = async (url: string, options: Parameters<typeof send>[1]): Promise<number> =>
+      (await send(url, options)).status;
+    expect(await status(`${base}/message`, { body: rpc('ping') })).toBe(400);
+    expect(await status(`${base}/message?sessionId=nobody`, { body: rpc('ping') })).toBe(400);
+    expect(await status(`${base}/elsewhere`, { body: rpc('ping') })).toBe(404);
+    expect(await status(`${base}/sse`, { body: rpc('initialize', initializeParams) })).toBe(405);
+    expect(await status(endpoint, { body: '{"jsonrpc"' })).toBe(400);
+    expect(await status(endpoint, { body: 'x'.repeat(5 * 1024 * 1024) })).toBe(413);
+    expect(await status(endpoint, { headers: { 'content-type': 'text/plain' }, body: rpc('ping') })).toBe(415);
+    expect(await status(endpoint, { headers: { host: 'evil.example' }, body: rpc('ping') })).toBe(403);
+    expect(await status(`${base}/sse`, { method: 'GET', headers: { origin: 'https://evil.example' } })).toBe(403);
+    expect(await status(endpoint, { body: rpc('ping') })).toBe(202);
+    stream.destroy();
+  });
+
+  test('a client that goes away cancels what it waits for', async () => {
+    const { aborted } = await import('../../../test/example-tools.ts');
+    const before = aborted.count;
+    const client = await connectV1();
+    const call = client.callTool({ name: 'wait', arguments: { milliseconds: 60_000 } });
+    call.catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await client.close();
+    await expect.poll(() => aborted.count).toBe(before + 1);
+  });
+});
+
+test('S13 a connection belongs to the caller that opened it', async () => {
+  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  const http = await listening(
+    createServer((req, res) => {
+      Object.assign(req, { auth: { token: req.headers.authorization } });
+      void server.startSSE({ url: urlOf(req.url), ...paths, req, res });
+    }),
+  );
+  const base = `http://127.0.0.1:${portOf(http)}`;
+  const stream = await readEvents(`${base}/sse`, { headers: { authorization: 'a' } });
+  await expect.poll(() => stream.events.length).toBe(1);
+  const post = async (authorization: string): Promise<number> =>
+    (await send(base + (stream.events[0]?.data as string), { headers: { authorization }, body: rpc('ping') })).status;
+  expect(await post('b')).toBe(400);
+  expect(await post('a')).toBe(202);
+  stream.destroy();
+  await server.close();
+  http.close();
+});
