@@ -14,7 +14,7 @@ export interface ClientToolOptions<
   InputSchema extends Schema | undefined,
   OutputSchema extends Schema | undefined,
   Output,
-> extends ToolHooks<ToolInput<InputSchema>, Output> {
+> extends ToolHooks<ToolInput<InputSchema>, Output, unknown> {
   /** Names the tool in messages; a model sees the key under which the tool is offered. */
   id: string;
   /** Tells a model what the tool does and when to use it. */

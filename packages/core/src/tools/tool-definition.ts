@@ -5,7 +5,7 @@ import type { ToolHooks } from './tool-hooks.js';
 import type { ToolLike } from './tool.js';
 
 /** What `executeTool` runs: a tool with its schemas and hooks, whoever made it. */
-export interface ToolDefinition extends Pick<ToolHooks<unknown, unknown>, 'onInputAvailable' | 'onOutput'> {
+export interface ToolDefinition extends Pick<ToolHooks<unknown, unknown, unknown>, 'onInputAvailable' | 'onOutput'> {
   readonly id: string;
   readonly inputSchema?: Schema | undefined;
   readonly outputSchema?: Schema | undefined;

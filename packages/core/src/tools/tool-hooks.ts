@@ -28,23 +28,26 @@ export interface ToolOutputEvent<Output> extends ToolHookEvent {
   toolName: string;
 }
 
-/** Moments in the life of a tool call. Hooks are awaited; one that throws is logged, and the call goes on. */
-export interface ToolHooks<Input, Output> {
+/**
+ * Moments in the life of a tool call. Hooks are awaited; one that throws is logged, and the call goes on. What they return is
+ * not used.
+ */
+export interface ToolHooks<Input, Output, Returned = void | PromiseLike<void>> {
   /** A model begins to write the input. Only in streaming calls. */
-  onInputStart?: (event: ToolInputStartEvent) => void | PromiseLike<void>;
+  onInputStart?: (event: ToolInputStartEvent) => Returned;
   /** The next piece of the input has arrived. Only in streaming calls. */
-  onInputDelta?: (event: ToolInputDeltaEvent) => void | PromiseLike<void>;
+  onInputDelta?: (event: ToolInputDeltaEvent) => Returned;
   /** The input is complete and valid; `execute` runs next. */
-  onInputAvailable?: (event: ToolInputAvailableEvent<Input>) => void | PromiseLike<void>;
+  onInputAvailable?: (event: ToolInputAvailableEvent<Input>) => Returned;
   /** `execute` has succeeded and its output is valid. Not called after an error. */
-  onOutput?: (event: ToolOutputEvent<Output>) => void | PromiseLike<void>;
+  onOutput?: (event: ToolOutputEvent<Output>) => Returned;
 }
 
 /** Runs one hook so that it cannot break the call. */
 export async function runHook<Event>(
   toolId: string,
   name: keyof ToolHooks<unknown, unknown>,
-  hook: ((event: Event) => void | PromiseLike<void>) | undefined,
+  hook: ((event: Event) => unknown) | undefined,
   event: Event,
 ): Promise<void> {
   if (!hook) return;
