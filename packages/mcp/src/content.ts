@@ -29,11 +29,6 @@ export function encodeToolResult(value: unknown, hasOutputSchema: boolean): Enco
   }
 }
 
-/** What a tool threw, as a result that a model can read. */
-export function encodeThrown(thrown: unknown): EncodedResult {
-  return encodeErrorText(`Error: ${toErrorMessage(thrown)}`);
-}
-
 interface ContentResult {
   readonly content: readonly { readonly type: string }[];
   readonly structuredContent?: unknown;
@@ -75,6 +70,7 @@ function toJsonText(value: unknown): string {
   return json;
 }
 
-function encodeErrorText(text: string): EncodedResult {
+/** A failed call, with a text that a model can read. */
+export function encodeErrorText(text: string): EncodedResult {
   return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true` };
 }

@@ -1,38 +1,69 @@
+import { QuiverError } from '@quiver/core';
 import { validate } from '@quiver/core/schema';
-import type { ElicitOptions, ElicitRequest, ElicitResult } from '@quiver/core/tools';
+import type { ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
-
-/** How a tool's question reaches the client; each era has its own way. */
-export type AskClient = (question: ElicitRequest, options: ElicitOptions) => Promise<ElicitResult>;
-
-/** The parameters of `elicitation/create`. */
-export function toElicitParams({ message, requestedSchema }: ElicitRequest): {
-  mode: 'form';
-  message: string;
-  requestedSchema: object;
-} {
-  return { mode: 'form', message, requestedSchema };
-}
-
-/** Whether a client that declares these capabilities shows forms. An empty declaration, the older way, means forms. */
-export function canShowForms(clientCapabilities: unknown): boolean {
-  const elicitation = isObject(clientCapabilities) ? clientCapabilities['elicitation'] : undefined;
-  return isObject(elicitation) && (elicitation['form'] !== undefined || Object.keys(elicitation).length === 0);
-}
+import type { ClientQuestion } from './client-question.js';
 
 /**
- * Takes an answer that says what it must: an action, and with `accept` content that fits the requested schema.
+ * A form that the client shows to its user, or a page that it sends them to.
  *
- * @returns `undefined` for everything else
+ * @throws `ELICITATION_URL_INVALID`
  */
-export async function parseElicitResult(
-  answer: unknown,
-  { requestedSchema }: ElicitRequest,
-): Promise<ElicitResult | undefined> {
-  if (!isObject(answer)) return undefined;
-  const { action, content } = answer;
-  if (action === 'decline' || action === 'cancel') return { action };
-  if (action !== 'accept') return undefined;
-  const checked = await validate(requestedSchema, content ?? {});
-  return checked.ok ? { action, content: content ?? {} } : undefined;
+export function elicitationQuestion(request: ElicitRequest | ElicitUrlRequest): ClientQuestion<ElicitResult> {
+  return request.mode === 'url' ? urlQuestion(request) : formQuestion(request);
+}
+
+function formQuestion({ message, requestedSchema }: ElicitRequest): ClientQuestion<ElicitResult> {
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'form', message, requestedSchema },
+    requires: { elicitation: { form: {} } },
+    subject: 'ELICITATION',
+    what: 'user input',
+    parse: async (answer) => {
+      const result = parseAction(answer);
+      if (result?.action !== 'accept') return result;
+      const content = (answer as { content?: unknown }).content ?? {};
+      const checked = await validate(requestedSchema, content);
+      return checked.ok ? { action: 'accept', content } : undefined;
+    },
+  };
+}
+
+/** @see [MCP, URL mode elicitation](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests) */
+function urlQuestion({ message, url, elicitationId }: ElicitUrlRequest): ClientQuestion<ElicitResult> {
+  requireSafeUrl(url);
+  return {
+    method: 'elicitation/create',
+    params: { mode: 'url', message, url },
+    legacyParams: { elicitationId: elicitationId ?? crypto.randomUUID() },
+    requires: { elicitation: { url: {} } },
+    subject: 'ELICITATION',
+    what: 'the user to visit a page',
+    parse: parseAction,
+  };
+}
+
+function parseAction(answer: unknown): ElicitResult | undefined {
+  const action = isObject(answer) ? answer['action'] : undefined;
+  return action === 'accept' || action === 'decline' || action === 'cancel' ? { action } : undefined;
+}
+
+const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** People are sent to encrypted pages only, and never with a password in the address. */
+function requireSafeUrl(url: string): void {
+  let parsed: URL | undefined;
+  try {
+    parsed = new URL(url);
+  } catch {
+    // Refused below, like everything else that is not a safe address.
+  }
+  const isSafe = parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopbackNames.has(parsed.hostname));
+  if (!parsed || !isSafe || parsed.username !== '' || parsed.password !== '') {
+    throw new QuiverError(
+      'ELICITATION_URL_INVALID',
+      'A page to send the user to needs an https URL without a user name (http only on this machine).',
+    );
+  }
 }

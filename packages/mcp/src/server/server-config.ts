@@ -1,7 +1,13 @@
 import type { Logger } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
+import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
+import type { Icon } from '../resource.js';
+import type { CacheHints } from './cache-hints.js';
 import type { RequestStateOptions } from './modern/request-state.js';
-import type { ToolsInput } from './tool-registry.js';
+import type { MCPServerPrompts } from './prompts.js';
+import type { MCPServerResources } from './resources.js';
+import type { ServerEventBus } from './server-events.js';
+import type { ToolsInput, ToolType } from './tool-registry.js';
 
 export interface Repository {
   /** Where the source is, for example `https://github.com/acme/weather`. */
@@ -37,7 +43,22 @@ export interface MCPServerConfig {
   version: string;
   /** Tools by the name clients call them by. */
   tools: ToolsInput;
+  /**
+   * Agents that clients can ask: each becomes the tool `ask_<key>`. Needs a description. Ours, the AI SDK's, Mastra's.
+   */
+  agents?: Record<string, AgentLike>;
+  /** Workflows that clients can run: each becomes the tool `run_<key>`. Needs a description. */
+  workflows?: Record<string, WorkflowLike>;
+  /** Data that clients can read. */
+  resources?: MCPServerResources;
+  /** Templates of messages that people choose. */
+  prompts?: MCPServerPrompts;
   description?: string;
+  /** Name for people; `name` is for programs. */
+  title?: string;
+  /** Shown by clients. */
+  icons?: Icon[];
+  websiteUrl?: string;
   /** Tells the model of a client how to use the server. */
   instructions?: string;
   repository?: Repository;
@@ -51,6 +72,18 @@ export interface MCPServerConfig {
   isLatest?: boolean;
   /** Signs the questions of tools to clients of the stateless revision. Set a key when several instances serve one URL. */
   requestState?: RequestStateOptions;
+  /**
+   * Keeps the messages of exceptions from clients: they get a reference to the log instead. Turn it on where strangers call, for
+   * example with `process.env.NODE_ENV === 'production'`. Refused arguments and results with `isError` are shown either way. Default
+   * `false`: a model that reads what went wrong can help itself.
+   */
+  maskErrors?: boolean;
+  /** Items per page of a list. Default 1000. */
+  pageSize?: number;
+  /** How long clients of the stateless revision may keep lists and resources, by method. Default: not at all. */
+  cacheHints?: CacheHints;
+  /** Carries change events between the instances of a server. Default: within this process. */
+  eventBus?: ServerEventBus;
   /** Receives warnings, such as tools that cannot be served. Default: the default logger of `@quiver/core`. */
   logger?: Logger;
 }
@@ -75,7 +108,7 @@ export interface ToolInfo {
   description?: string;
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema;
-  toolType: 'tool';
+  toolType: ToolType;
 }
 
 export interface ToolListInfo {

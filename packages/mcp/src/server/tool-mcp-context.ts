@@ -1,49 +1,64 @@
 import { QuiverError } from '@quiver/core';
-import type { McpAuthInfo, McpExtra, ToolMcpContext } from '@quiver/core/tools';
-import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
-import type { RequestId } from '../protocol/json-rpc.js';
-import type { AskClient } from './elicitation.js';
-import type { Exchange } from './exchange.js';
+import type {
+  ElicitOptions,
+  McpAuthInfo,
+  McpExtra,
+  McpRoot,
+  SampleRequest,
+  SampleResult,
+  ToolMcpContext,
+} from '@quiver/core/tools';
+import { isLoggingLevel, loggingLevels } from '../protocol/constants.js';
+import { isObject, type RequestId } from '../protocol/json-rpc.js';
+import { elicitationQuestion } from './elicitation.js';
+import { rawQuestion } from './raw-question.js';
+import { progressTokenOf, type RequestScope } from './request-scope.js';
+import { rootsQuestion } from './roots.js';
+import { samplingQuestion } from './sampling.js';
 
-export interface ToolMcpContextOptions {
-  readonly exchange: Exchange;
-  /** The least severe level the client wants to hear of; `undefined` for no log messages at all. */
-  readonly logLevel: LoggingLevel | undefined;
-  /** Sent by a client that wants to see progress. */
-  readonly progressToken: string | number | undefined;
-  readonly ask: AskClient;
-}
-
-/** The `context.mcp` of a tool that is called through this server. */
-export function createToolMcpContext(options: ToolMcpContextOptions): ToolMcpContext {
-  return new ExchangeContext(options);
+/** The `context.mcp` of a tool that is called through this server; resource and prompt callbacks get the same. */
+export function createToolMcpContext(scope: RequestScope): ToolMcpContext {
+  return new ScopeContext(scope);
 }
 
 /**
  * A class, not an object literal with getters: such literals, made per request, survive young-generation collections and
  * double the memory of a busy server.
  */
-class ExchangeContext implements ToolMcpContext {
+class ScopeContext implements ToolMcpContext {
   readonly extra: McpExtra;
-  readonly #options: ToolMcpContextOptions;
+  readonly #scope: RequestScope;
 
-  constructor(options: ToolMcpContextOptions) {
-    this.#options = options;
-    this.extra = new ExchangeExtra(options.exchange);
+  constructor(scope: RequestScope) {
+    this.#scope = scope;
+    this.extra = new ScopeExtra(scope);
+  }
+
+  get clientCapabilities(): Readonly<Record<string, unknown>> {
+    return this.#scope.clientCapabilities;
   }
 
   get elicitation(): ToolMcpContext['elicitation'] {
-    const { ask } = this.#options;
-    return { sendRequest: (request, options = {}) => ask(request, options) };
+    const scope = this.#scope;
+    return { sendRequest: async (request, options = {}) => scope.ask(elicitationQuestion(request), options) };
+  }
+
+  async sample(request: SampleRequest, options: ElicitOptions = {}): Promise<SampleResult> {
+    return this.#scope.ask(samplingQuestion(request), options);
+  }
+
+  async roots(options: ElicitOptions = {}): Promise<McpRoot[]> {
+    return this.#scope.ask(rootsQuestion(), options);
   }
 
   async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
-    const { exchange, progressToken } = this.#options;
+    const { exchange, params } = this.#scope;
+    const progressToken = progressTokenOf(params);
     if (progressToken !== undefined) exchange.notify('notifications/progress', { progressToken, ...update });
   }
 
   async log(level: string, message: string, data?: unknown): Promise<void> {
-    const { exchange, logLevel } = this.#options;
+    const { exchange, logLevel } = this.#scope;
     const named = level === 'warn' ? 'warning' : level;
     if (!isLoggingLevel(named)) {
       throw new QuiverError(
@@ -56,25 +71,39 @@ class ExchangeContext implements ToolMcpContext {
   }
 }
 
-class ExchangeExtra implements McpExtra {
+class ScopeExtra implements McpExtra {
   readonly requestId: RequestId;
   readonly sessionId?: string;
   readonly authInfo?: McpAuthInfo;
-  readonly #exchange: Exchange;
+  readonly #scope: RequestScope;
 
-  constructor(exchange: Exchange) {
+  constructor(scope: RequestScope) {
+    const { exchange } = scope;
     const { authInfo, sessionId } = exchange.caller;
-    this.#exchange = exchange;
+    this.#scope = scope;
     this.requestId = exchange.requestId;
     if (authInfo) this.authInfo = authInfo;
     if (sessionId !== undefined) this.sessionId = sessionId;
   }
 
   get signal(): AbortSignal {
-    return this.#exchange.signal;
+    return this.#scope.exchange.signal;
+  }
+
+  closeSSEStream(): void {
+    this.#scope.exchange.closeStream();
   }
 
   async sendNotification({ method, params }: { method: string; params?: Record<string, unknown> }): Promise<void> {
-    this.#exchange.notify(method, params ?? {});
+    this.#scope.exchange.notify(method, params ?? {});
+  }
+
+  /** As in the official SDK, options may stand behind a result schema, which is not needed here. */
+  async sendRequest(
+    request: { method: string; params?: Record<string, unknown> },
+    ...[first, second]: unknown[]
+  ): Promise<unknown> {
+    const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
+    return this.#scope.ask(rawQuestion(request), options);
   }
 }

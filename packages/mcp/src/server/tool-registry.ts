@@ -2,10 +2,16 @@ import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import type { ToolAnnotations, ToolLike } from '@quiver/core/tools';
 import type { Era } from '../protocol/era-verdict.js';
+import type { Params } from '../protocol/json-rpc.js';
+import type { Icon } from '../resource.js';
+import { pageOf } from './list-page.js';
 import { findParamHeaders, type ParamHeader } from './modern/param-headers.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
+
+/** What a tool was made from. */
+export type ToolType = 'tool' | 'agent' | 'workflow';
 
 /** A tool as the protocol lists it. */
 export interface ListedTool {
@@ -15,12 +21,14 @@ export interface ListedTool {
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema;
   annotations?: ToolAnnotations;
+  icons?: Icon[];
   _meta?: Record<string, unknown>;
 }
 
 export interface RegisteredTool {
   readonly name: string;
   readonly tool: ToolLike;
+  readonly toolType: ToolType;
   readonly listed: ListedTool;
   /** Results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
   readonly structured: Readonly<Record<Era, boolean>>;
@@ -28,19 +36,23 @@ export interface RegisteredTool {
   readonly paramHeaders: readonly ParamHeader[];
 }
 
+export interface ToolRegistryOptions {
+  readonly logger: Logger;
+  /** Tools per page of `tools/list`. */
+  readonly pageSize: number;
+}
+
 /**
- * The table of a server's tools. Schemas are converted once, and the text of `tools/list` is made once.
+ * The table of a server's tools. Schemas are converted once, and the text of `tools/list` is made once for as long as the tools
+ * stay the same.
  */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
-  readonly #listTexts: Partial<Record<Era, string>> = {};
+  readonly #options: ToolRegistryOptions;
+  #firstPages: Partial<Record<Era, string>> = {};
 
-  /** Tools that cannot be offered are left out, or offered without the broken part, with a warning: the others stay. */
-  constructor(tools: ToolsInput, logger: Logger) {
-    for (const [name, tool] of Object.entries(tools)) {
-      const registered = registerTool(name, tool, logger);
-      if (registered) this.#tools.set(name, registered);
-    }
+  constructor(options: ToolRegistryOptions) {
+    this.#options = options;
   }
 
   get(name: string): RegisteredTool | undefined {
@@ -51,10 +63,38 @@ export class ToolRegistry {
     return this.#tools.values();
   }
 
-  /** The `tools` member of a `tools/list` result: `"tools":[…]`. */
-  listText(era: Era): string {
-    return (this.#listTexts[era] ??=
-      `"tools":${JSON.stringify([...this.#tools.values()].map((tool) => listedFor(era, tool)))}`);
+  /**
+   * Adds a tool, or replaces the one of its name. A tool that cannot be offered is left out, or offered without the broken part, with a
+   * warning: the others stay.
+   */
+  add(name: string, tool: ToolLike, toolType: ToolType = 'tool'): void {
+    this.#firstPages = {};
+    const registered = registerTool(name, tool, toolType, this.#options.logger);
+    if (registered) this.#tools.set(name, registered);
+    else this.#tools.delete(name);
+  }
+
+  /** @returns whether there was such a tool */
+  remove(name: string): boolean {
+    this.#firstPages = {};
+    return this.#tools.delete(name);
+  }
+
+  /**
+   * The members of a `tools/list` result, in the order the tools were added: `"tools":[…]`, and `"nextCursor"` when there are more.
+   *
+   * @throws ProtocolError -32602 for a cursor that is not one of ours
+   */
+  listText(era: Era, params: Params | undefined): string {
+    if (params?.['cursor'] === undefined) return (this.#firstPages[era] ??= this.#pageText(era, params));
+    return this.#pageText(era, params);
+  }
+
+  #pageText(era: Era, params: Params | undefined): string {
+    const { pageSize } = this.#options;
+    const { items, nextCursor } = pageOf([...this.#tools.values()], ({ name }) => name, { params, pageSize });
+    const list = `"tools":${JSON.stringify(items.map((tool) => listedFor(era, tool)))}`;
+    return nextCursor === undefined ? list : `${list},"nextCursor":${JSON.stringify(nextCursor)}`;
   }
 }
 
@@ -64,14 +104,23 @@ function listedFor(era: Era, { listed, structured }: RegisteredTool): ListedTool
   return rest;
 }
 
-function registerTool(name: string, tool: ToolLike, logger: Logger): RegisteredTool | undefined {
+/** @see [MCP, tool names](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names) */
+const portableName = /^[A-Za-z0-9_.-]{1,128}$/;
+
+function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: Logger): RegisteredTool | undefined {
   if (typeof tool?.execute !== 'function') {
     logger.warn(`Tool '${name}' is not served: it has no execute function.`);
     return undefined;
   }
+  if (!portableName.test(name)) {
+    logger.warn(
+      `Tool ${JSON.stringify(name)} is served, but some clients will refuse its name: use 1 to 128 of A-Z a-z 0-9 _ . -`,
+    );
+  }
   const inputSchema = describeInput(name, tool.inputSchema, logger);
   if (!inputSchema) return undefined;
   const outputSchema = describeOutput(name, tool.outputSchema, logger);
+  const { icons } = (tool.mcp ?? {}) as { icons?: unknown };
   const listed: ListedTool = {
     name,
     ...(typeof tool.title === 'string' && { title: tool.title }),
@@ -79,11 +128,13 @@ function registerTool(name: string, tool: ToolLike, logger: Logger): RegisteredT
     inputSchema,
     ...(outputSchema && { outputSchema }),
     ...(tool.mcp?.annotations && { annotations: tool.mcp.annotations }),
+    ...(Array.isArray(icons) && icons.length > 0 && { icons: icons as Icon[] }),
     ...(tool.mcp?._meta && { _meta: tool.mcp._meta }),
   };
   return {
     name,
     tool,
+    toolType,
     listed,
     structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
     paramHeaders: paramHeadersOf(name, inputSchema, logger),

@@ -1,37 +1,57 @@
 import { QuiverError } from '@quiver/core';
-import type { ElicitOptions, ElicitRequest, ElicitResult } from '@quiver/core/tools';
+import type { ElicitOptions } from '@quiver/core/tools';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.js';
-import { canShowForms, parseElicitResult, toElicitParams } from '../elicitation.js';
-import type { Exchange } from '../exchange.js';
+import { missingCapabilities } from '../client-capabilities.js';
+import type { ClientQuestion } from '../client-question.js';
 import type { LegacyPeer } from './legacy-peer.js';
 
 /** People think: a question waits ten minutes for its answer. */
 const defaultTimeout = 10 * 60_000;
 
+/** What carries a question to the client: the request that a tool answers, or the connection itself. */
+export interface QuestionLink {
+  /** @returns whether the message was sent */
+  send(message: object): boolean;
+  /** Fires when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
+}
+
+export interface LegacyQuestion<Answer> {
+  readonly peer: LegacyPeer;
+  readonly link: QuestionLink;
+  readonly question: ClientQuestion<Answer>;
+  readonly options: ElicitOptions;
+}
+
 /**
- * Asks the client on the stream of the request that the tool answers, and waits.
+ * Sends the client a request of the server's own, and waits.
  *
- * @throws `ELICITATION_NOT_SUPPORTED` when the client shows no forms, or there is no session to carry its answer back
- * @throws `ELICITATION_TIMEOUT`, `ELICITATION_FAILED` when the client answers with an error or off the requested schema
+ * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare what the
+ *   question needs, or there is no session to carry its answer back
+ * @throws `ELICITATION_TIMEOUT`
+ * @throws `ELICITATION_FAILED` when the client answers with an error, or with something that does not answer the question
  */
-export async function askLegacyClient(
-  peer: LegacyPeer,
-  exchange: Exchange,
-  question: ElicitRequest,
-  options: ElicitOptions,
-): Promise<ElicitResult> {
-  if (!canShowForms(peer.clientCapabilities)) {
+export async function askLegacyClient<Answer>(asked: LegacyQuestion<Answer>): Promise<Answer> {
+  const { peer, question } = asked;
+  const { subject, what } = question;
+  const missing = missingCapabilities(question.requires, peer.clientCapabilities);
+  if (missing) {
     throw new QuiverError(
-      'ELICITATION_NOT_SUPPORTED',
-      'The tool asked for user input, but the client did not declare the elicitation capability, or calls without a session.',
+      `${subject}_NOT_SUPPORTED`,
+      `The tool asked for ${what}, but the client did not declare the capability ${JSON.stringify(missing)}, or calls without a session.`,
     );
   }
-  const response = await sendQuestion(peer, exchange, question, options);
-  if (response.error)
-    throw new QuiverError('ELICITATION_FAILED', `The client could not ask its user: ${response.error.message}`);
-  const result = await parseElicitResult(response.result, question);
-  if (!result) throw new QuiverError('ELICITATION_FAILED', "The client's answer does not fit the requested schema.");
-  return result;
+  const response = await sendQuestion(asked);
+  if (response.error) {
+    throw new QuiverError(
+      `${subject}_FAILED`,
+      `The tool asked for ${what}; the client answered with an error: ${response.error.message}`,
+    );
+  }
+  const answer = await question.parse(response.result);
+  if (answer === undefined)
+    throw new QuiverError(`${subject}_FAILED`, `The tool asked for ${what}; the client's answer does not fit.`);
+  return answer;
 }
 
 /** Hands an answer to the question that waits for it; answers to no question are ignored. */
@@ -41,12 +61,9 @@ export function acceptLegacyResponse(peer: LegacyPeer, response: JsonRpcResponse
 
 let questions = 0;
 
-function sendQuestion(
-  peer: LegacyPeer,
-  exchange: Exchange,
-  question: ElicitRequest,
-  { timeout = defaultTimeout, signal }: ElicitOptions,
-): Promise<JsonRpcResponse> {
+function sendQuestion<Answer>({ peer, link, question, options }: LegacyQuestion<Answer>): Promise<JsonRpcResponse> {
+  const { method, params, legacyParams, subject } = question;
+  const { timeout = defaultTimeout, signal } = options;
   const id = `question-${(questions += 1)}`;
   const waiting = (peer.questions ??= new Map());
   return new Promise((resolve, reject) => {
@@ -54,28 +71,35 @@ function sendQuestion(
       clearTimeout(timer);
       waiting.delete(id);
       signal?.removeEventListener('abort', onAbort);
-      exchange.signal.removeEventListener('abort', onCancel);
+      link.signal?.removeEventListener('abort', onCancel);
     };
     const giveUp = (reason: Error): void => {
       finish();
-      exchange.notify('notifications/cancelled', { requestId: id, reason: reason.message });
+      link.send({
+        jsonrpc: '2.0',
+        method: 'notifications/cancelled',
+        params: { requestId: id, reason: reason.message },
+      });
       reject(reason);
     };
     const onAbort = (): void => giveUp(signal?.reason as Error);
-    const onCancel = (): void => giveUp(exchange.signal.reason as Error);
+    const onCancel = (): void => giveUp(link.signal?.reason as Error);
     const timer = setTimeout(() => {
-      giveUp(new QuiverError('ELICITATION_TIMEOUT', `The user did not answer within ${timeout} ms.`));
+      giveUp(new QuiverError(`${subject}_TIMEOUT`, `The client did not answer within ${timeout} ms.`));
     }, timeout);
     signal?.addEventListener('abort', onAbort);
-    exchange.signal.addEventListener('abort', onCancel);
+    link.signal?.addEventListener('abort', onCancel);
     waiting.set(id, (response) => {
       finish();
       resolve(response);
     });
     if (signal?.aborted) return onAbort();
-    if (!exchange.send({ jsonrpc: '2.0', id, method: 'elicitation/create', params: toElicitParams(question) })) {
+    if (!link.send({ jsonrpc: '2.0', id, method, params: { ...params, ...legacyParams } })) {
       giveUp(
-        new QuiverError('ELICITATION_FAILED', 'The call was answered already; a tool can ask only while it runs.'),
+        new QuiverError(
+          `${subject}_FAILED`,
+          'There is no way to reach the client: the call was answered already, or its connection is gone.',
+        ),
       );
     }
   });

@@ -9,12 +9,16 @@ import {
 } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import type { Implementation } from '../../protocol/types.js';
+import { complete } from '../completions.js';
 import type { Exchange } from '../exchange.js';
-import { refuseCursor } from '../list-cursor.js';
+import { listMembers } from '../list-members.js';
+import { getPrompt, listPrompts } from '../prompts.js';
+import { listResources, listResourceTemplates, readResource } from '../resources.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { callTool } from '../tool-call.js';
-import { askLegacyClient } from './ask-legacy-client.js';
 import type { LegacyPeer } from './legacy-peer.js';
+import { LegacyScope } from './legacy-scope.js';
+import { subscribe, unsubscribe } from './subscriptions.js';
 
 /**
  * Answers a request of a revision with a handshake (up to 2025-11-25).
@@ -30,28 +34,49 @@ export async function answerLegacyRequest(
 ): Promise<string> {
   switch (method) {
     case 'tools/call':
-      return encode(
-        await callTool({
-          tools: server.tools,
-          params,
-          exchange,
-          era: 'legacy',
-          logLevel: peer.logLevel,
-          ask: (question, options) => askLegacyClient(peer, exchange, question, options),
-        }),
-      );
+      return encode(await callTool(server, new LegacyScope(peer, exchange, params)));
     case 'tools/list':
-      refuseCursor(params);
-      return `{${server.tools.listText('legacy')}}`;
+      return `{${server.tools.listText('legacy', params)}}`;
     case 'initialize':
       return initialize(server, peer, params);
     case 'ping':
       return '{}';
     case 'logging/setLevel':
       return setLogLevel(peer, params);
-    default:
-      throw methodNotFound(method);
   }
+  const answer = answerOptional(server, peer, method, new LegacyScope(peer, exchange, params));
+  if (!answer) throw methodNotFound(method);
+  return answer;
+}
+
+/** What only some servers offer; `undefined` for every other method. */
+function answerOptional(
+  server: ServerDefinition,
+  peer: LegacyPeer,
+  method: string,
+  scope: LegacyScope,
+): Promise<string> | undefined {
+  const { resources, prompts, completions } = server.capabilities;
+  if (resources) {
+    if (method === 'resources/list') return listOf('resources', listResources(server, scope));
+    if (method === 'resources/templates/list') return listOf('resourceTemplates', listResourceTemplates(server, scope));
+    if (method === 'resources/read')
+      return readResource(server, scope).then((contents) => JSON.stringify({ contents }));
+    if (method === 'resources/subscribe') return subscribe(peer, scope.params);
+    if (method === 'resources/unsubscribe') return unsubscribe(peer, scope.params);
+  }
+  if (prompts) {
+    if (method === 'prompts/list') return listOf('prompts', listPrompts(server, scope));
+    if (method === 'prompts/get') return getPrompt(server, scope).then(stringify);
+  }
+  if (completions && method === 'completion/complete') return complete(server, scope).then(stringify);
+  return undefined;
+}
+
+const stringify = (value: object): string => JSON.stringify(value);
+
+async function listOf(member: string, page: Parameters<typeof listMembers>[1]): Promise<string> {
+  return `{${await listMembers(member, page)}}`;
 }
 
 /** Notifications are never answered; those that mean nothing here are ignored. */
@@ -74,6 +99,7 @@ function initialize(server: ServerDefinition, peer: LegacyPeer, params: Params |
   peer.clientCapabilities = isObject(capabilities) ? capabilities : {};
   // The name and version are shown and never trusted; other members pass.
   if (isObject(clientInfo)) peer.clientInfo = clientInfo as unknown as Implementation;
+  peer.initialized = true;
   return JSON.stringify({
     protocolVersion: peer.protocolVersion,
     capabilities: server.capabilities,

@@ -5,6 +5,10 @@ import type { Exchange } from '../exchange.js';
 
 /** What the server knows of one legacy client between requests: a session over HTTP, the connection over stdio. */
 export interface LegacyPeer {
+  /** The id of the session, where there are any. */
+  readonly id?: string;
+  /** The client has shaken hands; before that it may turn out to be a modern one. */
+  initialized?: boolean;
   protocolVersion: string;
   clientInfo?: Implementation;
   clientCapabilities: ClientCapabilities;
@@ -14,6 +18,8 @@ export interface LegacyPeer {
   readonly inFlight: Map<RequestId, Exchange>;
   /** Questions to the client that wait for an answer; made with the first one. */
   questions?: Map<RequestId, (response: JsonRpcResponse) => void>;
+  /** URIs of the resources whose changes the client wants to hear of; made with the first one. */
+  subscriptions?: Set<string>;
   /**
    * Sends a message that belongs to no request, on the session's own stream or the connection. Absent where nothing can reach
    * the client between its requests.

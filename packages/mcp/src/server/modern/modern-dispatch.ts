@@ -1,13 +1,19 @@
 import type { EncodedResult } from '../../content.js';
-import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
-import { isObject, type JsonRpcRequest, type Params } from '../../protocol/json-rpc.js';
+import { metaKeys, MODERN_VERSION } from '../../protocol/constants.js';
+import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { methodNotFound } from '../../protocol/protocol-error.js';
-import { principalOf } from '../auth-info.js';
+import type { CacheableMethod } from '../cache-hints.js';
+import { complete } from '../completions.js';
 import type { Exchange } from '../exchange.js';
-import { refuseCursor } from '../list-cursor.js';
+import { listMembers } from '../list-members.js';
+import { getPrompt, listPrompts } from '../prompts.js';
+import type { RequestScope } from '../request-scope.js';
+import { listResources, listResourceTemplates, readResource } from '../resources.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { callTool } from '../tool-call.js';
-import { QuestionRound } from './question-round.js';
+import { answerWithQuestions } from './answer-with-questions.js';
+import { answerListen } from './listen.js';
+import { ModernScope } from './modern-scope.js';
 
 /**
  * Answers a request of the stateless revision (2026-07-28). Everything about the client stands in the request itself.
@@ -17,50 +23,68 @@ import { QuestionRound } from './question-round.js';
  */
 export async function answerModernRequest(
   server: ServerDefinition,
-  { method, params }: JsonRpcRequest,
+  request: JsonRpcRequest,
   exchange: Exchange,
 ): Promise<string> {
+  const { method, params } = request;
   switch (method) {
     case 'tools/call':
-      return answerToolCall(server, params, exchange);
+      return answerWithQuestions({
+        server,
+        request,
+        exchange,
+        run: async (scope) => encode(server, await callTool(server, scope)),
+      });
     case 'tools/list':
-      refuseCursor(params);
-      return complete(server, `${server.tools.listText('modern')},${uncached}`);
+      return cacheable(server, method, server.tools.listText('modern', params));
     case 'server/discover':
-      return complete(server, `${discoverText(server)},${uncached}`);
-    default:
-      throw methodNotFound(method, 404);
+      return cacheable(server, method, discoverText(server));
+    case 'subscriptions/listen':
+      return answerListen(server, params, exchange);
   }
+  const answer = answerOptional(server, request, exchange);
+  if (!answer) throw methodNotFound(method, 404);
+  return answer;
 }
 
-/** A tool call ends with a result, or with a question to the user that the client answers by calling again. */
-async function answerToolCall(
+/** What only some servers offer; `undefined` for every other method. */
+function answerOptional(
   server: ServerDefinition,
-  params: Params | undefined,
+  request: JsonRpcRequest,
   exchange: Exchange,
-): Promise<string> {
-  const round = await QuestionRound.open({
-    params,
-    principal: () => principalOf(exchange.caller.authInfo),
-    codec: server.requestState,
-  });
-  const running = callTool({
-    tools: server.tools,
-    params,
-    exchange,
-    era: 'modern',
-    logLevel: logLevelOf(params),
-    ask: (question, options) => round.ask(question, options),
-  });
-  const outcome = await Promise.race([running, round.cut]);
-  if ('members' in outcome) return encode(server, outcome);
-  exchange.abandon();
-  const identity = { [metaKeys.serverInfo]: server.serverInfo };
-  return JSON.stringify({ resultType: 'input_required', ...outcome, _meta: identity });
+): Promise<string> | undefined {
+  const { method, params } = request;
+  const { resources, prompts, completions } = server.capabilities;
+  const asking = (run: (scope: RequestScope) => Promise<string>): Promise<string> =>
+    answerWithQuestions({ server, request, exchange, run });
+  const scope = new ModernScope(exchange, params);
+  if (resources) {
+    if (method === 'resources/list')
+      return listOf(server, method, listMembers('resources', listResources(server, scope)));
+    if (method === 'resources/templates/list')
+      return listOf(server, method, listMembers('resourceTemplates', listResourceTemplates(server, scope)));
+    if (method === 'resources/read')
+      return asking(async (own) => {
+        const contents = await readResource(server, own);
+        return cacheable(server, method, `"contents":${JSON.stringify(contents)}`);
+      });
+  }
+  if (prompts) {
+    if (method === 'prompts/list') return listOf(server, method, listMembers('prompts', listPrompts(server, scope)));
+    if (method === 'prompts/get') return asking(async (own) => finish(server, membersOf(await getPrompt(server, own))));
+  }
+  if (completions && method === 'completion/complete')
+    return complete(server, scope).then((result) => finish(server, membersOf(result)));
+  return undefined;
 }
 
-/** Clients may keep lists and discovery for no time at all, and only for themselves. */
-const uncached = '"ttlMs":0,"cacheScope":"private"';
+async function listOf(server: ServerDefinition, method: CacheableMethod, members: Promise<string>): Promise<string> {
+  return cacheable(server, method, await members);
+}
+
+function membersOf(result: object): string {
+  return JSON.stringify(result).slice(1, -1);
+}
 
 const discoverTexts = new WeakMap<ServerDefinition, string>();
 
@@ -68,20 +92,23 @@ function discoverText(server: ServerDefinition): string {
   const known = discoverTexts.get(server);
   if (known !== undefined) return known;
   const { capabilities, instructions } = server;
-  const result = {
+  const text = membersOf({
     supportedVersions: [MODERN_VERSION],
     capabilities,
     ...(instructions !== undefined && { instructions }),
-  };
-  const text = JSON.stringify(result).slice(1, -1);
+  });
   discoverTexts.set(server, text);
   return text;
+}
+
+function cacheable(server: ServerDefinition, method: CacheableMethod, members: string): string {
+  return finish(server, `${members},${server.cacheHints[method]}`);
 }
 
 const identityTexts = new WeakMap<ServerDefinition, string>();
 
 /** The end of every result: what kind it is, and who answers. */
-function complete(server: ServerDefinition, members: string): string {
+function finish(server: ServerDefinition, members: string): string {
   let identity = identityTexts.get(server);
   if (identity === undefined) {
     identity = `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: server.serverInfo })}}`;
@@ -91,14 +118,7 @@ function complete(server: ServerDefinition, members: string): string {
 }
 
 function encode(server: ServerDefinition, { members, meta }: EncodedResult): string {
-  if (!meta) return complete(server, members);
+  if (!meta) return finish(server, members);
   const merged = { [metaKeys.serverInfo]: server.serverInfo, ...meta };
   return `{${members},"resultType":"complete","_meta":${JSON.stringify(merged)}}`;
-}
-
-/** A modern client asks for log messages request by request; without a level it wants none. */
-function logLevelOf(params: Params | undefined): LoggingLevel | undefined {
-  const meta = params?.['_meta'];
-  const level = isObject(meta) ? meta[metaKeys.logLevel] : undefined;
-  return isLoggingLevel(level) ? level : undefined;
 }

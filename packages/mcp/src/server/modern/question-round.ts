@@ -1,123 +1,169 @@
-import { createHash } from 'node:crypto';
-import type { ElicitOptions, ElicitRequest, ElicitResult } from '@quiver/core/tools';
-import { errorCodes, metaKeys } from '../../protocol/constants.js';
+import type { ElicitOptions } from '@quiver/core/tools';
+import { errorCodes } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import { canShowForms, parseElicitResult, toElicitParams } from '../elicitation.js';
+import { missingCapabilities, type RequiredCapabilities } from '../client-capabilities.js';
+import type { ClientQuestion } from '../client-question.js';
+import { modernCapabilitiesOf } from './modern-scope.js';
 import type { RequestState, RequestStateCodec } from './request-state.js';
 
 const maxRounds = 10;
 
 export interface QuestionRoundOptions {
+  readonly method: string;
   readonly params: Params | undefined;
-  /** Whom the state belongs to; asked for only when there is some. */
-  readonly principal: () => string;
+  /** Whom the state belongs to. */
+  readonly principal: string;
   readonly codec: RequestStateCodec;
+  /** Called once, when something was asked that has no answer yet; rejects when the client cannot be asked. */
+  readonly onCut: (outcome: Promise<InputRequired>) => void;
 }
 
-/** What the client has to answer before the call can go on. */
+/** What the client has to answer before the request can go on. */
 export interface InputRequired {
   readonly inputRequests: Readonly<Record<string, object>>;
   readonly requestState: string;
 }
 
 /**
- * One round of a call whose tool asks the user. The stateless revision has no requests from the server: a question ends the round
- * with `input_required`, and the client calls again with the answers. The tool then runs again from its start, and questions that
- * were answered return at once.
+ * One round of a request whose handler asks the client. The stateless revision has no requests from the server: a question ends the
+ * round with `input_required`, and the client sends its request again with the answers. The handler then runs again from its
+ * start, and questions that were answered return at once.
  *
  * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
  */
 export class QuestionRound {
   readonly #options: QuestionRoundOptions;
-  readonly #outstanding = new Map<string, ElicitRequest>();
+  readonly #previous: RequestState | undefined;
   readonly #answers: Record<string, { question: string; answer: unknown }>;
-  #previous: RequestState | undefined;
+  readonly #outstanding = new Map<string, ClientQuestion<unknown>>();
   #asked = 0;
-  #cut: ((outcome: InputRequired | PromiseLike<InputRequired>) => void) | undefined;
-  /** Settles when the tool asked something that has no answer yet; rejects when the client cannot be asked. */
-  readonly cut: Promise<InputRequired>;
+  /** Questions that are being compared with what was answered before. */
+  #checking = 0;
+  #isCut = false;
 
-  private constructor(options: QuestionRoundOptions, previous: RequestState | undefined) {
+  constructor(options: QuestionRoundOptions, previous?: RequestState) {
     this.#options = options;
     this.#previous = previous;
     this.#answers = { ...previous?.answers };
-    this.cut = new Promise((resolve) => {
-      this.#cut = resolve;
-    });
   }
 
-  /** @throws ProtocolError -32602 when the client's `requestState` is not what this server gave it for this call */
-  static async open(options: QuestionRoundOptions): Promise<QuestionRound> {
-    const given = options.params?.['requestState'];
-    if (given === undefined) return new QuestionRound(options, undefined);
-    const state = await options.codec.verify(given, options.principal());
-    if (state.call !== digestOfCall(options.params))
+  /**
+   * Takes up what the client brought along from the round before.
+   *
+   * @throws ProtocolError -32602 when its `requestState` is not what this server gave it for this request
+   */
+  static async resume(options: QuestionRoundOptions): Promise<QuestionRound> {
+    const { codec, params, principal, method } = options;
+    const state = await codec.verify(params?.['requestState'], contextOf(method, principal));
+    if (state.call !== (await digestOfRequest(params)))
       throw invalidParams('Invalid requestState: it belongs to another call.');
     return new QuestionRound(options, state);
   }
 
   /** Answers at once what was answered before; otherwise the promise stays pending for ever and the round ends. */
-  async ask(question: ElicitRequest, { key }: ElicitOptions): Promise<ElicitResult> {
+  async ask<Answer>(question: ClientQuestion<Answer>, { key }: ElicitOptions): Promise<Answer> {
     this.#asked += 1;
     const name = key ?? `question-${this.#asked}`;
-    const digest = digestOf(toElicitParams(question));
-    const answer = await this.#answerTo(name, digest, question);
-    if (answer) return answer;
-    // All questions of one turn go out together.
-    if (this.#outstanding.size === 0) setImmediate(() => this.#cut?.(this.#end()));
+    if (this.#previous) {
+      this.#checking += 1;
+      try {
+        const answer = await this.#answerTo(name, question, this.#previous);
+        if (answer !== undefined) return answer;
+      } finally {
+        this.#checking -= 1;
+        if (this.#outstanding.size > 0) this.#cutSoon();
+      }
+    }
     this.#outstanding.set(name, question);
+    this.#cutSoon();
     return new Promise(() => {});
   }
 
-  async #answerTo(name: string, digest: string, question: ElicitRequest): Promise<ElicitResult | undefined> {
+  /** All questions of one turn go out together. */
+  #cutSoon(): void {
+    defer(() => {
+      if (this.#isCut || this.#checking > 0) return;
+      this.#isCut = true;
+      this.#options.onCut(this.#end());
+    });
+  }
+
+  async #answerTo<Answer>(
+    name: string,
+    question: ClientQuestion<Answer>,
+    previous: RequestState,
+  ): Promise<Answer | undefined> {
+    const digest = await digestOfQuestion(question);
     const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
-    // A question that changed between the rounds is another question.
-    if (known?.question === digest) return known.answer as ElicitResult;
-    if (!this.#previous || !Object.hasOwn(this.#previous.asked, name) || this.#previous.asked[name] !== digest)
-      return undefined;
+    // A question that changed between the rounds is another question. The cast: it was parsed before it was signed.
+    if (known?.question === digest) return known.answer as Answer;
+    if (!Object.hasOwn(previous.asked, name) || previous.asked[name] !== digest) return undefined;
     const responses = this.#options.params?.['inputResponses'];
     if (!isObject(responses) || !Object.hasOwn(responses, name)) return undefined;
-    const answer = await parseElicitResult(responses[name], question);
-    if (answer) this.#answers[name] = { question: digest, answer };
+    const answer = await question.parse(responses[name]);
+    if (answer !== undefined) this.#answers[name] = { question: digest, answer };
     return answer;
   }
 
   async #end(): Promise<InputRequired> {
-    const { params, principal, codec } = this.#options;
-    const meta = params?.['_meta'];
-    if (!canShowForms(isObject(meta) ? meta[metaKeys.clientCapabilities] : undefined)) {
-      throw new ProtocolError(
-        errorCodes.missingClientCapability,
-        'The tool asks for user input; the client must declare the elicitation capability.',
-        {
-          httpStatus: 400,
-          data: { requiredCapabilities: { elicitation: {} } },
-        },
-      );
-    }
+    const { method, params, principal, codec } = this.#options;
+    this.#requireCapabilities();
     const round = (this.#previous?.round ?? 0) + 1;
-    if (round > maxRounds)
+    if (round > maxRounds) {
       throw new ProtocolError(
         errorCodes.internal,
-        `The tool asked in more than ${maxRounds} rounds; the call was ended.`,
+        `The client was asked in more than ${maxRounds} rounds; the request was ended.`,
       );
+    }
     const asked: Record<string, string> = {};
     const inputRequests: Record<string, object> = {};
     for (const [name, question] of this.#outstanding) {
-      const elicitation = toElicitParams(question);
-      asked[name] = digestOf(elicitation);
-      inputRequests[name] = { method: 'elicitation/create', params: elicitation };
+      asked[name] = await digestOfQuestion(question);
+      inputRequests[name] = { method: question.method, ...(question.params && { params: question.params }) };
     }
-    const state: RequestState = { call: digestOfCall(params), round, asked, answers: this.#answers };
-    return { inputRequests, requestState: await codec.mint(state, principal()) };
+    const state: RequestState = { call: await digestOfRequest(params), round, asked, answers: this.#answers };
+    return { inputRequests, requestState: await codec.mint(state, contextOf(method, principal)) };
+  }
+
+  #requireCapabilities(): void {
+    const required: Record<string, Record<string, object>> = {};
+    for (const question of this.#outstanding.values()) {
+      for (const [name, members] of Object.entries(question.requires))
+        required[name] = { ...required[name], ...members };
+    }
+    const missing: RequiredCapabilities | undefined = missingCapabilities(
+      required,
+      modernCapabilitiesOf(this.#options.params),
+    );
+    if (!missing) return;
+    throw new ProtocolError(
+      errorCodes.missingClientCapability,
+      `The server has to ask the client; it must declare the capabilities ${Object.keys(missing).join(', ')}.`,
+      { httpStatus: 400, data: { requiredCapabilities: missing } },
+    );
   }
 }
 
-function digestOfCall(params: Params | undefined): string {
-  return digestOf([params?.['name'], params?.['arguments'] ?? {}]);
+const defer: (run: () => void) => void =
+  typeof setImmediate === 'function' ? (run) => void setImmediate(run) : (run) => void setTimeout(run, 0);
+
+/** What a state is bound to, beside the request itself. */
+function contextOf(method: string, principal: string): string {
+  return `${method}\0${principal}`;
 }
 
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
+/** Of what names the request: the tool or prompt and its arguments, or the resource. */
+function digestOfRequest(params: Params | undefined): Promise<string> {
+  return digestOf([params?.['name'] ?? params?.['uri'], params?.['arguments'] ?? {}]);
+}
+
+function digestOfQuestion({ method, params }: ClientQuestion<unknown>): Promise<string> {
+  return digestOf([method, params]);
+}
+
+/** 128 bits of SHA-256. */
+async function digestOf(value: unknown): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(value)));
+  return btoa(String.fromCharCode(...new Uint8Array(bytes, 0, 16)));
 }

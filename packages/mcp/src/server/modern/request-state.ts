@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 
@@ -14,7 +13,7 @@ export interface RequestStateOptions {
 
 /** What a call remembers from round to round. It travels through the client: signed, not secret. */
 export interface RequestState {
-  /** Digest of the tool's name and arguments. */
+  /** Digest of what the request names, and its arguments. */
   readonly call: string;
   readonly round: number;
   /** Digest of each question that was asked. */
@@ -24,30 +23,29 @@ export interface RequestState {
 }
 
 export interface RequestStateCodec {
-  mint(state: RequestState, principal: string): Promise<string>;
+  /** @param context - what the state is bound to: method and caller */
+  mint(state: RequestState, context: string): Promise<string>;
   /** @throws ProtocolError -32602 for what was tampered with, has expired or belongs to somebody else */
-  verify(text: unknown, principal: string): Promise<RequestState>;
+  verify(text: unknown, context: string): Promise<RequestState>;
 }
 
 /** The SDK's codec (HMAC-SHA256), loaded when the first question is asked. */
-export function createRequestStateCodec({
-  key = randomBytes(32),
-  ttlSeconds,
-}: RequestStateOptions = {}): RequestStateCodec {
+export function createRequestStateCodec({ key: given, ttlSeconds }: RequestStateOptions = {}): RequestStateCodec {
   const loading = lazily(async () => {
     const { createRequestStateCodec: create } = await import('../../protocol/sdk-server.js');
+    const key = given ?? crypto.getRandomValues(new Uint8Array(32));
     return create<RequestState>({
       key,
       ...(ttlSeconds !== undefined && { ttlSeconds }),
-      // The context is whatever is passed to `mint` and `verify`: here the principal.
-      bind: (principal) => `tools/call\0${String(principal)}`,
+      // The context is whatever is passed to `mint` and `verify`.
+      bind: String,
     });
   });
   return {
-    mint: async (state, principal) => (await loading()).mint(state, principal as never),
-    verify: async (text, principal) => {
+    mint: async (state, context) => (await loading()).mint(state, context as never),
+    verify: async (text, context) => {
       try {
-        const state: unknown = await (await loading()).verify(text as string, principal as never);
+        const state: unknown = await (await loading()).verify(text as string, context as never);
         if (isObject(state)) return state as unknown as RequestState;
       } catch {
         // Which check failed is nobody's business.

@@ -60,8 +60,9 @@ export class Heartbeat {
     if (streams === 0 && this.#waiting.size === 0) this.stop();
   }
 
-  /** Settles when nothing is being answered, or when the time is over. */
+  /** Ends requests that have no end of their own. Settles when nothing is being answered, or when the time is over. */
   async drained(milliseconds: number): Promise<void> {
+    for (const answer of this.#waiting.keys()) answer.exchange?.release();
     if (this.#waiting.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);

@@ -69,8 +69,9 @@ export class PeerConnection implements Channel {
     this.send(errorText(id, error));
   }
 
-  /** Settles when nothing is being answered, or when the time is over. */
+  /** Ends requests that have no end of their own. Settles when nothing is being answered, or when the time is over. */
   async drained(milliseconds: number): Promise<void> {
+    for (const exchange of this.#peer.inFlight.values()) exchange.release();
     if (this.#peer.inFlight.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);

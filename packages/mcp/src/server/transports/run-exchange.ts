@@ -16,6 +16,7 @@ export interface ExchangeRun {
 /** Runs a request to its end and writes the answer. A cancelled request gets none. */
 export async function runExchange({ state, exchange, answer, run }: ExchangeRun): Promise<void> {
   const { requestId } = exchange;
+  answer.exchange = exchange;
   state.heartbeat.add(answer);
   let text: string;
   let status = 200;

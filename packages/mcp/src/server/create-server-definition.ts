@@ -1,0 +1,84 @@
+import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
+import type { ServerCapabilities } from '../protocol/types.js';
+import { createAgentTool } from './agent-tool.js';
+import { Audience } from './audience.js';
+import { describeCacheHints } from './cache-hints.js';
+import { createFailureReport } from './failure-report.js';
+import type { LegacyPeer } from './legacy/legacy-peer.js';
+import { createRequestStateCodec } from './modern/request-state.js';
+import type { MCPServerConfig } from './server-config.js';
+import type { ServerDefinition } from './server-definition.js';
+import { ToolRegistry } from './tool-registry.js';
+import { createWorkflowTool } from './workflow-tool.js';
+
+const defaultPageSize = 1000;
+
+/**
+ * Makes what all transports share out of what a user wrote.
+ *
+ * @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
+ */
+export function createServerDefinition(config: MCPServerConfig): ServerDefinition {
+  const { name, version, title, icons, websiteUrl, description, pageSize = defaultPageSize } = config;
+  const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
+  if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
+    throw invalid('MCPServer needs a name and a version: both are shown to every client.');
+  if (!Number.isSafeInteger(pageSize) || pageSize < 1) throw invalid('pageSize of MCPServer must be 1 or more.');
+  const peers = new Set<LegacyPeer>();
+  return {
+    serverInfo: {
+      name,
+      version,
+      ...(title !== undefined && { title }),
+      ...(description !== undefined && { description }),
+      ...(icons && { icons }),
+      ...(websiteUrl !== undefined && { websiteUrl }),
+    },
+    instructions: config.instructions,
+    capabilities: capabilitiesOf(config),
+    tools: collectTools(config, pageSize, logger),
+    resources,
+    prompts,
+    pageSize,
+    cacheHints: describeCacheHints(config.cacheHints ?? {}),
+    failures: createFailureReport({ mask: maskErrors, logger }),
+    requestState: createRequestStateCodec(config.requestState),
+    peers,
+    audience: new Audience({ peers, bus: config.eventBus, logger }),
+    logger,
+  };
+}
+
+function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabilities {
+  return {
+    tools: { listChanged: true },
+    logging: {},
+    ...(resources && { resources: { subscribe: true, listChanged: true } }),
+    ...(prompts && { prompts: { listChanged: true } }),
+    ...((resources?.completeVariable ?? prompts?.completeArgument) && { completions: {} }),
+  };
+}
+
+/** A tool that was written as one wins over an agent or a workflow of its name. */
+function collectTools({ tools, agents, workflows }: MCPServerConfig, pageSize: number, logger: Logger): ToolRegistry {
+  const registry = new ToolRegistry({ logger, pageSize });
+  for (const [name, tool] of Object.entries(tools ?? {})) registry.add(name, tool);
+  const isFree = (name: string, what: string): boolean => {
+    const taken = registry.get(name) !== undefined;
+    if (taken) logger.warn(`${what} is not served: there is a tool named '${name}' already.`);
+    return !taken;
+  };
+  for (const [key, agent] of Object.entries(agents ?? {})) {
+    const tool = createAgentTool(key, agent);
+    if (isFree(`ask_${key}`, `Agent '${key}'`)) registry.add(`ask_${key}`, tool, 'agent');
+  }
+  for (const [key, workflow] of Object.entries(workflows ?? {})) {
+    const tool = createWorkflowTool(key, workflow);
+    if (isFree(`run_${key}`, `Workflow '${key}'`)) registry.add(`run_${key}`, tool, 'workflow');
+  }
+  return registry;
+}
+
+function invalid(message: string): QuiverError {
+  return new QuiverError('SERVER_CONFIG_INVALID', message);
+}

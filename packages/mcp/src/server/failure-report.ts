@@ -1,0 +1,35 @@
+import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { errorCodes } from '../protocol/constants.js';
+import { ProtocolError } from '../protocol/protocol-error.js';
+
+/** What clients are told of exceptions in tools and callbacks. */
+export interface FailureReport {
+  /** The message for the client. With masking it is a reference to the log, where the exception is. */
+  describe(what: string, error: unknown): string;
+}
+
+export function createFailureReport({ mask, logger }: { mask: boolean; logger: Logger }): FailureReport {
+  return {
+    describe: (what, error) => {
+      if (!mask) return toErrorMessage(error);
+      const reference = crypto.randomUUID().slice(0, 8);
+      logger.error(`${what} failed (reference ${reference}): ${toErrorMessage(error)}`, error);
+      return `${what} failed. The reason stands in the server's log under the reference ${reference}.`;
+    },
+  };
+}
+
+/** What goes wrong in a callback of the server's author, as a protocol error; protocol errors pass. */
+export function toCallbackError(failures: FailureReport, what: string, error: unknown): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  return new ProtocolError(errorCodes.internal, failures.describe(what, error));
+}
+
+/**
+ * A result that a callback must not give.
+ *
+ * @throws `CALLBACK_RESULT_INVALID`
+ */
+export function refuseResult(callback: string, expected: string): never {
+  throw new QuiverError('CALLBACK_RESULT_INVALID', `${callback} returned something else than ${expected}.`);
+}

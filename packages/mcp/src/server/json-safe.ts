@@ -1,0 +1,55 @@
+const maxDepth = 32;
+
+/** Getters of the AI SDK's results that say something; others throw, or repeat the whole conversation. */
+const resultGetters = [
+  'text',
+  'object',
+  'reasoningText',
+  'finishReason',
+  'usage',
+  'totalUsage',
+  'toolCalls',
+  'toolResults',
+  'sources',
+] as const;
+
+/**
+ * A copy that JSON can carry: circular references, functions and what throws when it is read are left out, dates and errors
+ * become text, maps and sets become objects and arrays, big integers become text.
+ */
+export function toJsonSafe(value: unknown): unknown {
+  return copy(value, []);
+}
+
+function copy(value: unknown, ancestors: readonly object[]): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'function' || typeof value === 'symbol') return undefined;
+  if (typeof value !== 'object' || value === null) return value;
+  if (ancestors.includes(value) || ancestors.length > maxDepth) return undefined;
+  const inside = [...ancestors, value];
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  if (value instanceof Uint8Array) return undefined;
+  if (value instanceof Map) return copy(Object.fromEntries(value), inside);
+  if (value instanceof Set) return copy([...value], inside);
+  if (Array.isArray(value)) return value.map((item) => copy(item, inside) ?? null);
+  const entries = keysOf(value).map((key) => [key, copy(read(value, key), inside)] as const);
+  return Object.fromEntries(entries.filter(([, member]) => member !== undefined));
+}
+
+/** An object of a class keeps what it knows behind getters. */
+function keysOf(value: object): readonly string[] {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  const isPlain = prototype === null || prototype === Object.prototype;
+  if (isPlain) return Object.keys(value);
+  const getters = resultGetters.filter((key) => key in value);
+  return getters.length > 0 ? getters : Object.keys(value);
+}
+
+function read(value: object, key: string): unknown {
+  try {
+    return (value as Record<string, unknown>)[key];
+  } catch {
+    return undefined;
+  }
+}

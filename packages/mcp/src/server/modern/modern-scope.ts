@@ -1,0 +1,49 @@
+import { QuiverError } from '@quiver/core';
+import type { ElicitOptions } from '@quiver/core/tools';
+import { isLoggingLevel, metaKeys, type LoggingLevel } from '../../protocol/constants.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import type { ClientCapabilities } from '../../protocol/types.js';
+import type { ClientQuestion } from '../client-question.js';
+import type { Exchange } from '../exchange.js';
+import type { RequestScope } from '../request-scope.js';
+import type { QuestionRound } from './question-round.js';
+
+/** A request of the stateless revision: all there is to know of the client stands in its `_meta`. */
+export class ModernScope implements RequestScope {
+  readonly era = 'modern';
+  readonly exchange: Exchange;
+  readonly params: Params | undefined;
+  readonly #round: (() => QuestionRound) | undefined;
+
+  /** @param round - called when something is asked; without it nothing can be */
+  constructor(exchange: Exchange, params: Params | undefined, round?: () => QuestionRound) {
+    this.exchange = exchange;
+    this.params = params;
+    this.#round = round;
+  }
+
+  get clientCapabilities(): ClientCapabilities {
+    return modernCapabilitiesOf(this.params);
+  }
+
+  /** A modern client asks for log messages request by request; without a level it wants none. */
+  get logLevel(): LoggingLevel | undefined {
+    const meta = this.params?.['_meta'];
+    const level = isObject(meta) ? meta[metaKeys.logLevel] : undefined;
+    return isLoggingLevel(level) ? level : undefined;
+  }
+
+  async ask<Answer>(question: ClientQuestion<Answer>, options: ElicitOptions): Promise<Answer> {
+    if (this.#round) return this.#round().ask(question, options);
+    throw new QuiverError(
+      `${question.subject}_NOT_SUPPORTED`,
+      'A client of this revision can be asked only while a tool is called, a prompt is fetched or a resource is read.',
+    );
+  }
+}
+
+export function modernCapabilitiesOf(params: Params | undefined): ClientCapabilities {
+  const meta = params?.['_meta'];
+  const declared = isObject(meta) ? meta[metaKeys.clientCapabilities] : undefined;
+  return isObject(declared) ? declared : {};
+}
