@@ -41,11 +41,7 @@ export function validateJsonSchema(schema: JsonSchema, value: unknown): Validati
       errors = run(schema, JSON.parse(json));
     } catch (error) {
       if (error instanceof RangeError) return { ok: false, issues: [{ path: [], message: tooDeep }] };
-      throw new QuiverError(
-        'SCHEMA_INVALID',
-        `The JSON Schema cannot be used for validation: ${toErrorMessage(error)}`,
-        { cause: error },
-      );
+      throw invalidSchema(error);
     }
   }
   if (errors.length === 0) return { ok: true, value };
@@ -80,12 +76,19 @@ function run(schema: JsonSchema, value: unknown): readonly OutputUnit[] {
 }
 
 function compile(schema: JsonSchema): CompiledSchema {
-  const lookup = dereference(schema as CfworkerSchema);
-  return {
-    draft: draftOf(schema),
-    lookup,
-    hasReferences: /"\$(?:recursiveR|dynamicR|r)ef"/.test(JSON.stringify(schema)),
-  };
+  try {
+    const lookup = dereference(schema as CfworkerSchema);
+    const hasReferences = /"\$(?:recursiveR|dynamicR|r)ef"/.test(JSON.stringify(schema));
+    return { draft: draftOf(schema), lookup, hasReferences };
+  } catch (error) {
+    throw invalidSchema(error);
+  }
+}
+
+function invalidSchema(cause: unknown): QuiverError {
+  return new QuiverError('SCHEMA_INVALID', `The JSON Schema cannot be used for validation: ${toErrorMessage(cause)}`, {
+    cause,
+  });
 }
 
 function countReferences(lookup: CompiledSchema['lookup']): CompiledSchema['lookup'] {

@@ -150,6 +150,12 @@ describe('validate with JSON Schema', () => {
     expect(validate({ $ref: '#' }, {})).toMatchObject({ ok: false });
   });
 
+  it('says that a schema which contains itself as an object is broken', () => {
+    const cyclic: Record<string, unknown> = { type: 'object' };
+    cyclic['properties'] = { self: cyclic };
+    expect(() => validate(cyclic, {})).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
+  });
+
   it('does not take what every object inherits for a property', () => {
     const inherited = { type: 'object', properties: { toString: { type: 'string' }, constructor: { type: 'number' } } };
     expect(validate(inherited, {})).toEqual({ ok: true, value: {} });

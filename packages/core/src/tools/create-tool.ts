@@ -122,9 +122,12 @@ export function createTool(options: ErasedOptions): ClientTool<Schema, Schema, u
   return {
     id,
     description,
-    inputSchema: inputSchema
-      ? toAiSdkInputSchema({ toolId: id, schema: inputSchema, onParsed: options.execute ? seen.markParsed : () => {} })
-      : toAiSdkInputSchema({ toolId: id, schema: anyInput, onParsed: () => {} }),
+    inputSchema: toAiSdkInputSchema({
+      toolId: id,
+      schema: inputSchema ?? anyInput,
+      // Without `execute` nobody would ever ask.
+      onParsed: options.execute ? seen.markParsed : () => {},
+    }),
     ...(outputSchema && { outputSchema }),
     ...(title !== undefined && { title }),
     ...(strict !== undefined && { strict }),

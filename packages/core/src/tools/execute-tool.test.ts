@@ -200,7 +200,7 @@ describe('a failed validation', () => {
     expect(result.message).toContain('Returned output: {\n  "doubled": "seven"\n}');
   });
 
-  it('is returned for a request context that does not fit, without secrets', async () => {
+  it('is returned for a request context that does not fit, without its values', async () => {
     const tool = createTool({
       id: 'tenant',
       description: 'x',
@@ -208,11 +208,16 @@ describe('a failed validation', () => {
       execute: async () => 'ran',
     });
     expect(await executeTool(tool, {}, { requestContext: new RequestContext([['tenantId', 'acme']]) })).toBe('ran');
-    const requestContext = new RequestContext([['apiKey', 'sk-very-secret']]);
+    const requestContext = new RequestContext([
+      ['apiKey', 'sk-very-secret'],
+      ['email', 'ann@example.com'],
+    ]);
     const result = (await executeTool(tool, {}, { requestContext })) as ToolFailure;
     expect(result.message).toMatch(/^Tool request context validation failed for tenant\./);
     expect(result.message).toContain('- tenantId: ');
+    expect(result.message).toContain('"email": "(string)"');
     expect(result.message).not.toContain('sk-very-secret');
+    expect(result.message).not.toContain('ann@example.com');
   });
 
   it('shows no secret, however deep, also inside JSON text', async () => {

@@ -37,7 +37,9 @@ export function prepareCall(
       if (!checked.ok) {
         const what = `Tool request context validation failed for ${definition.id}. The caller must provide:`;
         const { issues } = checked;
-        return { ok: false, failure: createToolFailure({ what, issues, label: 'Provided context', value: values }) };
+        // The keys only: the values belong to the caller, and the failure goes to a model.
+        const value = Object.fromEntries(Object.entries(values).map(([key, held]) => [key, `(${typeof held})`]));
+        return { ok: false, failure: createToolFailure({ what, issues, label: 'Provided context', value }) };
       }
     }
     if (requireApproval) await checkApproval(definition, result.value, options, context);

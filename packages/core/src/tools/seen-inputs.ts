@@ -50,11 +50,12 @@ export function createSeenInputs(): SeenInputs {
     },
     recognise(input, { messages, toolCallId }) {
       if (!isObject(input)) return nothingDone;
+      const inputWasAnnounced = announced.has(input);
       if (parsed.has(input)) {
         unclaimed.delete(input);
-        return { inputIsValid: true, inputWasAnnounced: announced.has(input) };
+        return { inputIsValid: true, inputWasAnnounced };
       }
-      if (!isApproved(messages, toolCallId)) return nothingDone;
+      if (!isApproved(messages, toolCallId)) return { inputIsValid: false, inputWasAnnounced };
       return { inputIsValid: claimEqual(input), inputWasAnnounced: true };
     },
   };
