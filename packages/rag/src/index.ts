@@ -1,10 +1,21 @@
 export type { Chunk, ChunkMetadata, Metadata } from './document/chunk.js';
 export type {
+  CharacterChunkOptions,
   ChunkParams,
   CommonChunkOptions,
+  HtmlChunkOptions,
+  JsonChunkOptions,
+  LatexChunkOptions,
   MarkdownChunkOptions,
+  MeasureOptions,
   RecursiveChunkOptions,
+  SemanticMarkdownChunkOptions,
+  SentenceChunkOptions,
+  SeparatorChunkOptions,
+  TokenChunkOptions,
 } from './document/chunking/chunk-options.js';
+export type { CodeLanguage } from './document/chunking/code-languages.js';
+export type { TokenEncoding, TokenOptions } from './document/chunking/token-counter.js';
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document/document.js';
 export {
   evaluateFilter,

@@ -7,14 +7,17 @@ export type Metadata = Record<string, unknown>;
 
 /** The metadata of the document, and where in it the chunk stands. */
 export interface ChunkMetadata extends Metadata {
-  /** `text === source.slice(startIndex, endIndex)`, in UTF-16 code units. */
+  /**
+   * The place in the source, in UTF-16 code units: `text === source.slice(startIndex, endIndex)`, except in HTML and JSON, where
+   * the text is what stands there once it is decoded.
+   */
   startIndex: number;
   endIndex: number;
   /** Titles of the headings above the chunk, outermost first; absent where there are none. */
   headings?: readonly string[];
 }
 
-/** A verbatim piece of a document. Its place stands in the metadata, because that is what stores keep. */
+/** A piece of a document. Its place stands in the metadata, because that is what stores keep. */
 export interface Chunk {
   /**
    * The same for the same text in a document with the same metadata, wherever it stands in it, and whatever surrounds it: an
@@ -31,16 +34,19 @@ export interface Chunk {
 export function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
   const identity = startHash(canonicalJson(metadata));
   const occurrences = new Map<string, number>();
-  return spans.map(({ start, end, headings }) => {
-    const content = text.slice(start, end);
-    const hash = toHex(addToHash(identity, text, start, end));
+  return spans.map((span) => {
+    const { start, end, headings } = span;
+    const content = span.text ?? text.slice(start, end);
+    const hash = toHex(
+      span.text === undefined ? addToHash(identity, text, start, end) : addToHash(identity, span.text),
+    );
     const earlier = occurrences.get(hash) ?? 0;
     occurrences.set(hash, earlier + 1);
     return {
       id: earlier === 0 ? hash : contentHash(hash, String(earlier)),
       text: content,
       content,
-      metadata: { ...metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },
+      metadata: { ...metadata, ...span.metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },
     };
   });
 }

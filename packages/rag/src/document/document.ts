@@ -2,10 +2,11 @@ import { QuiverError } from '@quiver/core';
 import type { Chunk, Metadata } from './chunk.js';
 import { toChunks } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
-import type { ChunkParams, RawOptions } from './chunking/chunk-options.js';
+import type { ChunkParams } from './chunking/chunk-options.js';
+import type { RawOptions } from './chunking/option-values.js';
 
 /** What a document is made of; it decides how it is chunked by default. */
-export type DocumentType = 'text' | 'markdown';
+export type DocumentType = 'text' | 'markdown' | 'html' | 'json';
 
 /** A text with what is known about it. */
 export interface SourceDocument {
@@ -18,7 +19,12 @@ export type MDocumentOptions =
   | (SourceDocument & { type?: DocumentType })
   | { docs: SourceDocument[]; type?: DocumentType };
 
-const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = { text: 'recursive', markdown: 'markdown' };
+const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = {
+  text: 'recursive',
+  markdown: 'markdown',
+  html: 'html',
+  json: 'json',
+};
 
 /**
  * A document, or several of one type, ready to be divided into chunks.
@@ -53,6 +59,15 @@ export class MDocument {
 
   static fromMarkdown(text: string, metadata?: Metadata): MDocument {
     return new MDocument({ text, ...(metadata && { metadata }), type: 'markdown' });
+  }
+
+  static fromHTML(text: string, metadata?: Metadata): MDocument {
+    return new MDocument({ text, ...(metadata && { metadata }), type: 'html' });
+  }
+
+  /** @param text - JSON, as text: chunks point to their place in it */
+  static fromJSON(text: string, metadata?: Metadata): MDocument {
+    return new MDocument({ text, ...(metadata && { metadata }), type: 'json' });
   }
 
   /**

@@ -1,8 +1,9 @@
-import { QuiverError } from '@quiver/core';
-import type { PackOptions } from './pack-spans.js';
-import type { SeparatorOptions, SeparatorPosition } from './separator-cut.js';
+import type { ExtractParams } from '../extract/extract-options.js';
+import type { CodeLanguage } from './code-languages.js';
+import type { SeparatorPosition } from './separator-cut.js';
+import type { TokenOptions } from './token-counter.js';
 
-/** Options of every strategy. Sizes are UTF-16 code units, as in `string.length`. */
+/** Options of every strategy. Sizes are UTF-16 code units, as in `string.length`, unless something else measures them. */
 export interface CommonChunkOptions {
   /** No chunk is longer, unless a single character (grapheme cluster) is. Default 4000. */
   maxSize?: number;
@@ -12,112 +13,112 @@ export interface CommonChunkOptions {
   overlap?: number;
   /** Leaves out white space at both ends of a chunk; chunks of nothing else vanish. Default `true`. */
   stripWhitespace?: boolean;
+  /** Accepted from older code; the place of a chunk is always in its metadata. */
+  addStartIndex?: boolean;
+  /** Titles, summaries and the like for each chunk, see `MDocument.extractMetadata`. */
+  extract?: ExtractParams;
 }
 
-export interface RecursiveChunkOptions extends CommonChunkOptions {
-  strategy?: 'recursive';
-  /** Where to cut, best first; `''` stands for anywhere. Default: blank lines, line breaks, spaces, anywhere. */
+/** Measures sizes, instead of `text.length`. */
+export interface MeasureOptions {
+  /** The size of a text. Called several times for each chunk, so it should be fast. */
+  lengthFunction?: (text: string) => number;
+}
+
+export interface SeparatorChunkOptions {
+  /** Where to cut, best first; `''` stands for anywhere. */
   separators?: string | readonly string[];
   /** Another spelling of `separators`. */
   separator?: string | readonly string[];
+  /** Separators are the sources of regular expressions. Default `false`. */
+  isSeparatorRegex?: boolean;
   /** The side of the cut on which a separator stays. Default `'end'`: at the end of the chunk before the cut. */
   separatorPosition?: SeparatorPosition;
   /** Another spelling: `true` means `'start'`. `false` means `'end'`, because nothing but white space is ever left out. */
   keepSeparator?: boolean | SeparatorPosition;
 }
 
-export interface MarkdownChunkOptions extends CommonChunkOptions {
-  strategy?: 'markdown';
+/** Default separators: blank lines, line breaks, spaces, anywhere. */
+export interface RecursiveChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
+  strategy?: 'recursive';
+  /** Cuts source code between its declarations; takes the place of `separators`. */
+  language?: CodeLanguage;
 }
 
-/** How to chunk a document. Without `strategy`, its type decides: `recursive` for text, `markdown` for Markdown. */
+/** Default separator: a blank line. What holds none is cut between words. */
+export interface CharacterChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
+  strategy?: 'character';
+}
+
+/** `maxSize` and `overlap` are numbers of tokens. */
+export interface TokenChunkOptions extends CommonChunkOptions, TokenOptions {
+  strategy?: 'token';
+}
+
+export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'sentence';
+  /** Chunks end after the sentence that reaches this size, if it fits. Default 0.8 × `maxSize`. */
+  targetSize?: number;
+  /** Chunks smaller than this take one more sentence, if it fits. Default 0. */
+  minSize?: number;
+  /** What ends a sentence. Default: the rules of Unicode for all scripts, and common abbreviations. */
+  sentenceEnders?: readonly string[];
+  /** Divides a sentence longer than `maxSize` between words. Default `true`. */
+  fallbackToWords?: boolean;
+  /** Divides a word longer than `maxSize`; if not, such a word is an error. Default `true`. */
+  fallbackToCharacters?: boolean;
+}
+
+export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'markdown';
+  /** Headings that begin a chunk, and the metadata key for their titles: `[['#', 'title'], ['##', 'section']]`. Default: all, without keys. */
+  headers?: readonly (readonly [mark: string, key: string])[];
+  /** With `headers`, leaves the headings themselves out of the text: they are in the metadata. Default `true`. */
+  stripHeaders?: boolean;
+  /** Makes a chunk of each line. Default `false`. */
+  returnEachLine?: boolean;
+}
+
+/** `maxSize`, `overlap` and `joinThreshold` are numbers of tokens. */
+export interface SemanticMarkdownChunkOptions extends CommonChunkOptions, TokenOptions {
+  strategy?: 'semantic-markdown';
+  /** Neighbouring sections are joined up to this size. Default 500, or `maxSize` if that is less. */
+  joinThreshold?: number;
+}
+
+export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'html';
+  /** Headings that begin a chunk, and the metadata key for their titles: `[['h1', 'title']]`. Default: `h1` to `h6`, without keys. */
+  headers?: readonly (readonly [tag: string, key: string])[];
+  /** Elements that are sections, and the metadata key for their titles: `[['section', 'chapter']]`. */
+  sections?: readonly (readonly [tag: string, key: string])[];
+  /** Makes a chunk of each block, such as a paragraph or a list item. Default `false`. */
+  returnEachLine?: boolean;
+}
+
+export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'json';
+  /** Accepted from older code: chunks are always filled as far as `maxSize` allows. */
+  minSize?: number;
+  /** Writes characters beyond ASCII as `\uXXXX`. Default `false`. */
+  ensureAscii?: boolean;
+  /** Writes several elements of a list as `{"3": …, "4": …}`, with their places in the list. Default `false`. */
+  convertLists?: boolean;
+}
+
+export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'latex';
+}
+
+/** How to chunk a document. Without `strategy`, its type decides: see `DocumentType`. */
 export type ChunkParams =
   | (RecursiveChunkOptions & { strategy: 'recursive' })
+  | (CharacterChunkOptions & { strategy: 'character' })
+  | (TokenChunkOptions & { strategy: 'token' })
+  | (SentenceChunkOptions & { strategy: 'sentence' })
   | (MarkdownChunkOptions & { strategy: 'markdown' })
-  | (CommonChunkOptions & { strategy?: never });
-
-export type RecursiveOptions = PackOptions & SeparatorOptions;
-
-const defaultMaxSize = 4000;
-const defaultOverlap = 50;
-const defaultSeparators = ['\n\n', '\r\n\r\n', '\n', ' ', ''];
-
-/** An option object from outside, before anything is known about it. */
-export type RawOptions = Readonly<Record<string, unknown>>;
-
-const commonNames = ['strategy', 'maxSize', 'size', 'overlap', 'stripWhitespace'];
-
-function parseCommonOptions(options: RawOptions, strategy: string, ownNames: readonly string[] = []): PackOptions {
-  requireKnownNames(options, strategy, [...commonNames, ...ownNames]);
-  const maxSize = oneSpelling(options, ['maxSize', 'size']) ?? defaultMaxSize;
-  if (!Number.isSafeInteger(maxSize) || (maxSize as number) < 1) {
-    throw invalid(`maxSize must be a whole number of at least 1, not ${show(maxSize)}.`);
-  }
-  const size = maxSize as number;
-  const overlap = options['overlap'] ?? Math.min(defaultOverlap, Math.floor(size / 4));
-  if (!Number.isSafeInteger(overlap) || (overlap as number) < 0) {
-    throw invalid(`overlap must be a whole number of at least 0, not ${show(overlap)}.`);
-  }
-  if ((overlap as number) >= size) {
-    throw invalid(
-      `overlap (${show(overlap)}) must be less than maxSize (${size}), or chunks would only repeat each other.`,
-    );
-  }
-  const stripWhitespace = options['stripWhitespace'] ?? true;
-  if (typeof stripWhitespace !== 'boolean')
-    throw invalid(`stripWhitespace must be true or false, not ${show(stripWhitespace)}.`);
-  return { maxSize: size, overlap: overlap as number, stripWhitespace };
-}
-
-export function parseRecursiveOptions(options: RawOptions): RecursiveOptions {
-  const own = ['separators', 'separator', 'separatorPosition', 'keepSeparator'];
-  return {
-    ...parseCommonOptions(options, 'recursive', own),
-    separators: parseSeparators(oneSpelling(options, ['separators', 'separator']) ?? defaultSeparators),
-    separatorPosition: parsePosition(oneSpelling(options, ['separatorPosition', 'keepSeparator']) ?? 'end'),
-  };
-}
-
-export function parseMarkdownOptions(options: RawOptions): PackOptions {
-  return parseCommonOptions(options, 'markdown');
-}
-
-function parseSeparators(value: unknown): readonly string[] {
-  const list: unknown = typeof value === 'string' ? [value] : value;
-  if (!Array.isArray(list) || list.length === 0 || !list.every((item) => typeof item === 'string')) {
-    throw invalid(`separators must be a string or a list of strings, not ${show(value)}.`);
-  }
-  return list as string[];
-}
-
-function parsePosition(value: unknown): SeparatorPosition {
-  if (value === true || value === 'start') return 'start';
-  if (value === false || value === 'end') return 'end';
-  throw invalid(`separatorPosition must be 'start' or 'end', not ${show(value)}.`);
-}
-
-function requireKnownNames(options: RawOptions, strategy: string, known: readonly string[]): void {
-  const unknown = Object.keys(options).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  throw invalid(
-    `Invalid parameters for ${strategy} strategy: '${unknown.join(', ')}' not supported. Known: ${known.join(', ')}.`,
-  );
-}
-
-/** The value of an option with two spellings. Both at once must agree. */
-function oneSpelling(options: RawOptions, [first, second]: readonly [string, string]): unknown {
-  const a = options[first];
-  const b = options[second];
-  if (a !== undefined && b !== undefined && a !== b) {
-    throw invalid(`${first} and ${second} are two spellings of one option and were given different values.`);
-  }
-  return a ?? b;
-}
-
-function invalid(message: string): QuiverError {
-  return new QuiverError('CHUNK_OPTIONS_INVALID', message);
-}
-
-function show(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : String(value);
-}
+  | (SemanticMarkdownChunkOptions & { strategy: 'semantic-markdown' })
+  | (HtmlChunkOptions & { strategy: 'html' })
+  | (JsonChunkOptions & { strategy: 'json' })
+  | (LatexChunkOptions & { strategy: 'latex' })
+  | (CommonChunkOptions & MeasureOptions & { strategy?: never });

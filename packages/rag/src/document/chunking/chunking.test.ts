@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
+import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
 import { describe, expect, test } from 'vitest';
 import { createChunker } from './chunking-strategy.js';
+import { codeLanguages } from './code-languages.js';
 
 /** Pieces that make cuts hard: clusters of several code units, lone surrogates, line ends, Markdown marks. */
 const fragment = fc.oneof(
@@ -36,6 +38,18 @@ const fragment = fc.oneof(
     'x\n===\n',
     '\ufeff',
     '\u0600',
+    'Dr. No met e.g. him. it ends! ',
+    'Ja? Nein. „Gut.“ ',
+    '<|endoftext|>',
+    '\\section{A {b} c}\n',
+    '\\subsection*[s]{D}',
+    '\\begin{a}',
+    '\\end{a}',
+    '\\begin{verbatim}',
+    '% \\section{no}\n',
+    '\nfunction f() {\n  return 1;\n}\n\n',
+    '    def g(self):\n',
+    'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx',
   ),
 );
 const text = fc.array(fragment, { maxLength: 60 }).map((parts) => parts.join(''));
@@ -54,6 +68,24 @@ function boundariesOf(source: string): Set<number> {
   return new Set([...Array.from(segmenter.segment(source), ({ index }) => index), source.length]);
 }
 
+const hardUnits = [
+  '* ',
+  '> ',
+  '- ',
+  '🇩🇪',
+  'नमस्',
+  '́',
+  '[a]: b "c\n',
+  '```\n',
+  'x\n=\n',
+  '\n',
+  ' ',
+  '<div ',
+  '1. ',
+  '\t',
+  '#',
+].concat(['word ', 'e.g. a. ', 'a', '日本語', '\\section{', '\\begin{a}', '%', '// c\n', '!', '! ', '\r\n', 'a.b']);
+
 const separators = fc.record(
   {
     separators: fc.uniqueArray(fc.constantFrom('\n\n', '\n', ' ', '', '.', 'e', '##'), { minLength: 1 }),
@@ -61,13 +93,71 @@ const separators = fc.record(
   },
   { requiredKeys: [] },
 );
+const patterns = fc.record({
+  separators: fc.uniqueArray(fc.constantFrom('\\s+', '(?=#)', '^', '\\b', '[.!?]', '$', ''), { minLength: 1 }),
+  separatorPosition: fc.constantFrom('start', 'end'),
+  isSeparatorRegex: fc.constant(true),
+});
+const oddMeasure = (text: string): number =>
+  text.length + (text.startsWith(' ') ? 0 : 1.5) - (text.length % 3 === 0 ? 1 : 0);
+const countOptions = { disallowedSpecial: new Set<string>() };
+const tokens = (text: string): number => countTokens(text, countOptions);
+const units = (text: string): number => text.length;
+const none = fc.constant({});
 
-const cases = [
-  { strategy: 'recursive', own: separators },
-  { strategy: 'markdown', own: fc.constant({}) },
+const cases: {
+  name: string;
+  strategy: string;
+  own: fc.Arbitrary<Record<string, unknown>>;
+  measure?: (text: string) => number;
+  runs?: number;
+}[] = [
+  { name: 'recursive', strategy: 'recursive', own: separators },
+  { name: 'recursive with patterns', strategy: 'recursive', own: patterns, runs: 500 },
+  {
+    name: 'recursive by language',
+    strategy: 'recursive',
+    own: fc.record({ language: fc.constantFrom(...codeLanguages) }),
+  },
+  {
+    name: 'recursive with an odd measure',
+    strategy: 'recursive',
+    own: fc.constant({ lengthFunction: oddMeasure }),
+    measure: oddMeasure,
+  },
+  { name: 'character', strategy: 'character', own: separators },
+  { name: 'sentence', strategy: 'sentence', own: none },
+  { name: 'sentence with enders', strategy: 'sentence', own: fc.constant({ sentenceEnders: ['. ', '。', '!'] }) },
+  {
+    name: 'sentence with sizes',
+    strategy: 'sentence',
+    own: fc.record({ targetSize: fc.constant(1), fallbackToWords: fc.boolean() }),
+  },
+  { name: 'token', strategy: 'token', own: none, measure: tokens, runs: 400 },
+  { name: 'markdown', strategy: 'markdown', own: none },
+  { name: 'markdown by lines', strategy: 'markdown', own: fc.constant({ returnEachLine: true }) },
+  {
+    name: 'markdown with headers',
+    strategy: 'markdown',
+    own: fc.constant({
+      headers: [
+        ['#', 'a'],
+        ['##', 'b'],
+      ],
+      stripHeaders: false,
+    }),
+  },
+  {
+    name: 'semantic-markdown',
+    strategy: 'semantic-markdown',
+    own: fc.record({ joinThreshold: fc.integer({ min: 0, max: 60 }) }),
+    measure: tokens,
+    runs: 300,
+  },
+  { name: 'latex', strategy: 'latex', own: none },
 ];
 
-describe.each(cases)('every chunk of the $strategy strategy', ({ strategy, own }) => {
+describe.each(cases)('every chunk of $name', ({ strategy, own, measure = units, runs = 1000 }) => {
   test('keeps to the size and to whole characters, and together they keep the text', async () => {
     await fc.assert(
       fc.asyncProperty(text, sizes, own, async (source, size, options) => {
@@ -79,8 +169,9 @@ describe.each(cases)('every chunk of the $strategy strategy', ({ strategy, own }
           expect(boundaries).toContain(start);
           expect(boundaries).toContain(end);
           const isOneCluster = [...segmenter.segment(source.slice(start, end))].length === 1;
-          expect(end - start <= size.maxSize || isOneCluster).toBe(true);
-          expect(covered - start).toBeLessThanOrEqual(size.overlap);
+          expect(measure(source.slice(start, end)) <= size.maxSize || isOneCluster).toBe(true);
+          const repeated = source.slice(start, Math.max(start, covered));
+          expect(repeated === '' ? 0 : measure(repeated)).toBeLessThanOrEqual(size.overlap);
           expect(end, 'adds something new').toBeGreaterThan(covered);
           const between = source.slice(covered, start);
           expect(size.stripWhitespace ? between.trim() : between).toBe('');
@@ -89,32 +180,21 @@ describe.each(cases)('every chunk of the $strategy strategy', ({ strategy, own }
         const rest = source.slice(covered);
         expect(size.stripWhitespace ? rest.trim() : rest).toBe('');
       }),
-      { numRuns: 1500 },
+      { numRuns: runs },
     );
   });
 
   test('takes time in proportion to the text, whatever it is made of', async () => {
-    const chunk = await createChunker(strategy, { maxSize: 1000 });
-    for (const unit of [
-      '* ',
-      '> ',
-      '- ',
-      '🇩🇪',
-      'नमस्',
-      '́',
-      '[a]: b "c\n',
-      '```\n',
-      'x\n=\n',
-      '\n',
-      ' ',
-      '<div ',
-      '1. ',
-      '\t',
-      '#',
-    ]) {
+    const isCostly = measure !== units;
+    const chunk = await createChunker(
+      strategy,
+      isCostly ? { maxSize: 200, ...fc.sample(own, 1)[0] } : { maxSize: 1000, ...fc.sample(own, 1)[0] },
+    );
+    const length = isCostly ? 10_000 : 200_000;
+    for (const unit of hardUnits) {
       const startedAt = performance.now();
-      chunk(unit.repeat(Math.ceil(200_000 / unit.length)));
-      expect(performance.now() - startedAt, `200,000 units of ${JSON.stringify(unit)}`).toBeLessThan(1500);
+      chunk(unit.repeat(Math.ceil(length / unit.length)));
+      expect(performance.now() - startedAt, `${length} units of ${JSON.stringify(unit)}`).toBeLessThan(1500);
     }
   });
 });

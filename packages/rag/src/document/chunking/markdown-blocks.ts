@@ -1,3 +1,4 @@
+import type { Block, Heading } from './sections.js';
 import { LineCursor } from './line-cursor.js';
 import {
   closesFence,
@@ -11,24 +12,9 @@ import {
   type HtmlEnd,
 } from './markdown-block-starts.js';
 
-/** A block of the document itself, or an item of a list that is. It starts with its line and ends where the next one starts. */
-export interface Block {
-  readonly start: number;
-  /** Present when the block is a heading. Headings inside quotations and lists are part of those. */
-  readonly heading?: Heading;
-}
-
-export interface Heading {
-  /** 1 to 6. */
-  readonly level: number;
-  /** As written, without the marks. */
-  readonly title: string;
-  /** Where the line after the heading starts. */
-  readonly end: number;
-}
-
 /**
- * Reads the blocks of a Markdown text in order, line by line, in linear time.
+ * Reads the blocks of a Markdown text in order, line by line, in linear time: those of the document itself, and the items of
+ * lists that are. Titles of headings are as written, without the marks; headings inside quotations and lists are part of those.
  *
  * Link reference definitions count as paragraphs. YAML between dashes at the very start is one block without headings.
  *

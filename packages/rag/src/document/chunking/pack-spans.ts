@@ -1,11 +1,10 @@
 import { floorGraphemeBoundary, nextGraphemeBoundary } from './grapheme-boundary.js';
+import { createSizeLimit, type SizeLimit, type SizeOptions } from './size-limit.js';
 import type { Span } from './span.js';
 import { isWhiteSpace, skipWhiteSpace, trimEnd } from './trim-span.js';
 
-/** What every strategy is asked for, in UTF-16 code units. */
-export interface PackOptions {
-  readonly maxSize: number;
-  readonly overlap: number;
+/** What every strategy is asked for. */
+export interface PackOptions extends SizeOptions {
   readonly stripWhitespace: boolean;
 }
 
@@ -34,16 +33,21 @@ const smallestPart = 4;
  * A single grapheme cluster longer than `maxSize` becomes a span of its own.
  */
 export function packSpans(text: string, from: number, to: number, options: PackOptions, findCut: FindCut): Span[] {
-  const { maxSize, overlap, stripWhitespace } = options;
+  const { overlap, stripWhitespace } = options;
   const end = stripWhitespace ? trimEnd(text, from, to) : to;
+  const limit = createSizeLimit(text, options);
+  const toSpan = (start: number, cut: number): Span => ({
+    start,
+    end: stripWhitespace ? trimEnd(text, start, cut) : cut,
+  });
   const spans: Span[] = [];
   let fresh = stripWhitespace ? skipWhiteSpace(text, from, end) : from;
   let start = fresh;
   while (fresh < end) {
-    const cut = nextCut(text, { start, fresh, end, maxSize }, findCut);
-    spans.push({ start, end: stripWhitespace ? trimEnd(text, start, cut) : cut });
+    const { span, cut } = nextSpan({ start, fresh, end, limit, toSpan }, text, findCut);
+    spans.push(span);
     fresh = stripWhitespace ? skipWhiteSpace(text, cut, end) : cut;
-    start = overlap === 0 ? fresh : overlapStart(text, { start, cut, fresh, overlap, maxSize });
+    start = overlap === 0 || fresh >= end ? fresh : overlapStart(text, { start, cut, fresh, end, limit }, span.end);
   }
   return spans;
 }
@@ -53,28 +57,40 @@ interface Progress {
   /** The first character that no span holds yet. */
   fresh: number;
   end: number;
-  maxSize: number;
+  limit: SizeLimit;
 }
 
-function nextCut(text: string, { start, fresh, end, maxSize }: Progress, findCut: FindCut): number {
-  if (end - start <= maxSize) return end;
-  const last = floorGraphemeBoundary(text, start + maxSize, start);
-  if (last <= fresh) return Math.min(end, nextGraphemeBoundary(text, fresh));
-  const preferred = Math.min(last, Math.max(fresh + 1, start + Math.floor(maxSize / smallestPart)));
-  return findCut({ start, first: fresh + 1, preferred, last }) ?? last;
+interface NextSpan extends Progress {
+  toSpan: (start: number, cut: number) => Span;
 }
 
-interface Overlap {
-  start: number;
+function nextSpan(
+  { start, fresh, end, limit, toSpan }: NextSpan,
+  text: string,
+  findCut: FindCut,
+): { span: Span; cut: number } {
+  let last = limit.reach(start, end);
+  while (last > fresh) {
+    if (last === end) return { span: { start, end }, cut: end };
+    const preferred = Math.min(last, Math.max(fresh + 1, start + Math.floor((last - start) / smallestPart)));
+    const cut = findCut({ start, first: fresh + 1, preferred, last }) ?? last;
+    const span = toSpan(start, cut);
+    // Only sizes that a function measures can grow when a text gets shorter.
+    if (limit.fits(span.start, span.end)) return { span, cut };
+    last = floorGraphemeBoundary(text, cut - 1, start);
+  }
+  // What was to be repeated leaves no room: the next character goes without, whatever its size.
+  const cut = Math.min(end, nextGraphemeBoundary(text, fresh));
+  return { span: toSpan(fresh, cut), cut };
+}
+
+interface Overlap extends Progress {
   cut: number;
-  fresh: number;
-  overlap: number;
-  maxSize: number;
 }
 
 /** At the start of a word if there is one, else at any grapheme boundary; nowhere if the next chunk would hold nothing new. */
-function overlapStart(text: string, { start, cut, fresh, overlap, maxSize }: Overlap): number {
-  const earliest = Math.max(start + 1, cut - overlap);
+function overlapStart(text: string, { start, cut, fresh, end, limit }: Overlap, repeatedEnd: number): number {
+  const earliest = Math.max(start + 1, limit.reachBack(start + 1, cut));
   let chosen: number | undefined;
   let known = start;
   for (let at = earliest; at < cut && chosen === undefined; at++) {
@@ -86,6 +102,6 @@ function overlapStart(text: string, { start, cut, fresh, overlap, maxSize }: Ove
     const floor = floorGraphemeBoundary(text, earliest, start);
     chosen = floor === earliest ? earliest : nextGraphemeBoundary(text, floor);
   }
-  if (chosen >= cut) return fresh;
-  return floorGraphemeBoundary(text, chosen + maxSize, chosen) > fresh ? chosen : fresh;
+  if (chosen >= cut || !limit.mayRepeat(chosen, repeatedEnd)) return fresh;
+  return limit.reach(chosen, end) > fresh ? chosen : fresh;
 }

@@ -1,14 +1,20 @@
 import { isGraphemeBoundary } from './grapheme-boundary.js';
 import type { CutWindow, FindCut } from './pack-spans.js';
+import { lastAtOrBefore } from './sorted-search.js';
 
 /** Whether a separator stands at the start of the chunk after the cut or at the end of the one before. */
 export type SeparatorPosition = 'start' | 'end';
 
+/** A text, or a pattern with the flag `g`. */
+export type Separator = string | RegExp;
+
 export interface SeparatorOptions {
-  readonly separators: readonly string[];
+  readonly separators: readonly Separator[];
   readonly separatorPosition: SeparatorPosition;
   readonly stripWhitespace: boolean;
 }
+
+type LastCut = (from: number, window: CutWindow) => number | undefined;
 
 /**
  * Cuts at the last occurrence of the first separator that has one. Separators are tried in order, first for a chunk of a
@@ -16,13 +22,17 @@ export interface SeparatorOptions {
  */
 export function findSeparatorCut(text: string, options: SeparatorOptions): FindCut {
   const { separators, separatorPosition, stripWhitespace } = options;
+  const finders = separators.map((separator): LastCut => {
+    if (separator === '') return (_from, { last }) => last;
+    if (typeof separator !== 'string') return findPattern(text, separator, separatorPosition);
+    // White space needs no room if it will be left out, so the chunk may end right before it.
+    const isLeftOut = stripWhitespace && separator.trim() === '';
+    return (from, window) => lastCut(text, separator, isLeftOut ? 'start' : separatorPosition, from, window);
+  });
   return (window) => {
     for (const from of window.preferred > window.first ? [window.preferred, window.first] : [window.first]) {
-      for (const separator of separators) {
-        if (separator === '') return window.last;
-        // White space needs no room if it will be left out, so the chunk may end right before it.
-        const isLeftOut = stripWhitespace && separator.trim() === '';
-        const cut = lastCut(text, separator, isLeftOut ? 'start' : separatorPosition, from, window);
+      for (const find of finders) {
+        const cut = find(from, window);
         if (cut !== undefined) return cut;
       }
     }
@@ -47,4 +57,19 @@ function lastCut(
     if (at === 0) return undefined;
   }
   return undefined;
+}
+
+/** Matches are sought in the whole text, once, so that `^` and look-arounds see what is really around them. */
+function findPattern(text: string, pattern: RegExp, position: SeparatorPosition): LastCut {
+  let cuts: number[] | undefined;
+  return (from, { start, last }) => {
+    cuts ??= Array.from(text.matchAll(pattern), ({ index, 0: match }) =>
+      position === 'end' ? index + match.length : index,
+    );
+    for (let at = lastAtOrBefore(cuts, last); at >= 0 && (cuts[at] as number) >= from; at--) {
+      const cut = cuts[at] as number;
+      if (isGraphemeBoundary(text, cut, start)) return cut;
+    }
+    return undefined;
+  };
 }

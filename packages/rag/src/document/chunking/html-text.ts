@@ -1,0 +1,188 @@
+import { Parser } from 'htmlparser2';
+import { headingLevel, tagKind } from './html-tags.js';
+import type { Block, Heading } from './sections.js';
+import { SourceMap } from './source-map.js';
+
+/** A block of the text of an HTML document: what stands in one block-level element. */
+export interface HtmlBlock extends Block {
+  /** The path of that element as it is written: `/html[1]/body[1]/p[2]`. Elements that a browser would add are not counted. */
+  readonly xpath: string;
+}
+
+/** An element that was asked for, as a span of the text. */
+export interface HtmlElement {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  /** Its `aria-label`, or else its `id`. */
+  readonly label: string | undefined;
+}
+
+export interface HtmlText {
+  /** Without tags, characters decoded, white space as a browser would show it. */
+  readonly text: string;
+  readonly blocks: readonly HtmlBlock[];
+  readonly elements: readonly HtmlElement[];
+  readonly map: SourceMap;
+}
+
+/** Reads the text that a browser would show. What is in `script`, `style`, `head` and the like is not part of it. */
+export function readHtmlText(source: string, elementNames: ReadonlySet<string>): HtmlText {
+  const reader = new HtmlReader(elementNames);
+  const parser = new Parser(
+    {
+      onopentag: (name, attributes) => reader.open(name, attributes, parser.startIndex),
+      onclosetag: (name) => reader.close(name, parser.endIndex + 1),
+      ontext: (data) => reader.addText(data, parser.startIndex, parser.endIndex + 1),
+    },
+    { recognizeSelfClosing: false },
+  );
+  parser.end(source);
+  return reader.finish();
+}
+
+interface Element {
+  readonly name: string;
+  readonly xpath: string;
+  readonly isBlock: boolean;
+  /** How many children of each name there are so far. */
+  children: Map<string, number> | undefined;
+  /** An element that was asked for. */
+  readonly asked?: { start: number; label: string | undefined };
+}
+
+/** Paths deeper than this are cut short, so that the time stays linear. */
+const maxDepth = 200;
+const collapsible = /[ \t\n\r\f]+/g;
+
+class HtmlReader {
+  readonly #elementNames: ReadonlySet<string>;
+  readonly #parts: string[] = [];
+  readonly #blocks: { start: number; heading?: Heading; xpath: string }[] = [];
+  readonly #elements: HtmlElement[] = [];
+  readonly #map = new SourceMap();
+  readonly #stack: Element[] = [{ name: '', xpath: '', isBlock: true, children: undefined }];
+  #length = 0;
+  #hidden = 0;
+  #preformatted = 0;
+  /** White space that is written when text follows it. */
+  #gap: '' | ' ' | '\t' | '\n' | '\n\n' = '';
+  #gapAt = 0;
+  #blockXpath = '';
+  #startsBlock = true;
+  #heading: { level: number; block: number } | undefined;
+  /** Elements that were asked for and have no text yet. */
+  #waiting: { start: number }[] = [];
+
+  constructor(elementNames: ReadonlySet<string>) {
+    this.#elementNames = elementNames;
+  }
+
+  open(name: string, attributes: Record<string, string>, at: number): void {
+    const parent = this.#stack.at(-1) as Element;
+    const kind = tagKind(name);
+    const isBlock = kind === 'block' || kind === 'cell';
+    const place = (parent.children?.get(name) ?? 0) + 1;
+    (parent.children ??= new Map()).set(name, place);
+    const xpath = this.#stack.length < maxDepth ? `${parent.xpath}/${name}[${place}]` : parent.xpath;
+    const asked = this.#elementNames.has(name)
+      ? { start: -1, label: attributes['aria-label'] ?? attributes['id'] }
+      : undefined;
+    if (asked) this.#waiting.push(asked);
+    this.#stack.push({ name, xpath, isBlock, children: undefined, ...(asked && { asked }) });
+    if (kind === 'hidden') this.#hidden++;
+    if (name === 'pre' || name === 'textarea') this.#preformatted++;
+    if (kind === 'break') this.#addGap('\n', at);
+    if (isBlock) this.#startBlock(kind === 'cell' ? '\t' : gapOf(name), xpath, at);
+    const level = headingLevel(name);
+    if (level !== undefined) this.#heading = { level, block: -1 };
+  }
+
+  close(name: string, at: number): void {
+    const element = this.#stack.at(-1) as Element;
+    if (element.name !== name || this.#stack.length === 1) return;
+    this.#stack.pop();
+    this.#waiting = [];
+    if (tagKind(name) === 'hidden') this.#hidden--;
+    if (name === 'pre' || name === 'textarea') this.#preformatted--;
+    if (headingLevel(name) !== undefined) this.#endHeading();
+    if (element.asked && element.asked.start !== -1) {
+      this.#elements.push({ name, start: element.asked.start, end: this.#length, label: element.asked.label });
+    }
+    if (element.isBlock) {
+      const outer = this.#stack.findLast(({ isBlock }) => isBlock) as Element;
+      this.#startBlock(tagKind(name) === 'cell' ? '\t' : gapOf(name), outer.xpath, at);
+    }
+  }
+
+  addText(data: string, start: number, end: number): void {
+    if (this.#hidden > 0) return;
+    if (this.#preformatted > 0) return this.#write(data, start, end);
+    // Only text that stands in the source as it is can be divided further.
+    if (data.length !== end - start) return this.#write(data, start, end);
+    let from = 0;
+    collapsible.lastIndex = 0;
+    for (let space = collapsible.exec(data); space; space = collapsible.exec(data)) {
+      const { index } = space;
+      const after = collapsible.lastIndex;
+      // A single space between words stays part of its run.
+      if (after - index === 1 && data.charCodeAt(index) === 0x20 && index > from && after < data.length) continue;
+      if (index > from) this.#write(data.slice(from, index), start + from, start + index);
+      this.#addGap(' ', start + index);
+      from = after;
+    }
+    if (from < data.length) this.#write(data.slice(from), start + from, end);
+  }
+
+  finish(): HtmlText {
+    return { text: this.#parts.join(''), blocks: this.#blocks, elements: this.#elements, map: this.#map };
+  }
+
+  #startBlock(gap: '\t' | '\n' | '\n\n', xpath: string, at: number): void {
+    this.#addGap(gap, at);
+    this.#blockXpath = xpath;
+    this.#startsBlock = true;
+  }
+
+  #endHeading(): void {
+    const heading = this.#heading;
+    this.#heading = undefined;
+    const block = heading && this.#blocks[heading.block];
+    if (!block) return;
+    block.heading = { level: heading.level, title: '', end: this.#length };
+  }
+
+  #addGap(gap: '\t' | ' ' | '\n' | '\n\n', at: number): void {
+    if (gapRank(gap) <= gapRank(this.#gap)) return;
+    this.#gap = gap;
+    this.#gapAt = at;
+  }
+
+  #write(data: string, start: number, end: number): void {
+    if (data === '') return;
+    if (this.#length > 0 && this.#gap !== '') this.#push(this.#gap, this.#gapAt, this.#gapAt);
+    this.#gap = '';
+    for (const element of this.#waiting) element.start = this.#length;
+    this.#waiting = [];
+    if (this.#startsBlock) {
+      this.#startsBlock = false;
+      if (this.#heading?.block === -1) this.#heading.block = this.#blocks.length;
+      this.#blocks.push({ start: this.#length, xpath: this.#blockXpath });
+    }
+    this.#push(data, start, end);
+  }
+
+  #push(data: string, start: number, end: number): void {
+    this.#map.add(this.#length, data.length, start, end);
+    this.#parts.push(data);
+    this.#length += data.length;
+  }
+}
+
+function gapOf(name: string): '\n' | '\n\n' {
+  return /^(?:h[1-6]|p|ul|ol|dl|pre|table|blockquote|section|article)$/.test(name) ? '\n\n' : '\n';
+}
+
+function gapRank(gap: string): number {
+  return gap === '' ? 0 : gap === ' ' ? 1 : gap === '\t' ? 2 : gap === '\n' ? 3 : 4;
+}

@@ -1,0 +1,217 @@
+import * as fc from 'fast-check';
+import { parse, type DefaultTreeAdapterTypes } from 'parse5';
+import { describe, expect, test } from 'vitest';
+import { MDocument } from '../document.js';
+import { createChunker } from './chunking-strategy.js';
+import { tagKind } from './html-tags.js';
+
+const page = `<!doctype html>
+<html><head><title>Shop</title><style>p { color: red }</style></head>
+<body>
+<p>Before any heading.</p>
+<div><div><h1>Coats &amp; more</h1>
+  <p>Warm   <b>ones</b>,
+  2&nbsp;&euro; each.</p></div>
+  <h2>Winter</h2><ul><li>Below five</li><li>degrees<br>Celsius</li></ul>
+  <script>if (a < b) alert('<p>no</p>')</script>
+  <table><tr><td>a</td><td>b</td></tr></table>
+</div>
+<h2>Summer</h2><pre>x
+  y</pre>
+</body></html>`;
+
+async function chunk(text: string, options = {}): Promise<Record<string, unknown>[]> {
+  const chunks = await MDocument.fromHTML(text).chunk(options);
+  return chunks.map(({ text: content, metadata: { startIndex, endIndex, ...rest } }) => ({
+    text: content,
+    source: text.slice(startIndex, endIndex),
+    ...rest,
+  }));
+}
+
+describe('html chunks', () => {
+  test('are the text of sections, with the path of their headings, their source and their element', async () => {
+    expect(await chunk(page)).toEqual([
+      { text: 'Before any heading.', source: 'Before any heading.', xpath: '/html[1]/body[1]/p[1]' },
+      {
+        headings: ['Coats & more'],
+        text: 'Coats & more\n\nWarm ones, 2\u00a0€ each.',
+        source: 'Coats &amp; more</h1>\n  <p>Warm   <b>ones</b>,\n  2&nbsp;&euro; each.',
+        xpath: '/html[1]/body[1]/div[1]/div[1]/h1[1]',
+      },
+      {
+        headings: ['Coats & more', 'Winter'],
+        text: 'Winter\n\nBelow five\ndegrees\nCelsius\n\na\tb',
+        source: expect.stringMatching(/^Winter<.*<td>b$/s) as string,
+        xpath: '/html[1]/body[1]/div[1]/h2[1]',
+      },
+      {
+        headings: ['Coats & more', 'Summer'],
+        text: 'Summer\n\nx\n  y',
+        source: 'Summer</h2><pre>x\n  y',
+        xpath: '/html[1]/body[1]/h2[1]',
+      },
+    ]);
+  });
+
+  test('name their headings by the keys of headers, which alone begin a chunk', async () => {
+    const text = '<h1>One</h1>a<h2>Two</h2>b<h3>Three</h3>c';
+    expect(
+      await chunk(text, {
+        strategy: 'html',
+        headers: [
+          ['h1', 'title'],
+          ['h3', 'part'],
+        ],
+      }),
+    ).toMatchObject([
+      { text: 'One\n\na\n\nTwo\n\nb', title: 'One', headings: ['One'] },
+      { text: 'Three\n\nc', title: 'One', part: 'Three', headings: ['One', 'Three'] },
+    ]);
+  });
+
+  test('name the elements that are sections by their first heading, label or id', async () => {
+    const text =
+      '<article aria-label="All">a<section id="s"><h2>First</h2>b</section>c<section id="last">d</section></article>e';
+    const options = {
+      strategy: 'html',
+      sections: [
+        ['article', 'article'],
+        ['section', 'section'],
+      ],
+    };
+    expect(await chunk(text, options)).toMatchObject([
+      { text: 'a', article: 'First' },
+      { text: 'First\n\nb', article: 'First', section: 'First' },
+      { text: 'c', article: 'First' },
+      { text: 'd', section: 'last' },
+      { text: 'e' },
+    ]);
+    expect((await chunk(text, options))[2]).not.toHaveProperty('section');
+  });
+
+  test('keep to the size, and can be one for each block', async () => {
+    const text = `<h1>T</h1>${'<p>some words in a paragraph</p>'.repeat(20)}`;
+    const pieces = await chunk(text, { maxSize: 60, overlap: 0 });
+    expect(pieces.slice(1, -1).map((piece) => piece['text'])).toEqual(
+      Array.from({ length: pieces.length - 2 }, () => 'some words in a paragraph\n\nsome words in a paragraph'),
+    );
+    expect(await chunk(text, { strategy: 'html', returnEachLine: true })).toHaveLength(21);
+  });
+
+  test('of bad markup still hold its text', async () => {
+    expect(await chunk('</p>a <b>b <p>c & d &unknown; <li>e</div></b> <! f <')).toMatchObject([
+      { text: expect.stringMatching(/^a b\s+c & d &unknown;\s+e/) as string },
+    ]);
+    expect(await chunk('<script>only code</script>')).toEqual([]);
+  });
+
+  test('without structure or options work', async () => {
+    expect(await chunk('just text')).toMatchObject([{ text: 'just text', source: 'just text', xpath: '' }]);
+  });
+});
+
+type Node = DefaultTreeAdapterTypes.Node;
+
+function referenceText(node: Node): string {
+  if ('value' in node) return node.value;
+  if (tagKind(node.nodeName) === 'hidden') return '';
+  return 'childNodes' in node ? node.childNodes.map(referenceText).join('') : '';
+}
+
+const inline = fc.constantFrom(
+  'a',
+  ' ',
+  'word ',
+  '\n',
+  '&amp;',
+  '&lt;',
+  '&#x1F469;&#x200D;&#x1F467;',
+  'e\u0301',
+  '日本',
+  '🇩🇪',
+  '&nbsp;',
+  '\t',
+  '&copy;',
+);
+const { node } = fc.letrec<{ node: string; children: string }>((tie) => ({
+  children: fc.array(tie('node'), { maxLength: 4 }).map((nodes) => nodes.join('')),
+  node: fc.oneof(
+    { maxDepth: 4 },
+    inline,
+    fc.constant('<br>'),
+    fc.constant('<!-- x -->'),
+    fc.constant('<script>a<b</script>'),
+    fc
+      .tuple(fc.constantFrom('div', 'section', 'b', 'span', 'article', 'pre'), tie('children'))
+      .map(([name, children]) => `<${name}>${children}</${name}>`),
+    fc
+      .tuple(fc.constantFrom('h1', 'h2', 'h3'), fc.array(inline))
+      .map(([name, children]) => `<${name}>${children.join('')}</${name}>`),
+  ),
+}));
+
+const options = fc.integer({ min: 1, max: 30 }).chain((maxSize) =>
+  fc.record({
+    maxSize: fc.constant(maxSize),
+    overlap: fc.constant(0),
+    stripWhitespace: fc.boolean(),
+    returnEachLine: fc.boolean(),
+    sections: fc.constantFrom(
+      [],
+      [
+        ['section', 's'],
+        ['article', 'a'],
+      ],
+    ),
+  }),
+);
+
+const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
+const bare = (text: string): string => text.replace(/\s/g, '');
+
+test('every text of a page is in exactly one chunk, decoded as parse5 decodes it, and its place decodes to it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(node), options, async (nodes, given) => {
+      const source = `<body>${nodes.join('')}</body>`;
+      const spans = (await createChunker('html', given))(source);
+      const expected = bare(referenceText(parse(source)));
+      expect(bare(spans.map(({ text }) => text).join(''))).toBe(expected);
+      let covered = 0;
+      for (const { start, end, text = '' } of spans) {
+        expect(start).toBeGreaterThanOrEqual(covered);
+        expect(end).toBeLessThanOrEqual(source.length);
+        covered = end;
+        expect(text.length <= given.maxSize || [...segmenter.segment(text)].length === 1).toBe(true);
+        const part = source.slice(start, end);
+        expect(part.includes('<') ? bare(text) : bare(referenceText(parse(part)))).toBe(bare(text));
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('takes time in proportion to the page, whatever it is made of', async () => {
+  const chunkPage = await createChunker('html', { maxSize: 1000, sections: [['section', 'x']] });
+  for (const unit of [
+    '<div>',
+    '<section>',
+    '<p>a',
+    '<h1>',
+    '<h2>a</h2>',
+    '&amp;',
+    ' ',
+    '</p>',
+    '<b>a',
+    '<',
+    '<!--',
+    'a ',
+    '<section>a</section>',
+    '<td>a',
+    '<pre>\n',
+  ]) {
+    const startedAt = performance.now();
+    chunkPage(unit.repeat(Math.ceil(200_000 / unit.length)));
+    expect(performance.now() - startedAt, JSON.stringify(unit)).toBeLessThan(1500);
+  }
+});

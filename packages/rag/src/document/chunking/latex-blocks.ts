@@ -1,0 +1,91 @@
+import { isGraphemeBoundary } from './grapheme-boundary.js';
+import type { Block, Heading } from './sections.js';
+
+/** A comment, a heading, an environment's beginning or end, or a blank line. An escaped `\\%` begins no comment. */
+const marks =
+  /\\[\\%]|%[^\n]*|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph)\*?(?=\s*[[{])|\\(begin|end)\s*\{([^{}\n]*)\}|\n[ \t]*\r?\n/g;
+
+const levels: Readonly<Record<string, number>> = {
+  part: 1,
+  chapter: 2,
+  section: 3,
+  subsection: 4,
+  subsubsection: 5,
+  paragraph: 6,
+  subparagraph: 7,
+};
+
+/** In these, nothing means anything until their end. */
+const verbatim: ReadonlySet<string> = new Set(
+  ['verbatim', 'Verbatim', 'lstlisting', 'minted', 'comment', 'filecontents'].flatMap((name) => [name, `${name}*`]),
+);
+
+/**
+ * Reads headings, paragraphs and outer environments of a LaTeX text in order, in linear time. `document` is no environment
+ * here: what it holds is the text.
+ */
+export function readLatexBlocks(text: string): Block[] {
+  const blocks: Block[] = [];
+  let depth = 0;
+  marks.lastIndex = 0;
+  for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
+    const [all, command, edge, environment = ''] = mark;
+    const at = mark.index;
+    // A character that joins the backslash makes it no command.
+    if (!isGraphemeBoundary(text, at, 0)) continue;
+    if (command !== undefined) {
+      const heading = readHeading(text, marks.lastIndex, levels[command] as number);
+      if (!heading) continue;
+      // An environment that is never closed must not hide the headings after it.
+      depth = 0;
+      blocks.push({ start: at, heading });
+      marks.lastIndex = heading.end;
+    } else if (edge === 'begin' && environment !== 'document') {
+      if (depth === 0) blocks.push({ start: at });
+      if (verbatim.has(environment)) {
+        const end = text.indexOf(`\\end{${environment}}`, marks.lastIndex);
+        if (end !== -1) marks.lastIndex = end + `\\end{${environment}}`.length;
+      } else depth++;
+    } else if (edge === 'end' && environment !== 'document') depth = Math.max(0, depth - 1);
+    else if (depth === 0 && all.startsWith('\n') && isGraphemeBoundary(text, at + all.length, at)) {
+      blocks.push({ start: at + all.length });
+    }
+  }
+  return blocks;
+}
+
+const longestTitle = 2000;
+
+/** Reads `[short]{title}` from `at`; `undefined` when braces do not close. */
+function readHeading(text: string, at: number, level: number): Heading | undefined {
+  let position = skipSpace(text, at);
+  if (text[position] === '[') {
+    const end = text.indexOf(']', position);
+    if (end === -1 || end - position > longestTitle) return undefined;
+    position = skipSpace(text, end + 1);
+  }
+  if (text[position] !== '{') return undefined;
+  let open = 0;
+  for (let end = position; end < Math.min(text.length, position + longestTitle); end++) {
+    const character = text[end];
+    if (character === '\\') end++;
+    else if (character === '{') open++;
+    else if (character === '}' && --open === 0) {
+      return {
+        level,
+        title: text
+          .slice(position + 1, end)
+          .replace(/\s+/g, ' ')
+          .trim(),
+        end: end + 1,
+      };
+    }
+  }
+  return undefined;
+}
+
+function skipSpace(text: string, at: number): number {
+  let position = at;
+  while (position < text.length && /\s/.test(text.charAt(position))) position++;
+  return position;
+}

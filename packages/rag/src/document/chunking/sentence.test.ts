@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { MDocument } from '../document.js';
+import { readSentences } from './sentence-starts.js';
+
+function sentences(text: string, enders?: readonly string[]): string[] {
+  const found = readSentences(text, enders);
+  const starts: number[] = [];
+  for (let at = found.nextStart(1, text.length); at !== undefined; at = found.nextStart(at + 1, text.length))
+    starts.push(at);
+  const backwards: number[] = [];
+  for (let at = found.lastStart(1, text.length); at !== undefined; at = found.lastStart(1, at - 1))
+    backwards.unshift(at);
+  expect(backwards).toEqual(starts);
+  return [0, ...starts]
+    .map((start, index) => text.slice(start, starts[index]).trim())
+    .filter((sentence) => sentence !== '');
+}
+
+describe('sentences', () => {
+  test.each([
+    [
+      'abbreviations',
+      ['I met Mr. Smith of Acme Inc. in the U.S. on Feb. 3.', 'He had e.g. an idea, etc. and J. R. Hartley too.'],
+    ],
+    ['capitals after an abbreviation', ['It was made by Acme Inc.', 'We bought it.']],
+    ['small letters', ['I like it now.', 'iPhone users do not.', 'they said so.', 'été is over.']],
+    ['numbers', ['There were 3.5 of them.', '4 were lost in v1.2.3 of it.', '7.']],
+    ['quotations', ['"Really?"', 'he said.', '(Yes.)', '„So ist das.“', 'Gut.']],
+    ['Japanese and Chinese', ['これは文です。', '次の文です！', '本当ですか？', '这是一句话。']],
+    ['Hindi, Arabic and Greek', ['यह एक वाक्य है।', 'दूसरा वाक्य।', 'هل هذا صحيح؟', 'نعم.', 'Καλημέρα σας.', 'Τι κάνετε.']],
+  ])('of %s are found', (_, expected) => {
+    const isSpaced = !expected[0]?.endsWith('。');
+    expect(sentences(expected.join(isSpaced ? ' ' : ''))).toEqual(expected);
+  });
+
+  test('go on over wrapped lines and end at blank lines', () => {
+    expect(sentences('A sentence that is\nwrapped here. Next.\n\nno full stop\n\nLast one')).toEqual([
+      'A sentence that is\nwrapped here.',
+      'Next.',
+      'no full stop',
+      'Last one',
+    ]);
+  });
+
+  test('end where the caller says', () => {
+    expect(sentences('a; b 1;2 c; "d;" e', [';'])).toEqual(['a;', 'b 1;2 c;', '"d;"', 'e']);
+  });
+});
+
+describe('sentence chunks', () => {
+  const chunk = async (text: string, options = {}): Promise<string[]> =>
+    (await MDocument.fromText(text).chunk({ strategy: 'sentence', ...options })).map((piece) => piece.text);
+
+  test('are whole sentences up to the target', async () => {
+    const text = 'One is here. Two is here. Three is a bit longer than that. Four.';
+    expect(await chunk(text, { maxSize: 40, targetSize: 26 })).toEqual([
+      'One is here. Two is here.',
+      'Three is a bit longer than that. Four.',
+    ]);
+  });
+
+  test('go beyond the target for a sentence that fits', async () => {
+    expect(
+      await chunk('One. This one is longer than the target. Two is here now.', { maxSize: 50, targetSize: 10 }),
+    ).toEqual(['One.', 'This one is longer than the target.', 'Two is here now.']);
+  });
+
+  test('take one more sentence when they are too small', async () => {
+    const text = 'One. Two. This is the third sentence here.';
+    expect(await chunk(text, { maxSize: 30, targetSize: 5, minSize: 8 })).toEqual([
+      'One. Two.',
+      'This is the third sentence',
+      'here.',
+    ]);
+  });
+
+  test('cut a sentence that is too long between words, then characters, or say that they may not', async () => {
+    const text = 'Donaudampfschifffahrtsgesellschaft is one word. Yes.';
+    expect(await chunk(text, { maxSize: 20 })).toEqual(['Donaudampfschifffahr', 'tsgesellschaft is', 'one word. Yes.']);
+    await expect(chunk(text, { maxSize: 20, fallbackToCharacters: false })).rejects.toMatchObject({
+      code: 'CHUNK_SIZE_UNREACHABLE',
+      details: { index: 0, maxSize: 20 },
+    });
+  });
+});

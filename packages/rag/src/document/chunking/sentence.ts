@@ -1,0 +1,41 @@
+import { packSpans, type FindCut } from './pack-spans.js';
+import type { SentenceOptions } from './parse-options.js';
+import { QuiverError } from '@quiver/core';
+import { findSeparatorCut } from './separator-cut.js';
+import { readSentences } from './sentence-starts.js';
+import { createSizeLimit } from './size-limit.js';
+import type { Span } from './span.js';
+
+/**
+ * The `sentence` strategy: whole sentences up to `targetSize`. A sentence longer than that stands alone, and one longer than
+ * `maxSize` is divided between words. What is left at the end is one chunk if it fits.
+ */
+export function chunkBySentence(text: string, options: SentenceOptions): Span[] {
+  const { targetSize, minSize } = options;
+  const sentences = readSentences(text, options.sentenceEnders);
+  const target = createSizeLimit(text, { ...options, maxSize: targetSize });
+  const small = createSizeLimit(text, { ...options, maxSize: Math.max(0, minSize - 1) });
+  const within = cutWithinSentence(text, options);
+  const findCut: FindCut = (window) => {
+    const { start, first, last } = window;
+    const wanted = Math.min(last, target.reach(start, last));
+    const cut = wanted < first ? undefined : sentences.lastStart(first, wanted);
+    if (cut !== undefined && (minSize === 0 || !small.fits(start, cut))) return cut;
+    return sentences.nextStart(Math.max(first, wanted + 1), last) ?? cut ?? within(window);
+  };
+  return packSpans(text, 0, text.length, options, findCut);
+}
+
+function cutWithinSentence(text: string, options: SentenceOptions): FindCut {
+  const { fallbackToWords, fallbackToCharacters, stripWhitespace, maxSize } = options;
+  const betweenWords = findSeparatorCut(text, { separators: [' ', '\n'], separatorPosition: 'end', stripWhitespace });
+  return (window) => {
+    const cut = fallbackToWords ? betweenWords(window) : undefined;
+    if (cut !== undefined || fallbackToCharacters) return cut;
+    throw new QuiverError(
+      'CHUNK_SIZE_UNREACHABLE',
+      `The text at ${window.start} has no place to cut within maxSize (${maxSize}). Allow fallbackToWords and fallbackToCharacters, or raise maxSize.`,
+      { details: { index: window.start, maxSize } },
+    );
+  };
+}

@@ -1,0 +1,36 @@
+import { lastAtOrBefore } from './sorted-search.js';
+
+/**
+ * Where each character of a decoded text stands in its source. The text is a sequence of runs: characters that are the same in
+ * both, or characters that were decoded from something else as a whole.
+ */
+export class SourceMap {
+  readonly #decoded: number[] = [];
+  readonly #lengths: number[] = [];
+  readonly #sourceStart: number[] = [];
+  readonly #sourceEnd: number[] = [];
+
+  /** Adds the run of `length` characters that follows the one before. */
+  add(decoded: number, length: number, sourceStart: number, sourceEnd: number): void {
+    this.#decoded.push(decoded);
+    this.#lengths.push(length);
+    this.#sourceStart.push(sourceStart);
+    this.#sourceEnd.push(sourceEnd);
+  }
+
+  /** The part of the source that `start` to `end` of the decoded text, which is not empty, was made from. */
+  toSource(start: number, end: number): { start: number; end: number } {
+    return { start: this.#at(start).start, end: this.#at(end - 1).end };
+  }
+
+  /** The place of one character. */
+  #at(position: number): { start: number; end: number } {
+    const run = lastAtOrBefore(this.#decoded, position);
+    const from = this.#decoded[run] ?? 0;
+    const sourceStart = this.#sourceStart[run] ?? 0;
+    const sourceEnd = this.#sourceEnd[run] ?? 0;
+    if (this.#lengths[run] !== sourceEnd - sourceStart) return { start: sourceStart, end: sourceEnd };
+    const start = sourceStart + position - from;
+    return { start, end: start + 1 };
+  }
+}

@@ -1,0 +1,164 @@
+import { QuiverError } from '@quiver/core';
+import { invalidOptions, parseOneOf, parseStrings, show, type RawOptions } from './option-values.js';
+import type { Measure } from './size-limit.js';
+
+const encodingNames = ['cl100k_base', 'o200k_base', 'o200k_harmony', 'p50k_base', 'p50k_edit', 'r50k_base'] as const;
+
+export type TokenEncoding = (typeof encodingNames)[number];
+
+/** What a token is. */
+export interface TokenOptions {
+  /** Default `cl100k_base`. `gpt2` is another name of `r50k_base`. */
+  encodingName?: TokenEncoding | 'gpt2';
+  /** A model instead of an encoding, for example `gpt-4o`. */
+  modelName?: string;
+  /** Marks such as `<|endoftext|>` that count as one token. Default: none; a document that holds one holds ordinary text. */
+  allowedSpecial?: 'all' | readonly string[];
+  /** Marks that make `chunk()` throw when the text holds one. Default: none. */
+  disallowedSpecial?: 'all' | readonly string[];
+}
+
+export const tokenOptionNames: readonly string[] = ['encodingName', 'modelName', 'allowedSpecial', 'disallowedSpecial'];
+
+export interface ParsedTokenOptions {
+  readonly encodingName: TokenEncoding;
+  readonly modelName: string | undefined;
+  readonly allowedSpecial: 'all' | ReadonlySet<string>;
+  readonly disallowedSpecial: 'all' | ReadonlySet<string>;
+}
+
+export function parseTokenOptions(options: RawOptions): ParsedTokenOptions {
+  const { encodingName, modelName } = options;
+  if (encodingName !== undefined && modelName !== undefined) {
+    throw invalidOptions('encodingName and modelName exclude each other: a model has its encoding.');
+  }
+  if (modelName !== undefined && typeof modelName !== 'string') {
+    throw invalidOptions(`modelName must be the name of a model, not ${show(modelName)}.`);
+  }
+  const encoding = encodingName === 'gpt2' ? 'r50k_base' : (encodingName ?? 'cl100k_base');
+  return {
+    encodingName: parseOneOf('encodingName', encoding, encodingNames),
+    modelName,
+    allowedSpecial: parseSpecial('allowedSpecial', options),
+    disallowedSpecial: parseSpecial('disallowedSpecial', options),
+  };
+}
+
+function parseSpecial(name: string, options: RawOptions): 'all' | ReadonlySet<string> {
+  const value = options[name] ?? [];
+  if (value === 'all') return 'all';
+  return new Set(Array.isArray(value) && value.length === 0 ? [] : parseStrings(name, value));
+}
+
+/** The marks that each encoding has a token for. */
+const specialMarks: Readonly<Record<TokenEncoding, readonly string[]>> = {
+  cl100k_base: ['endoftext', 'fim_prefix', 'fim_middle', 'fim_suffix', 'endofprompt'],
+  o200k_base: ['endoftext', 'endofprompt'],
+  o200k_harmony: [
+    'startoftext',
+    'endoftext',
+    'return',
+    'constrain',
+    'channel',
+    'start',
+    'end',
+    'message',
+    'call',
+    'endofprompt',
+  ],
+  p50k_base: ['endoftext'],
+  p50k_edit: ['endoftext', 'fim_prefix', 'fim_middle', 'fim_suffix'],
+  r50k_base: ['endoftext'],
+};
+
+/** The part of `gpt-tokenizer` that is called. */
+interface Tokenizer {
+  countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
+}
+
+export interface TokenCounter {
+  readonly count: Measure;
+  /** @throws `TOKEN_NOT_ALLOWED` for a text that holds a mark of `disallowedSpecial`, with its place */
+  requireAllowed(text: string): void;
+}
+
+/**
+ * Counts tokens with `gpt-tokenizer`, an optional peer dependency.
+ *
+ * @throws `TOKENIZER_MISSING` when it is not installed; `CHUNK_OPTIONS_INVALID` for a model it does not know
+ */
+export async function createTokenCounter(options: ParsedTokenOptions): Promise<TokenCounter> {
+  const encoding = await resolveEncoding(options);
+  const tokenizer = await loadTokenizer(encoding);
+  const all = specialMarks[encoding].map((name) => `<|${name}|>`);
+  const allowed =
+    options.allowedSpecial === 'all'
+      ? all
+      : all.filter((mark) => (options.allowedSpecial as ReadonlySet<string>).has(mark));
+  const disallowed =
+    options.disallowedSpecial === 'all'
+      ? all.filter((mark) => !allowed.includes(mark))
+      : [...options.disallowedSpecial];
+  // Marks are handled here: the tokenizer itself finds them only at the start of a text.
+  const countPlain: Measure = (text) => tokenizer.countTokens(text, { disallowedSpecial: new Set() });
+  const marks = toPattern(allowed);
+  return {
+    count: marks
+      ? (text) => text.split(marks).reduce((sum, part, index) => sum + countPlain(part) + (index === 0 ? 0 : 1), 0)
+      : countPlain,
+    requireAllowed(text) {
+      const found = toPattern(disallowed)?.exec(text);
+      if (!found) return;
+      throw new QuiverError(
+        'TOKEN_NOT_ALLOWED',
+        `The text holds '${found[0]}' at ${found.index}, which disallowedSpecial forbids. Remove it from one of them.`,
+        { details: { mark: found[0], index: found.index } },
+      );
+    },
+  };
+}
+
+function toPattern(marks: readonly string[]): RegExp | undefined {
+  if (marks.length === 0) return undefined;
+  return new RegExp(marks.map((mark) => mark.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'));
+}
+
+async function resolveEncoding({ modelName, encodingName }: ParsedTokenOptions): Promise<TokenEncoding> {
+  if (modelName === undefined) return encodingName;
+  const { modelToEncodingMap } = await import('gpt-tokenizer/mapping').catch(explainMissing);
+  const encodings: Readonly<Record<string, string>> = modelToEncodingMap;
+  if (Object.hasOwn(encodings, modelName)) return parseOneOf('encodingName', encodings[modelName], encodingNames);
+  throw invalidOptions(
+    `The encoding of the model ${show(modelName)} is not known. Name it with encodingName: ${encodingNames.join(', ')}.`,
+  );
+}
+
+/** One `import` for each, so that bundlers see them. */
+async function loadTokenizer(name: TokenEncoding): Promise<Tokenizer> {
+  try {
+    switch (name) {
+      case 'cl100k_base':
+        return await import('gpt-tokenizer/encoding/cl100k_base');
+      case 'o200k_base':
+        return await import('gpt-tokenizer/encoding/o200k_base');
+      case 'o200k_harmony':
+        return await import('gpt-tokenizer/encoding/o200k_harmony');
+      case 'p50k_base':
+        return await import('gpt-tokenizer/encoding/p50k_base');
+      case 'p50k_edit':
+        return await import('gpt-tokenizer/encoding/p50k_edit');
+      case 'r50k_base':
+        return await import('gpt-tokenizer/encoding/r50k_base');
+    }
+  } catch (error) {
+    return explainMissing(error);
+  }
+}
+
+function explainMissing(error: unknown): never {
+  throw new QuiverError(
+    'TOKENIZER_MISSING',
+    'Counting tokens needs the package gpt-tokenizer. Install it: npm install gpt-tokenizer',
+    { cause: error },
+  );
+}
