@@ -58,6 +58,14 @@ describe('RequestContext', () => {
     expect(new RequestContext<{ a: number }>([['a', 1]]).set('client', client).all).toEqual({ a: 1, client });
   });
 
+  it('keeps keys of others under the raw methods too, as agents of Mastra expect', () => {
+    const context = new RequestContext<{ a: number }>([['a', 1]]);
+    context.setRaw('mastra__versions', 2);
+    expect([context.hasRaw('a'), context.getRaw('a'), context.getRaw('mastra__versions')]).toEqual([true, 1, 2]);
+    expect(context.deleteRaw('mastra__versions')).toBe(true);
+    expect(context.size()).toBe(1);
+  });
+
   it('keeps hostile keys apart from the prototype', () => {
     const context = new RequestContext().set('__proto__', { polluted: true }).set('constructor', 1);
     expect(context.get('__proto__')).toEqual({ polluted: true });

@@ -50,6 +50,26 @@ export class RequestContext<Values = Untyped> {
     this.#values.clear();
   }
 
+  /** As `get`, for keys that are nobody's declared ones. Agents of Mastra keep their own under such keys. */
+  getRaw(key: string): unknown {
+    return this.#values.get(key);
+  }
+
+  /** As `set`, for such keys. */
+  setRaw(key: string, value: unknown): void {
+    this.#values.set(key, value);
+  }
+
+  /** As `has`, for such keys. */
+  hasRaw(key: string): boolean {
+    return this.#values.has(key);
+  }
+
+  /** As `delete`, for such keys. */
+  deleteRaw(key: string): boolean {
+    return this.#values.delete(key);
+  }
+
   keys(): IterableIterator<string> {
     return this.#values.keys();
   }

@@ -114,6 +114,32 @@ describe('createTool', () => {
   });
 });
 
+describe('a driver that runs all hooks itself and copies the input', () => {
+  it('causes each hook to fire once, and onOutput not after a failure', async () => {
+    const events: unknown[] = [];
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      inputSchema: z.object({ n: z.number() }),
+      onInputAvailable: ({ input }) => events.push(input),
+      onOutput: ({ output }) => events.push(output),
+      execute: async ({ n }) => n * 2,
+    });
+    const drive = async (input: { n: number }, toolCallId: string) => {
+      const messages: unknown[] = [];
+      await tool.onInputAvailable?.({ input, toolCallId, messages });
+      const output = await tool.execute(structuredClone(input), { toolCallId, messages });
+      await tool.onOutput?.({ output, toolCallId, toolName: 't' });
+    };
+    await drive({ n: 1 }, 'call_0');
+    await drive({ n: 2 }, 'call_0');
+    expect(events).toEqual([{ n: 1 }, 2, { n: 2 }, 4]);
+    events.length = 0;
+    await drive({ n: 'x' as never }, 'call_1');
+    expect(events).toEqual([{ n: 'x' }]);
+  });
+});
+
 describe('a tool that yields', () => {
   const count = createTool({
     id: 'count',

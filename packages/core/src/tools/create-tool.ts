@@ -3,10 +3,11 @@ import type { InferInput, InferOutput, Schema } from '../schema/index.js';
 import { toAiSdkInputSchema } from './ai-sdk-input-schema.js';
 import { executeDefinition, streamDefinition } from './execute-tool.js';
 import { createToModelOutput, type ToolModelOutput } from './model-output.js';
-import { createSeenInputs, type SeenInputs } from './seen-inputs.js';
+import { createSeenCalls, type SeenCalls } from './seen-calls.js';
 import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
 import { registerDefinition, type ToolDefinition } from './tool-definition.js';
 import { runHook, type ToolHooks } from './tool-hooks.js';
+import { isToolFailure } from './tool-failure.js';
 import type { ClientTool, Tool, ToolInput, ToolMcpOptions } from './tool.js';
 
 /** A tool without `execute`: the application that shows the call to a person answers it. */
@@ -106,7 +107,7 @@ export function createTool(options: ErasedOptions): ClientTool<Schema, Schema, u
       `createTool needs a non-empty id and a description (id: ${String(id)}).`,
     );
   }
-  const seen = createSeenInputs();
+  const seen = createSeenCalls();
   const { inputSchema, outputSchema, title, strict, inputExamples, mcp, providerOptions, requireApproval } = options;
   const definition: ToolDefinition = {
     id,
@@ -115,7 +116,7 @@ export function createTool(options: ErasedOptions): ClientTool<Schema, Schema, u
     requestContextSchema: options.requestContextSchema,
     requireApproval,
     ...(options.onInputAvailable && { onInputAvailable: options.onInputAvailable }),
-    ...(options.onOutput && { onOutput: options.onOutput }),
+    ...(options.onOutput && { onOutput: announceOutputOnce(options.onOutput, seen) }),
     run: (input, context) => options.execute?.(input, context),
   };
   // Own enumerable properties on a plain object: a copy made by spreading is still the tool.
@@ -159,26 +160,42 @@ function isGenerator(execute: object): boolean {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
 }
 
-function createExecute(definition: ToolDefinition, streams: boolean, seen: SeenInputs): object {
+function createExecute(definition: ToolDefinition, streams: boolean, seen: SeenCalls): object {
   const run = streams ? streamDefinition : executeDefinition;
   const execute = (input: unknown, options: ToolCallOptions = {}): unknown =>
-    run(definition, input, options, seen.recognise(input, options));
+    run(definition, input, options, seen.begin(input, options));
   registerDefinition(execute, definition);
   return execute;
 }
 
+/** `execute` itself announces its output; a driver that knows `onOutput`, as Mastra's agents do, must not do it again. */
+function announceOutputOnce(
+  onOutput: NonNullable<ErasedOptions['onOutput']>,
+  seen: SeenCalls,
+): NonNullable<ErasedOptions['onOutput']> {
+  return (event) => {
+    seen.markOutputAnnounced(event.toolCallId);
+    return onOutput(event);
+  };
+}
+
 /** A driver awaits its hooks and gives up when one throws; these never throw. */
-function isolatedHooks(options: ErasedOptions, seen: SeenInputs): ToolHooks<unknown, unknown> {
+function isolatedHooks(options: ErasedOptions, seen: SeenCalls): ToolHooks<unknown, unknown> {
   const { id, onInputStart, onInputDelta, onInputAvailable, onOutput } = options;
   return {
     ...(onInputStart && { onInputStart: (event) => runHook(id, 'onInputStart', onInputStart, event) }),
     ...(onInputDelta && { onInputDelta: (event) => runHook(id, 'onInputDelta', onInputDelta, event) }),
     ...(onInputAvailable && {
       onInputAvailable: (event) => {
-        seen.markAnnounced(event.input);
+        seen.markAnnounced(event.input, event.toolCallId);
         return runHook(id, 'onInputAvailable', onInputAvailable, event);
       },
     }),
-    ...(onOutput && { onOutput: (event) => runHook(id, 'onOutput', onOutput, event) }),
+    ...(onOutput && {
+      onOutput: (event) => {
+        if (isToolFailure(event.output) || seen.takeOutputAnnounced(event.toolCallId)) return undefined;
+        return runHook(id, 'onOutput', onOutput, event);
+      },
+    }),
   };
 }

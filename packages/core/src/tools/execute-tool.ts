@@ -2,7 +2,7 @@ import { QuiverError } from '../errors.js';
 import { announceOutput, checkOutput, finishCall } from './finish-call.js';
 import { rememberCaller } from './model-output.js';
 import { prepareCall, type Step } from './prepare-call.js';
-import { nothingDone, type DoneBefore } from './seen-inputs.js';
+import { nothingDone, type DoneBefore } from './seen-calls.js';
 import { createToolContext, type ToolCallOptions } from './tool-context.js';
 import { definitionOf, type ToolDefinition } from './tool-definition.js';
 import type { ToolFailure } from './tool-failure.js';

@@ -1,7 +1,7 @@
 import { QuiverError } from '../errors.js';
 import { validate, type SchemaIssue, type ValidationResult } from '../schema/index.js';
 import { isApprovedIn } from './approval.js';
-import type { DoneBefore } from './seen-inputs.js';
+import type { DoneBefore } from './seen-calls.js';
 import type { ToolCallOptions, ToolContext } from './tool-context.js';
 import type { ToolDefinition } from './tool-definition.js';
 import { createToolFailure, type ToolFailure } from './tool-failure.js';
