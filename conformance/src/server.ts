@@ -1,0 +1,38 @@
+import { createTool } from '@quiver/core/tools';
+import { MCPServer } from '@quiver/mcp/server';
+import { askingTools } from './asking-tools.ts';
+import { contentTools } from './content-tools.ts';
+import { inputRequiredTools } from './input-required-tools.ts';
+import { prompts } from './prompts.ts';
+import { resources } from './resources.ts';
+
+/** The server that the official conformance suites test: their fixtures, and nothing but the public API. */
+export function createConformanceServer(): MCPServer {
+  const server = new MCPServer({
+    id: 'conformance',
+    name: 'Quiver conformance server',
+    version: '1.0.0',
+    tools: { ...contentTools, ...askingTools, ...inputRequiredTools },
+    resources,
+    prompts,
+  });
+  void server.toolActions.add({
+    test_trigger_tool_change: createTool({
+      id: 'test_trigger_tool_change',
+      description: 'Announces that the tools changed',
+      execute: async () => {
+        await server.toolActions.notifyListChanged();
+        return 'Announced.';
+      },
+    }),
+    test_trigger_prompt_change: createTool({
+      id: 'test_trigger_prompt_change',
+      description: 'Announces that the prompts changed',
+      execute: async () => {
+        await server.prompts.notifyListChanged();
+        return 'Announced.';
+      },
+    }),
+  });
+  return server;
+}
