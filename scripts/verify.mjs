@@ -28,13 +28,8 @@ const stages = [
     count: countTap,
   },
   {
-    name: 'examples',
-    command: [
-      'node',
-      '--test',
-      '--test-reporter=tap',
-      ...readdirSync('examples').flatMap((name) => testFilesIn(join('examples', name, 'check'))),
-    ],
+    name: 'examples and official conformance suites',
+    command: ['node', '--test', '--test-reporter=tap', ...checks()],
     count: countTap,
   },
 ];
@@ -98,6 +93,12 @@ function countTap(output) {
     failed: number('fail') + number('cancelled'),
     skipped: number('skipped') + number('todo'),
   };
+}
+
+/** Programs that check themselves: every example, and the conformance server. */
+function checks() {
+  const programs = [...readdirSync('examples').map((name) => join('examples', name)), 'conformance'];
+  return programs.flatMap((directory) => testFilesIn(join(directory, 'check')));
 }
 
 function testFilesIn(directory) {
