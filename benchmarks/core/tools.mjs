@@ -92,7 +92,8 @@ function install(name, specifiers) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   execFileSync('npm', ['install', ...options, ...specifiers, `zod@${zodVersion}`], { cwd: folder, stdio: 'pipe' });
-  for (const script of ['import.mjs', 'calls.mjs']) cpSync(new URL(script, import.meta.url), join(folder, script));
+  cpSync(new URL('./import.mjs', import.meta.url), join(folder, 'import.mjs'));
+  cpSync(new URL('./calls.mjs', import.meta.url), join(folder, 'calls.mjs'));
   return folder;
 }
 

@@ -30,6 +30,7 @@ const programs: Program[] = Object.entries(pages).flatMap(([page, url]) => {
   });
 });
 
+const binaries = new URL('../../../node_modules/.bin/', import.meta.url);
 const run = promisify(execFile);
 let server: OpenAiServer;
 
@@ -47,7 +48,7 @@ afterAll(async () => {
 
 describe('the programs of the documentation', () => {
   it('type-check', async () => {
-    const compiler = new URL('../../../node_modules/.bin/tsc', import.meta.url).pathname;
+    const compiler = new URL('tsc', binaries).pathname;
     const { stdout } = await run(compiler, ['-p', new URL('tsconfig.json', folder).pathname]).catch(
       (error: { stdout: string }) => error,
     );

@@ -130,6 +130,15 @@ describe('Agent', () => {
     vi.unstubAllEnvs();
   });
 
+  it('refuses a toolset whose tool has no free name', async () => {
+    const other = createTool({ id: 'other', description: 'x', execute: async () => 1 });
+    const agent = new Agent({ id: 'a', model: 'openai/gpt-5.1', tools: { x: whoAmI, s_x: whoAmI } });
+    await expect(agent.generate('Hi', { toolsets: { s: { x: other } } })).rejects.toMatchObject({
+      code: 'AGENT_TOOLS_COLLIDE',
+      message: expect.stringContaining("'s_x'") as string,
+    });
+  });
+
   it('is named by its id or its name', () => {
     expect(new Agent({ id: 'a' })).toMatchObject({ id: 'a', name: 'a' });
     expect(new Agent({ name: 'A', description: 'Does A' })).toMatchObject({

@@ -83,7 +83,7 @@ export class Agent {
   /**
    * Answers a prompt, calling tools as the model asks for them.
    *
-   * @throws `AGENT_MODEL_MISSING`, `AGENT_SDK_MISSING`, the errors of `resolveLanguageModel`, and what the AI SDK throws
+   * @throws `AGENT_MODEL_MISSING`, `AGENT_SDK_MISSING`, `AGENT_TOOLS_COLLIDE`, the errors of `resolveLanguageModel`, and what the AI SDK throws
    */
   async generate(prompt: AgentPrompt, options: AgentCallOptions = {}): Promise<AgentResult> {
     const { sdk, settings, model } = await this.#prepare(prompt, options);
@@ -133,7 +133,14 @@ function mergeTools(tools: AgentTools, toolsets: Record<string, AgentTools> = {}
   for (const [source, set] of Object.entries(toolsets)) {
     for (const [name, tool] of Object.entries(set)) {
       if (merged.get(name) === tool) continue;
-      merged.set(merged.has(name) ? `${source}_${name}` : name, tool);
+      const freeName = merged.has(name) ? `${source}_${name}` : name;
+      if (merged.has(freeName)) {
+        throw new QuiverError(
+          'AGENT_TOOLS_COLLIDE',
+          `The tool '${name}' of the toolset '${source}' cannot be added: '${name}' and '${freeName}' are taken.`,
+        );
+      }
+      merged.set(freeName, tool);
     }
   }
   return Object.fromEntries(merged);
