@@ -3,14 +3,40 @@
  *
  * @module
  */
-export { MCPClient, type MCPClientOptions, type ToolsWithErrors } from './mcp-client.js';
-export type { RemoteSchema, RemoteTool } from './remote-tool.js';
+export { MCPClient, type MCPClientOptions, type ToolCatalogue, type ToolsWithErrors } from './mcp-client.js';
+export type { Answers, ServerErrorDetails } from './ask-servers.js';
+export type { CallToolOptions } from './call-tool.js';
+export type { CompleteOptions } from './completion.js';
+export { loadMcpConfig, type LoadMcpConfigOptions } from './config-file.js';
+export type { ElicitationHandler, ElicitationRequest } from './elicitation.js';
+export type { LogHandler, LoggingLevel, LogMessage } from './log-message.js';
+export type { ClientPrompts, GetPromptOptions } from './prompts.js';
+export type { RemoteSchema } from './remote-schema.js';
+export {
+  RemoteToolError,
+  type RemoteTool,
+  type RemoteToolCallOptions,
+  type ToolCallInfo,
+  type ToolCallProcessor,
+} from './remote-tool.js';
+export type { ClientResources, ListOptions, ReadResourceResult, ResourceContents } from './resources.js';
+export type { SamplingHandler, SamplingModel, SamplingOptions, SamplingRequest, SamplingResult } from './sampling.js';
 export type {
+  ContextualFetch,
   HttpServerDefinition,
-  LogHandler,
-  LoggingLevel,
-  LogMessage,
+  InProcessServerDefinition,
   MastraMCPServerDefinition,
   ServerOptions,
   StdioServerDefinition,
+  ToolApproval,
 } from './server-definition.js';
+export type { ProgressUpdate } from './server-handlers.js';
+export type { ServerStatus } from './server-status.js';
+export { fingerprintTool, type DefinitionChanges } from './tool-fingerprint.js';
+export { getToolResult } from './tool-result.js';
+export type { ToolSelection } from './tool-selection.js';
+export type { InProcessServer } from './transports/in-process.js';
+export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/client-types.js';
+export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
+export type { Resource, ResourceTemplate } from '../resource.js';
+export type { ElicitResult } from '@quiver/core/tools';

@@ -315,7 +315,7 @@ describe('instances', () => {
 
   test('functions are part of the configuration', async () => {
     const define = (): ConstructorParameters<typeof MCPClient>[0] => ({
-      servers: { a: { url: 'http://127.0.0.1:1/mcp', fetch: (...args) => fetch(...args) } },
+      servers: { a: { url: 'http://127.0.0.1:1/mcp', fetch: (url, init) => fetch(url, init) } },
     });
     const [first, second] = [new MCPClient(define()), new MCPClient(define())];
     expect(second).not.toBe(first);

@@ -1,34 +1,51 @@
-import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
-import { toToolName } from '../tool-name.js';
-import type { ProtocolTool } from '../protocol/client-types.js';
+import { getDefaultLogger, QuiverError } from '@quiver/core';
+import type { CallToolResult, CompleteResult, ProtocolTool, Root } from '../protocol/client-types.js';
+import { askServers, logMissing, type ServerErrorDetails } from './ask-servers.js';
+import { callTool, type CallToolOptions } from './call-tool.js';
+import { requireServer, withServer, type ClientServers } from './client-servers.js';
+import { complete, type CompleteOptions } from './completion.js';
+import type { ElicitationHandler } from './elicitation.js';
 import { findLiveClient, registerLiveClient, releaseLiveClient } from './live-clients.js';
+import { createClientPrompts, type ClientPrompts } from './prompts.js';
 import { createRemoteTool, type RemoteTool } from './remote-tool.js';
-import { ServerConnection } from './server-connection.js';
-import { parseServerDefinition, type LoggingLevel, type MastraMCPServerDefinition } from './server-definition.js';
+import { createClientResources, type ClientResources, type ListOptions } from './resources.js';
 import { isSameConfiguration } from './same-configuration.js';
+import type { MastraMCPServerDefinition } from './server-definition.js';
+import { createServerHandle, type ServerHandle } from './server-handle.js';
+import type { ProgressUpdate } from './server-handlers.js';
+import type { ServerStatus } from './server-status.js';
+import type { DefinitionChanges } from './tool-fingerprint.js';
+import { nameTools, selectTools, type SelectedTool } from './tool-selection.js';
+import type { InProcessServer } from './transports/in-process.js';
 
 export interface MCPClientOptions {
   /** Tells clients of the same configuration apart. */
   id?: string;
-  /** The servers by the name their tools are prefixed with. */
-  servers: Record<string, MastraMCPServerDefinition>;
-  /** Milliseconds one request may take. Default 60 000. */
+  /** The servers by the name their tools are prefixed with. A server of this process may stand for its definition. */
+  servers: Record<string, MastraMCPServerDefinition | InProcessServer>;
+  /** Milliseconds one request may take; 0 for no limit. Default 60 000. */
   timeout?: number;
 }
 
 /** Tools of the servers that answered, and why the others did not. */
 export interface ToolsWithErrors<Tools> {
+  /** With the last known tools of servers that cannot be asked now. */
   tools: Tools;
   /** The reason per server that could not be asked. */
   errors: Record<string, string>;
-  errorDetails: Record<string, { message: string; code?: string }>;
+  errorDetails: Record<string, ServerErrorDetails>;
+  /** Milliseconds per server. */
+  durations: Record<string, number>;
 }
+
+/** The tools of all servers as plain data, by server. It survives JSON. */
+export type ToolCatalogue = Record<string, ProtocolTool[]>;
 
 const defaultTimeout = 60_000;
 
 /**
- * Connects to any number of MCP servers and offers their tools as one set. Servers are connected when they are first needed,
- * in parallel, and a server that is down does not take the others with it.
+ * Connects to any number of MCP servers and offers their tools as one set, with their resources and prompts. Servers are connected
+ * when they are first needed, in parallel, and a server that is down does not take the others with it.
  *
  * @example
  * await using mcp = new MCPClient({
@@ -39,11 +56,32 @@ const defaultTimeout = 60_000;
  * });
  * const tools = await mcp.listTools(); // { files_read_file, weather_forecast, ... }
  */
-export class MCPClient {
+export class MCPClient implements AsyncDisposable {
   readonly id: string | undefined;
   /** What the client was made of; decides whether another one repeats it. */
   readonly configuration!: Readonly<MCPClientOptions>;
-  readonly #connections!: ReadonlyMap<string, ServerConnection>;
+  readonly resources!: ClientResources;
+  readonly prompts!: ClientPrompts;
+  readonly tools!: {
+    /** Sets the handler that hears when a server says that its tools changed. */
+    onListChanged(serverName: string, handler: () => void): Promise<void>;
+    /** Sets the handler that hears how a server's tools differ from what they were, when they are listed again. */
+    onDefinitionsChanged(serverName: string, handler: (changes: DefinitionChanges) => void): Promise<void>;
+  };
+  readonly elicitation!: {
+    /**
+     * Sets the handler that answers a server's questions to the person. Set it before the server is used: a server that is
+     * connected already is connected again, since it was told that nobody answers.
+     *
+     * @throws `MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED`
+     */
+    onRequest(serverName: string, handler: ElicitationHandler): Promise<void>;
+  };
+  readonly progress!: {
+    /** Sets the handler that hears how far a server's calls are. @throws `MCP_CLIENT_ON_UPDATE_PROGRESS_FAILED` */
+    onUpdate(serverName: string, handler: (params: ProgressUpdate) => void): Promise<void>;
+  };
+  readonly #servers!: ClientServers;
   #disconnecting: Promise<void> | undefined;
 
   /**
@@ -58,67 +96,85 @@ export class MCPClient {
     this.id = id;
     const known = findLiveClient<MCPClient>(id, options);
     if (known && isSameConfiguration(known.configuration, options)) return known;
-    if (known) void known.disconnect();
     this.configuration = options;
-    this.#connections = new Map(
-      Object.entries(servers).map(([name, definition]) => [
-        name,
-        createConnection(name, definition, definition.timeout ?? timeout),
-      ]),
+    const handles: ClientServers = new Map(
+      Object.entries(servers).map(([name, definition]) => [name, createServerHandle(name, definition, timeout)]),
     );
+    if (known) {
+      known
+        .disconnect()
+        .catch((error: unknown) =>
+          getDefaultLogger().warn(`The replaced MCPClient '${id}' did not disconnect.`, error),
+        );
+    }
+    this.#servers = handles;
+    this.resources = createClientResources(handles);
+    this.prompts = createClientPrompts(handles);
+    this.tools = {
+      onListChanged: (serverName, handler) =>
+        withServer(handles, 'ON_LIST_CHANGED_TOOL', serverName, async ({ handlers, connection }) => {
+          handlers.onListChanged.tools = handler;
+          await connection.handlersChanged();
+        }),
+      onDefinitionsChanged: (serverName, handler) =>
+        withServer(handles, 'ON_LIST_CHANGED_TOOL', serverName, async (server) => {
+          server.onDefinitionsChanged = handler;
+        }),
+    };
+    this.elicitation = {
+      onRequest: (serverName, handler) =>
+        withServer(handles, 'ON_REQUEST_ELICITATION', serverName, async ({ handlers }) => {
+          handlers.elicitation = handler;
+        }),
+    };
+    this.progress = {
+      onUpdate: (serverName, handler) =>
+        withServer(handles, 'ON_UPDATE_PROGRESS', serverName, async ({ handlers }) => {
+          handlers.onProgress = handler;
+        }),
+    };
     registerLiveClient(this);
   }
 
   /**
-   * The tools of all servers, named `<server>_<tool>`. A server that cannot be asked is logged and left out.
+   * The tools of all servers, named `<server>_<tool>`. A server that cannot be asked is logged; its last known tools stay.
    *
    * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server could be asked
    */
   async listTools(): Promise<Record<string, RemoteTool>> {
     const { tools, errors } = await this.listToolsWithErrors();
-    this.#reportErrors(errors);
+    this.#reportErrors(errors, Object.keys(tools).length, 'MCP_CLIENT_GET_TOOLS_FAILED');
     return tools;
   }
 
   /**
-   * The tools by server: `{ <server>: { <tool>: … } }`. A server that cannot be asked is logged and left out.
+   * The tools by server: `{ <server>: { <tool>: … } }`. A server that cannot be asked is logged; its last known tools stay.
    *
    * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server could be asked
    */
   async listToolsets(): Promise<Record<string, Record<string, RemoteTool>>> {
     const { tools, errors } = await this.listToolsetsWithErrors();
-    this.#reportErrors(errors, 'MCP_CLIENT_GET_TOOLSETS_FAILED');
+    this.#reportErrors(errors, Object.keys(tools).length, 'MCP_CLIENT_GET_TOOLSETS_FAILED');
     return tools;
   }
 
   /** As {@link listTools}, with the reasons instead of a log line, and never rejecting because of a server. */
-  async listToolsWithErrors(): Promise<ToolsWithErrors<Record<string, RemoteTool>>> {
-    const { lists, ...errors } = await this.#listAll();
-    const tools: Record<string, RemoteTool> = {};
-    const taken = new Set<string>();
-    for (const [connection, list] of lists) {
-      for (const tool of list) {
-        const id = toToolName(connection.name, tool.name, taken);
-        taken.add(id);
-        tools[id] = this.#toRemoteTool(connection, id, tool);
-      }
-    }
-    return { tools, ...errors };
+  async listToolsWithErrors(options: ListOptions = {}): Promise<ToolsWithErrors<Record<string, RemoteTool>>> {
+    const { data, ...rest } = await this.#askForTools(options);
+    return { tools: this.#toTools(data), ...rest };
   }
 
   /** As {@link listToolsets}, with the reasons instead of a log line, and never rejecting because of a server. */
-  async listToolsetsWithErrors(): Promise<ToolsWithErrors<Record<string, Record<string, RemoteTool>>>> {
-    const { lists, ...errors } = await this.#listAll();
-    const tools: Record<string, Record<string, RemoteTool>> = {};
-    for (const [connection, list] of lists) {
-      tools[connection.name] = Object.fromEntries(
-        list.map((tool) => [
-          tool.name,
-          this.#toRemoteTool(connection, toToolName(connection.name, tool.name, new Set()), tool),
-        ]),
-      );
-    }
-    return { tools, ...errors };
+  async listToolsetsWithErrors(
+    options: ListOptions = {},
+  ): Promise<ToolsWithErrors<Record<string, Record<string, RemoteTool>>>> {
+    const { data, ...rest } = await this.#askForTools(options);
+    const toolsets = Object.entries(data).map(([serverName, list]) => {
+      const server = requireServer(this.#servers, serverName);
+      const tools = selectTools(list, server.options).map(({ tool, name }) => [name, toRemoteTool(server, name, tool)]);
+      return [serverName, Object.fromEntries(tools) as Record<string, RemoteTool>];
+    });
+    return { tools: Object.fromEntries(toolsets) as Record<string, Record<string, RemoteTool>>, ...rest };
   }
 
   /** @deprecated Use {@link listTools}. */
@@ -131,10 +187,119 @@ export class MCPClient {
     return this.listToolsets();
   }
 
+  /**
+   * The tools as plain data, to keep in a file or a database and to make tools of with {@link toolsFromDefinitions}.
+   *
+   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server could be asked
+   */
+  async listToolDefinitions(): Promise<ToolCatalogue> {
+    const { data, errors } = await this.#askForTools({});
+    this.#reportErrors(errors, Object.keys(data).length, 'MCP_CLIENT_GET_TOOLS_FAILED');
+    return data;
+  }
+
+  /**
+   * Makes tools of a catalogue without asking any server: a server is connected when one of its tools is called.
+   *
+   * @throws `MCP_SERVER_UNKNOWN` for a server that is not configured
+   */
+  toolsFromDefinitions(catalogue: ToolCatalogue): Record<string, RemoteTool> {
+    return this.#toTools(catalogue);
+  }
+
+  /**
+   * Calls a tool directly. An error result is returned, with `isError: true`.
+   *
+   * @throws `MCP_CLIENT_TOOL_EXECUTION_FAILED`; `details.reason` tells why, for example `MCP_REQUEST_TIMEOUT`. The signal's
+   *   reason when it fires.
+   * @example
+   * const { content } = await mcp.callTool({ serverName: 'files', name: 'read_file', args: { path: 'a.txt' }, timeout: 5000 });
+   */
+  callTool({ serverName, ...options }: CallToolOptions): Promise<CallToolResult> {
+    return withServer(
+      this.#servers,
+      'TOOL_EXECUTION',
+      serverName,
+      (server) => callTool(server, options),
+      options.signal,
+    );
+  }
+
+  /** Suggestions for an argument of a prompt or a variable of a resource template. @throws `MCP_CLIENT_COMPLETE_FAILED` */
+  complete({ serverName, ...options }: CompleteOptions): Promise<CompleteResult['completion']> {
+    return withServer(
+      this.#servers,
+      'COMPLETE',
+      serverName,
+      ({ connection }) => complete(connection, options),
+      options.signal,
+    );
+  }
+
+  /** Replaces the folders a server may work in, and tells it. @throws `MCP_CLIENT_SET_ROOTS_FAILED` */
+  setRoots(serverName: string, roots: Root[]): Promise<void> {
+    return withServer(this.#servers, 'SET_ROOTS', serverName, async ({ handlers, connection }) => {
+      handlers.roots = roots;
+      await connection.rootsChanged();
+    });
+  }
+
+  /** How it stands with each server. Asks nobody. */
+  status(): Record<string, ServerStatus> {
+    return Object.fromEntries([...this.#servers].map(([name, { connection }]) => [name, connection.status()]));
+  }
+
+  /** The sessions of servers that have one. */
+  get sessionIds(): Record<string, string> {
+    const entries = [...this.#servers].flatMap(
+      ([
+        name,
+        {
+          connection: { sessionId },
+        },
+      ]) => (sessionId === undefined ? [] : [[name, sessionId] as const]),
+    );
+    return Object.fromEntries(entries);
+  }
+
+  /**
+   * How the servers want to be used, in their own words. They come from the servers: show or forward them as such. Connects where
+   * that has not happened.
+   *
+   * @param maxLength - characters per server; the rest is cut. Default 512
+   */
+  async getServerInstructions({ maxLength = 512 }: { maxLength?: number } = {}): Promise<Record<string, string>> {
+    const { data, errors } = await askServers<ServerHandle, string>({
+      servers: this.#servers.values(),
+      ask: async ({ connection }) => ({ answer: (await connection.connect()).client.getInstructions() ?? '' }),
+    });
+    logMissing('Instructions', errors);
+    const entries = Object.entries(data).filter(([, text]) => text !== '');
+    return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
+  }
+
+  /** The revision of the protocol that is spoken with each connected server. */
+  getServerProtocolVersions(): Record<string, string> {
+    const entries = Object.entries(this.status()).flatMap(([name, { protocolVersion }]) =>
+      protocolVersion === undefined ? [] : [[name, protocolVersion] as const],
+    );
+    return Object.fromEntries(entries);
+  }
+
+  /** The end of what a server's process wrote to its standard error. */
+  getServerStderr(serverName: string): string | undefined {
+    return requireServer(this.#servers, serverName).connection.stderr;
+  }
+
+  /** Gives up the connection to a server and opens another. @throws `MCP_CLIENT_RECONNECT_FAILED` */
+  reconnectServer(serverName: string): Promise<void> {
+    return withServer(this.#servers, 'RECONNECT', serverName, ({ connection }) => connection.reconnect());
+  }
+
   /** Ends all connections and the processes behind them. Calls at the same time share the work. */
   disconnect(): Promise<void> {
     this.#disconnecting ??= Promise.all(
-      [...this.#connections.values()].map((connection) => connection.disconnect()),
+      [...this.#servers.values()].map(({ connection }) => connection.disconnect()),
     ).then(() => {
       releaseLiveClient(this);
       this.#disconnecting = undefined;
@@ -147,62 +312,49 @@ export class MCPClient {
     await this.disconnect();
   }
 
-  async #listAll(): Promise<{ lists: [ServerConnection, ProtocolTool[]][] } & Omit<ToolsWithErrors<never>, 'tools'>> {
-    const connections = [...this.#connections.values()];
-    const outcomes = await Promise.allSettled(connections.map((connection) => connection.listTools()));
-    const lists: [ServerConnection, ProtocolTool[]][] = [];
-    const errors: Record<string, string> = {};
-    const errorDetails: Record<string, { message: string; code?: string }> = {};
-    for (const [index, outcome] of outcomes.entries()) {
-      const connection = connections[index] as ServerConnection;
-      if (outcome.status === 'fulfilled') {
-        lists.push([connection, outcome.value]);
-      } else {
-        const message = toErrorMessage(outcome.reason);
-        const code = outcome.reason instanceof QuiverError ? outcome.reason.code : undefined;
-        errors[connection.name] = message;
-        errorDetails[connection.name] = { message, ...(code !== undefined && { code }) };
-      }
-    }
-    return { lists, errors, errorDetails };
-  }
-
-  #toRemoteTool(connection: ServerConnection, id: string, tool: ProtocolTool): RemoteTool {
-    return createRemoteTool({
-      serverName: connection.name,
-      id,
-      tool,
-      onToolError: this.configuration.servers[connection.name]?.onToolError ?? 'throw',
-      call: (args, options) => connection.callTool(tool.name, args, options),
+  #askForTools({ perServerTimeoutMs }: ListOptions): ReturnType<typeof askServers<ServerHandle, ProtocolTool[]>> {
+    return askServers<ServerHandle, ProtocolTool[]>({
+      servers: this.#servers.values(),
+      ask: async ({ tools }) => {
+        const { items, error } = await tools.get();
+        return { answer: [...items], error };
+      },
+      perServerTimeoutMs,
     });
   }
 
-  #reportErrors(errors: Record<string, string>, code = 'MCP_CLIENT_GET_TOOLS_FAILED'): void {
-    const failed = Object.entries(errors);
-    if (failed.length === 0) return;
-    if (failed.length === this.#connections.size) {
-      throw new QuiverError(
-        code,
-        `No MCP server could be asked for its tools. ${failed.map(([, reason]) => reason).join(' ')}`,
-        {
-          details: { errors },
-        },
+  #toTools(catalogue: ToolCatalogue): Record<string, RemoteTool> {
+    const lists = Object.entries(catalogue).map(([serverName, list]) => {
+      const server = requireServer(this.#servers, serverName);
+      const { toolPrefix = serverName } = server.options;
+      return [server, toolPrefix, selectTools(list, server.options)] as [ServerHandle, string | false, SelectedTool[]];
+    });
+    const { named, collisions } = nameTools(lists);
+    if (collisions.length > 0)
+      getDefaultLogger().warn(
+        `Several MCP tools would have these names and got longer ones: ${collisions.join(', ')}.`,
       );
+    return Object.fromEntries(named.map(({ server, tool, id }) => [id, toRemoteTool(server, id, tool)]));
+  }
+
+  #reportErrors(errors: Record<string, string>, answers: number, code: string): void {
+    const reasons = Object.values(errors);
+    if (reasons.length > 0 && answers === 0 && reasons.length === this.#servers.size) {
+      throw new QuiverError(code, `No MCP server could be asked for its tools. ${reasons.join(' ')}`, {
+        details: { errors },
+      });
     }
-    for (const [, reason] of failed) getDefaultLogger().error(`Tools are missing. ${reason}`);
+    logMissing('Tools', errors);
   }
 }
 
-function createConnection(name: string, definition: MastraMCPServerDefinition, timeout: number): ServerConnection {
-  const handler = definition.logger ?? definition.log;
-  const log = (level: LoggingLevel, message: string, details?: unknown): void => {
-    handler?.({
-      level,
-      message: `[${name}] ${message}`,
-      timestamp: new Date(),
-      serverName: name,
-      ...(details !== undefined && { details }),
-    });
-  };
-  return new ServerConnection({ name, target: parseServerDefinition(name, definition), timeout, log });
+function toRemoteTool(server: ServerHandle, id: string, tool: ProtocolTool): RemoteTool {
+  return createRemoteTool({
+    serverName: server.name,
+    id,
+    tool,
+    options: server.options,
+    call: ({ name, args, meta, runId, requestContext, signal }) =>
+      callTool(server, { name, args, meta, runId, requestContext, ...(signal && { signal }) }, tool),
+  });
 }

@@ -1,101 +1,162 @@
 import { QuiverError } from '@quiver/core';
-import { validate, type JsonSchema, type Schema } from '@quiver/core/schema';
-import { createTool, type Tool } from '@quiver/core/tools';
+import {
+  createTool,
+  type AnyRequestContext,
+  type Tool,
+  type ToolAnnotations,
+  type ToolCallOptions,
+  type ToolContext,
+} from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
-import type { RemoteCallOptions } from './server-connection.js';
+import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
+import type { ServerOptions } from './server-definition.js';
+import { toModelOutput } from './tool-model-output.js';
+import { rememberToolResult } from './tool-result.js';
 
-/** The schema of a remote tool: any JSON object, described by the server. */
-export interface RemoteSchema {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: 'mcp';
-    readonly validate: (value: unknown) => RemoteValidation | Promise<RemoteValidation>;
-    readonly types?: { readonly input: Record<string, unknown>; readonly output: Record<string, unknown> } | undefined;
-    readonly jsonSchema: Record<'input' | 'output', () => JsonSchema>;
-  };
+/** What a call of a remote tool may bring along. */
+export interface RemoteToolCallOptions extends ToolCallOptions {
+  /** Names the run that makes the call; the server's progress reports carry it. Default: the tool call's id. */
+  runId?: string | undefined;
 }
 
-type RemoteValidation =
-  | { readonly value: Record<string, unknown>; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly path: readonly (string | number)[]; readonly message: string }[] };
-
 /** A tool of an MCP server, usable wherever a tool is: in agents, in the AI SDK, in `MCPServer`. */
-export type RemoteTool = Tool<RemoteSchema, RemoteSchema, unknown>;
+export interface RemoteTool extends Omit<Tool<RemoteSchema, RemoteSchema, unknown>, 'execute'> {
+  readonly execute: (input: Record<string, unknown>, options?: RemoteToolCallOptions) => Promise<unknown>;
+}
+
+/** What a tool of a server said went wrong. Its message is the server's text. */
+export class RemoteToolError extends QuiverError {
+  override readonly name: string = 'RemoteToolError';
+  readonly serverName: string;
+  /** The server's own name of the tool. */
+  readonly toolName: string;
+  readonly result: CallToolResult;
+
+  constructor(serverName: string, toolName: string, result: CallToolResult) {
+    const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    super('MCP_TOOL_ERROR', texts.join('\n') || 'The tool failed and gave no reason.', {
+      details: { server: serverName, tool: toolName, content: result.content },
+    });
+    this.serverName = serverName;
+    this.toolName = toolName;
+    this.result = result;
+  }
+}
+
+/** One call on its way to a server. */
+export interface ToolCallInfo {
+  readonly serverName: string;
+  /** The server's own name of the tool. */
+  readonly toolName: string;
+  readonly args: Record<string, unknown>;
+  readonly requestContext: AnyRequestContext;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Runs around every call: may change the arguments, add `_meta`, answer by itself, look at the result, measure. Calling `next`
+ * twice sends the call twice.
+ */
+export type ToolCallProcessor = (
+  call: ToolCallInfo,
+  next: (changes?: { args?: Record<string, unknown>; meta?: Record<string, unknown> }) => Promise<CallToolResult>,
+) => Promise<CallToolResult>;
+
+export interface RemoteCall {
+  readonly name: string;
+  readonly args: Record<string, unknown>;
+  readonly meta: Record<string, unknown>;
+  readonly runId: string;
+  readonly requestContext: AnyRequestContext;
+  readonly signal: AbortSignal | undefined;
+}
 
 export interface RemoteToolOptions {
   readonly serverName: string;
   /** The name a model calls it by. */
   readonly id: string;
   readonly tool: ProtocolTool;
-  readonly onToolError: 'throw' | 'return';
-  readonly call: (args: Record<string, unknown>, options: RemoteCallOptions) => Promise<CallToolResult>;
+  readonly options: ServerOptions;
+  readonly call: (call: RemoteCall) => Promise<CallToolResult>;
 }
 
 /**
  * Makes a tool of ours of a tool of an MCP server. The schemas are the server's own, the arguments go out as they were given.
  * Its result is the structured content when there is some, otherwise the whole result with its `content`.
  */
-export function createRemoteTool({ serverName, id, tool, onToolError, call }: RemoteToolOptions): RemoteTool {
+export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
+  const { id, tool, options } = remote;
   const { description, title, annotations, _meta, inputSchema, outputSchema } = tool;
-  const options = {
+  const { requireToolApproval } = options;
+  const definition = {
     id,
     description: description ?? '',
     inputSchema: toRemoteSchema(inputSchema),
-    ...(outputSchema && { outputSchema: toRemoteSchema(outputSchema) }),
+    // An error result stands where structured output was declared; so does content of a server that forgot it.
+    ...(outputSchema && { outputSchema: toRemoteSchema(outputSchema, (value) => isExempt(value, options)) }),
     ...(title !== undefined && { title }),
     mcp: { ...(annotations && { annotations }), ...(_meta && { _meta }) },
-    execute: async (
-      args: Record<string, unknown>,
-      { abortSignal }: { abortSignal?: AbortSignal },
-    ): Promise<unknown> => {
-      const result = await call(args, { signal: abortSignal });
-      if (result.isError === true) {
-        if (onToolError === 'return') return result;
-        throw toToolError(serverName, tool.name, result);
-      }
-      return result.structuredContent === undefined ? result : result.structuredContent;
-    },
+    ...(requireToolApproval !== undefined && {
+      requireApproval:
+        typeof requireToolApproval === 'boolean'
+          ? requireToolApproval
+          : (args: Record<string, unknown>, { requestContext }: ToolContext) =>
+              requireToolApproval({
+                toolName: tool.name,
+                args,
+                requestContext,
+                annotations: (annotations ?? {}) as ToolAnnotations,
+              }),
+    }),
+    toModelOutput,
+    execute: (args: Record<string, unknown>, context: ToolContext) => runRemoteTool(remote, args, context),
   };
   // The types of the annotations differ only in what `exactOptionalPropertyTypes` says of `undefined`.
-  return createTool(options as Parameters<typeof createTool>[0]) as unknown as RemoteTool;
+  const made = createTool(definition as Parameters<typeof createTool>[0]) as unknown as RemoteTool;
+  return { ...made, execute: passRunId(made.execute) };
 }
 
-/**
- * The server's JSON Schema, untouched, in the form that all tools take. A schema that cannot be used for checking (an unknown
- * `$ref`) checks nothing: the server looks at its arguments itself.
- */
-function toRemoteSchema(jsonSchema: object): RemoteSchema {
-  const described = (): JsonSchema => jsonSchema as JsonSchema;
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'mcp',
-      jsonSchema: { input: described, output: described },
-      validate: async (value) => {
-        // Checked as JSON Schema; passed on as it was given, whatever it is.
-        const given = { value: value as Record<string, unknown> };
-        if (isErrorResult(value)) return given;
-        try {
-          const result = await validate(jsonSchema as Schema, value);
-          return result.ok ? given : { issues: result.issues };
-        } catch {
-          return given;
-        }
-      },
-    },
-  };
+function isExempt(value: unknown, { onToolError }: ServerOptions): boolean {
+  return typeof onToolError === 'function' || (isObject(value) && Array.isArray(value['content']));
 }
 
-/** With `onToolError: 'return'` an error result stands where structured output was declared. */
-function isErrorResult(value: unknown): boolean {
-  return isObject(value) && value['isError'] === true && Array.isArray(value['content']);
+/** The run's id travels where core carries what a workflow says of itself. */
+function passRunId(execute: RemoteTool['execute']): RemoteTool['execute'] {
+  const withRunId: RemoteTool['execute'] = (input, options) =>
+    options?.runId === undefined
+      ? execute(input, options)
+      : execute(input, { ...options, workflow: { ...options.workflow, runId: options.runId } });
+  // Core validates and runs hooks inside `execute`; the mark says so of the wrapper too.
+  return Object.defineProperty(withRunId, Symbol.for('quiver.tool.execute'), { value: true });
 }
 
-function toToolError(serverName: string, toolName: string, result: CallToolResult): QuiverError {
-  const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const text = texts.join('\n') || 'no reason given';
-  return new QuiverError('MCP_TOOL_ERROR', text, {
-    details: { server: serverName, tool: toolName, content: result.content },
-  });
+async function runRemoteTool(
+  { serverName, tool, options, call }: RemoteToolOptions,
+  args: Record<string, unknown>,
+  { requestContext, abortSignal: signal, toolCallId, workflow }: ToolContext,
+): Promise<unknown> {
+  const { processToolCall, requestMeta, onToolError = 'throw' } = options;
+  const runId = typeof workflow?.['runId'] === 'string' ? workflow['runId'] : toolCallId;
+  const meta = requestMeta?.({ toolName: tool.name, requestContext });
+  const send = (changes: { args?: Record<string, unknown>; meta?: Record<string, unknown> } = {}) =>
+    call({
+      name: tool.name,
+      args: changes.args ?? args,
+      meta: { ...meta, ...changes.meta },
+      runId,
+      requestContext,
+      signal,
+    });
+  const result = await (processToolCall
+    ? processToolCall({ serverName, toolName: tool.name, args, requestContext, signal }, send)
+    : send());
+  if (result.isError === true && onToolError !== 'return') {
+    const error = new RemoteToolError(serverName, tool.name, result);
+    if (onToolError === 'throw') throw error;
+    return onToolError(error);
+  }
+  if (result.structuredContent === undefined || result.isError === true) return result;
+  rememberToolResult(result.structuredContent, result);
+  return result.structuredContent;
 }

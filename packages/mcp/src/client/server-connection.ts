@@ -1,179 +1,386 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import type {
-  CallToolResult,
-  JsonSchemaValidator,
-  ProtocolClient,
-  ProtocolTool,
-  Transport,
-} from '../protocol/client-types.js';
-import { isObject } from '../protocol/json-rpc.js';
-import { isEraKnown, rememberEra } from './era-memory.js';
-import type { HttpServerDefinition, LoggingLevel, ServerTarget } from './server-definition.js';
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { RequestOptions, SubscriptionFilter } from '../protocol/client-types.js';
+import { metaKeys } from '../protocol/constants.js';
+import { createBackOff } from './back-off.js';
+import { createChangeStream, type ChangeStream } from './change-stream.js';
+import { createDeadline, maxDelay, type Deadline } from './deadline.js';
+import { toProtocolLevel, type ServerLog } from './log-message.js';
+import { capabilitiesOf, openConnection, type OpenConnection } from './open-connection.js';
+import { registerHandlers } from './register-handlers.js';
+import { explainRequestError, timeoutMessage } from './request-error.js';
+import { runWithContext, type RequestContextLike } from './request-scope.js';
+import type { ServerTarget } from './server-definition.js';
+import type { ListKind, ProgressUpdate, ServerHandlers } from './server-handlers.js';
+import { describeConnection, type ServerStatus } from './server-status.js';
+import { watchTransport, type RawSchemas } from './transport-watch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
 export interface ServerConnectionOptions {
   readonly name: string;
   readonly target: ServerTarget;
-  /** Milliseconds one request may take. */
+  /** Milliseconds one request may take; 0 for no limit. */
   readonly timeout: number;
-  readonly log: (level: LoggingLevel, message: string, details?: unknown) => void;
+  readonly log: ServerLog;
+  readonly handlers: ServerHandlers;
+  /** Hears of changed lists, also when nobody else does. */
+  readonly onListChanged: (kind: ListKind) => void;
+  /** The connection is gone, and what was known of the server may be out of date. */
+  readonly onLost: () => void;
 }
 
-export interface RemoteCallOptions {
+export interface RequestSettings {
   readonly signal?: AbortSignal | undefined;
+  /** Default: the connection's. */
+  readonly timeout?: number | undefined;
+  readonly resetTimeoutOnProgress?: boolean | undefined;
+  readonly maxTotalTimeout?: number | undefined;
+  readonly requestContext?: RequestContextLike | undefined;
+  /** Asks for reports under this token; the calls of one run get numbers after the first, since tokens must differ. */
+  readonly progressToken?: string | undefined;
+  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  /** How often the request may be sent again when the connection was lost. Default 0. */
+  readonly retries?: number | undefined;
 }
 
-const defaultConnectTimeout = 3000;
-
-/** A connection that is up, with what belongs to it. */
-interface Connected {
-  readonly client: ProtocolClient;
-  readonly transport: Transport;
-  /** The schemas as the server wrote them; the SDK's copies have another order of keys. */
-  readonly schemas: Map<string, Pick<ProtocolTool, 'inputSchema' | 'outputSchema'>>;
+/** A connection with what belongs to it. */
+export interface Connected extends OpenConnection {
+  readonly schemas: RawSchemas;
+  readonly changes: ChangeStream | undefined;
+  /** What was declared to the server. */
+  readonly declared: string;
+  readonly deadlines: Set<Deadline>;
+  readonly progress: Map<string, (update: ProgressUpdate) => void>;
   /** Requests that wait for an answer. */
   active: number;
 }
 
+const defaultConnectTimeout = 3000;
+
 /**
- * One server: connected on first use, by one attempt however many callers wait, and again after it was lost. A tool call is
- * never sent twice, except when the server refused it unread because it had forgotten the session.
+ * One server: connected on first use, by one attempt however many callers wait, and again after it was lost. A request is never
+ * sent twice unless the caller allows it, or the server refused it unread because it had forgotten the session.
  */
 export class ServerConnection {
   readonly name: string;
   readonly #options: ServerConnectionOptions;
+  readonly #backOff = createBackOff();
+  readonly #subscriptions = new Set<string>();
   #connecting: Promise<Connected> | undefined;
+  #attempt: AbortController | undefined;
   #current: Connected | undefined;
+  #lastError: QuiverError | undefined;
+  #resume = true;
+  #revival: NodeJS.Timeout | undefined;
 
   constructor(options: ServerConnectionOptions) {
     this.name = options.name;
     this.#options = options;
   }
 
-  /** @throws `MCP_CLIENT_CONNECT_FAILED`, and as {@link callTool} */
-  async listTools(): Promise<ProtocolTool[]> {
-    return this.#request(async ({ client, schemas }, timeout) => {
-      // The SDK would write a line to standard output when asked anyway.
-      if (!client.getServerCapabilities()?.tools) return [];
-      const { tools } = await client.listTools(undefined, { timeout });
-      return tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) }));
+  get sessionId(): string | undefined {
+    return this.#current?.transport.sessionId;
+  }
+
+  get stderr(): string | undefined {
+    const { transport } = this.#current ?? {};
+    return transport instanceof StdioTransport ? transport.stderrTail : undefined;
+  }
+
+  status(): ServerStatus {
+    return describeConnection({
+      connected: this.#current,
+      connecting: this.#connecting !== undefined && this.#current === undefined,
+      error: this.#lastError,
+      retryIn: this.#backOff.remaining(),
     });
   }
 
   /**
+   * Sends one request. `run` receives the connection and what the SDK wants to know of the request.
+   *
    * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when it
    *   went away before it answered (the call may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol; the
    *   signal's reason when it fires
    */
-  async callTool(
-    name: string,
-    args: Record<string, unknown>,
-    { signal }: RemoteCallOptions = {},
-  ): Promise<CallToolResult> {
-    return this.#request(
-      ({ client }, timeout) => client.callTool({ name, arguments: args }, { timeout, ...(signal && { signal }) }),
-      signal,
-    );
-  }
-
-  /** Ends the session and the connection. The next request connects again. */
-  async disconnect(): Promise<void> {
-    const connecting = this.#connecting;
-    this.#connecting = undefined;
-    this.#current = undefined;
-    const connected = await connecting?.catch(() => undefined);
-    if (connected) await this.#close(connected);
-  }
-
-  async #close({ client, transport }: Connected): Promise<void> {
-    try {
-      if (hasSession(transport)) await transport.terminateSession();
-      await client.close();
-    } catch (error) {
-      this.#options.log('debug', `Disconnecting was not clean: ${toErrorMessage(error)}`, error);
-    }
-  }
-
-  async #request<Result>(
-    run: (connected: Connected, timeout: number) => Promise<Result>,
-    signal?: AbortSignal,
+  async request<Result>(
+    run: (connected: Connected, options: RequestOptions, progressToken: string | undefined) => Promise<Result>,
+    settings: RequestSettings = {},
   ): Promise<Result> {
+    const { signal, requestContext, retries = 0 } = settings;
+    const timeout = settings.timeout ?? this.#options.timeout;
+    let left = retries;
     for (let attempt = 1; ; attempt += 1) {
-      const connected = await this.#connect();
+      signal?.throwIfAborted();
+      const connected = await untilAborted(this.connect(), signal);
+      const clock = this.#startClock(connected, timeout, settings);
       connected.active += 1;
       try {
-        return await run(connected, this.#options.timeout);
+        return await runWithContext(requestContext, () => run(connected, clock.options, clock.token));
       } catch (error) {
         signal?.throwIfAborted();
-        if (attempt === 1 && hasSession(connected.transport) && isForgottenSession(error)) {
+        if (clock.deadline?.expired) {
+          const message = timeoutMessage(this.name, timeout);
+          throw new QuiverError('MCP_REQUEST_TIMEOUT', message, { cause: error, details: { server: this.name } });
+        }
+        if (attempt === 1 && connected.transport.sessionId !== undefined && isForgottenSession(error)) {
           this.#forget(connected);
           continue;
         }
-        throw await this.#explain(error, connected);
+        const { transport } = connected;
+        const explained = await explainRequestError({ serverName: this.name, error, transport, timeout });
+        if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
+        left -= 1;
+        this.#options.log('info', `Sending a request again after the connection was lost.`, explained);
       } finally {
+        clock.stop();
         connected.active -= 1;
         this.#closeForgotten(connected);
       }
     }
   }
 
-  #connect(): Promise<Connected> {
+  #startClock(
+    connected: Connected,
+    timeout: number,
+    { signal, maxTotalTimeout, onProgress, progressToken, ...settings }: RequestSettings,
+  ): { options: RequestOptions; deadline: Deadline | undefined; token: string | undefined; stop: () => void } {
+    const { handlers, target } = this.#options;
+    const restarts = settings.resetTimeoutOnProgress ?? target.definition.resetTimeoutOnProgress ?? false;
+    const mayAsk = handlers.elicitation !== undefined || handlers.sampling !== undefined;
+    const isPlain = timeout > 0 && !restarts && !mayAsk && maxTotalTimeout === undefined;
+    // The SDK's own clock does when nothing can stop or restart it.
+    const deadline = isPlain || timeout <= 0 ? undefined : createDeadline({ timeout, total: maxTotalTimeout, signal });
+    if (deadline) connected.deadlines.add(deadline);
+    const token = progressToken === undefined ? undefined : freeToken(progressToken, connected.progress);
+    if (token !== undefined) {
+      connected.progress.set(token, (update) => {
+        if (restarts) deadline?.restart();
+        onProgress?.(update);
+      });
+    }
+    const effectiveSignal = deadline?.signal ?? signal;
+    return {
+      deadline,
+      token,
+      options: {
+        timeout: isPlain ? Math.min(timeout, maxDelay) : maxDelay,
+        ...(effectiveSignal && { signal: effectiveSignal }),
+      },
+      stop: () => {
+        if (deadline) {
+          deadline.clear();
+          connected.deadlines.delete(deadline);
+        }
+        if (token !== undefined) connected.progress.delete(token);
+      },
+    };
+  }
+
+  /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once while the pause after a failed attempt lasts */
+  connect(): Promise<Connected> {
+    const declared = this.#declared();
+    if (this.#current && this.#current.declared !== declared) this.#forget(this.#current);
     if (this.#connecting) return this.#connecting;
-    const connecting = this.#open();
+    if (this.#lastError && this.#backOff.remaining() > 0) return Promise.reject(this.#lastError);
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    // The connection belongs to nobody's request.
+    const connecting = runWithContext(undefined, () => this.#open(declared, attempt.signal));
     this.#connecting = connecting;
-    // A failed attempt is not remembered: the next request tries again.
-    connecting.catch(() => {
-      if (this.#connecting === connecting) this.#connecting = undefined;
+    connecting.catch((error: QuiverError) => {
+      if (this.#connecting !== connecting) return;
+      this.#connecting = undefined;
+      this.#backOff.failed();
+      this.#lastError = error;
+      this.#reviveLater();
     });
     return connecting;
   }
 
-  async #open(): Promise<Connected> {
-    const { name, target, timeout, log } = this.#options;
-    const { Client } = await import('../protocol/sdk-client.js');
-    const transport = await createTransport(target);
-    const client = new Client(
-      { name: 'quiver', version: '1.0.0' },
-      {
-        capabilities: {},
-        versionNegotiation: { mode: negotiationMode(target) },
-        jsonSchemaValidator: acceptEverything,
-      },
-    );
-    if (target.definition.enableServerLogs !== false) {
-      client.setNotificationHandler('notifications/message', ({ params }) => {
-        log(params.level, typeof params.data === 'string' ? params.data : JSON.stringify(params.data), params);
-      });
-    }
-    Object.assign(client, { onerror: (error: Error) => log('debug', error.message, error) });
-    const limit = target.definition.connectTimeout ?? (target.kind === 'http' ? defaultConnectTimeout : timeout);
+  /** Ends the session and the connection. The next request connects again. */
+  async disconnect(): Promise<void> {
+    const connecting = this.#connecting;
+    const isUp = this.#current !== undefined;
+    this.#connecting = undefined;
+    this.#current = undefined;
+    this.#lastError = undefined;
+    this.#backOff.reset();
+    clearTimeout(this.#revival);
+    if (!isUp) this.#attempt?.abort();
+    const connected = await connecting?.catch(() => undefined);
+    if (connected) await this.#close(connected);
+  }
+
+  /** Gives up the connection and opens another, whatever pause is left. */
+  async reconnect(): Promise<void> {
+    await this.disconnect();
+    await this.connect();
+  }
+
+  /** Asks to be told of changes of a resource, now and after every reconnection. */
+  async subscribe(uri: string): Promise<void> {
+    this.#subscriptions.add(uri);
     try {
-      await withinTime(client.connect(transport, { timeout: limit }), limit);
-    } catch (error) {
-      if (transport instanceof StdioTransport) transport.kill();
-      await client.close().catch(() => {});
-      throw new QuiverError(
-        'MCP_CLIENT_CONNECT_FAILED',
-        `Could not connect to MCP server '${name}' (${describeTarget(target)}): ${reasonOf(error, transport)}`,
-        {
-          cause: error,
-          details: { server: name, ...stderrOf(transport) },
-        },
+      await this.request<unknown>(({ client, changes }, options) =>
+        changes ? this.#watchChanges(changes, uri) : client.subscribeResource({ uri }, options),
       );
+    } catch (error) {
+      this.#subscriptions.delete(uri);
+      throw error;
     }
-    if (target.kind === 'http') rememberEra(target.url, client.getProtocolEra());
-    const connected: Connected = { client, transport, schemas: new Map(), active: 0 };
-    keepSchemas(connected);
-    Object.assign(client, { onclose: () => this.#forget(connected) });
+  }
+
+  async unsubscribe(uri: string): Promise<void> {
+    this.#subscriptions.delete(uri);
+    await this.request<unknown>(({ client, changes }, options) =>
+      changes ? this.#watchChanges(changes) : client.unsubscribeResource({ uri }, options),
+    );
+  }
+
+  /** Opens what is needed to hear of changes, if the server is connected; otherwise that happens when it is. */
+  async handlersChanged(): Promise<void> {
+    const { changes } = this.#current ?? {};
+    if (changes) await this.#watchChanges(changes);
+  }
+
+  /** Tells the server that the folders it may work in changed. */
+  async rootsChanged(): Promise<void> {
+    const { client, changes, declared } = this.#current ?? {};
+    // A server that was told of no folders is connected again by the next request; the stateless revision asks each time.
+    if (!client || changes || declared !== this.#declared()) return;
+    await client.sendRootsListChanged();
+  }
+
+  async #watchChanges(changes: ChangeStream, required?: string): Promise<void> {
+    const { onListChanged, onResourceUpdated } = this.#options.handlers;
+    const filter: SubscriptionFilter = {
+      ...(onListChanged.tools && { toolsListChanged: true }),
+      ...(onListChanged.prompts && { promptsListChanged: true }),
+      ...(onListChanged.resources && { resourcesListChanged: true }),
+      ...(this.#subscriptions.size > 0 && { resourceSubscriptions: [...this.#subscriptions] }),
+    };
+    const honored = await changes.wish(filter);
+    if (required === undefined || honored.resourceSubscriptions?.includes(required)) return;
+    const watchers = onResourceUpdated ? '' : ' (no handler is set either)';
+    throw new QuiverError(
+      'MCP_REQUEST_FAILED',
+      `MCP server '${this.name}' does not tell when '${required}' changes${watchers}.`,
+    );
+  }
+
+  #declared(): string {
+    const { handlers, target } = this.#options;
+    return JSON.stringify(capabilitiesOf(handlers, target.definition.capabilities));
+  }
+
+  async #open(declared: string, signal: AbortSignal): Promise<Connected> {
+    const { name, target, timeout, log, handlers } = this.#options;
+    const usual = target.kind === 'stdio' && timeout > 0 ? timeout : defaultConnectTimeout;
+    const deadlines = new Set<Deadline>();
+    const progress = new Map<string, (update: ProgressUpdate) => void>();
+    const opened = await openConnection({
+      name,
+      target,
+      limit: target.definition.connectTimeout ?? usual,
+      capabilities: JSON.parse(declared) as ReturnType<typeof capabilitiesOf>,
+      signal,
+      resume: this.#resume,
+      prepare: (client) => {
+        Object.assign(client, { onerror: (error: Error) => log('debug', error.message, error) });
+        registerHandlers(client, {
+          serverName: name,
+          handlers,
+          log,
+          deadlines,
+          progress,
+          enableServerLogs: target.definition.enableServerLogs !== false,
+          onListChanged: this.#options.onListChanged,
+        });
+      },
+    });
+    this.#resume = false;
+    const { client, transport } = opened;
+    const changes = client.getProtocolEra() === 'modern' ? createChangeStream(client, log) : undefined;
+    const connected: Connected = { ...opened, schemas: new Map(), changes, declared, deadlines, progress, active: 0 };
+    if (signal.aborted) {
+      await this.#close(connected);
+      throw new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
+    }
+    watchTransport(transport, connected.schemas);
+    Object.assign(client, {
+      onclose: () => this.#lose(connected),
+      onerror: (error: Error) => this.#notice(connected, error),
+    });
     this.#current = connected;
+    this.#backOff.reset();
+    this.#lastError = undefined;
+    await this.#setUp(connected).catch((error: unknown) => {
+      log('warning', `Not everything could be set up: ${toErrorMessage(error)}`, error);
+    });
     return connected;
+  }
+
+  /** What has to be said anew on every connection. */
+  async #setUp({ client, changes }: Connected): Promise<void> {
+    const { target, timeout } = this.#options;
+    const { serverLogLevel } = target.definition;
+    const options = { timeout: timeout > 0 ? timeout : maxDelay };
+    if (changes) {
+      await this.#watchChanges(changes);
+      return;
+    }
+    if (serverLogLevel !== undefined && client.getServerCapabilities()?.logging)
+      await client.setLoggingLevel(toProtocolLevel(serverLogLevel), options);
+    for (const uri of this.#subscriptions) await client.subscribeResource({ uri }, options);
+  }
+
+  /** The keys of `_meta` that go with every request of this connection. */
+  metaFor({ client }: Connected): Record<string, unknown> {
+    const { definition } = this.#options.target;
+    if (client.getProtocolEra() !== 'modern' || definition.enableServerLogs === false) return {};
+    if (!definition.logger && !definition.log && definition.serverLogLevel === undefined) return {};
+    return { [metaKeys.logLevel]: toProtocolLevel(definition.serverLogLevel ?? 'info') };
+  }
+
+  #notice(connected: Connected, error: Error): void {
+    this.#options.log('debug', error.message, error);
+    // A broken HTTP+SSE stream does not come back with its session; a 404 for the event stream says that the session is gone.
+    const isSseLost = connected.kind === 'sse' && 'event' in error;
+    const isStreamRefused = connected.transport.sessionId !== undefined && isForgottenSession(error);
+    if (isSseLost) connected.client.close().catch(() => {});
+    else if (isStreamRefused && connected.active === 0) {
+      this.#lose(connected);
+      this.#closeForgotten(connected);
+    }
+  }
+
+  /** The connection ended, and not because this side wanted it. */
+  #lose(lost: Connected): void {
+    if (this.#current !== lost) return;
+    this.#forget(lost);
+    this.#reviveLater();
+  }
+
+  /** Somebody waits for news of the server, so it is connected again without being asked. */
+  #reviveLater(): void {
+    const { onListChanged, onResourceUpdated } = this.#options.handlers;
+    const hasListeners = onResourceUpdated !== undefined || Object.values(onListChanged).some(Boolean);
+    if (!hasListeners && this.#subscriptions.size === 0) return;
+    clearTimeout(this.#revival);
+    this.#revival = setTimeout(() => {
+      this.connect().catch(() => {});
+    }, this.#backOff.remaining() + 1);
+    this.#revival.unref?.();
   }
 
   /** The next request connects again; requests that still wait on the lost connection are not disturbed. */
   #forget(lost: Connected): void {
+    lost.changes?.close();
     if (this.#current !== lost) return;
     this.#current = undefined;
     this.#connecting = undefined;
+    this.#options.onLost();
+    queueMicrotask(() => this.#closeForgotten(lost));
   }
 
   #closeForgotten(connected: Connected): void {
@@ -181,89 +388,17 @@ export class ServerConnection {
     connected.client.close().catch((error: unknown) => this.#options.log('debug', toErrorMessage(error), error));
   }
 
-  async #explain(error: unknown, { transport }: Connected): Promise<QuiverError> {
-    if (isQuiverError(error)) return error;
-    const { SdkError, SdkErrorCode } = await import('../protocol/sdk-client.js');
-    const { name, timeout } = this.#options;
-    const details = { server: name, ...stderrOf(transport) };
-    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
-      return new QuiverError(
-        'MCP_REQUEST_TIMEOUT',
-        `MCP server '${name}' did not answer within ${timeout} ms. Raise \`timeout\` if it needs longer.`,
-        {
-          cause: error,
-          details,
-        },
-      );
+  async #close({ client, transport, changes }: Connected): Promise<void> {
+    changes?.close();
+    try {
+      if ('terminateSession' in transport && transport.sessionId !== undefined)
+        await (transport as { terminateSession(): Promise<void> }).terminateSession();
+      await client.close();
+    } catch (error) {
+      this.#options.log('debug', `Disconnecting was not clean: ${toErrorMessage(error)}`, error);
+      await client.close().catch(() => {});
     }
-    if (
-      error instanceof SdkError &&
-      (error.code === SdkErrorCode.ConnectionClosed || error.code === SdkErrorCode.NotConnected)
-    ) {
-      return new QuiverError(
-        'MCP_CONNECTION_CLOSED',
-        `MCP server '${name}' went away before it answered: ${reasonOf(error, transport)} The call was not repeated, since it may have had effects.`,
-        { cause: error, details },
-      );
-    }
-    return new QuiverError('MCP_REQUEST_FAILED', `MCP server '${name}' refused the request: ${toErrorMessage(error)}`, {
-      cause: error,
-      details,
-    });
   }
-}
-
-async function createTransport(target: ServerTarget): Promise<Transport> {
-  if (target.kind === 'stdio') return new StdioTransport(target.definition);
-  const { StreamableHTTPClientTransport } = await import('../protocol/sdk-client.js');
-  const { requestInit, fetch = await defaultFetch() } = target.definition;
-  return new StreamableHTTPClientTransport(target.url, { fetch, ...(requestInit && { requestInit }) });
-}
-
-/** Outside Node (and Bun and Deno, which pass for it) there is only the platform's own. */
-async function defaultFetch(): Promise<NonNullable<HttpServerDefinition['fetch']>> {
-  if (typeof process === 'undefined' || process.versions?.node === undefined)
-    return (url, init) => globalThis.fetch(url, init);
-  return (await import('./transports/node-fetch.js')).nodeFetch;
-}
-
-function negotiationMode(target: ServerTarget): 'auto' | 'legacy' | { pin: string } {
-  const wanted = target.definition.protocol ?? (target.kind === 'http' ? 'auto' : 'legacy');
-  if (wanted === 'modern') return { pin: '2026-07-28' };
-  if (wanted === 'auto' && target.kind === 'http' && isEraKnown(target.url, 'legacy')) return 'legacy';
-  return wanted;
-}
-
-/** Results are checked on the one path of all tools, in core; compiling every schema a second time costs more than the calls. */
-const acceptEverything: JsonSchemaValidator = {
-  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
-};
-
-/** Sees every message before the SDK does. */
-function keepSchemas({ transport, schemas }: Connected): void {
-  const deliver = transport.onmessage;
-  const onmessage: NonNullable<Transport['onmessage']> = (message, extra) => {
-    if ('result' in message && Array.isArray(message.result['tools']))
-      rememberSchemas(schemas, message.result['tools']);
-    deliver?.(message, extra);
-  };
-  Object.assign(transport, { onmessage });
-}
-
-function rememberSchemas(schemas: Connected['schemas'], tools: readonly unknown[]): void {
-  for (const tool of tools) {
-    if (!isObject(tool) || typeof tool['name'] !== 'string') continue;
-    const { inputSchema, outputSchema } = tool as unknown as ProtocolTool;
-    schemas.set(tool['name'], { inputSchema, ...(outputSchema && { outputSchema }) });
-  }
-}
-
-interface SessionTransport extends Transport {
-  terminateSession(): Promise<void>;
-}
-
-function hasSession(transport: Transport): transport is SessionTransport {
-  return transport.sessionId !== undefined && 'terminateSession' in transport;
 }
 
 /** HTTP 404 to a request with a session id: the server restarted, and did not look at the request. */
@@ -271,37 +406,18 @@ function isForgottenSession(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 404;
 }
 
-function withinTime<Result>(running: Promise<Result>, milliseconds: number): Promise<Result> {
+function freeToken(runId: string, used: ReadonlyMap<string, unknown>): string {
+  if (!used.has(runId)) return runId;
+  let number = 2;
+  while (used.has(`${runId}#${number}`)) number += 1;
+  return `${runId}#${number}`;
+}
+
+function untilAborted<Result>(running: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (!signal) return running;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`no answer within ${milliseconds} ms; raise \`connectTimeout\` if it needs longer`)),
-      milliseconds,
-    );
-    running.then(resolve, reject).finally(() => clearTimeout(timer));
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
-}
-
-function describeTarget(target: ServerTarget): string {
-  return target.kind === 'http' ? `${target.url.origin}${target.url.pathname}` : target.definition.command;
-}
-
-function reasonOf(error: unknown, transport: Transport): string {
-  if (!(transport instanceof StdioTransport) || transport.ending === undefined) return withCauses(error);
-  const tail = transport.stderrTail.trim().slice(-500);
-  return `its process ${transport.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
-}
-
-/** `fetch failed (connect ECONNREFUSED 127.0.0.1:1)`: what the outermost error says and what is behind it. */
-function withCauses(error: unknown): string {
-  const messages: string[] = [];
-  for (let at = error; at !== undefined && messages.length < 5; at = at instanceof Error ? at.cause : undefined) {
-    const message = toErrorMessage(at);
-    if (!messages.some((known) => known.includes(message))) messages.push(message);
-  }
-  const [first = 'unknown error', ...behind] = messages;
-  return behind.length === 0 ? first : `${first} (${behind.join('; ')})`;
-}
-
-function stderrOf(transport: Transport): { stderr?: string } {
-  return transport instanceof StdioTransport && transport.stderrTail !== '' ? { stderr: transport.stderrTail } : {};
 }

@@ -6,8 +6,11 @@
  */
 export {
   Client,
+  InMemoryTransport,
+  ProtocolError,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  SSEClientTransport,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';

@@ -46,9 +46,9 @@ export class StdioTransport implements Transport {
 
   /** @throws `SPAWN_FAILED` when the program cannot be started */
   start(): Promise<void> {
-    const { command, args = [], env, cwd, stderr = 'pipe' } = this.#definition;
+    const { command, args = [], env, inheritDefaultEnv = true, cwd, stderr = 'pipe' } = this.#definition;
     const child = spawn(command, args, {
-      env: createChildEnvironment(env),
+      env: inheritDefaultEnv ? createChildEnvironment(env) : { ...env },
       stdio: ['pipe', 'pipe', stderr],
       shell: false,
       windowsHide: true,

@@ -1,0 +1,79 @@
+import { getDefaultLogger, isQuiverError, toErrorMessage } from '@quiver/core';
+import { escapeControls } from './log-message.js';
+
+/** Why a server could not be asked, for programs. */
+export interface ServerErrorDetails {
+  message: string;
+  code?: string;
+  httpStatus?: number;
+}
+
+/** What the servers answered, and why the others did not. */
+export interface Answers<Answer> {
+  /** By server. A server may be here and in `errors`: then this is what it said last. */
+  data: Record<string, Answer>;
+  /** The reason per server that could not be asked. */
+  errors: Record<string, string>;
+  errorDetails: Record<string, ServerErrorDetails>;
+  /** Milliseconds per server. */
+  durations: Record<string, number>;
+}
+
+export interface ServerQuestion<Server, Answer> {
+  readonly servers: Iterable<Server & { readonly name: string }>;
+  readonly ask: (server: Server) => Promise<{ readonly answer: Answer; readonly error?: unknown }>;
+  /** Milliseconds after which a server counts as silent. */
+  readonly perServerTimeoutMs?: number | undefined;
+}
+
+/** Asks all servers at once. What goes wrong with one is its own. */
+export async function askServers<Server, Answer>({
+  servers,
+  ask,
+  perServerTimeoutMs,
+}: ServerQuestion<Server, Answer>): Promise<Answers<Answer>> {
+  const answers: Answers<Answer> = { data: {}, errors: {}, errorDetails: {}, durations: {} };
+  const all = [...servers];
+  const started = performance.now();
+  const outcomes = await Promise.all(
+    all.map(async (server) => {
+      try {
+        return await withinTime(ask(server), perServerTimeoutMs);
+      } catch (error) {
+        return { error };
+      } finally {
+        answers.durations[server.name] = Math.round(performance.now() - started);
+      }
+    }),
+  );
+  // In the order of the configuration, not of the answers.
+  for (const [index, outcome] of outcomes.entries()) {
+    const { name } = all[index] as { name: string };
+    if ('answer' in outcome) answers.data[name] = outcome.answer;
+    if (outcome.error === undefined) continue;
+    answers.errors[name] = toErrorMessage(outcome.error);
+    answers.errorDetails[name] = toDetails(outcome.error);
+  }
+  return answers;
+}
+
+/** Logs why servers are missing from an answer. */
+export function logMissing(what: string, errors: Record<string, string>): void {
+  for (const reason of Object.values(errors))
+    getDefaultLogger().error(`${what} are missing. ${escapeControls(reason)}`);
+}
+
+function toDetails(error: unknown): ServerErrorDetails {
+  const message = toErrorMessage(error);
+  if (!isQuiverError(error)) return { message };
+  const status = error.details?.['httpStatus'];
+  return { message, code: error.code, ...(typeof status === 'number' && { httpStatus: status }) };
+}
+
+function withinTime<Result>(running: Promise<Result>, milliseconds: number | undefined): Promise<Result> {
+  if (milliseconds === undefined) return running;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds);
+    running.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

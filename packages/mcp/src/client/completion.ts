@@ -1,0 +1,38 @@
+import type { CompleteResult } from '../protocol/client-types.js';
+import type { ServerConnection } from './server-connection.js';
+
+export interface CompleteOptions {
+  serverName: string;
+  /** Whose argument is completed. */
+  ref: { type: 'prompt'; name: string } | { type: 'resource'; uriTemplate: string };
+  argument: { name: string; value: string };
+  /** Arguments that were chosen already. */
+  context?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** At most 100 values; none from a server that does not complete. */
+export async function complete(
+  connection: ServerConnection,
+  { ref, argument, context, signal }: Omit<CompleteOptions, 'serverName'>,
+): Promise<CompleteResult['completion']> {
+  return connection.request(
+    async ({ client }, options) => {
+      const capabilities = client.getServerCapabilities();
+      if (capabilities && !capabilities.completions) return { values: [] };
+      const { completion } = await client.complete(
+        {
+          ref:
+            ref.type === 'prompt'
+              ? { type: 'ref/prompt', name: ref.name }
+              : { type: 'ref/resource', uri: ref.uriTemplate },
+          argument,
+          ...(context && { context: { arguments: context } }),
+        },
+        options,
+      );
+      return completion;
+    },
+    { signal, retries: 1 },
+  );
+}

@@ -1,0 +1,50 @@
+import type { LoggingLevel as ProtocolLoggingLevel } from '../protocol/constants.js';
+
+/** The protocol's levels; `warn` means `warning`. */
+export type LoggingLevel = ProtocolLoggingLevel | 'warn';
+
+export interface LogMessage {
+  level: LoggingLevel;
+  /** Starts with the server's name in brackets. Control characters are escaped. */
+  message: string;
+  timestamp: Date;
+  /** The server's name in the configuration. */
+  serverName: string;
+  details?: unknown;
+}
+
+export type LogHandler = (message: LogMessage) => void;
+
+export type ServerLog = (level: LoggingLevel, message: string, details?: unknown) => void;
+
+/** Builds log messages for a handler. What the handler throws is dropped: a logger must not break a connection. */
+export function createServerLog(serverName: string, handler: LogHandler | undefined): ServerLog {
+  if (!handler) return () => {};
+  return (level, message, details) => {
+    try {
+      handler({
+        level,
+        message: `[${serverName}] ${escapeControls(message)}`,
+        timestamp: new Date(),
+        serverName,
+        ...(details !== undefined && { details }),
+      });
+    } catch {
+      // Nowhere is left to report it.
+    }
+  };
+}
+
+/** The protocol's name of a level. */
+export function toProtocolLevel(level: LoggingLevel): ProtocolLoggingLevel {
+  return level === 'warn' ? 'warning' : level;
+}
+
+/** C0 and C1 controls, ANSI escapes among them, and characters that reorder or hide text. */
+// oxlint-disable-next-line no-control-regex
+const unsafe = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/g;
+
+/** A server's text for logs and error messages: it cannot forge lines, move the cursor or hide parts of itself. */
+export function escapeControls(text: string): string {
+  return text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

@@ -1,0 +1,102 @@
+import { promptVersionKey, type Prompt, type PromptMessage } from '../prompt.js';
+import { askServers, logMissing, type Answers } from './ask-servers.js';
+import { withServer, type ClientServers } from './client-servers.js';
+import type { ListOptions } from './resources.js';
+import type { ServerHandle } from './server-handle.js';
+
+export interface GetPromptOptions {
+  serverName: string;
+  name: string;
+  /** Text is sent as it is, everything else as JSON: the protocol knows only text here. */
+  args?: Record<string, unknown>;
+  /** Which version, where a server has several. */
+  version?: string;
+  signal?: AbortSignal;
+}
+
+/** What {@link MCPClient.prompts} offers. */
+export interface ClientPrompts {
+  /** The prompts by server. A server that cannot be asked is logged and left out; one without prompts has an empty list. */
+  list(): Promise<Record<string, Prompt[]>>;
+  /** As `list`, with the reasons instead of a log line. */
+  listWithErrors(options?: ListOptions): Promise<Answers<Prompt[]>>;
+  /** @throws `MCP_CLIENT_GET_PROMPT_FAILED` */
+  get(options: GetPromptOptions): Promise<{ prompt: Prompt; messages: PromptMessage[] }>;
+  /** Sets the handler that hears when the list changed. @throws `MCP_CLIENT_ON_LIST_CHANGED_PROMPT_FAILED` */
+  onListChanged(serverName: string, handler: () => void): Promise<void>;
+}
+
+export function createClientPrompts(servers: ClientServers): ClientPrompts {
+  const listWithErrors = ({ perServerTimeoutMs }: ListOptions = {}): Promise<Answers<Prompt[]>> =>
+    askServers<ServerHandle, Prompt[]>({
+      servers: servers.values(),
+      ask: async ({ prompts }) => {
+        const { items, error } = await prompts.get();
+        return { answer: items.map(withVersion), error };
+      },
+      perServerTimeoutMs,
+    });
+  return {
+    listWithErrors,
+    list: async () => {
+      const { data, errors } = await listWithErrors();
+      logMissing('Prompts', errors);
+      return data;
+    },
+    get: ({ serverName, name, args, version, signal }) =>
+      withServer(
+        servers,
+        'GET_PROMPT',
+        serverName,
+        async ({ connection, prompts }) => {
+          const result = await connection.request(
+            (connected, options) =>
+              connected.client.getPrompt(
+                {
+                  name,
+                  ...(args && { arguments: toTexts(args) }),
+                  _meta: {
+                    ...connection.metaFor(connected),
+                    ...(version !== undefined && { [promptVersionKey]: version }),
+                  },
+                },
+                options,
+              ),
+            { signal, retries: 1 },
+          );
+          const { description, messages } = result;
+          const listed = prompts
+            .peek()
+            ?.map(withVersion)
+            .find((prompt) => prompt.name === name && (version === undefined || prompt.version === version));
+          const prompt: Prompt = {
+            ...listed,
+            name,
+            ...(description !== undefined && { description }),
+            ...(version !== undefined && { version }),
+          };
+          // The types differ in what `exactOptionalPropertyTypes` says of `undefined`.
+          return { prompt, messages: messages as PromptMessage[] };
+        },
+        signal,
+      ),
+    onListChanged: (serverName, handler) =>
+      withServer(servers, 'ON_LIST_CHANGED_PROMPT', serverName, async ({ handlers, connection }) => {
+        handlers.onListChanged.prompts = handler;
+        await connection.handlersChanged();
+      }),
+  };
+}
+
+/** The protocol has no place for a version, so it travels in `_meta`. */
+function withVersion(prompt: Prompt): Prompt {
+  const version = prompt._meta?.[promptVersionKey];
+  return typeof version === 'string' ? { ...prompt, version } : prompt;
+}
+
+function toTexts(args: Record<string, unknown>): Record<string, string> {
+  const entries = Object.entries(args).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, typeof value === 'string' ? value : JSON.stringify(value)] as const],
+  );
+  return Object.fromEntries(entries);
+}

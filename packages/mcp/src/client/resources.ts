@@ -1,0 +1,116 @@
+import type { Resource, ResourceTemplate } from '../resource.js';
+import { askServers, logMissing, type Answers } from './ask-servers.js';
+import { withServer, type ClientServers } from './client-servers.js';
+import type { ServerHandle } from './server-handle.js';
+
+/** One piece of a resource: text, or Base64 in `blob`. */
+export interface ResourceContents {
+  uri: string;
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+  _meta?: Record<string, unknown>;
+}
+
+export interface ReadResourceResult {
+  contents: ResourceContents[];
+  _meta?: Record<string, unknown>;
+}
+
+export interface ListOptions {
+  /** Milliseconds after which a server counts as silent. Default: the servers' own time-outs. */
+  perServerTimeoutMs?: number;
+}
+
+/** What {@link MCPClient.resources} offers. */
+export interface ClientResources {
+  /** The resources by server. A server that cannot be asked is logged and left out; one without resources has an empty list. */
+  list(): Promise<Record<string, Resource[]>>;
+  /** As `list`, with the reasons instead of a log line. */
+  listWithErrors(options?: ListOptions): Promise<Answers<Resource[]>>;
+  /** The resource templates by server. */
+  templates(): Promise<Record<string, ResourceTemplate[]>>;
+  templatesWithErrors(options?: ListOptions): Promise<Answers<ResourceTemplate[]>>;
+  /** @throws `MCP_CLIENT_READ_RESOURCE_FAILED` */
+  read(serverName: string, uri: string): Promise<ReadResourceResult>;
+  /**
+   * Asks a server to tell of changes of a resource, in either generation of the protocol, and again after a reconnection. Set a
+   * handler with `onUpdated`.
+   *
+   * @throws `MCP_CLIENT_SUBSCRIBE_RESOURCE_FAILED`
+   */
+  subscribe(serverName: string, uri: string): Promise<object>;
+  /** @throws `MCP_CLIENT_UNSUBSCRIBE_RESOURCE_FAILED` */
+  unsubscribe(serverName: string, uri: string): Promise<object>;
+  /** Sets the handler that hears of changes of subscribed resources. @throws `MCP_CLIENT_ON_UPDATED_RESOURCE_FAILED` */
+  onUpdated(serverName: string, handler: (params: { uri: string }) => void): Promise<void>;
+  /** Sets the handler that hears when the list changed. @throws `MCP_CLIENT_ON_LIST_CHANGED_RESOURCE_FAILED` */
+  onListChanged(serverName: string, handler: () => void): Promise<void>;
+}
+
+export function createClientResources(servers: ClientServers): ClientResources {
+  const listWithErrors = ({ perServerTimeoutMs }: ListOptions = {}): Promise<Answers<Resource[]>> =>
+    askServers<ServerHandle, Resource[]>({
+      servers: servers.values(),
+      ask: async ({ resources }) => {
+        const { items, error } = await resources.get();
+        return { answer: [...items], error };
+      },
+      perServerTimeoutMs,
+    });
+  const templatesWithErrors = ({ perServerTimeoutMs }: ListOptions = {}): Promise<Answers<ResourceTemplate[]>> =>
+    askServers<ServerHandle, ResourceTemplate[]>({
+      servers: servers.values(),
+      ask: async ({ templates }) => {
+        const { items, error } = await templates.get();
+        return { answer: [...items], error };
+      },
+      perServerTimeoutMs,
+    });
+  return {
+    listWithErrors,
+    templatesWithErrors,
+    list: async () => {
+      const { data, errors } = await listWithErrors();
+      logMissing('Resources', errors);
+      return data;
+    },
+    templates: async () => {
+      const { data, errors } = await templatesWithErrors();
+      logMissing('Resource templates', errors);
+      return data;
+    },
+    read: (serverName, uri) =>
+      withServer(servers, 'READ_RESOURCE', serverName, async ({ connection }) => {
+        const result = await connection.request(
+          (connected, options) =>
+            connected.client.readResource(
+              { uri, _meta: connection.metaFor(connected) },
+              { ...options, cacheMode: 'use' },
+            ),
+          { retries: 1 },
+        );
+        // The SDK tells text from blob by a union; here both are optional, so that either can be read.
+        return result as ReadResourceResult;
+      }),
+    subscribe: (serverName, uri) =>
+      withServer(servers, 'SUBSCRIBE_RESOURCE', serverName, async ({ connection }) => {
+        await connection.subscribe(uri);
+        return {};
+      }),
+    unsubscribe: (serverName, uri) =>
+      withServer(servers, 'UNSUBSCRIBE_RESOURCE', serverName, async ({ connection }) => {
+        await connection.unsubscribe(uri);
+        return {};
+      }),
+    onUpdated: (serverName, handler) =>
+      withServer(servers, 'ON_UPDATED_RESOURCE', serverName, async ({ handlers }) => {
+        handlers.onResourceUpdated = handler;
+      }),
+    onListChanged: (serverName, handler) =>
+      withServer(servers, 'ON_LIST_CHANGED_RESOURCE', serverName, async ({ handlers, connection }) => {
+        handlers.onListChanged.resources = handler;
+        await connection.handlersChanged();
+      }),
+  };
+}

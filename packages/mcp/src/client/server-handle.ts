@@ -1,0 +1,159 @@
+import type { Prompt } from '../prompt.js';
+import type { ProtocolClient, ProtocolTool, RequestOptions } from '../protocol/client-types.js';
+import type { Resource, ResourceTemplate } from '../resource.js';
+import { errorCodes } from '../protocol/constants.js';
+import { createListCache, type FetchedList, type ListCache } from './list-cache.js';
+import { createServerLog } from './log-message.js';
+import { toSamplingHandler } from './sampling.js';
+import { ServerConnection, type Connected } from './server-connection.js';
+import { parseServerDefinition, type MastraMCPServerDefinition, type ServerOptions } from './server-definition.js';
+import type { ListKind, ServerHandlers } from './server-handlers.js';
+import { compareDefinitions, type DefinitionChanges } from './tool-fingerprint.js';
+import type { InProcessServer } from './transports/in-process.js';
+
+/** One server of the client: its connection and what is known of it. */
+export interface ServerHandle {
+  readonly name: string;
+  readonly options: ServerOptions;
+  readonly handlers: ServerHandlers;
+  readonly connection: ServerConnection;
+  readonly tools: ListCache<ProtocolTool>;
+  readonly resources: ListCache<Resource>;
+  readonly templates: ListCache<ResourceTemplate>;
+  readonly prompts: ListCache<Prompt>;
+  onDefinitionsChanged?: (changes: DefinitionChanges) => void;
+}
+
+export function createServerHandle(
+  name: string,
+  definition: MastraMCPServerDefinition | InProcessServer,
+  defaultTimeout: number,
+): ServerHandle {
+  const target = parseServerDefinition(name, definition);
+  const options: ServerOptions = target.definition;
+  const { logger, log: alsoLogger, roots, sampling, timeout = defaultTimeout } = options;
+  const log = createServerLog(name, logger ?? alsoLogger);
+  const handlers: ServerHandlers = {
+    onListChanged: {},
+    ...(roots && { roots }),
+    ...(sampling && { sampling: toSamplingHandler(sampling) }),
+  };
+  const connection: ServerConnection = new ServerConnection({
+    name,
+    target,
+    timeout,
+    log,
+    handlers,
+    onListChanged: (kind) => invalidate(handle, kind),
+    onLost: () => {
+      for (const kind of ['tools', 'resources', 'prompts'] as const) invalidate(handle, kind);
+    },
+  });
+  const listOf = <Item>(list: ListOf<Item>) => ({
+    fetch: () => fetchList(connection, list, options.cache !== false, handlers),
+  });
+  const handle: ServerHandle = {
+    name,
+    options,
+    handlers,
+    connection,
+    tools: createListCache({
+      ...listOf(toolList),
+      onFetched: (items, previous) => {
+        const changes = previous && compareDefinitions(previous, items);
+        if (changes) handle.onDefinitionsChanged?.(changes);
+      },
+    }),
+    resources: createListCache(listOf(resourceList)),
+    templates: createListCache(listOf(templateList)),
+    prompts: createListCache(listOf(promptList)),
+  };
+  return handle;
+}
+
+function invalidate({ tools, resources, templates, prompts }: ServerHandle, kind: ListKind): void {
+  if (kind === 'tools') tools.invalidate();
+  if (kind === 'prompts') prompts.invalidate();
+  if (kind !== 'resources') return;
+  resources.invalidate();
+  templates.invalidate();
+}
+
+type ListResult = { nextCursor?: string | undefined; ttlMs?: unknown };
+
+interface ListOf<Item> {
+  readonly kind: ListKind;
+  readonly method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
+  readonly fetch: (client: ProtocolClient, options: RequestOptions) => Promise<ListResult>;
+  readonly items: (result: ListResult, connected: Connected) => readonly Item[];
+}
+
+const refresh = { cacheMode: 'refresh' } as const;
+
+const toolList: ListOf<ProtocolTool> = {
+  kind: 'tools',
+  method: 'tools/list',
+  fetch: (client, options) => client.listTools(undefined, { ...options, ...refresh }),
+  items: (result, { schemas }) =>
+    (result as unknown as { tools: ProtocolTool[] }).tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) })),
+};
+
+const resourceList: ListOf<Resource> = {
+  kind: 'resources',
+  method: 'resources/list',
+  fetch: (client, options) => client.listResources(undefined, { ...options, ...refresh }),
+  items: (result) => (result as unknown as { resources: Resource[] }).resources,
+};
+
+const templateList: ListOf<ResourceTemplate> = {
+  kind: 'resources',
+  method: 'resources/templates/list',
+  fetch: (client, options) => client.listResourceTemplates(undefined, { ...options, ...refresh }),
+  items: (result) => (result as unknown as { resourceTemplates: ResourceTemplate[] }).resourceTemplates,
+};
+
+const promptList: ListOf<Prompt> = {
+  kind: 'prompts',
+  method: 'prompts/list',
+  fetch: (client, options) => client.listPrompts(undefined, { ...options, ...refresh }),
+  items: (result) => (result as unknown as { prompts: Prompt[] }).prompts,
+};
+
+/** More than any model can be shown; a server that lists more is broken or hostile. */
+const maxItems = 20_000;
+/** How long the list of a server is kept that does not tell when it changes. */
+const silentServerLifetime = 60_000;
+
+/** A list may be asked for again when the connection was lost: it has no effects. */
+function fetchList<Item>(
+  connection: ServerConnection,
+  { kind, method, fetch, items }: ListOf<Item>,
+  mayCache: boolean,
+  handlers: ServerHandlers,
+): Promise<FetchedList<Item>> {
+  return connection.request(
+    async (connected, options) => {
+      const { client } = connected;
+      const capabilities = client.getServerCapabilities();
+      // The SDK would write a line to standard output when asked anyway.
+      if (capabilities && !capabilities[kind]) return { items: [], keepFor: Number.POSITIVE_INFINITY };
+      let result: ListResult;
+      try {
+        // A session that was taken up said nothing of its capabilities, and the SDK asks for none then.
+        result = capabilities ? await fetch(client, options) : await client.request({ method }, options);
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== errorCodes.methodNotFound) throw error;
+        return { items: [], keepFor: silentServerLifetime };
+      }
+      const list = items(result, connected).slice(0, maxItems);
+      if (!mayCache) return { items: list, keepFor: 0 };
+      const tells = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
+      if (connected.changes) {
+        const ttl = typeof result.ttlMs === 'number' ? result.ttlMs : 0;
+        return { items: list, keepFor: tells && handlers.onListChanged[kind] ? Number.POSITIVE_INFINITY : ttl };
+      }
+      return { items: list, keepFor: tells ? Number.POSITIVE_INFINITY : silentServerLifetime };
+    },
+    { retries: 1 },
+  );
+}

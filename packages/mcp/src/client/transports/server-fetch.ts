@@ -1,0 +1,29 @@
+import process from 'node:process';
+import { currentContext } from '../request-scope.js';
+import type { HttpServerDefinition } from '../server-definition.js';
+
+type PlainFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/**
+ * The `fetch` of one server: the user's or the default one, with the request context of the call, and with the definition's
+ * headers. Those go to the server's own origin only, never to an authorization server.
+ */
+export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
+  const { fetch, headers } = definition;
+  const base: PlainFetch = fetch ? (url, init) => fetch(url, init, currentContext()) : await defaultFetch();
+  if (!headers) return base;
+  return async (url, init) => {
+    if (new URL(url).origin !== serverUrl.origin) return base(url, init);
+    const added = typeof headers === 'function' ? await headers({ requestContext: currentContext() }) : headers;
+    const merged = new Headers(init?.headers);
+    for (const [name, value] of Object.entries(added)) merged.set(name, value);
+    return base(url, { ...init, headers: merged });
+  };
+}
+
+/** Outside Node (and Bun and Deno, which pass for it) there is only the platform's own. */
+async function defaultFetch(): Promise<PlainFetch> {
+  if (typeof process === 'undefined' || process.versions?.node === undefined)
+    return (url, init) => globalThis.fetch(url, init);
+  return (await import('./node-fetch.js')).nodeFetch;
+}

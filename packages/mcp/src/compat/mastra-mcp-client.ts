@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientCapabilities } from '../protocol/client-types.js';
+import { MCPClient } from '../client/mcp-client.js';
+import type { RemoteTool } from '../client/remote-tool.js';
+import type { MastraMCPServerDefinition } from '../client/server-definition.js';
+import type { Resource } from '../resource.js';
+
+export interface MastraMCPClientOptions {
+  name: string;
+  server: MastraMCPServerDefinition;
+  /** What is declared to the server. */
+  capabilities?: ClientCapabilities;
+  /** Kept from the older interface; servers are told the version of this package. */
+  version?: string;
+  /** Milliseconds one request may take. Default 60 000. */
+  timeout?: number;
+}
+
+/**
+ * A client of one server.
+ *
+ * @deprecated Use `MCPClient`, also for a single server.
+ */
+export class MastraMCPClient {
+  readonly name: string;
+  readonly #client: MCPClient;
+
+  constructor({ name, server, capabilities, timeout }: MastraMCPClientOptions) {
+    this.name = name;
+    this.#client = new MCPClient({
+      // Several clients of one server were always allowed here.
+      id: randomUUID(),
+      servers: { [name]: { ...server, ...(capabilities && { capabilities }) } },
+      ...(timeout !== undefined && { timeout }),
+    });
+  }
+
+  /** Connects at once. @throws `MCP_CLIENT_RECONNECT_FAILED` with the reason */
+  async connect(): Promise<void> {
+    if (this.#client.status()[this.name]?.state !== 'ready') await this.#client.reconnectServer(this.name);
+  }
+
+  disconnect(): Promise<void> {
+    return this.#client.disconnect();
+  }
+
+  /** @throws when the server cannot be asked */
+  async resources(): Promise<{ resources: Resource[] }> {
+    const { data, errors } = await this.#client.resources.listWithErrors();
+    const reason = errors[this.name];
+    if (reason !== undefined) throw new Error(reason);
+    return { resources: data[this.name] ?? [] };
+  }
+
+  /** The tools by the server's own names. @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` */
+  async tools(): Promise<Record<string, RemoteTool>> {
+    return (await this.#client.listToolsets())[this.name] ?? {};
+  }
+}
