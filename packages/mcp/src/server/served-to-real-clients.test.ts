@@ -1,0 +1,260 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createFullServer } from '../../test/full-server.ts';
+import { realClients, type ClientAnswers, type RealClient } from '../../test/real-clients.ts';
+import type { McpHttpServer } from './transports/listen.js';
+
+const server = createFullServer();
+let running: McpHttpServer;
+beforeAll(async () => {
+  running = await server.listen();
+});
+afterAll(() => server.close({ grace: 500 }));
+
+const kinds = realClients(() => running.url).map((kind) => [kind.name, kind] as const);
+
+describe.each(kinds)('%s', (_name, kind) => {
+  let plain: RealClient;
+  let client: RealClient | undefined;
+  /** Without answers, all tests share one client. */
+  const connect = async (answers?: ClientAnswers): Promise<RealClient> =>
+    answers ? (client = await kind.connect(answers)) : plain;
+  beforeAll(async () => {
+    plain = await kind.connect();
+  });
+  afterEach(async () => {
+    await client?.close();
+    client = undefined;
+  });
+  afterAll(() => plain.close());
+
+  test('announces what it has', async () => {
+    expect((await connect()).getServerCapabilities()).toMatchObject({
+      tools: { listChanged: true },
+      resources: { subscribe: true, listChanged: true },
+      prompts: { listChanged: true },
+      completions: {},
+      logging: {},
+    });
+  });
+
+  test('resources: lists, reads text, bytes, several contents and what only a template matches', async () => {
+    const { listResources, listResourceTemplates, readResource } = bound(await connect());
+    expect((await listResources()).resources[0]).toEqual({
+      uri: 'note://watched',
+      name: 'Watched',
+      mimeType: 'text/plain',
+    });
+    expect((await listResourceTemplates()).resourceTemplates).toMatchObject([
+      { uriTemplate: 'user://{id}/profile{?lang}' },
+    ]);
+    expect((await readResource({ uri: 'note://watched' })).contents).toEqual([
+      { uri: 'note://watched', mimeType: 'text/plain', text: 'watched' },
+    ]);
+    expect((await readResource({ uri: 'note://bytes' })).contents).toEqual([
+      { uri: 'note://bytes', mimeType: 'application/octet-stream', blob: 'AP8B' },
+    ]);
+    expect((await readResource({ uri: 'note://folder' })).contents).toEqual([
+      { uri: 'note://folder/a', mimeType: 'text/markdown', text: 'a' },
+      { uri: 'note://folder/b', blob: 'AAE=' },
+    ]);
+    const uri = 'user://ada%20l/profile?lang=en';
+    expect((await readResource({ uri })).contents).toEqual([
+      { uri, mimeType: 'application/json', text: '{"lang":"en","id":"ada l"}' },
+    ]);
+  });
+
+  test.each(['note://unknown', 'note://gone', 'user://../profile', 'user://%2e%2e/profile', 'user://a/b/profile'])(
+    'resources: %s is not found, with its URI in the error',
+    async (uri) => {
+      const error = await bound(await connect())
+        .readResource({ uri })
+        .catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: -32602, data: { uri } });
+    },
+  );
+
+  test('resources: what goes wrong in a callback is an error with its message', async () => {
+    const { readResource } = bound(await connect());
+    await expect(readResource({ uri: 'note://broken' })).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('the disk is full'),
+    });
+    await expect(readResource({ uri: 'note://odd' })).rejects.toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('{ text } or { blob }'),
+    });
+  });
+
+  test('prompts: lists versions, gets the first or the one that is asked for, in both shapes of result', async () => {
+    const { listPrompts, getPrompt } = bound(await connect());
+    expect((await listPrompts()).prompts.slice(0, 2)).toMatchObject([
+      { name: 'review', _meta: { 'quiver/version': 'v1' } },
+      { name: 'review', _meta: { 'quiver/version': 'v2' } },
+    ]);
+    const params = { name: 'review', arguments: { code: 'x' } };
+    expect(await getPrompt(params)).toMatchObject({
+      description: 'Reviews code',
+      messages: [{ role: 'user', content: { type: 'text', text: 'v1: x' } }],
+    });
+    expect(await getPrompt({ ...params, _meta: { 'quiver/version': 'v2' } })).toMatchObject({
+      description: 'Reviews code, better',
+      messages: [{ content: { text: 'v2: x' } }],
+    });
+    const { messages } = await getPrompt({ name: 'everything' });
+    expect(messages.map(({ content }: { content: { type: string } }) => content.type)).toEqual([
+      'text',
+      'image',
+      'audio',
+      'resource_link',
+      'resource',
+    ]);
+  });
+
+  test.each([
+    ['an unknown prompt', { name: 'nothing' }, 'Prompt not found: nothing'],
+    [
+      'an unknown version',
+      { name: 'review', arguments: { code: 'x' }, _meta: { 'quiver/version': 'v9' } },
+      'has no version v9; it has v1, v2',
+    ],
+    ['a missing argument', { name: 'review', arguments: { language: 'en' } }, 'Missing required argument: code'],
+  ])('prompts: %s is refused with -32602', async (_what, params, reason) => {
+    await expect(bound(await connect()).getPrompt(params)).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(reason),
+    });
+  });
+
+  test('completions: arguments of prompts and variables of templates, at most 100 values', async () => {
+    const { complete } = bound(await connect());
+    const ref = { type: 'ref/prompt', name: 'review' };
+    const context = { arguments: { code: 'given' } };
+    expect((await complete({ ref, argument: { name: 'language', value: 'e' }, context })).completion).toEqual({
+      values: ['language=e', 'given'],
+      total: 2,
+      hasMore: false,
+    });
+    const { values, total, hasMore } = (await complete({ ref, argument: { name: 'x', value: 'many' } })).completion;
+    expect([values.length, total, hasMore]).toEqual([100, 250, true]);
+    const template = { type: 'ref/resource', uri: 'user://{id}' };
+    expect((await complete({ ref: template, argument: { name: 'id', value: '1' } })).completion.values).toEqual([
+      'user://{id} id 1',
+    ]);
+  });
+
+  test("sampling, roots and pages: the client's answers reach the tool", async () => {
+    const visited: unknown[] = [];
+    const { callTool } = bound(
+      await connect({
+        sample: 'Paris',
+        roots: ['file:///home/ada'],
+        elicit: (params) => {
+          visited.push(params);
+          return { action: 'accept' };
+        },
+      }),
+    );
+    expect(await textOf(callTool({ name: 'sample' }))).toBe('test-model: Paris');
+    expect(await textOf(callTool({ name: 'roots' }))).toBe('["file:///home/ada"]');
+    expect(await textOf(callTool({ name: 'visit' }))).toBe('accept');
+    expect(visited).toMatchObject([{ mode: 'url', message: 'Please pay', url: 'https://example.com/pay' }]);
+    expect(await textOf(callTool({ name: 'raw', arguments: { method: 'roots/list' } }))).toBe(
+      '{"roots":[{"uri":"file:///home/ada"}]}',
+    );
+    expect(JSON.parse((await textOf(callTool({ name: 'capabilities' }))) ?? '')).toMatchObject({
+      sampling: {},
+      roots: {},
+    });
+  });
+
+  test('prompts and resources may ask too', async () => {
+    const { getPrompt, readResource } = bound(await connect({ roots: ['file:///home/ada'] }));
+    expect((await getPrompt({ name: 'asks' })).messages).toMatchObject([
+      { content: { text: 'Work in file:///home/ada' } },
+    ]);
+    expect((await readResource({ uri: 'note://asks' })).contents).toMatchObject([{ text: 'file:///home/ada' }]);
+  });
+
+  test.each([
+    ['sample', 'sampling', 'SAMPLING'],
+    ['roots', 'roots', 'ROOTS'],
+    ['visit', 'elicitation', 'ELICITATION'],
+  ])('E02 %s without the %s capability is a clear error, never a hang', async (name, capability) => {
+    const outcome = await bound(await connect())
+      .callTool({ name })
+      .catch((error: unknown) => error);
+    if (kind.era === 'modern') {
+      expect(outcome).toMatchObject({ code: -32021, data: { requiredCapabilities: { [capability]: {} } } });
+    } else {
+      expect(outcome).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining(`did not declare the capability {"${capability}"`) }],
+      });
+    }
+  });
+
+  test.each(['http://example.com/pay', 'https://user:secret@example.com/', 'javascript:alert(1)', 'nonsense'])(
+    'E03 no user is sent to %s',
+    async (url) => {
+      const { callTool } = bound(await connect({ elicit: () => ({ action: 'accept' }) }));
+      expect(await callTool({ name: 'visit', arguments: { url } })).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining('needs an https URL') }],
+      });
+    },
+  );
+
+  test('a request that servers do not send is refused', async () => {
+    const { callTool } = bound(await connect());
+    expect(await callTool({ name: 'raw', arguments: { method: 'tools/list' } })).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("cannot send 'tools/list'") }],
+    });
+  });
+
+  test('changes reach those who asked for them', async () => {
+    const heard: string[] = [];
+    const { callTool, subscribeResource, unsubscribeResource, listen } = bound(
+      await connect({ onChange: (method, uri) => void heard.push(uri ?? method) }),
+    );
+    const lists = ['resources', 'prompts', 'tools'].map((name) => `notifications/${name}/list_changed`);
+    if (kind.era === 'modern') {
+      const subscription = await listen?.({ toolsListChanged: true, resourceSubscriptions: ['note://watched'] });
+      expect(subscription.honoredFilter).toEqual({
+        toolsListChanged: true,
+        resourceSubscriptions: ['note://watched'],
+      });
+      await callTool({ name: 'change' });
+      await vi.waitFor(() => expect(heard).toEqual(['note://watched', lists[2]]));
+      await subscription.close();
+      await callTool({ name: 'change' });
+      expect(heard).toHaveLength(2);
+    } else {
+      await subscribeResource({ uri: 'note://watched' });
+      // The stream that carries the news is opened by the client in its own time.
+      await vi.waitFor(async () => {
+        heard.length = 0;
+        await callTool({ name: 'change' });
+        await vi.waitFor(() => expect(heard).toEqual(['note://watched', ...lists]), 200);
+      }, 5000);
+      await unsubscribeResource({ uri: 'note://watched' });
+      heard.length = 0;
+      await callTool({ name: 'change' });
+      await vi.waitFor(() => expect(heard).toEqual(lists));
+    }
+  });
+});
+
+/** Methods that can be taken out of their client. */
+function bound(client: RealClient): RealClient {
+  return new Proxy(client, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+async function textOf(result: Promise<{ content: { text?: string }[] }>): Promise<string | undefined> {
+  return (await result).content[0]?.text;
+}
