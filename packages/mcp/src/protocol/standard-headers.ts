@@ -63,7 +63,9 @@ export function decodeHeaderValue(value: string): string | undefined {
   const base64 = encoded.exec(value)?.[1];
   if (base64 === undefined) return undefined;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'));
+    return new TextDecoder('utf-8', { fatal: true }).decode(
+      Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)),
+    );
   } catch {
     return undefined;
   }
