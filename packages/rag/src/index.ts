@@ -16,6 +16,17 @@ export type {
 } from './document/chunking/chunk-options.js';
 export type { CodeLanguage } from './document/chunking/code-languages.js';
 export type { TokenEncoding, TokenOptions } from './document/chunking/token-counter.js';
+export type {
+  ExtractFailure,
+  ExtractParams,
+  ExtractProgress,
+  KeywordsExtractorOptions,
+  LanguageModelInput,
+  QuestionsExtractorOptions,
+  SchemaExtractorOptions,
+  SummaryExtractorOptions,
+  TitleExtractorOptions,
+} from './document/extract/extract-options.js';
 export { MDocument, type DocumentType, type MDocumentOptions, type SourceDocument } from './document/document.js';
 export {
   evaluateFilter,
@@ -61,4 +72,11 @@ export {
   type LexicalEmbedderOptions,
   type ModelEmbedderOptions,
 } from './embedding/index.js';
+export {
+  createDocumentChunkerTool,
+  type DocumentChunk,
+  type DocumentChunkerOutput,
+  type DocumentChunkerTool,
+  type DocumentChunkerToolOptions,
+} from './tools/document-chunker-tool.js';
 export type { DatabaseConfig, VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';

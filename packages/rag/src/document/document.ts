@@ -4,6 +4,8 @@ import { toChunks } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunk-options.js';
 import type { RawOptions } from './chunking/option-values.js';
+import type { CodeLanguage } from './chunking/code-languages.js';
+import type { ExtractParams } from './extract/extract-options.js';
 
 /** What a document is made of; it decides how it is chunked by default. */
 export type DocumentType = 'text' | 'markdown' | 'html' | 'json';
@@ -15,9 +17,11 @@ export interface SourceDocument {
   metadata?: Metadata;
 }
 
-export type MDocumentOptions =
-  | (SourceDocument & { type?: DocumentType })
-  | { docs: SourceDocument[]; type?: DocumentType };
+export type MDocumentOptions = (SourceDocument | { docs: SourceDocument[] }) & {
+  type?: DocumentType;
+  /** Source code in this language: unless a strategy is named, chunks end between its declarations. */
+  language?: CodeLanguage;
+};
 
 const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = {
   text: 'recursive',
@@ -36,9 +40,12 @@ const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = {
  */
 export class MDocument {
   readonly type: DocumentType;
+  readonly language: CodeLanguage | undefined;
   /** What the document was made of, whatever was done with it since. */
   readonly sources: readonly Readonly<Required<SourceDocument>>[];
-  #chunks: readonly Chunk[] | undefined;
+  #chunks: readonly { readonly source: number; readonly chunk: Chunk }[] | undefined;
+  /** What was extracted from each source as a whole. It is no part of what a chunk's id is made of. */
+  #found: readonly Metadata[] | undefined;
 
   /** @throws `DOCUMENT_INVALID` when a text is not a string, metadata is not an object, or the type is unknown */
   constructor(options: MDocumentOptions) {
@@ -48,6 +55,7 @@ export class MDocument {
         `There is no document type '${String(this.type)}'. Known: ${Object.keys(defaultStrategies).join(', ')}.`,
       );
     }
+    this.language = options.language;
     const sources = 'docs' in options ? options.docs : [options];
     if (!Array.isArray(sources)) throw invalid('docs must be a list of { text, metadata }.');
     this.sources = sources.map(parseSource);
@@ -71,23 +79,66 @@ export class MDocument {
   }
 
   /**
-   * Divides the original text into chunks, each a verbatim piece of it. The document itself does not change, so that it can be
-   * chunked again in another way.
+   * Divides the original text into chunks, each of which points to its place there. The document itself does not change, so that
+   * it can be chunked again in another way.
    *
-   * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or a value that makes no sense
+   * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or a value that makes no sense; `JSON_INVALID`;
+   *   `TOKENIZER_MISSING`; with `extract`, what {@link extractMetadata} throws
    */
   async chunk(params: ChunkParams = {}): Promise<Chunk[]> {
+    const { extract, ...given } = params;
     // A union of option objects is read by the strategy it names, which checks every key.
-    const options = params as RawOptions;
-    const chunker = await createChunker(params.strategy ?? defaultStrategies[this.type], options);
-    const chunks = this.sources.flatMap(({ text, metadata }) => toChunks(text, metadata, chunker(text)));
-    this.#chunks = chunks;
-    return [...chunks];
+    const isCode = this.language !== undefined && params.strategy === undefined;
+    const options: RawOptions = { ...(isCode && { strategy: 'recursive', language: this.language }), ...given };
+    const chunker = await createChunker(
+      params.strategy ?? (isCode ? 'recursive' : defaultStrategies[this.type]),
+      options,
+    );
+    this.#chunks = this.sources.flatMap(({ text, metadata }, source) =>
+      toChunks(text, metadata, chunker(text)).map((chunk) => ({
+        source,
+        chunk: withMetadata(chunk, this.#found?.[source]),
+      })),
+    );
+    if (extract) await this.extractMetadata(extract);
+    return this.#chunks.map(({ chunk }) => chunk);
+  }
+
+  /**
+   * Asks a language model for titles, summaries, questions, keywords or facts of each chunk, and adds them to its metadata;
+   * before {@link chunk}, of each document as a whole, for all of its chunks.
+   *
+   * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING`; the reason of `signal`; `EXTRACTION_FAILED` after everything
+   *   else was extracted and kept, with each failure and its chunk in `details.failures`, unless `onFailure` was given
+   * @example
+   * await document.chunk();
+   * await document.extractMetadata({ llm: openai('gpt-5.1'), title: true, keywords: { keywords: 3 } });
+   * document.getMetadata(); // [{ documentTitle: '…', excerptKeywords: '…', startIndex: 0, … }, …]
+   */
+  async extractMetadata(params: ExtractParams): Promise<this> {
+    const { extractMetadata, extractionFailed } = await import('./extract/extract-metadata.js');
+    const chunks = this.#chunks;
+    const items = chunks
+      ? chunks.map(({ source, chunk: { id, text, metadata } }) => ({ id, text, group: metadata['docId'] ?? source }))
+      : this.sources.map(({ text, metadata }, source) => ({ text, group: metadata['docId'] ?? source }));
+    const { metadata: found, failures } = await extractMetadata(items, params);
+    if (chunks) {
+      this.#chunks = chunks.map(({ source, chunk }, index) => ({
+        source,
+        chunk: withMetadata(chunk, found[index]),
+      }));
+    } else this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
+    if (failures.length > 0 && !params.onFailure) throw extractionFailed(failures);
+    return this;
   }
 
   /** The chunks made last; before that, the original documents. */
   getDocs(): { text: string; metadata: Metadata }[] {
-    return [...(this.#chunks ?? this.sources)];
+    if (this.#chunks) return this.#chunks.map(({ chunk }) => chunk);
+    return this.sources.map(({ text, metadata }, index) => ({
+      text,
+      metadata: { ...metadata, ...this.#found?.[index] },
+    }));
   }
 
   /** The text of each of {@link getDocs}. */
@@ -99,6 +150,10 @@ export class MDocument {
   getMetadata(): Metadata[] {
     return this.getDocs().map(({ metadata }) => metadata);
   }
+}
+
+function withMetadata(chunk: Chunk, found: Metadata | undefined): Chunk {
+  return found ? { ...chunk, metadata: { ...chunk.metadata, ...found } } : chunk;
 }
 
 function parseSource({ text, metadata = {} }: SourceDocument): Required<SourceDocument> {

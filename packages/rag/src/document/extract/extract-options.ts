@@ -1,1 +1,129 @@
-export interface ExtractParams {}
+import { QuiverError } from '@quiver/core';
+import type { LanguageModel } from '@quiver/core/llm';
+import type { Schema } from '@quiver/core/schema';
+
+/** A language model of AI SDK 5, 6 or 7, or a model string such as `openai/gpt-5.1`. */
+export type LanguageModelInput = LanguageModel | string;
+
+interface ExtractorOptions {
+  /** Takes the place of the model given for all. */
+  llm?: LanguageModelInput;
+}
+
+/** Writes `documentTitle`, the same for all chunks of a document (or of all with the same `metadata.docId`). */
+export interface TitleExtractorOptions extends ExtractorOptions {
+  /** How many chunks, from the first, are read for the title. Default 5. */
+  nodes?: number;
+  /** Asks for a title of one chunk, in place of `{context}`. */
+  nodeTemplate?: string;
+  /** Asks for one title from those of the chunks, in place of `{context}`. */
+  combineTemplate?: string;
+}
+
+/** Writes `sectionSummary`, `prevSectionSummary` and `nextSectionSummary`. */
+export interface SummaryExtractorOptions extends ExtractorOptions {
+  /** Whose summaries each chunk gets. Default `['self']`. */
+  summaries?: readonly ('self' | 'prev' | 'next')[];
+  promptTemplate?: string;
+}
+
+/** Writes `questionsThisExcerptCanAnswer`. */
+export interface QuestionsExtractorOptions extends ExtractorOptions {
+  /** Default 5; `{numQuestions}` in the template. */
+  questions?: number;
+  promptTemplate?: string;
+}
+
+/** Writes `excerptKeywords`. */
+export interface KeywordsExtractorOptions extends ExtractorOptions {
+  /** Default 5; `{maxKeywords}` in the template. */
+  keywords?: number;
+  promptTemplate?: string;
+}
+
+/** Writes what the schema describes: under `metadataKey`, or else each property by its own name. */
+export interface SchemaExtractorOptions extends ExtractorOptions {
+  schema: Schema;
+  /** What to look for. */
+  instructions?: string;
+  metadataKey?: string;
+}
+
+export interface ExtractProgress {
+  /** Answers of models so far, failed ones included. */
+  done: number;
+  total: number;
+}
+
+/** An extraction that did not work. */
+export interface ExtractFailure {
+  extractor: 'title' | 'summary' | 'questions' | 'keywords' | 'schema';
+  /** The place of the chunk in the list of chunks. */
+  chunk: number;
+  /** The id of the chunk; absent when the document was not divided. */
+  chunkId?: string;
+  error: unknown;
+}
+
+/** What to extract, each with its options or `true`; `false` is the same as leaving it out. */
+export interface ExtractParams {
+  /** The model that is asked. There is no default. */
+  llm?: LanguageModelInput;
+  title?: boolean | TitleExtractorOptions;
+  summary?: boolean | SummaryExtractorOptions;
+  questions?: boolean | QuestionsExtractorOptions;
+  keywords?: boolean | KeywordsExtractorOptions;
+  schema?: SchemaExtractorOptions;
+  /** Questions to models at the same time. Default 4. */
+  concurrency?: number;
+  onProgress?: (progress: ExtractProgress) => void;
+  /** Is told of each failure as it happens; then nothing is thrown at the end. */
+  onFailure?: (failure: ExtractFailure) => void;
+  /** Ends the calls that run and begins no others. */
+  signal?: AbortSignal;
+}
+
+const optionNames: Readonly<Record<string, readonly string[]>> = {
+  title: ['llm', 'nodes', 'nodeTemplate', 'combineTemplate'],
+  summary: ['llm', 'summaries', 'promptTemplate'],
+  questions: ['llm', 'questions', 'promptTemplate'],
+  keywords: ['llm', 'keywords', 'promptTemplate'],
+  schema: ['llm', 'schema', 'instructions', 'metadataKey'],
+};
+const commonNames = ['llm', 'concurrency', 'onProgress', 'onFailure', 'signal'];
+
+/** @throws `EXTRACT_OPTIONS_INVALID` for an unknown extractor or option, and for counts below 1 */
+export function requireExtractParams(params: ExtractParams): void {
+  requireNames('extract', Object.keys(params), [...Object.keys(optionNames), ...commonNames]);
+  requireCount('concurrency', params.concurrency);
+  for (const [extractor, known] of Object.entries(optionNames)) {
+    const options = (params as Record<string, unknown>)[extractor] ?? false;
+    if (typeof options === 'boolean' && extractor !== 'schema') continue;
+    if (options === false) continue;
+    if (typeof options !== 'object') throw invalid(`${extractor} must be an object of options.`);
+    requireNames(extractor, Object.keys(options as object), known);
+    for (const name of ['nodes', 'questions', 'keywords'])
+      requireCount(name, (options as Record<string, unknown>)[name]);
+    const { promptTemplate, nodeTemplate } = options as Record<string, unknown>;
+    for (const template of [promptTemplate, nodeTemplate]) {
+      if (typeof template === 'string' && !template.includes('{context}')) {
+        throw invalid(`The template of ${extractor} has no {context}, so the model would not see the text.`);
+      }
+    }
+  }
+}
+
+function requireNames(subject: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw invalid(`${subject} has no option '${unknown.join(', ')}'. Known: ${known.join(', ')}.`);
+}
+
+function requireCount(name: string, value: unknown): void {
+  if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= 1)) return;
+  throw invalid(`${name} must be a whole number of at least 1, not ${String(value)}.`);
+}
+
+function invalid(message: string): QuiverError {
+  return new QuiverError('EXTRACT_OPTIONS_INVALID', message);
+}

@@ -1,0 +1,38 @@
+import { acceptV0Calls, type V0Call } from '@quiver/core/compat';
+import type { Tool, ToolCallOptions } from '@quiver/core/tools';
+import {
+  createDocumentChunkerTool as createChunker,
+  type DocumentChunkerTool,
+  type DocumentChunkerToolOptions,
+} from '../tools/document-chunker-tool.js';
+import type { VectorQueryToolOptions } from '../tools/query-settings.js';
+import {
+  createVectorQueryTool as createQuery,
+  type VectorQueryInput,
+  type VectorQueryTool,
+} from '../tools/vector-query-tool.js';
+
+/** A tool that is called as in the older generation, `execute({ context, runtimeContext })`, or as every other tool. */
+export type V0RagTool<Wrapped extends { execute: (...args: never[]) => unknown }, Input> = Omit<Wrapped, 'execute'> & {
+  readonly execute: Wrapped['execute'] &
+    ((call: V0Call<Input>, options?: ToolCallOptions) => ReturnType<Wrapped['execute']>);
+};
+
+/** `createVectorQueryTool` of `@quiver/rag`, whose tools also take calls of the older generation. */
+export function createVectorQueryTool(options: VectorQueryToolOptions): V0RagTool<VectorQueryTool, VectorQueryInput> {
+  return withV0Calls(createQuery(options));
+}
+
+/** `createDocumentChunkerTool` of `@quiver/rag`, whose tools also take calls of the older generation. */
+export function createDocumentChunkerTool(
+  options: DocumentChunkerToolOptions,
+): V0RagTool<DocumentChunkerTool, Record<string, never>> {
+  return withV0Calls(createChunker(options));
+}
+
+function withV0Calls<Wrapped extends { execute: (...args: never[]) => unknown }, Input>(
+  tool: Wrapped,
+): V0RagTool<Wrapped, Input> {
+  // Our tools are tools of core, with more exact types of `execute` that its own types cannot be inferred from.
+  return acceptV0Calls(tool as unknown as Tool) as unknown as V0RagTool<Wrapped, Input>;
+}

@@ -1,0 +1,65 @@
+import { QuiverError } from '@quiver/core';
+import { toJsonSchema, validate, type Schema } from '@quiver/core/schema';
+import { retry } from '../../embedding/retry.js';
+import type { LanguageModelInput } from './extract-options.js';
+
+export interface ModelQuestion {
+  llm: LanguageModelInput;
+  prompt: string;
+  signal: AbortSignal | undefined;
+}
+
+/**
+ * Asks a language model once, and again after errors that may pass.
+ *
+ * @throws `EXTRACT_ANSWER_INVALID` for an empty answer; what the model throws
+ */
+export async function askForText(question: ModelQuestion): Promise<string> {
+  const text = (await ask(question)).trim();
+  if (text === '') throw new QuiverError('EXTRACT_ANSWER_INVALID', 'The model answered with an empty text.');
+  return text;
+}
+
+/**
+ * Asks for JSON of a schema, and checks that it is.
+ *
+ * @throws `EXTRACT_ANSWER_INVALID` for anything else; what the model throws
+ */
+export async function askForObject(question: ModelQuestion, schema: Schema): Promise<unknown> {
+  const answer = await ask(question, { type: 'json', schema: toJsonSchema(schema, 'input') });
+  const result = await validate(schema, parseAnswer(answer));
+  if (result.ok) return result.value;
+  const issues = result.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model does not match the schema: ${issues}`);
+}
+
+/** The part of an answer that is read. It is the same in the specification versions v2, v3 and v4. */
+interface Answer {
+  readonly content?: readonly { readonly type: string; readonly text?: string }[];
+}
+
+async function ask({ llm, prompt, signal }: ModelQuestion, responseFormat?: object): Promise<string> {
+  const model = typeof llm === 'string' ? await (await import('@quiver/core/llm')).resolveLanguageModel(llm) : llm;
+  const { content = [] } = await retry<Answer>(
+    () =>
+      model.doGenerate({
+        prompt: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
+        ...(responseFormat && { responseFormat }),
+        ...(signal && { abortSignal: signal }),
+      }) as PromiseLike<Answer>,
+    signal,
+  );
+  return content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
+}
+
+/** Some models put JSON into a Markdown fence however they are asked. */
+function parseAnswer(answer: string): unknown {
+  const text = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(answer)?.[1] ?? answer;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model is not JSON: ${text.slice(0, 200)}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,220 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createOpenAI as createOpenAIv2 } from '@ai-sdk/openai-v2';
+import { createOpenAI as createOpenAIv3 } from '@ai-sdk/openai-v3';
+import { createOpenAI as createOpenAIv4 } from '@ai-sdk/openai-v4';
+import type { LanguageModel } from '@quiver/core/llm';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { MDocument } from '../document.js';
+import type { ExtractFailure, ExtractParams, ExtractProgress } from './extract-options.js';
+
+interface Body {
+  messages: { content: string | { text: string }[] }[];
+  response_format?: { type: string; json_schema?: { schema: unknown } };
+}
+
+/** A server that speaks the chat completions API; the models are the AI SDK's own. */
+let server: Server;
+let baseURL: string;
+let prompts: string[];
+let formats: unknown[];
+let answer: (prompt: string) => string | number;
+let running = 0;
+let mostRunning = 0;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (part: string) => (text += part));
+    request.on('end', () => {
+      const { messages, response_format: format } = JSON.parse(text) as Body;
+      const content = messages[0]?.content ?? '';
+      const prompt = typeof content === 'string' ? content : content.map((part) => part.text).join('');
+      prompts.push(prompt);
+      formats.push(format);
+      const reply = answer(prompt);
+      running += 1;
+      mostRunning = Math.max(mostRunning, running);
+      setTimeout(() => {
+        running -= 1;
+        response.writeHead(typeof reply === 'number' ? reply : 200, { 'content-type': 'application/json' });
+        response.end(
+          JSON.stringify(
+            typeof reply === 'number'
+              ? { error: { message: 'refused', type: 'invalid', code: 'x' } }
+              : {
+                  id: '1',
+                  object: 'chat.completion',
+                  created: 1,
+                  model: 'm',
+                  choices: [{ index: 0, message: { role: 'assistant', content: reply }, finish_reason: 'stop' }],
+                  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+                },
+          ),
+        );
+      }, 10);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+afterAll(() => void server.close());
+beforeEach(() => {
+  prompts = [];
+  formats = [];
+  mostRunning = 0;
+  answer = (prompt) => `re: ${prompt.slice(-3)}`;
+});
+
+const versions: [string, () => LanguageModel][] = [
+  ['v2', () => createOpenAIv2({ apiKey: 'k', baseURL }).chat('gpt-4o')],
+  ['v3', () => createOpenAIv3({ apiKey: 'k', baseURL }).chat('gpt-4o')],
+  ['v4', () => createOpenAIv4({ apiKey: 'k', baseURL }).chat('gpt-4o')],
+];
+const llm = (): LanguageModel => versions[2]![1]();
+const divided = async (): Promise<MDocument> => {
+  const document = MDocument.fromMarkdown('# A\n\none\n\n# B\n\ntwo\n\n# C\n\nsix', { source: 's' });
+  await document.chunk();
+  return document;
+};
+
+describe.each(versions)('models of specification %s', (_, create) => {
+  test('give every chunk its titles, summaries, questions, keywords and facts', async () => {
+    answer = (prompt) =>
+      prompt.includes('JSON') ? `\`\`\`json\n{"n": "${prompt.slice(-3)}"}\n\`\`\`` : `re: ${prompt.slice(-3)}`;
+    const document = await divided();
+    const all = await document.extractMetadata({
+      llm: create(),
+      title: { nodes: 1 },
+      summary: { summaries: ['self', 'prev', 'next'] },
+      questions: true,
+      keywords: { keywords: 2 },
+      schema: { schema: z.object({ n: z.string() }) },
+    });
+    expect(all).toBe(document);
+    expect(document.getMetadata()[1]).toEqual({
+      source: 's',
+      startIndex: 10,
+      endIndex: 18,
+      headings: ['B'],
+      n: 'two',
+      sectionSummary: 're: two',
+      prevSectionSummary: 're: one',
+      nextSectionSummary: 're: six',
+      questionsThisExcerptCanAnswer: 're: two',
+      excerptKeywords: 're: two',
+      documentTitle: 're: one',
+    });
+    expect(document.getMetadata()[0]).not.toHaveProperty('prevSectionSummary');
+    expect(formats.filter(Boolean)).toMatchObject(Array.from({ length: 3 }, () => ({ type: 'json_schema' })));
+    expect(prompts.some((prompt) => prompt.includes('at most 2 keywords'))).toBe(true);
+  });
+});
+
+describe('extraction', () => {
+  test('is part of chunking when it is asked for', async () => {
+    const chunks = await MDocument.fromText('one').chunk({
+      strategy: 'recursive',
+      extract: { llm: llm(), keywords: true },
+    });
+    expect(chunks[0]?.metadata).toMatchObject({ excerptKeywords: 're: one' });
+  });
+
+  test('before chunking reads whole documents, for all their chunks and without changing their ids', async () => {
+    const document = MDocument.fromMarkdown('# A\n\none\n\n# B\n\ntwo');
+    const ids = (await MDocument.fromMarkdown('# A\n\none\n\n# B\n\ntwo').chunk()).map(({ id }) => id);
+    await document.extractMetadata({ llm: llm(), summary: true });
+    expect(document.getMetadata()).toEqual([{ sectionSummary: 're: two' }]);
+    const chunks = await document.chunk();
+    expect(chunks.map(({ metadata }) => metadata['sectionSummary'])).toEqual(['re: two', 're: two']);
+    expect(chunks.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('combines the titles of the first chunks, for chunks that share a docId too', async () => {
+    const docs = ['one', 'two'].map((text) => ({ text, metadata: { docId: 'd' } }));
+    const document = new MDocument({ docs, type: 'text' });
+    await document.chunk();
+    await document.extractMetadata({ llm: llm(), title: { combineTemplate: 'all of {context}!' } });
+    expect(prompts).toContain('all of re: one\nre: two!');
+    expect(document.getMetadata().map((metadata) => metadata['documentTitle'])).toEqual(['re: wo!', 're: wo!']);
+  });
+
+  test('asks nothing for what is false', async () => {
+    await (await divided()).extractMetadata({ llm: llm(), keywords: false, title: false });
+    expect(prompts).toEqual([]);
+  });
+
+  test('asks a few at a time, and tells how far it is', async () => {
+    const progress: ExtractProgress[] = [];
+    await (
+      await divided()
+    ).extractMetadata({
+      llm: llm(),
+      summary: true,
+      keywords: true,
+      concurrency: 2,
+      onProgress: (event) => progress.push(event),
+    });
+    expect(mostRunning).toBe(2);
+    expect(progress.map(({ done }) => done)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(progress[0]?.total).toBe(6);
+  });
+
+  test('that fails names its chunk and leaves the others', async () => {
+    answer = (prompt) => (prompt.endsWith('two') ? 400 : 'fine');
+    const document = await divided();
+    await expect(document.extractMetadata({ llm: llm(), summary: true })).rejects.toMatchObject({
+      code: 'EXTRACTION_FAILED',
+      message: expect.stringContaining('summary of chunk 1: refused') as string,
+      details: { failures: [{ extractor: 'summary', chunk: 1, chunkId: (await (await divided()).chunk())[1]?.id }] },
+    });
+    expect(document.getMetadata().map((metadata) => metadata['sectionSummary'])).toEqual(['fine', undefined, 'fine']);
+    const failures: ExtractFailure[] = [];
+    await document.extractMetadata({ llm: llm(), keywords: true, onFailure: (failure) => failures.push(failure) });
+    expect(failures).toMatchObject([{ extractor: 'keywords', chunk: 1 }]);
+  });
+
+  test('refuses answers that are empty, no JSON, or not of the schema', async () => {
+    for (const [reply, params] of [
+      [' ', { summary: true }],
+      ['no', { schema: { schema: z.object({}) } }],
+      ['{"n":1}', { schema: { schema: z.object({ n: z.string() }), metadataKey: 'facts' } }],
+    ] as [string, ExtractParams][]) {
+      answer = () => reply;
+      await expect((await divided()).extractMetadata({ llm: llm(), ...params })).rejects.toMatchObject({
+        cause: expect.objectContaining({ code: 'EXTRACT_ANSWER_INVALID' }) as unknown,
+      });
+    }
+  });
+
+  test('stops for its signal', async () => {
+    const controller = new AbortController();
+    const document = await divided();
+    const run = document.extractMetadata({
+      llm: llm(),
+      summary: true,
+      concurrency: 1,
+      signal: controller.signal,
+      onProgress: () => controller.abort(),
+    });
+    await expect(run).rejects.toMatchObject({ name: 'AbortError' });
+    expect(prompts).toHaveLength(1);
+  });
+
+  test('without a model, or with options that nobody knows, asks nothing', async () => {
+    const document = await divided();
+    await expect(document.extractMetadata({ title: true })).rejects.toMatchObject({ code: 'EXTRACT_MODEL_MISSING' });
+    for (const params of [
+      { titel: true },
+      { title: { node: 1 } },
+      { keywords: { keywords: 0 } },
+      { summary: { promptTemplate: 'x' } },
+    ]) {
+      await expect(document.extractMetadata({ llm: llm(), ...params } as ExtractParams)).rejects.toMatchObject({
+        code: 'EXTRACT_OPTIONS_INVALID',
+      });
+    }
+    expect(prompts).toEqual([]);
+  });
+});

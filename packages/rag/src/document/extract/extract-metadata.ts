@@ -1,0 +1,234 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import { toJsonSchema } from '@quiver/core/schema';
+import type { Metadata } from '../chunk.js';
+import { askForObject, askForText, type ModelQuestion } from './ask-model.js';
+import {
+  requireExtractParams,
+  type ExtractFailure,
+  type ExtractParams,
+  type LanguageModelInput,
+} from './extract-options.js';
+
+/** A chunk, or a document that was not divided. */
+export interface ExtractItem {
+  readonly id?: string;
+  readonly text: string;
+  /** Items of one group are parts of one document. */
+  readonly group: unknown;
+}
+
+export interface Extraction {
+  /** For each item, what was found. */
+  readonly metadata: readonly Metadata[];
+  readonly failures: readonly ExtractFailure[];
+}
+
+/**
+ * Asks language models about each item, a few at a time. A question that fails leaves all others alone.
+ *
+ * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before anything is asked; the reason of `signal`
+ */
+export async function extractMetadata(items: readonly ExtractItem[], params: ExtractParams): Promise<Extraction> {
+  requireExtractParams(params);
+  const { signal, concurrency = 4, onProgress, onFailure } = params;
+  const found: Metadata[] = items.map(() => ({}));
+  const failures: ExtractFailure[] = [];
+  const steps = planSteps(items, params);
+  let done = 0;
+  let next = 0;
+
+  async function run({ extractor, chunk, ask, store }: Step): Promise<void> {
+    try {
+      store(found, await ask(signal));
+    } catch (error) {
+      signal?.throwIfAborted();
+      const { id } = items[chunk] as ExtractItem;
+      const failure: ExtractFailure = { extractor, chunk, ...(id !== undefined && { chunkId: id }), error };
+      failures.push(failure);
+      onFailure?.(failure);
+    }
+    done += 1;
+    onProgress?.({ done, total: steps.length });
+  }
+
+  async function work(): Promise<void> {
+    while (next < steps.length) {
+      signal?.throwIfAborted();
+      await run(steps[next++] as Step);
+    }
+  }
+
+  signal?.throwIfAborted();
+  await Promise.all(Array.from({ length: Math.min(concurrency, steps.length) }, work));
+  return { metadata: found.map(inOrder), failures };
+}
+
+/** One error for all failures. */
+export function extractionFailed(failures: readonly ExtractFailure[]): QuiverError {
+  const named = failures
+    .slice(0, 5)
+    .map(({ extractor, chunk, error }) => `${extractor} of chunk ${chunk}: ${toErrorMessage(error)}`)
+    .join('; ');
+  const more = failures.length > 5 ? `; and ${failures.length - 5} more` : '';
+  return new QuiverError(
+    'EXTRACTION_FAILED',
+    `Metadata could not be extracted (${named}${more}). What was extracted is kept; pass onFailure to go on without an error.`,
+    { cause: failures[0]?.error, details: { failures } },
+  );
+}
+
+interface Step {
+  readonly extractor: ExtractFailure['extractor'];
+  readonly chunk: number;
+  readonly ask: (signal: AbortSignal | undefined) => Promise<unknown>;
+  readonly store: (found: Metadata[], answer: unknown) => void;
+}
+
+function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
+  const each = (plan: (item: ExtractItem, chunk: number) => Step): Step[] => items.map(plan);
+  const steps: Step[] = [];
+  const { schema } = params;
+  if (schema)
+    steps.push(...each((item, chunk) => schemaStep(item, chunk, schema, requireModel('schema', schema, params))));
+  const summary = optionsOf(params.summary);
+  if (summary) {
+    const llm = requireModel('summary', summary, params);
+    const { promptTemplate = summaryPrompt, summaries = ['self'] } = summary;
+    steps.push(
+      ...each(({ text }, chunk) => ({
+        extractor: 'summary',
+        chunk,
+        ask: (signal) => askForText({ llm, signal, prompt: fill(promptTemplate, { context: text }) }),
+        store: (found, answer) => {
+          for (const whose of summaries) {
+            const target = chunk + (whose === 'prev' ? 1 : whose === 'next' ? -1 : 0);
+            // The neighbours of a chunk are those in its own document.
+            if (items[target] && items[target].group === items[chunk]?.group)
+              found[target]![summaryKeys[whose]] = answer;
+          }
+        },
+      })),
+    );
+  }
+  const questions = optionsOf(params.questions);
+  if (questions) {
+    const llm = requireModel('questions', questions, params);
+    const { promptTemplate = questionsPrompt, questions: count = 5 } = questions;
+    const prompt = (context: string): string => fill(promptTemplate, { context, numQuestions: String(count) });
+    steps.push(
+      ...each((item, chunk) => textStep('questions', 'questionsThisExcerptCanAnswer', item, chunk, { llm, prompt })),
+    );
+  }
+  const keywords = optionsOf(params.keywords);
+  if (keywords) {
+    const llm = requireModel('keywords', keywords, params);
+    const { promptTemplate = keywordsPrompt, keywords: count = 5 } = keywords;
+    const prompt = (context: string): string => fill(promptTemplate, { context, maxKeywords: String(count) });
+    steps.push(...each((item, chunk) => textStep('keywords', 'excerptKeywords', item, chunk, { llm, prompt })));
+  }
+  return [...steps, ...titleSteps(items, params)];
+}
+
+function schemaStep(
+  { text }: ExtractItem,
+  chunk: number,
+  { schema, instructions, metadataKey }: NonNullable<ExtractParams['schema']>,
+  llm: LanguageModelInput,
+): Step {
+  const prompt = `${instructions ?? 'Read the text and fill in what the schema asks for.'}\n\nAnswer with nothing but JSON of this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'input'))}\n\nThe text:\n${text}`;
+  return {
+    extractor: 'schema',
+    chunk,
+    ask: (signal) => askForObject({ llm, prompt, signal }, schema),
+    store: (found, answer) => {
+      Object.assign(found[chunk]!, metadataKey === undefined ? answer : { [metadataKey]: answer });
+    },
+  };
+}
+
+function textStep(
+  extractor: Step['extractor'],
+  key: string,
+  { text }: ExtractItem,
+  chunk: number,
+  { llm, prompt }: { llm: LanguageModelInput; prompt: (context: string) => string },
+): Step {
+  return {
+    extractor,
+    chunk,
+    ask: (signal) => askForText({ llm, signal, prompt: prompt(text) }),
+    store: (found, answer) => {
+      found[chunk]![key] = answer;
+    },
+  };
+}
+
+/** One step for each document: titles of its first chunks, then one title from them. */
+function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
+  const title = optionsOf(params.title);
+  if (!title) return [];
+  const llm = requireModel('title', title, params);
+  const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = title;
+  const groups = new Map<unknown, number[]>();
+  for (const [index, { group }] of items.entries()) groups.set(group, [...(groups.get(group) ?? []), index]);
+  return [...groups.values()].map((chunks) => ({
+    extractor: 'title',
+    chunk: chunks[0] as number,
+    ask: async (signal) => {
+      const question: Omit<ModelQuestion, 'prompt'> = { llm, signal };
+      const titles: string[] = [];
+      for (const chunk of chunks.slice(0, nodes)) {
+        titles.push(await askForText({ ...question, prompt: fill(nodeTemplate, { context: items[chunk]!.text }) }));
+      }
+      if (titles.length === 1) return titles[0];
+      return askForText({ ...question, prompt: fill(combineTemplate, { context: titles.join('\n') }) });
+    },
+    store: (found, answer) => {
+      for (const chunk of chunks) found[chunk]!['documentTitle'] = answer;
+    },
+  }));
+}
+
+function optionsOf<Options extends object>(options: boolean | Options | undefined): Partial<Options> | undefined {
+  return options === true ? {} : options || undefined;
+}
+
+function requireModel(
+  extractor: string,
+  { llm }: { llm?: LanguageModelInput },
+  params: ExtractParams,
+): LanguageModelInput {
+  const model = llm ?? params.llm;
+  if (model !== undefined) return model;
+  throw new QuiverError(
+    'EXTRACT_MODEL_MISSING',
+    `The extractor '${extractor}' has no language model. Pass llm: an AI SDK model, or a string such as 'openai/gpt-5.1'.`,
+  );
+}
+
+/** Puts values into a template at once, so that a text that holds `{context}` itself stays as it is. */
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
+}
+
+const summaryKeys = { self: 'sectionSummary', prev: 'prevSectionSummary', next: 'nextSectionSummary' } as const;
+
+const lateKeys = [...Object.values(summaryKeys), 'questionsThisExcerptCanAnswer', 'excerptKeywords', 'documentTitle'];
+
+/** Answers arrive in any order; metadata has one. */
+function inOrder(metadata: Metadata): Metadata {
+  const late = lateKeys.filter((key) => key in metadata).map((key) => [key, metadata[key]] as const);
+  const early = Object.entries(metadata).filter(([key]) => !lateKeys.includes(key));
+  return Object.fromEntries([...early, ...late]);
+}
+
+const summaryPrompt =
+  'Summarise the text in two or three sentences. Name its subject, and the people, things and numbers that matter. Answer with the summary alone.\n\nThe text:\n{context}';
+const questionsPrompt =
+  'Write {numQuestions} questions that the text answers and that few other texts would, one on each line, without numbers. Answer with the questions alone.\n\nThe text:\n{context}';
+const keywordsPrompt =
+  'Name at most {maxKeywords} keywords of the text, most important first, separated by commas. Answer with the keywords alone.\n\nThe text:\n{context}';
+const titlePrompt =
+  'Give a title to the document from which this text was taken. Name what it is about as exactly as the text allows. Answer with the title alone.\n\nThe text:\n{context}';
+const combinePrompt =
+  'These titles were given to parts of one document. Write the one title that fits all of it best. Answer with the title alone.\n\nThe titles:\n{context}';

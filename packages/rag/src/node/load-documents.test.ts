@@ -1,0 +1,179 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { MDocument } from '../document/document.js';
+import { createLexicalEmbedder } from '../embedding/index.js';
+import { ingest } from '../ingestion/ingest.js';
+import { LocalVector } from '../stores/local/index.js';
+import { createPathMatcher } from './glob.js';
+import { loadDocuments, type LoadDocumentsOptions, type SkippedFile } from './load-documents.js';
+
+let root: string;
+let skipped: SkippedFile[];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quiver-load-'));
+  skipped = [];
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function write(files: Record<string, string | Uint8Array>): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), content);
+  }
+}
+
+async function load(options: LoadDocumentsOptions = {}): Promise<MDocument[]> {
+  const documents: MDocument[] = [];
+  for await (const document of loadDocuments(root, { onSkip: (file) => skipped.push(file), ...options })) {
+    documents.push(document);
+  }
+  return documents;
+}
+
+const sources = (documents: MDocument[]): unknown[] =>
+  documents.map(({ sources: [first] }) => first?.metadata['source']);
+
+/** A PDF with one line on each page. */
+function pdf(lines: readonly string[]): string {
+  const kids = lines.map((_, index) => `${3 + 2 * index} 0 R`).join(' ');
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Kids [${kids}] /Count ${lines.length} >>`,
+    ...lines.flatMap((line, index) => {
+      const stream = `BT /F1 12 Tf 20 50 Td (${line}) Tj ET`;
+      return [
+        `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 100] /Contents ${4 + 2 * index} 0 R /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>`,
+        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+      ];
+    }),
+  ];
+  let text = '%PDF-1.4\n';
+  const offsets = objects.map((object, index) => {
+    const at = text.length;
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(at).padStart(10, '0')} 00000 n \n`;
+  });
+  return `${text}xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
+}
+
+describe('loadDocuments', () => {
+  test('reads each file as what it is, in the order of paths, with its path as source', async () => {
+    await write({
+      'b.md': '# B',
+      'a.txt': 'plain',
+      'page.html': '<p>hi</p>',
+      'data.json': '{"a":1}',
+      'src/main.ts': 'export const a = 1;\n',
+      'node_modules/x/readme.md': 'no',
+      '.git/config.txt': 'no',
+      'picture.png': 'no',
+    });
+    const documents = await load({ metadata: { team: 'docs' } });
+    expect(sources(documents)).toEqual(['a.txt', 'b.md', 'data.json', 'page.html', 'src/main.ts']);
+    expect(documents.map(({ type }) => type)).toEqual(['text', 'markdown', 'json', 'html', 'text']);
+    expect((await documents[4]?.chunk())?.[0]?.metadata).toMatchObject({ language: 'ts', team: 'docs', startIndex: 0 });
+    expect((await documents[4]?.chunk({ strategy: 'character' }))?.[0]?.metadata).not.toHaveProperty('language');
+    expect(skipped).toEqual([]);
+  });
+
+  test('takes the files that match, and leaves others out', async () => {
+    await write({ 'docs/a.md': 'a', 'docs/drafts/b.md': 'b', 'docs/c.unknown': 'c', 'other/d.md': 'd' });
+    expect(sources(await load({ include: ['docs/**'], exclude: ['docs/drafts'] }))).toEqual([
+      'docs/a.md',
+      'docs/c.unknown',
+    ]);
+    expect(sources(await load({ include: ['*.md'], exclude: ['docs/drafts/**', 'other'] }))).toEqual(['docs/a.md']);
+  });
+
+  test('reads PDF files page by page', async () => {
+    await write({ 'manual.pdf': pdf(['First page here', 'Second page']) });
+    const [document] = await load();
+    const chunks = await document!.chunk();
+    expect(chunks.map(({ text, metadata }) => [text, metadata['page'], metadata['source']])).toEqual([
+      ['First page here', 1, 'manual.pdf'],
+      ['Second page', 2, 'manual.pdf'],
+    ]);
+  });
+
+  test('reports files that are binary, damaged or too large, and goes on', async () => {
+    await write({
+      'a.md': new Uint8Array([0xff, 0x00, 0x12, 0xc3]),
+      'b.txt': 'zero \0 byte',
+      'c.pdf': '%PDF-1.4 broken',
+      'd.txt': 'x'.repeat(200),
+      'e.txt': new Uint8Array([0xff, 0xfe, 0x68, 0x00, 0x69, 0x00]),
+    });
+    expect((await load({ maxFileSize: 100 })).map((document) => document.getText())).toEqual([['hi']]);
+    expect(skipped.map(({ path, reason }) => [path, reason])).toEqual([
+      ['a.md', 'binary'],
+      ['b.txt', 'binary'],
+      ['c.pdf', 'unreadable'],
+      ['d.txt', 'too large'],
+    ]);
+    expect(skipped[2]?.error).toBeInstanceOf(Error);
+  });
+
+  test('does not follow links, which may lead out of the folder or in circles', async () => {
+    await write({ 'a.md': 'a' });
+    await symlink(root, join(root, 'loop'));
+    await symlink('/etc/hostname', join(root, 'outside.txt'));
+    expect(sources(await load())).toEqual(['a.md']);
+  });
+
+  test('reads as it is asked, tells how far it is, and stops for its signal', async () => {
+    await write({ 'a.md': 'a', 'b.md': 'b', 'c.md': '\0' });
+    const progress: unknown[] = [];
+    await load({ onProgress: (event) => progress.push(event) });
+    expect(progress).toEqual([
+      { loaded: 1, skipped: 0, path: 'a.md' },
+      { loaded: 2, skipped: 0, path: 'b.md' },
+    ]);
+    const controller = new AbortController();
+    await expect(load({ signal: controller.signal, onProgress: () => controller.abort() })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+  });
+
+  test('says when there is no such folder', async () => {
+    await write({ file: 'x' });
+    await expect(load().then(() => loadDocuments(join(root, 'none')).next())).rejects.toMatchObject({
+      code: 'FOLDER_UNREADABLE',
+    });
+    await expect(loadDocuments(join(root, 'file')).next()).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+  });
+
+  test('feeds an index', async () => {
+    await write({ 'a.md': '# A\n\nOne.\n\n# B\n\nTwo.', 'page.html': '<h1>T</h1><p>Three.' });
+    await using store = new LocalVector();
+    const embedder = createLexicalEmbedder();
+    const run = (): ReturnType<typeof ingest> =>
+      ingest({ documents: loadDocuments(root), store, indexName: 'i', embedder });
+    expect(await run()).toMatchObject({ documents: 2, added: 3 });
+    expect(await run()).toMatchObject({ documents: 2, added: 0, unchanged: 3 });
+  });
+});
+
+describe('path patterns', () => {
+  test.each([
+    ['*.md', ['a.md', 'x/a.md'], ['a.mdx', 'md']],
+    ['docs/*.md', ['docs/a.md'], ['docs/x/a.md', 'a.md']],
+    ['**/*.{md,txt}', ['a.md', 'x/y/a.txt'], ['a.ts', 'x/a.mdx']],
+    ['docs/**', ['docs/a', 'docs/x/y', 'docs'], ['docsx/a']],
+    ['a?[0-9].ts', ['ab1.ts'], ['a1.ts', 'abc.ts']],
+    ['[!a]*', ['b', 'x/bc'], ['a', 'x/ab']],
+    ['a+(b).md', ['a+(b).md'], ['aab.md']],
+    [String.raw`\*.md`, ['*.md'], ['a.md']],
+  ])('%s', (pattern, matching, others) => {
+    const matches = createPathMatcher([pattern]);
+    expect(matching.filter(matches)).toEqual(matching);
+    expect(others.filter(matches)).toEqual([]);
+  });
+
+  test('that are not closed are refused', () => {
+    expect(() => createPathMatcher(['{a,b'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
+    expect(() => createPathMatcher(['[z-a]'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
+  });
+});

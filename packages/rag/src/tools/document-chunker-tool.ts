@@ -1,0 +1,78 @@
+import type { JsonSchema } from '@quiver/core/schema';
+import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
+import type { Chunk } from '../document/chunk.js';
+import type { ChunkParams } from '../document/chunking/chunk-options.js';
+import type { MDocument } from '../document/document.js';
+
+/** A chunk as the tool returns it. */
+export type DocumentChunk = Chunk;
+
+export interface DocumentChunkerToolOptions {
+  doc: MDocument;
+  /** Default `{ strategy: 'recursive', size: 512, overlap: 50, separator: '\n' }`; what is left out is taken from there. */
+  params?: ChunkParams;
+}
+
+export interface DocumentChunkerOutput {
+  chunks: DocumentChunk[];
+}
+
+export interface DocumentChunkerTool extends Omit<Tool<JsonSchema, JsonSchema, DocumentChunkerOutput>, 'execute'> {
+  readonly execute: (input?: Record<string, never>, options?: ToolCallOptions) => Promise<DocumentChunkerOutput>;
+}
+
+const defaultSize = 512;
+const defaultOverlap = 50;
+
+/**
+ * A tool that divides one document into chunks. It takes no input.
+ *
+ * Its id is `Document Chunker {strategy} {size}`.
+ *
+ * @throws (from `execute`) `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or a value that makes no sense
+ * @example
+ * const chunker = createDocumentChunkerTool({ doc, params: { strategy: 'recursive', size: 512, overlap: 50, separator: '\n' } });
+ * const { chunks } = await chunker.execute();
+ */
+export function createDocumentChunkerTool({ doc, params = {} }: DocumentChunkerToolOptions): DocumentChunkerTool {
+  const { strategy = 'recursive' } = params;
+  const maxSize = params.maxSize ?? params.size ?? defaultSize;
+  const overlap = params.overlap ?? Math.min(defaultOverlap, Math.floor(maxSize / 4));
+  const hasSeparators = ['separator', 'separators', 'language'].some((name) => name in params);
+  // Checked when they are used; here a union of option objects is only filled in.
+  const options = {
+    ...params,
+    strategy,
+    ...(params.size === undefined && { maxSize }),
+    overlap,
+    ...(strategy === 'recursive' && !hasSeparators && { separator: '\n' }),
+  } as ChunkParams;
+  return createTool({
+    id: `Document Chunker ${strategy} ${maxSize}`,
+    description: `Chunks document using ${strategy} strategy with size ${maxSize} and ${overlap} overlap`,
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    outputSchema,
+    mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
+    execute: async (): Promise<DocumentChunkerOutput> => ({ chunks: await doc.chunk(options) }),
+  });
+}
+
+const outputSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    chunks: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          id: { type: 'string' },
+          text: { type: 'string' },
+          content: { type: 'string', description: 'The same as text.' },
+          metadata: { type: 'object' },
+        },
+        required: ['id', 'text', 'content', 'metadata'],
+      },
+    },
+  },
+  required: ['chunks'],
+};
