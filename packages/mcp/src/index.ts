@@ -1,2 +1,3 @@
+export * from './auth/index.js';
 export * from './client/index.js';
 export * from './server/index.js';

@@ -1,0 +1,37 @@
+import { QuiverError } from '@quiver/core';
+
+/** Whether a host name means this machine, without asking anybody. */
+export function isLoopbackHost(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d{1,3}){3}$/.test(hostname)
+  );
+}
+
+/**
+ * A URL that tokens and secrets may be sent to: https, or http on this machine, without credentials or a fragment in it.
+ *
+ * @param role - what the URL is for, as error messages say it
+ * @throws `OAUTH_URL_INSECURE`
+ * @see [RFC 8414, section 6.1 – TLS Requirements](https://www.rfc-editor.org/rfc/rfc8414.html#section-6.1)
+ */
+export function requireSecureUrl(url: string | URL, role: string): URL {
+  const refuse = (reason: string): QuiverError =>
+    new QuiverError(
+      'OAUTH_URL_INSECURE',
+      `The URL of ${role} ${reason}; give an https URL (http only on this machine).`,
+    );
+  let parsed: URL;
+  try {
+    parsed = new URL(url);
+  } catch {
+    throw refuse('is not a URL');
+  }
+  const { protocol, hostname, username, password, hash } = parsed;
+  if (username !== '' || password !== '') throw refuse('carries credentials');
+  if (hash !== '') throw refuse('has a fragment');
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return parsed;
+  throw refuse(`is ${protocol === 'http:' ? 'not encrypted' : `of the kind ${protocol}`}`);
+}

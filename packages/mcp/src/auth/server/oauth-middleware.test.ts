@@ -1,0 +1,386 @@
+import { request } from 'node:http';
+import { createStaticTokenValidator, createOAuthMiddleware } from '@quiver/mcp/auth';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startProtectedServer, type ProtectedServer } from '../../../test/protected-server.ts';
+import { initializeParams, modern, openSession, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+
+const servers: ProtectedServer[] = [];
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+const start: typeof startProtectedServer = async (oauth, options) => {
+  const server = await startProtectedServer(oauth, options);
+  servers.push(server);
+  return server;
+};
+
+const validateToken = createStaticTokenValidator([
+  { token: 'good', subject: 'ada', scopes: ['mcp:read'] },
+  { token: 'other', subject: 'bob', scopes: ['mcp:read', 'mcp:write'] },
+]);
+
+const initialize = rpc('initialize', initializeParams);
+
+function call(url: string, headers: Record<string, string | string[]> = {}, path?: string): Promise<WireAnswer> {
+  return send(url, { headers, body: initialize, ...(path !== undefined && { path }) });
+}
+
+const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
+
+describe('the challenge', () => {
+  it('O01 names metadata and scope, and no error, when no token was sent', async () => {
+    const { url, origin } = await start({ validateToken });
+    const { status, headers, json } = await call(url);
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toBe(
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:write"`,
+    );
+    expect(json).toEqual({ error: 'unauthorized', error_description: 'Bearer token required' });
+  });
+
+  it('O02 says invalid_token for a token that nobody knows', async () => {
+    const { url } = await start({ validateToken });
+    const { status, headers, json } = await call(url, bearer('unknown'));
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toContain('error="invalid_token", error_description="Token not recognized"');
+    expect(json).toMatchObject({ error: 'invalid_token' });
+  });
+
+  it('O03 treats another scheme like no token', async () => {
+    const { url } = await start({ validateToken });
+    const { status, headers } = await call(url, { authorization: 'Basic Z29vZDo=' });
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).not.toContain('error=');
+  });
+
+  it('O04 accepts the scheme in any case', async () => {
+    const { url } = await start({ validateToken });
+    expect(await call(url, { authorization: 'bearer good' })).toMatchObject({ status: 200 });
+    expect(await call(url, { authorization: 'BEARER good' })).toMatchObject({ status: 200 });
+  });
+
+  it('O05 never takes a token from the query', async () => {
+    const { url } = await start({ validateToken });
+    expect(await call(url, {}, '/mcp?access_token=good')).toMatchObject({ status: 401 });
+  });
+
+  it.each([
+    ['two tokens', { authorization: 'Bearer good other' }],
+    ['an empty one', { authorization: 'Bearer ' }],
+    ['a quoted one', { authorization: 'Bearer "good"' }],
+    ['a list', { authorization: 'Bearer good, Bearer good' }],
+  ])('O06 answers 400 to %s', async (_what, headers) => {
+    const { url } = await start({ validateToken });
+    const answer = await call(url, headers);
+    expect(answer.status).toBe(400);
+    expect(answer.headers['www-authenticate']).toContain('error="invalid_request"');
+  });
+
+  it('O06 answers 400 to two Authorization headers, and to a header with a query', async () => {
+    const { url } = await start({ validateToken });
+    const port = Number(new URL(url).port);
+    const doubled = await new Promise<number | undefined>((resolve, reject) => {
+      const req = request({ port, path: '/mcp', method: 'POST' }, (res) => {
+        res.resume();
+        resolve(res.statusCode);
+      });
+      req.setHeader('authorization', ['Bearer good', 'Bearer other']);
+      req.on('error', reject);
+      req.end('{}');
+    });
+    expect(doubled).toBe(400);
+    expect(await call(url, bearer('good'), '/mcp?access_token=other')).toMatchObject({ status: 400 });
+  });
+
+  it('O32 refuses a huge token quickly, without asking the validator', async () => {
+    let asked = 0;
+    const { url } = await start({
+      validateToken: () => {
+        asked += 1;
+        return { valid: true };
+      },
+    });
+    const begun = performance.now();
+    expect(await call(url, bearer('a'.repeat(14 * 1024)))).toMatchObject({ status: 401 });
+    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(asked).toBe(0);
+  });
+});
+
+describe('the metadata', () => {
+  it.each(['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'])(
+    'O07 stands at %s for GET, HEAD and OPTIONS, without a token',
+    async (path) => {
+      const { url, origin } = await start({ validateToken, resourceName: 'Mine' });
+      const got = await send(url, { method: 'GET', path });
+      expect(got.status).toBe(200);
+      expect(got.headers).toMatchObject({
+        'content-type': 'application/json',
+        'access-control-allow-origin': '*',
+        'cache-control': 'max-age=3600',
+      });
+      expect(got.json).toEqual({
+        resource: `${origin}/mcp`,
+        authorization_servers: ['https://auth.example.com'],
+        scopes_supported: ['mcp:read', 'mcp:write'],
+        bearer_methods_supported: ['header'],
+        resource_name: 'Mine',
+      });
+      const head = await send(url, { method: 'HEAD', path });
+      expect([head.status, head.text, head.headers['content-length']]).toEqual([
+        200,
+        '',
+        String(Buffer.byteLength(got.text)),
+      ]);
+      expect(await send(url, { method: 'OPTIONS', path })).toMatchObject({ status: 204 });
+      const posted = await send(url, { path, body: {} });
+      expect([posted.status, posted.headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    },
+  );
+
+  it('O08 is found behind the URL of the challenge and names the configured resource', async () => {
+    const { url } = await start({ validateToken });
+    const challenge = (await call(url)).headers['www-authenticate'] as string;
+    const metadataUrl = /resource_metadata="([^"]+)"/.exec(challenge)?.[1] as string;
+    const metadata = (await (await fetch(metadataUrl)).json()) as { resource: string };
+    expect(metadata.resource).toBe(url);
+  });
+
+  it('O08 refuses a resource with a fragment, or one that is not a URL', () => {
+    for (const resource of ['https://x.example/mcp#a', 'mcp', 'ftp://x.example/', '']) {
+      expect(() =>
+        createOAuthMiddleware({ oauth: { resource, authorizationServers: ['https://a.example'], validateToken } }),
+      ).toThrow(expect.objectContaining({ code: 'OAUTH_RESOURCE_INVALID' }) as Error);
+    }
+  });
+});
+
+describe('the guarded paths', () => {
+  it.each([
+    '/mcp/',
+    '//mcp',
+    '/MCP',
+    '/%6dcp',
+    '/%256dcp',
+    '/mcp;a',
+    '/./mcp',
+    '/x/../mcp',
+    '/\\mcp',
+    '/mcp%2f',
+    '/%zz',
+  ])('O09 does not serve %s without a token', async (path) => {
+    const { url } = await start({ validateToken });
+    const { status } = await call(url, {}, path);
+    expect([400, 401, 404]).toContain(status);
+  });
+
+  it('O09 guards the path of the resource when mcpPath names another', async () => {
+    const { url } = await start({ validateToken }, { mcpPath: '/elsewhere' });
+    expect(await call(url)).toMatchObject({ status: 401 });
+  });
+
+  it('lets other paths through untouched', async () => {
+    const { url } = await start({ validateToken });
+    const { status, headers } = await send(url, { method: 'GET', path: '/health' });
+    expect([status, headers['www-authenticate']]).toEqual([404, undefined]);
+  });
+
+  it('guards GET and DELETE like POST', async () => {
+    const { url } = await start({ validateToken });
+    expect(await send(url, { method: 'GET' })).toMatchObject({ status: 401 });
+    expect(await send(url, { method: 'DELETE' })).toMatchObject({ status: 401 });
+  });
+});
+
+describe('cross-origin pages', () => {
+  it('O10 may ask first without a token, and may read what they need', async () => {
+    const { url } = await start({ validateToken });
+    const headers = { origin: 'http://localhost:5173' };
+    const preflight = await send(url, { method: 'OPTIONS', headers });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers['access-control-allow-headers']).toContain('Authorization');
+    for (const answer of [preflight, await call(url, headers), await call(url, { ...headers, ...bearer('good') })]) {
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(answer.headers['access-control-expose-headers']).toBe('WWW-Authenticate, Mcp-Session-Id');
+    }
+  });
+
+  it('are told nothing when they are not among the allowed origins', async () => {
+    const { url } = await start({ validateToken }, { allowedOrigins: ['https://app.example'] });
+    const stranger = await send(url, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
+    expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
+    const friend = await send(url, { method: 'OPTIONS', headers: { origin: 'https://app.example' } });
+    expect(friend.headers).toMatchObject({ 'access-control-allow-origin': 'https://app.example', vary: 'Origin' });
+  });
+});
+
+async function whoami(url: string, token: string): Promise<Record<string, unknown>> {
+  const session = await openSession(url, bearer(token));
+  const { json } = await send(url, {
+    headers: { ...bearer(token), ...session },
+    body: rpc('tools/call', { name: 'whoami' }),
+  });
+  return (JSON.parse(json.result.content[0].text) as { authInfo: Record<string, unknown> }).authInfo;
+}
+
+describe('the identity', () => {
+  it('O11 reaches tools with subject, scopes and claims, and without the token', async () => {
+    const expiresAt = Math.floor(Date.now() / 1000) + 60;
+    const { url } = await start({
+      validateToken: () => ({
+        valid: true,
+        subject: 'ada',
+        scopes: ['mcp:read'],
+        clientId: 'app',
+        expiresAt,
+        claims: { tenant: 't1' },
+      }),
+    });
+    expect(await whoami(url, 'secret-token')).toEqual({
+      clientId: 'app',
+      scopes: ['mcp:read'],
+      expiresAt,
+      resource: url,
+      extra: { subject: 'ada', claims: { tenant: 't1' } },
+    });
+  });
+
+  it('O11 reaches tools in the stateless revision too', async () => {
+    const { url } = await start({ validateToken });
+    const { headers, body } = modern('tools/call', { name: 'whoami', arguments: {} });
+    const { json } = await send(url, { headers: { ...headers, ...bearer('good') }, body });
+    expect(json.result.content[0].text).toContain('"subject":"ada"');
+  });
+
+  it('O11 includes the token when the owner of the server asks for it', async () => {
+    const { url } = await start({ validateToken, exposeToken: true });
+    expect(await whoami(url, 'good')).toMatchObject({ token: 'good' });
+  });
+
+  it('S13 keeps the session of one user from another, named or not', async () => {
+    const { url } = await start({ validateToken });
+    const session = await openSession(url, bearer('good'));
+    expect(await send(url, { headers: { ...bearer('other'), ...session }, body: rpc('ping') })).toMatchObject({
+      status: 404,
+    });
+    const nameless = await start({ validateToken: createStaticTokenValidator(['one', 'two']) });
+    const own = await openSession(nameless.url, bearer('one'));
+    expect(await send(nameless.url, { headers: { ...bearer('two'), ...own }, body: rpc('ping') })).toMatchObject({
+      status: 404,
+    });
+    expect(await send(nameless.url, { headers: { ...bearer('one'), ...own }, body: rpc('ping') })).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it('O12 answers 403 with all scopes that are needed', async () => {
+    const { url, origin } = await start({ validateToken, requiredScopes: ['mcp:read', 'mcp:write'] });
+    const { status, headers, json } = await call(url, bearer('good'));
+    expect(status).toBe(403);
+    expect(headers['www-authenticate']).toBe(
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp", scope="mcp:read mcp:write", error="insufficient_scope", error_description="The token lacks a scope that this request needs"`,
+    );
+    expect(json).toMatchObject({ error: 'insufficient_scope' });
+    expect(await call(url, bearer('other'))).toMatchObject({ status: 200 });
+  });
+
+  it('O13 answers 403 to the call of a tool that needs more, in both eras, and serves the others', async () => {
+    const { url } = await start({ validateToken, requiredScopes: ['mcp:read'], toolScopes: { secret: ['mcp:write'] } });
+    const session = await openSession(url, bearer('good'));
+    const legacy = (token: string, name: string): Promise<WireAnswer> =>
+      send(url, { headers: { ...bearer(token), ...session }, body: rpc('tools/call', { name }) });
+    const refused = await legacy('good', 'secret');
+    expect(refused.status).toBe(403);
+    expect(refused.headers['www-authenticate']).toContain('scope="mcp:read mcp:write", error="insufficient_scope"');
+    expect(await legacy('good', 'whoami')).toMatchObject({ status: 200 });
+    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
+    expect(await send(url, { headers: { ...headers, ...bearer('good') }, body })).toMatchObject({ status: 403 });
+    const allowed = await send(url, { headers: { ...headers, ...bearer('other') }, body });
+    expect(allowed.json.result.content[0].text).toBe('{"secret":42}');
+  });
+
+  it('O13 leaves bodies that are not calls to the server behind', async () => {
+    const { url } = await start({ validateToken, toolScopes: { secret: ['mcp:write'] } });
+    const broken = await send(url, { headers: bearer('good'), body: '{"jsonrpc":' });
+    expect([broken.status, broken.json.error.code]).toEqual([400, -32_700]);
+    const huge = await send(url, { headers: bearer('good'), body: 'x'.repeat(5 * 1024 * 1024) }).catch(() => undefined);
+    expect(huge?.status ?? 413).toBe(413);
+  });
+});
+
+describe('a validator', () => {
+  it('O20 that throws costs one request a 500 without details, and the server lives on', async () => {
+    const validators = [
+      () => {
+        throw new Error('password=hunter2 for good');
+      },
+      () => Promise.reject(new Error('password=hunter2 for good')),
+      () => Promise.reject(null),
+      () => undefined as never,
+      () => ({ valid: 'yes' }) as never,
+    ];
+    for (const validator of validators) {
+      const { url, logged } = await start({ validateToken: validator });
+      const answer = await call(url, bearer('good'));
+      expect(answer.status).toBe(500);
+      expect(answer.json).toEqual({ error: 'server_error', error_description: 'The token could not be checked' });
+      expect(logged.join('\n')).not.toContain('for good');
+      expect(await call(url)).toMatchObject({ status: 401 });
+    }
+  });
+
+  it.each([
+    ['O21 with line breaks', 'bad\r\nSet-Cookie: a=b', 'bad Set-Cookie: a=b'],
+    ['O22 outside ASCII', 'abgelaufen – schön "so" \\ 🙂', "abgelaufen sch n 'so'"],
+  ])('%s in its description is cleaned', async (_what, errorDescription, expected) => {
+    const { url } = await start({ validateToken: () => ({ valid: false, error: 'invalid_token', errorDescription }) });
+    const { status, headers } = await call(url, bearer('good'));
+    expect(status).toBe(401);
+    expect(headers['www-authenticate']).toContain(`error_description="${expected}"`);
+    expect(headers['set-cookie']).toBeUndefined();
+  });
+
+  it('O23 cannot let an expired token in', async () => {
+    const now = Math.floor(Date.now() / 1000);
+    for (const expiresAt of [now - 3600, Number.NaN]) {
+      const { url } = await start({ validateToken: () => ({ valid: true, expiresAt }) });
+      expect(await call(url, bearer('good'))).toMatchObject({ status: 401 });
+    }
+  });
+
+  it('answers with the status that belongs to its error', async () => {
+    const expected = { invalid_request: 400, insufficient_scope: 403, temporarily_unavailable: 503, server_error: 500 };
+    for (const [error, status] of Object.entries(expected)) {
+      const { url } = await start({ validateToken: () => ({ valid: false, error }) });
+      const answer = await call(url, bearer('good'));
+      expect(answer.status).toBe(status);
+      expect(answer.headers['retry-after']).toBe(status === 503 ? '5' : undefined);
+    }
+  });
+
+  it('O31 must be there, or nothing starts', () => {
+    const oauth = { resource: 'https://x.example/mcp', authorizationServers: ['https://a.example'] };
+    expect(() => createOAuthMiddleware({ oauth: oauth as never })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_VALIDATOR_MISSING' }) as Error,
+    );
+    expect(() => createOAuthMiddleware({ oauth: { ...oauth, authorizationServers: [], validateToken } })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_AUTHORIZATION_SERVERS_MISSING' }) as Error,
+    );
+    expect(() =>
+      createOAuthMiddleware({ oauth: { ...oauth, authorizationServers: ['http://a.example'], validateToken } }),
+    ).toThrow(expect.objectContaining({ code: 'OAUTH_URL_INSECURE' }) as Error);
+    expect(() => createOAuthMiddleware({ oauth: { ...oauth, validateToken }, mcpPath: 'mcp' })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_PATH_INVALID' }) as Error,
+    );
+  });
+
+  it('O33 that repeats the token does not get it into an answer or a log', async () => {
+    const { url, logged } = await start({
+      validateToken: (token) => ({ valid: false, errorDescription: `${token} is bad` }),
+    });
+    const { headers, text } = await call(url, bearer('s3cr3t'));
+    expect(JSON.stringify(headers) + text + logged.join('')).not.toContain('s3cr3t');
+    expect(text).toContain('[token] is bad');
+  });
+});

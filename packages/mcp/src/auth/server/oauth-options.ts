@@ -1,0 +1,63 @@
+import { QuiverError, type Logger } from '@quiver/core';
+import { requireSecureUrl } from '../secure-url.js';
+import type { ProtectedResourceOptions } from './protected-resource-metadata.js';
+import type { TokenValidator } from './token-validator.js';
+
+export interface OAuthServerOptions extends ProtectedResourceOptions {
+  /** Decides about every token. Required: without one nothing starts. */
+  validateToken: TokenValidator;
+  /** Scopes that every request needs. Default none. */
+  requiredScopes?: readonly string[];
+  /** Scopes that calls of single tools need in addition, by the tool's MCP name. */
+  toolScopes?: Readonly<Record<string, readonly string[]>>;
+  /** Lets tools read the token itself, as `authInfo.token`. Default `false`. */
+  exposeToken?: boolean;
+}
+
+export interface OAuthMiddlewareOptions {
+  oauth: OAuthServerOptions;
+  /** Where MCP is served. Everything below it, and below the path of `resource`, needs a token. Default `/mcp`. */
+  mcpPath?: string;
+  /** Origins whose pages may read the answers, or `*`. Default `*`: a page has no token unless the user gave it one. */
+  allowedOrigins?: '*' | readonly string[];
+  logger?: Logger;
+}
+
+/**
+ * @throws `OAUTH_VALIDATOR_MISSING` without a validator; `OAUTH_RESOURCE_INVALID` when `resource` is not an http(s) URL without
+ *   fragment; `OAUTH_AUTHORIZATION_SERVERS_MISSING`; `OAUTH_URL_INSECURE`; `OAUTH_PATH_INVALID`
+ */
+export function requireOAuthOptions({ oauth, mcpPath }: OAuthMiddlewareOptions): void {
+  if (typeof oauth?.validateToken !== 'function') {
+    throw new QuiverError(
+      'OAUTH_VALIDATOR_MISSING',
+      'OAuth protection without validateToken would let every token in. Use createJwtValidator(), createIntrospectionValidator() or a function of your own.',
+    );
+  }
+  if (!isResource(oauth.resource)) {
+    throw new QuiverError(
+      'OAUTH_RESOURCE_INVALID',
+      'oauth.resource must be the public URL of the MCP server, http(s) and without a fragment, for example https://mcp.example.com/mcp.',
+    );
+  }
+  if (!Array.isArray(oauth.authorizationServers) || oauth.authorizationServers.length === 0) {
+    throw new QuiverError(
+      'OAUTH_AUTHORIZATION_SERVERS_MISSING',
+      'Name the issuers whose tokens are accepted in oauth.authorizationServers.',
+    );
+  }
+  for (const issuer of oauth.authorizationServers) requireSecureUrl(issuer, 'an authorization server');
+  if (mcpPath !== undefined && !mcpPath.startsWith('/')) {
+    throw new QuiverError('OAUTH_PATH_INVALID', `mcpPath must start with a slash, not be '${mcpPath}'.`);
+  }
+}
+
+/** @see [RFC 8707, section 2](https://www.rfc-editor.org/rfc/rfc8707.html#section-2): an absolute URI without a fragment */
+function isResource(resource: unknown): boolean {
+  if (typeof resource !== 'string' || resource.includes('#')) return false;
+  try {
+    return /^https?:$/.test(new URL(resource).protocol);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,53 @@
+/** What a client must know to get a token for a server. */
+export interface ProtectedResourceMetadata {
+  resource: string;
+  authorization_servers: string[];
+  scopes_supported: string[];
+  bearer_methods_supported: string[];
+  resource_name?: string;
+  resource_documentation?: string;
+}
+
+export interface ProtectedResourceOptions {
+  /** The identifier of this server: its public URL. Tokens must be issued for exactly this text. */
+  resource: string;
+  /** Issuers whose tokens are accepted. */
+  authorizationServers: readonly string[];
+  /** Default `['mcp:read', 'mcp:write']`. */
+  scopesSupported?: readonly string[];
+  resourceName?: string;
+  /** Where people read about the server. */
+  resourceDocumentation?: string;
+}
+
+export const defaultScopes: readonly string[] = ['mcp:read', 'mcp:write'];
+
+/** @see [RFC 9728, section 2 – Protected Resource Metadata](https://www.rfc-editor.org/rfc/rfc9728.html#section-2) */
+export function generateProtectedResourceMetadata({
+  resource,
+  authorizationServers,
+  scopesSupported = defaultScopes,
+  resourceName,
+  resourceDocumentation,
+}: ProtectedResourceOptions): ProtectedResourceMetadata {
+  return {
+    resource,
+    authorization_servers: [...authorizationServers],
+    scopes_supported: [...scopesSupported],
+    bearer_methods_supported: ['header'],
+    ...(resourceName !== undefined && { resource_name: resourceName }),
+    ...(resourceDocumentation !== undefined && { resource_documentation: resourceDocumentation }),
+  };
+}
+
+export const wellKnownPath = '/.well-known/oauth-protected-resource';
+
+/**
+ * Where the metadata of a resource stands: the well-known path goes between host and path.
+ *
+ * @see [RFC 9728, section 3.1 – Protected Resource Metadata Request](https://www.rfc-editor.org/rfc/rfc9728.html#section-3.1)
+ */
+export function metadataUrlOf(resource: string): string {
+  const { origin, pathname, search } = new URL(resource);
+  return `${origin}${wellKnownPath}${pathname === '/' ? '' : pathname}${search}`;
+}

@@ -1,0 +1,66 @@
+import { invalidToken, type TokenValidationResult } from './token-validator.js';
+
+export interface ClaimRules {
+  /** The identifier of this server, compared as an exact string. */
+  readonly resource: string;
+  /** Accepts a token that names no audience at all. */
+  readonly allowMissingAudience: boolean;
+  /** Accepts a token without an expiry. */
+  readonly allowMissingExpiry: boolean;
+  readonly issuer: string | undefined;
+  /** Seconds that two clocks may differ. */
+  readonly clockTolerance: number;
+  /** Seconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * What an authorization server says about a token, judged by this server's rules: the same for introspection and for JWTs.
+ *
+ * @see [RFC 7662, section 2.2 – Introspection Response](https://www.rfc-editor.org/rfc/rfc7662.html#section-2.2)
+ * @see [RFC 8707, section 2 – Resource Parameter](https://www.rfc-editor.org/rfc/rfc8707.html#section-2)
+ */
+export function judgeClaims(claims: Record<string, unknown>, rules: ClaimRules): TokenValidationResult {
+  const { exp, nbf, aud, iss, sub, client_id: clientId, azp } = claims;
+  const { now, clockTolerance, issuer } = rules;
+  if (exp === undefined && !rules.allowMissingExpiry) return invalidToken('Token has no expiry');
+  if (exp !== undefined && !isSeconds(exp)) return invalidToken('Token expiry is not a time');
+  if (exp !== undefined && exp + clockTolerance <= now) return invalidToken('Token has expired');
+  if (nbf !== undefined && !isSeconds(nbf)) return invalidToken('Token start is not a time');
+  if (nbf !== undefined && nbf - clockTolerance > now) return invalidToken('Token is not valid yet');
+  if (issuer !== undefined && iss !== issuer) return invalidToken('Token issuer is not accepted here');
+  if (aud === undefined ? !rules.allowMissingAudience : !namesResource(aud, rules.resource)) {
+    return invalidToken('Token audience does not match this resource');
+  }
+  const scopes = scopesOf(claims);
+  if (!scopes) return invalidToken('Token scope is malformed');
+  const client = typeof clientId === 'string' ? clientId : typeof azp === 'string' ? azp : undefined;
+  return {
+    valid: true,
+    scopes,
+    ...(typeof sub === 'string' && sub !== '' && { subject: sub }),
+    ...(client !== undefined && { clientId: client }),
+    ...(exp !== undefined && { expiresAt: exp }),
+    claims,
+  };
+}
+
+function isSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+function namesResource(audience: unknown, resource: string): boolean {
+  return Array.isArray(audience) ? audience.includes(resource) : audience === resource;
+}
+
+/** `scope` is text; `scp`, which some servers send instead, may be a list. */
+function scopesOf({ scope, scp }: Record<string, unknown>): string[] | undefined {
+  if (scope !== undefined) return typeof scope === 'string' ? splitScope(scope) : undefined;
+  if (scp === undefined) return [];
+  if (typeof scp === 'string') return splitScope(scp);
+  return Array.isArray(scp) && scp.every((entry) => typeof entry === 'string') ? scp : undefined;
+}
+
+export function splitScope(scope: string): string[] {
+  return scope.split(' ').filter((entry) => entry !== '');
+}

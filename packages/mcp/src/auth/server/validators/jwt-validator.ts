@@ -1,0 +1,118 @@
+import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { requireSecureUrl } from '../../secure-url.js';
+import { judgeClaims } from '../token-claims.js';
+import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
+import { createKeySet } from './key-set.js';
+
+export interface JwtValidatorOptions {
+  /** The `iss` of every token, as an exact string. */
+  issuer: string;
+  /** Where the issuer publishes its keys. */
+  jwksUri: string | URL;
+  /** The `aud` that tokens must name. Default: the `resource` of the server. */
+  audience?: string;
+  /** Signature algorithms that are accepted; only public-key ones. Default RS256, PS256, ES256, ES384, EdDSA and Ed25519. */
+  algorithms?: readonly string[];
+  /** Accepts tokens that never expire. Default `false`. */
+  allowMissingExpiry?: boolean;
+  /** Seconds that two clocks may differ. Default 30. */
+  clockTolerance?: number;
+  /** Milliseconds the key endpoint may take. Default 5 000. */
+  timeout?: number;
+  /** Milliseconds between two requests for keys, however many tokens name unknown ones. Default 30 000. */
+  cooldown?: number;
+  /** Milliseconds after which known keys are asked for again. While that fails they go on serving. Default 600 000. */
+  maxKeyAge?: number;
+  logger?: Logger;
+  fetch?: (url: string, init?: RequestInit) => Promise<Response>;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+type Jose = typeof import('jose');
+
+const defaultAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
+const publicKeyAlgorithm = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/;
+
+/** Members that let a token say where its own key is found. */
+const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
+
+/**
+ * Checks JWT access tokens against the keys of their issuer. Keys rotate by themselves: an unknown key id asks for the key set
+ * again, at most once per `cooldown`.
+ *
+ * @throws `OAUTH_ALGORITHM_UNSAFE` when `algorithms` names `none` or a shared-secret algorithm
+ * @throws `OAUTH_URL_INSECURE` when `jwksUri` is neither https nor on this machine
+ * @see [RFC 9068 – JWT Profile for Access Tokens](https://www.rfc-editor.org/rfc/rfc9068.html)
+ * @see [RFC 8725 – JWT Best Current Practices](https://www.rfc-editor.org/rfc/rfc8725.html)
+ */
+export function createJwtValidator(options: JwtValidatorOptions): TokenValidator {
+  const { algorithms = defaultAlgorithms, now = Date.now, logger = getDefaultLogger() } = options;
+  const unsafe = algorithms.find((algorithm) => !publicKeyAlgorithm.test(algorithm));
+  if (unsafe !== undefined || algorithms.length === 0) {
+    throw new QuiverError(
+      'OAUTH_ALGORITHM_UNSAFE',
+      `createJwtValidator() accepts public-key algorithms such as RS256 or ES256, not ${unsafe ?? 'an empty list'}.`,
+    );
+  }
+  const keys = createKeySet({ ...options, url: requireSecureUrl(options.jwksUri, 'the key set'), now, logger });
+  const { issuer, allowMissingExpiry = false, clockTolerance = 30 } = options;
+  return async (token, resource) => {
+    // Loaded with the first token: most programs that import this package check none.
+    const jose = await import('jose');
+    const refusal = refuseHeader(jose, token);
+    if (refusal) return refusal;
+    try {
+      const time = now();
+      const { payload } = await jose.jwtVerify(token, keys, {
+        algorithms: [...algorithms],
+        clockTolerance,
+        currentDate: new Date(time),
+      });
+      return judgeClaims(payload, {
+        resource: options.audience ?? resource,
+        issuer,
+        clockTolerance,
+        allowMissingAudience: false,
+        allowMissingExpiry,
+        now: time / 1000,
+      });
+    } catch (error) {
+      return explain(jose, error, logger);
+    }
+  };
+}
+
+/**
+ * What is refused before any key is looked for: headers that bring their own key, and other kinds of token.
+ *
+ * @see [RFC 8725, section 3.11 – Explicit Typing](https://www.rfc-editor.org/rfc/rfc8725.html#section-3.11)
+ */
+function refuseHeader({ decodeProtectedHeader }: Jose, token: string): TokenValidationResult | undefined {
+  try {
+    const header = decodeProtectedHeader(token);
+    if (keyHints.some((name) => name in header)) return invalidToken('Token names its own key');
+    const { typ } = header;
+    if (typ !== undefined && !/^(application\/)?(at\+)?jwt$/i.test(typ))
+      return invalidToken('Token is not an access token');
+    return undefined;
+  } catch {
+    return invalidToken('Token is not a signed JWT');
+  }
+}
+
+function explain({ errors }: Jose, error: unknown, logger: Logger): TokenValidationResult {
+  if (error instanceof errors.JWTExpired) return invalidToken('Token has expired');
+  const isBadToken =
+    error instanceof errors.JWTClaimValidationFailed ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JOSEAlgNotAllowed ||
+    error instanceof errors.JOSENotSupported ||
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JWKSMultipleMatchingKeys;
+  if (isBadToken) return invalidToken('Token signature or claims are not valid');
+  logger.error(`The keys of the authorization server cannot be fetched: ${toErrorMessage(error)}`);
+  return { valid: false, error: 'temporarily_unavailable', errorDescription: 'Tokens cannot be checked right now' };
+}

@@ -1,0 +1,44 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { QuiverError } from '@quiver/core';
+import { invalidToken, type TokenValidator } from '../token-validator.js';
+
+/** A token and whom it stands for. */
+export interface StaticToken {
+  token: string;
+  subject?: string;
+  /** Default `['mcp:read', 'mcp:write']`. */
+  scopes?: string[];
+}
+
+/**
+ * Accepts the given tokens and no others: for tests, and for a few trusted programs. Every token is compared, as a digest and in
+ * constant time, so that answers tell nothing about near misses.
+ *
+ * @throws `OAUTH_TOKENS_MISSING` when no token is given, or an empty one
+ */
+export function createStaticTokenValidator(tokens: readonly (string | StaticToken)[]): TokenValidator {
+  const known = tokens.map((entry) => {
+    const { token, subject, scopes = ['mcp:read', 'mcp:write'] } = typeof entry === 'string' ? { token: entry } : entry;
+    if (typeof token !== 'string' || token.trim() === '') throw missing('one of them is empty');
+    return { digest: digestOf(token), subject, scopes };
+  });
+  if (known.length === 0) throw missing('the list is empty');
+  return (token) => {
+    const digest = digestOf(token);
+    let found: (typeof known)[number] | undefined;
+    for (const entry of known) if (timingSafeEqual(entry.digest, digest)) found = entry;
+    if (!found) return invalidToken('Token not recognized');
+    return { valid: true, scopes: [...found.scopes], ...(found.subject !== undefined && { subject: found.subject }) };
+  };
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+function missing(reason: string): QuiverError {
+  return new QuiverError(
+    'OAUTH_TOKENS_MISSING',
+    `createStaticTokenValidator() needs the tokens to accept, but ${reason}.`,
+  );
+}

@@ -1,0 +1,349 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createIntrospectionValidator, createJwtValidator, createStaticTokenValidator } from '@quiver/mcp/auth';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+const resource = 'https://mcp.example.com/mcp';
+const issuer = 'https://auth.example.com';
+const seconds = (): number => Math.floor(Date.now() / 1000);
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+const running: Server[] = [];
+afterEach(() => {
+  for (const server of running.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** An endpoint on loopback that answers as it is told, and counts. */
+async function endpoint(
+  handle: (req: IncomingMessage, res: ServerResponse, body: string) => void,
+): Promise<{ url: string; bodies: string[]; authorizations: (string | undefined)[] }> {
+  const bodies: string[] = [];
+  const authorizations: (string | undefined)[] = [];
+  const server = createServer(async (req, res) => {
+    let body = '';
+    for await (const chunk of req) body += String(chunk);
+    bodies.push(body);
+    authorizations.push(req.headers.authorization);
+    handle(req, res, body);
+  });
+  running.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, bodies, authorizations };
+}
+
+function json(res: ServerResponse, value: unknown, status = 200): void {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+describe('createStaticTokenValidator', () => {
+  it('O30 accepts whole tokens only, with their subject', async () => {
+    const validate = createStaticTokenValidator(['alpha', { token: 'beta', subject: 'bob', scopes: ['x'] }]);
+    expect(await validate('alpha', resource)).toEqual({ valid: true, scopes: ['mcp:read', 'mcp:write'] });
+    expect(await validate('beta', resource)).toEqual({ valid: true, scopes: ['x'], subject: 'bob' });
+    for (const token of ['', 'alph', 'alphaa', 'Alpha', 'alphabeta']) {
+      expect(await validate(token, resource)).toEqual({
+        valid: false,
+        error: 'invalid_token',
+        errorDescription: 'Token not recognized',
+      });
+    }
+  });
+
+  it('O30 refuses to start with nothing or an empty token', () => {
+    for (const tokens of [[], [''], ['ok', ' ']]) {
+      expect(() => createStaticTokenValidator(tokens)).toThrow(
+        expect.objectContaining({ code: 'OAUTH_TOKENS_MISSING' }) as Error,
+      );
+    }
+  });
+});
+
+describe('createIntrospectionValidator', () => {
+  const good = { active: true, aud: resource, sub: 'ada', scope: 'a b', client_id: 'app' };
+  const introspect = async (
+    answer: unknown,
+    options: Parameters<typeof createIntrospectionValidator>[1] = {},
+  ): Promise<{ valid: boolean; error?: string }> => {
+    const { url } = await endpoint((_req, res) => json(res, answer));
+    return createIntrospectionValidator(url, { logger: quiet, ...options })('t', resource);
+  };
+
+  it('tells subject, scopes, client, expiry and claims of an active token', async () => {
+    const exp = seconds() + 60;
+    expect(await introspect({ ...good, exp })).toEqual({
+      valid: true,
+      subject: 'ada',
+      scopes: ['a', 'b'],
+      clientId: 'app',
+      expiresAt: exp,
+      claims: { ...good, exp },
+    });
+  });
+
+  it('sends form-encoded credentials, the token and its kind', async () => {
+    const { url, bodies, authorizations } = await endpoint((_req, res) => json(res, good));
+    await createIntrospectionValidator(url, { clientId: 'a:b c', clientSecret: 'ü%' })('tok', resource);
+    expect(bodies).toEqual(['token=tok&token_type_hint=access_token']);
+    expect(Buffer.from(String(authorizations[0]).slice(6), 'base64').toString()).toBe('a%3Ab+c:%C3%BC%25');
+  });
+
+  it.each([
+    ['O23 expired', { exp: seconds() - 31 }],
+    ['O23 not yet valid', { nbf: seconds() + 60 }],
+    ['O23 with an expiry that is no number', { exp: '9999999999' }],
+    ['O24 for nobody', { aud: undefined }],
+    ['O24 for another', { aud: 'https://other.example/mcp' }],
+    ['O24 for others', { aud: ['https://other.example', `${resource}2`] }],
+    ['O24 for a longer path', { aud: `${resource}2` }],
+    ['O24 for a trailing slash', { aud: `${resource}/` }],
+    ['O24 for the default port', { aud: 'https://mcp.example.com:443/mcp' }],
+    ['O28 with active as text', { active: 'true' }],
+    ['O28 with active as a number', { active: 1 }],
+    ['O28 that is inactive', { active: false }],
+    ['O28 with a scope list', { scope: ['a'] }],
+    ['that is not a bearer token', { token_type: 'DPoP' }],
+  ])('refuses a token %s', async (_what, change) => {
+    expect(await introspect({ ...good, ...change })).toMatchObject({ valid: false, error: 'invalid_token' });
+  });
+
+  it('O23 O24 O25 accepts what the rules allow: skew, one of several audiences, the issuer', async () => {
+    expect(await introspect({ ...good, exp: seconds() - 20, nbf: seconds() + 20 })).toMatchObject({ valid: true });
+    expect(await introspect({ ...good, aud: ['x', resource] })).toMatchObject({ valid: true });
+    expect(await introspect({ ...good, aud: undefined }, { allowMissingAudience: true })).toMatchObject({
+      valid: true,
+    });
+    expect(await introspect({ ...good, iss: issuer }, { issuer })).toMatchObject({ valid: true });
+    expect(await introspect({ ...good, iss: `${issuer}/` }, { issuer })).toMatchObject({ valid: false });
+  });
+
+  it.each<[string, (res: ServerResponse) => void]>([
+    ['500', (res) => json(res, {}, 500)],
+    ['HTML', (res) => res.end('<html>')],
+    ['a redirect', (res) => res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+    ['a list', (res) => json(res, [])],
+    ['silence', () => {}],
+    ['a torn connection', (res) => res.destroy()],
+    ['2 MiB', (res) => json(res, { active: true, pad: 'x'.repeat(2 * 1024 * 1024) })],
+  ])('O28 takes %s for an outage, within its deadline', async (_what, reply) => {
+    const { url } = await endpoint((_req, res) => reply(res));
+    const begun = performance.now();
+    const result = await createIntrospectionValidator(url, { timeout: 300, logger: quiet })('t', resource);
+    expect(result).toEqual({
+      valid: false,
+      error: 'temporarily_unavailable',
+      errorDescription: 'Tokens cannot be checked right now',
+    });
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
+  it('O28 takes refused credentials for a fault of the server, and logs it', async () => {
+    const { url } = await endpoint((_req, res) => json(res, {}, 401));
+    const logged: string[] = [];
+    const logger = { ...quiet, error: (message: string) => void logged.push(message) };
+    const result = await createIntrospectionValidator(url, { logger })('t', resource);
+    expect(result).toMatchObject({ valid: false, error: 'server_error' });
+    expect(logged).toHaveLength(1);
+  });
+
+  it('O29 asks once for a hundred parallel requests, and not again while the answer is fresh', async () => {
+    const { url, bodies } = await endpoint((_req, res) => setTimeout(() => json(res, good), 20));
+    let now = Date.now();
+    const validate = createIntrospectionValidator(url, { cacheTtl: 1000, now: () => now });
+    const results = await Promise.all(Array.from({ length: 100 }, () => validate('t', resource)));
+    expect(results.every(({ valid }) => valid)).toBe(true);
+    await validate('t', resource);
+    expect(bodies).toHaveLength(1);
+    now += 1001;
+    await validate('t', resource);
+    expect(bodies).toHaveLength(2);
+  });
+
+  it('O29 sees a revocation within the ttl, remembers bad tokens briefly, and outages not at all', async () => {
+    let answer: object = good;
+    let status = 200;
+    const { url, bodies } = await endpoint((_req, res) => json(res, answer, status));
+    let now = Date.now();
+    const validate = createIntrospectionValidator(url, { cacheTtl: 6000, now: () => now, logger: quiet });
+    expect(await validate('t', resource)).toMatchObject({ valid: true });
+    answer = { active: false };
+    now += 6001;
+    expect(await validate('t', resource)).toMatchObject({ valid: false });
+    await validate('t', resource);
+    expect(bodies).toHaveLength(2);
+    now += 1001;
+    status = 500;
+    expect(await validate('t', resource)).toMatchObject({ error: 'temporarily_unavailable' });
+    status = 200;
+    answer = good;
+    expect(await validate('t', resource)).toMatchObject({ valid: true });
+  });
+
+  it('O29 forgets a token when it expires, and the oldest when there are too many', async () => {
+    const { url, bodies } = await endpoint((_req, res, body) =>
+      json(res, { ...good, ...(body.includes('token=short') && { exp: seconds() + 1 }) }),
+    );
+    let now = Date.now();
+    const validate = createIntrospectionValidator(url, {
+      cacheTtl: 60_000,
+      cacheSize: 2,
+      clockTolerance: 0,
+      now: () => now,
+    });
+    await validate('short', resource);
+    now += 2000;
+    expect(await validate('short', resource)).toMatchObject({ valid: false });
+    for (const token of ['a', 'b', 'c', 'c', 'b', 'a']) await validate(token, resource);
+    expect(bodies.filter((body) => body.includes('token=a&'))).toHaveLength(2);
+    expect(bodies.filter((body) => body.includes('token=b&'))).toHaveLength(1);
+  });
+
+  it('refuses to send tokens over an open line', () => {
+    for (const url of ['http://auth.example.com/', 'javascript:alert(1)', 'https://u:p@auth.example.com/', 'nothing']) {
+      expect(() => createIntrospectionValidator(url)).toThrow(
+        expect.objectContaining({ code: 'OAUTH_URL_INSECURE' }) as Error,
+      );
+    }
+  });
+});
+
+describe('createJwtValidator', () => {
+  let keys: { publicKey: CryptoKey; privateKey: CryptoKey };
+  let jwk: JWK;
+  beforeAll(async () => {
+    keys = await generateKeyPair('ES256');
+    jwk = { ...(await exportJWK(keys.publicKey)), kid: 'k1', alg: 'ES256' };
+  });
+
+  const claims = (): Record<string, unknown> => ({
+    iss: issuer,
+    aud: resource,
+    sub: 'ada',
+    scope: 'a b',
+    exp: seconds() + 60,
+  });
+
+  const sign = (payload: Record<string, unknown>, header: Record<string, unknown> = {}): Promise<string> =>
+    new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'k1', ...header }).sign(keys.privateKey);
+
+  const setUp = async (
+    options: Partial<Parameters<typeof createJwtValidator>[0]> = {},
+    published: () => JWK[] = () => [jwk],
+  ): Promise<{ validate: ReturnType<typeof createJwtValidator>; fetches: () => number }> => {
+    const { url, bodies } = await endpoint((_req, res) => json(res, { keys: published() }));
+    return {
+      validate: createJwtValidator({ issuer, jwksUri: url, logger: quiet, ...options }),
+      fetches: () => bodies.length,
+    };
+  };
+
+  it('accepts a token of its issuer for this resource', async () => {
+    const { validate } = await setUp();
+    expect(await validate(await sign(claims(), { typ: 'at+jwt' }), resource)).toMatchObject({
+      valid: true,
+      subject: 'ada',
+      scopes: ['a', 'b'],
+    });
+    expect(await validate(await sign({ ...claims(), scope: undefined, scp: ['c'] }), resource)).toMatchObject({
+      scopes: ['c'],
+    });
+  });
+
+  it.each([
+    ['O23 expired', { exp: seconds() - 31 }],
+    ['O23 without expiry', { exp: undefined }],
+    ['O23 not yet valid', { nbf: seconds() + 60 }],
+    ['O24 for another', { aud: 'https://other.example' }],
+    ['O24 for nobody', { aud: undefined }],
+    ['O24 for a prefix', { aud: `${resource}2` }],
+    ['O25 of another issuer', { iss: 'https://evil.example' }],
+    ['O25 of a longer issuer', { iss: `${issuer}/` }],
+    ['O28 with a scope list', { scope: ['a'] }],
+  ])('refuses a token %s', async (_what, change) => {
+    const { validate } = await setUp();
+    expect(await validate(await sign({ ...claims(), ...change }), resource)).toMatchObject({
+      valid: false,
+      error: 'invalid_token',
+    });
+  });
+
+  it.each([
+    ['typ of an id token', { typ: 'id_token+jwt' }],
+    ['jku', { jku: 'http://127.0.0.1:1/keys' }],
+    ['x5u', { x5u: 'http://127.0.0.1:1/cert' }],
+    ['a key of its own', { jwk: { kty: 'EC' } }],
+  ])('O26 refuses a header with %s without fetching anything', async (_what, header) => {
+    const { validate, fetches } = await setUp();
+    expect(await validate(await sign(claims(), header), resource)).toMatchObject({ error: 'invalid_token' });
+    expect(fetches()).toBe(0);
+  });
+
+  it('O26 refuses no signature, a shared secret made of the public key, garbage and a changed payload', async () => {
+    const { validate } = await setUp();
+    const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const unsigned = `${encode({ alg: 'none' })}.${encode(claims())}.`;
+    const secret = new TextEncoder().encode(JSON.stringify(jwk).padEnd(64, ' '));
+    const confused = await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(secret);
+    const [head, , signature] = (await sign(claims())).split('.');
+    const changed = `${head}.${encode({ ...claims(), sub: 'eve' })}.${signature}`;
+    for (const token of [unsigned, confused, changed, 'a.b.c', 'opaque', '..', '']) {
+      expect(await validate(token, resource)).toMatchObject({ valid: false, error: 'invalid_token' });
+    }
+  });
+
+  it('O26 cannot be configured with unsafe algorithms', () => {
+    for (const algorithms of [['none'], ['HS256'], ['RS256', 'HS512'], []]) {
+      expect(() => createJwtValidator({ issuer, jwksUri: 'https://a.example/jwks', algorithms })).toThrow(
+        expect.objectContaining({ code: 'OAUTH_ALGORITHM_UNSAFE' }) as Error,
+      );
+    }
+  });
+
+  it('O26 O27 refuses unknown keys and asks for the key set once per cooldown, whatever the storm', async () => {
+    let now = Date.now();
+    const { validate, fetches } = await setUp({ now: () => now });
+    const tokens = await Promise.all(Array.from({ length: 50 }, (_, n) => sign(claims(), { kid: `unknown-${n}` })));
+    const results = await Promise.all(tokens.map((token) => validate(token, resource)));
+    expect(results.every(({ error }) => error === 'invalid_token')).toBe(true);
+    expect(fetches()).toBe(1);
+    now += 30_001;
+    await Promise.all(tokens.map((token) => validate(token, resource)));
+    expect(fetches()).toBe(2);
+  });
+
+  it('finds a rotated key', async () => {
+    const next = await generateKeyPair('ES256');
+    const rotated = { ...(await exportJWK(next.publicKey)), kid: 'k2', alg: 'ES256' };
+    let published = [jwk];
+    let now = Date.now();
+    const { validate } = await setUp({ now: () => now }, () => published);
+    expect(await validate(await sign(claims()), resource)).toMatchObject({ valid: true });
+    published = [rotated];
+    now += 30_001;
+    const token = await new SignJWT({ ...claims(), exp: seconds() + 120 })
+      .setProtectedHeader({ alg: 'ES256', kid: 'k2' })
+      .sign(next.privateKey);
+    expect(await validate(token, resource)).toMatchObject({ valid: true });
+  });
+
+  it('O27 serves known keys through an outage, and says 503 without any', async () => {
+    let isDown = false;
+    let now = Date.now();
+    const { url } = await endpoint((_req, res) => (isDown ? res.destroy() : json(res, { keys: [jwk] })));
+    const options = { issuer, jwksUri: url, logger: quiet, now: () => now, maxKeyAge: 60_000 };
+    const validate = createJwtValidator(options);
+    const token = await sign({ ...claims(), exp: seconds() + 3600 });
+    expect(await validate(token, resource)).toMatchObject({ valid: true });
+    isDown = true;
+    now += 120_000;
+    expect(await validate(token, resource)).toMatchObject({ valid: true });
+    const fresh = createJwtValidator(options);
+    expect(await fresh(token, resource)).toMatchObject({ error: 'temporarily_unavailable' });
+    isDown = false;
+    now += 30_001;
+    expect(await fresh(token, resource)).toMatchObject({ valid: true });
+  });
+});

@@ -1,0 +1,147 @@
+import type { AddressInfo } from 'node:net';
+import { serve } from '@hono/node-server';
+import { createTool } from '@quiver/core/tools';
+import { createStaticTokenValidator, createWebOAuth, expressOAuth, honoOAuth } from '@quiver/mcp/auth';
+import { MCPServer } from '@quiver/mcp/server';
+import express from 'express';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+
+const oauth = {
+  resource: 'http://localhost/mcp',
+  authorizationServers: ['https://auth.example.com'],
+  validateToken: createStaticTokenValidator([{ token: 'good', subject: 'ada', scopes: ['mcp:read'] }]),
+  toolScopes: { secret: ['mcp:write'] },
+};
+
+const createServer = (): MCPServer =>
+  new MCPServer({
+    id: 'web',
+    name: 'Web',
+    version: '1.0.0',
+    tools: {
+      whoami: createTool({
+        id: 'whoami',
+        description: 'Tells who calls.',
+        execute: async (_input, context) => ({ subject: context?.mcp?.extra?.authInfo?.extra?.['subject'] }),
+      }),
+      secret: createTool({ id: 'secret', description: 'Needs more.', execute: async () => ({}) }),
+    },
+  });
+
+const post = (name: string, token?: string): Request => {
+  const { headers, body } = modern('tools/call', { name, arguments: {} });
+  return new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(headers as Record<string, string>),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  });
+};
+
+describe('createWebOAuth', () => {
+  it('turns a request into an identity for server.fetch(), or into an answer', async () => {
+    const server = createServer();
+    const protect = createWebOAuth({ oauth });
+    const refused = await protect(post('whoami'));
+    expect(refused.proceed ? undefined : refused.response.status).toBe(401);
+    const request = post('whoami', 'good');
+    const result = await protect(request);
+    if (!result.proceed) throw new Error('The good token was refused.');
+    const answer = await server.fetch(request, { authInfo: result.authInfo });
+    expect(await answer.json()).toMatchObject({ result: { content: [{ text: '{"subject":"ada"}' }] } });
+    await server.close();
+  });
+
+  it('O13 answers 403 for a tool that needs more and leaves the body readable otherwise', async () => {
+    const protect = createWebOAuth({ oauth });
+    const refused = await protect(post('secret', 'good'));
+    expect(refused.proceed ? undefined : refused.response.status).toBe(403);
+    const request = post('whoami', 'good');
+    expect((await protect(request)).proceed).toBe(true);
+    expect(await request.json()).toMatchObject({ method: 'tools/call' });
+  });
+
+  it('O32 refuses 64 KiB of token without asking the validator', async () => {
+    let asked = 0;
+    const validateToken = (): { valid: boolean } => {
+      asked += 1;
+      return { valid: true };
+    };
+    const result = await createWebOAuth({ oauth: { ...oauth, validateToken } })(post('whoami', 'a'.repeat(65_536)));
+    expect([result.proceed ? undefined : result.response.status, asked]).toEqual([401, 0]);
+  });
+
+  it('O06 O07 O09 guards and serves the same as the middleware of Node', async () => {
+    const protect = createWebOAuth({ oauth });
+    const status = async (path: string, init?: RequestInit): Promise<number | undefined> => {
+      const result = await protect(new Request(`http://localhost${path}`, init));
+      return result.proceed ? undefined : result.response.status;
+    };
+    expect(await status('/.well-known/oauth-protected-resource/mcp')).toBe(200);
+    expect(await status('/.well-known/oauth-protected-resource', { method: 'HEAD' })).toBe(200);
+    expect(await status('/MCP')).toBe(401);
+    expect(await status('/x')).toBeUndefined();
+    const headers = new Headers({ authorization: 'Bearer good' });
+    headers.append('authorization', 'Bearer good');
+    expect(await status('/mcp', { headers })).toBe(400);
+  });
+});
+
+describe('the adapters', () => {
+  it('protect an Express application, and keep what earlier middleware put on req.auth', async () => {
+    const server = createServer();
+    const seen: unknown[] = [];
+    const app = express();
+    app.use((req, _res, next) => {
+      Object.assign(req, { auth: { tenant: 't1' } });
+      next();
+    });
+    app.use(expressOAuth({ oauth }));
+    app.all('/mcp', async (req, res) => {
+      seen.push((req as { auth?: unknown }).auth);
+      const url = new URL(req.url, 'http://localhost');
+      await server.startHTTP({ url, httpPath: '/mcp', req, res });
+    });
+    const http = app.listen(0);
+    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 401 });
+    expect(await send(url, { method: 'GET', path: '/.well-known/oauth-protected-resource' })).toMatchObject({
+      status: 200,
+    });
+    const headers = { authorization: 'Bearer good' };
+    const session = await openSession(url, headers);
+    const { json } = await send(url, {
+      headers: { ...headers, ...session },
+      body: rpc('tools/call', { name: 'whoami' }),
+    });
+    expect(json.result.content[0].text).toBe('{"subject":"ada"}');
+    expect(seen[0]).toMatchObject({ tenant: 't1', scopes: ['mcp:read'] });
+    http.close();
+    await server.close();
+  });
+
+  it('protect a Hono application', async () => {
+    const server = createServer();
+    const app = new Hono<{ Variables: { auth: unknown } }>();
+    app.use(honoOAuth({ oauth }));
+    app.all('/mcp', (c) => server.fetch(c.req.raw, { authInfo: c.get('auth') }));
+    app.get('/open', (c) => c.text('open'));
+    const http = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
+    await new Promise((resolve) => http.once('listening', resolve));
+    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    expect(await send(url, { body: rpc('ping') })).toMatchObject({ status: 401 });
+    expect(await send(url, { method: 'GET', path: '/open' })).toMatchObject({ status: 200, text: 'open' });
+    const { headers, body } = modern('tools/call', { name: 'whoami', arguments: {} });
+    const answer = await send(url, { headers: { ...headers, authorization: 'Bearer good' }, body });
+    expect(answer.json.result.content[0].text).toBe('{"subject":"ada"}');
+    expect(answer.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
+    http.close();
+    await server.close();
+  });
+});

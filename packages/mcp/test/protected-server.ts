@@ -1,0 +1,60 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createTool } from '@quiver/core/tools';
+import { createOAuthMiddleware, type OAuthMiddlewareOptions, type OAuthServerOptions } from '@quiver/mcp/auth';
+import { MCPServer } from '@quiver/mcp/server';
+
+export interface ProtectedServer {
+  url: string;
+  origin: string;
+  /** Errors and warnings that were logged. */
+  logged: string[];
+  http: Server;
+  close(): Promise<void>;
+}
+
+/** A real MCP server behind the middleware, as the documentation shows it; `whoami` returns what a tool knows of its caller. */
+export async function startProtectedServer(
+  oauth: Omit<OAuthServerOptions, 'resource' | 'authorizationServers'> & Partial<OAuthServerOptions>,
+  options: Partial<Omit<OAuthMiddlewareOptions, 'oauth'>> = {},
+): Promise<ProtectedServer> {
+  const whoami = createTool({
+    id: 'whoami',
+    description: 'Tells what is known of the caller.',
+    execute: async (_input, context) => ({ authInfo: context?.mcp?.extra?.authInfo ?? null }),
+  });
+  const secret = createTool({ id: 'secret', description: 'Needs more.', execute: async () => ({ secret: 42 }) });
+  const server = new MCPServer({ id: 'protected', name: 'Protected', version: '1.0.0', tools: { whoami, secret } });
+  const logged: string[] = [];
+  const log = (message: string): void => void logged.push(message);
+  let middleware: ReturnType<typeof createOAuthMiddleware> | undefined;
+  const http = createServer(async (req, res) => {
+    let url: URL;
+    try {
+      url = new URL(req.url ?? '/', 'http://localhost');
+    } catch {
+      return void res.writeHead(400).end();
+    }
+    const result = await middleware?.(req, res, url);
+    if (!result?.proceed) return;
+    await server.startHTTP({ url, httpPath: '/mcp', req, res });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const origin = `http://localhost:${(http.address() as AddressInfo).port}`;
+  middleware = createOAuthMiddleware({
+    oauth: { resource: `${origin}/mcp`, authorizationServers: ['https://auth.example.com'], ...oauth },
+    logger: { debug: log, info: log, warn: log, error: log },
+    ...options,
+  });
+  return {
+    url: `${origin}/mcp`,
+    origin,
+    logged,
+    http,
+    close: async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+      await server.close();
+    },
+  };
+}
