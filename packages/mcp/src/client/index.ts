@@ -11,7 +11,6 @@ export { loadMcpConfig, type LoadMcpConfigOptions } from './config-file.js';
 export type { ElicitationHandler, ElicitationRequest } from './elicitation.js';
 export type { LogHandler, LoggingLevel, LogMessage } from './log-message.js';
 export type { ClientPrompts, GetPromptOptions } from './prompts.js';
-export type { RemoteSchema } from './remote-schema.js';
 export {
   RemoteToolError,
   type RemoteTool,

@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import type { JsonSchema } from '@quiver/core/schema';
 import {
   createTool,
   type AnyRequestContext,
@@ -9,7 +10,7 @@ import {
 } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
-import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
+import { toRemoteSchema } from './remote-schema.js';
 import type { ServerOptions } from './server-definition.js';
 import { toModelOutput } from './tool-model-output.js';
 import { rememberToolResult } from './tool-result.js';
@@ -21,7 +22,9 @@ export interface RemoteToolCallOptions extends ToolCallOptions {
 }
 
 /** A tool of an MCP server, usable wherever a tool is: in agents, in the AI SDK, in `MCPServer`. */
-export interface RemoteTool extends Omit<Tool<RemoteSchema, RemoteSchema, unknown>, 'execute'> {
+export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, 'execute' | 'outputSchema'> {
+  // oxlint-disable-next-line typescript/no-explicit-any -- at run time a schema that every AI SDK takes; each major names another type
+  readonly outputSchema?: any;
   readonly execute: (input: Record<string, unknown>, options?: RemoteToolCallOptions) => Promise<unknown>;
 }
 

@@ -1,0 +1,382 @@
+import { RequestContext } from '@quiver/core/request-context';
+import { createTool } from '@quiver/core/tools';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { exampleTools } from '../../test/example-tools.ts';
+import { createFullServer } from '../../test/full-server.ts';
+import { commandFor } from '../../test/spawn-server.ts';
+import { MCPServer } from '../server/mcp-server.js';
+import type { McpHttpServer } from '../server/transports/listen.js';
+import { MCPClient } from './mcp-client.js';
+import type { RemoteTool } from './remote-tool.js';
+import type { MastraMCPServerDefinition } from './server-definition.js';
+
+const full = createFullServer();
+const example = new MCPServer({
+  name: 'Example',
+  version: '1',
+  instructions: 'Be kind. '.repeat(100),
+  tools: {
+    ...exampleTools,
+    seen: createTool({
+      id: 'seen',
+      description: 'Tells what came with the call',
+      inputSchema: z.object({}),
+      execute: async (_input, { mcp }) => ({ authInfo: mcp.extra?.authInfo }),
+    }),
+  },
+});
+let fullHttp: McpHttpServer;
+let exampleHttp: McpHttpServer;
+
+beforeAll(async () => {
+  fullHttp = await full.listen();
+  exampleHttp = await example.listen();
+});
+afterAll(async () => {
+  await full.close();
+  await example.close();
+});
+
+function pick(tools: Record<string, RemoteTool>, name: string): RemoteTool {
+  const tool = tools[name];
+  if (!tool) throw new Error(`no tool ${name} among ${Object.keys(tools).join(', ')}`);
+  return tool;
+}
+
+interface Way {
+  name: string;
+  full: () => MastraMCPServerDefinition;
+  example: () => MastraMCPServerDefinition;
+  isModern: boolean;
+}
+
+const ways: Way[] = [
+  {
+    name: 'HTTP, sessions',
+    full: () => ({ url: fullHttp.url, protocol: 'legacy' }),
+    example: () => ({ url: exampleHttp.url, protocol: 'legacy' }),
+    isModern: false,
+  },
+  {
+    name: 'HTTP, stateless revision',
+    full: () => ({ url: fullHttp.url, protocol: 'modern' }),
+    example: () => ({ url: exampleHttp.url, protocol: 'modern' }),
+    isModern: true,
+  },
+  {
+    name: 'stdio',
+    full: () => commandFor('full-stdio-server.ts'),
+    example: () => commandFor('stdio-server.ts'),
+    isModern: false,
+  },
+  {
+    name: 'stdio, stateless revision',
+    full: () => ({ ...commandFor('full-stdio-server.ts'), protocol: 'modern' }),
+    example: () => ({ ...commandFor('stdio-server.ts'), protocol: 'modern' }),
+    isModern: true,
+  },
+  {
+    name: 'in process',
+    full: () => ({ server: full }),
+    example: () => ({ server: example }),
+    isModern: false,
+  },
+];
+
+describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefinition, isModern }) => {
+  const connect = (extra: Partial<MastraMCPServerDefinition> = {}): MCPClient =>
+    new MCPClient({
+      id: `features ${name} ${Math.random()}`,
+      // Only members of every definition are added.
+      servers: { it: { ...fullDefinition(), ...extra } as MastraMCPServerDefinition },
+    });
+
+  test('resources and templates are listed by server and read', async () => {
+    await using mcp = connect();
+    const { it } = await mcp.resources.list();
+    expect(it?.map(({ uri }) => uri)).toContain('note://watched');
+    expect((await mcp.resources.templates())['it']).toMatchObject([{ uriTemplate: 'user://{id}/profile{?lang}' }]);
+    const text = await mcp.resources.read('it', 'note://watched');
+    expect(text.contents[0]?.text).toBe('watched');
+    expect((await mcp.resources.read('it', 'note://bytes')).contents[0]?.blob).toBe('AP8B');
+    expect((await mcp.resources.read('it', 'user://7/profile')).contents[0]?.text).toBe('{"id":"7"}');
+  });
+
+  test('a resource that is not there is an error that names the operation and the reason', async () => {
+    await using mcp = connect();
+    await expect(mcp.resources.read('it', 'note://nowhere')).rejects.toMatchObject({
+      code: 'MCP_CLIENT_READ_RESOURCE_FAILED',
+      details: { server: 'it', domain: 'MCP', reason: 'MCP_REQUEST_FAILED', rpcCode: -32602 },
+    });
+  });
+
+  test('subscribed resources and changed lists are reported, and reports stop when asked', async () => {
+    await using mcp = connect();
+    const heard: string[] = [];
+    await mcp.resources.onUpdated('it', ({ uri }) => heard.push(uri));
+    await mcp.resources.onListChanged('it', () => heard.push('resources'));
+    await mcp.prompts.onListChanged('it', () => heard.push('prompts'));
+    await mcp.tools.onListChanged('it', () => heard.push('tools'));
+    await mcp.resources.subscribe('it', 'note://watched');
+    await mcp.callTool({ serverName: 'it', name: 'change' });
+    await expect.poll(() => heard.toSorted()).toEqual(['note://watched', 'prompts', 'resources', 'tools']);
+    await mcp.resources.unsubscribe('it', 'note://watched');
+    heard.length = 0;
+    await mcp.callTool({ serverName: 'it', name: 'change' });
+    await expect.poll(() => heard.toSorted()).toEqual(['prompts', 'resources', 'tools']);
+  });
+
+  test('prompts are listed with their versions and filled with arguments of any type', async () => {
+    await using mcp = connect();
+    const { it } = await mcp.prompts.list();
+    expect(it?.map(({ name, version }) => [name, version])).toContainEqual(['review', 'v2']);
+    const { prompt, messages } = await mcp.prompts.get({
+      serverName: 'it',
+      name: 'review',
+      args: { code: { lines: [1, 2] } },
+      version: 'v2',
+    });
+    expect(prompt).toMatchObject({ name: 'review', version: 'v2' });
+    expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'v2: {"lines":[1,2]}' } }]);
+    const { messages: all } = await mcp.prompts.get({ serverName: 'it', name: 'everything' });
+    expect(all.map(({ content }) => content.type)).toEqual(['text', 'image', 'audio', 'resource_link', 'resource']);
+    await expect(mcp.prompts.get({ serverName: 'it', name: 'review' })).rejects.toMatchObject({
+      code: 'MCP_CLIENT_GET_PROMPT_FAILED',
+    });
+  });
+
+  test('arguments are completed', async () => {
+    await using mcp = connect();
+    const options = { serverName: 'it', argument: { name: 'code', value: 'x' }, context: { language: 'ts' } };
+    expect(await mcp.complete({ ...options, ref: { type: 'prompt', name: 'review' } })).toMatchObject({
+      values: ['code=x', 'ts'],
+    });
+    const uriTemplate = 'user://{id}/profile{?lang}';
+    const { values } = await mcp.complete({
+      serverName: 'it',
+      ref: { type: 'resource', uriTemplate },
+      argument: { name: 'lang', value: 'd' },
+    });
+    expect(values).toEqual([`${uriTemplate} lang d`]);
+  });
+
+  test('questions of a tool reach the handler with the name of the server', async () => {
+    await using mcp = new MCPClient({ id: `elicit ${name}`, servers: { it: exampleDefinition() } });
+    const asked: string[] = [];
+    await mcp.elicitation.onRequest('it', async ({ message, serverName, mode, requestedSchema }) => {
+      asked.push(`${serverName} ${mode}: ${message} ${Object.keys(requestedSchema.properties).join()}`);
+      return message.includes('old')
+        ? { action: 'accept', content: { age: 36 } }
+        : { action: 'accept', content: { name: 'Ada' } };
+    });
+    const contact = pick(await mcp.listTools(), 'it_contact');
+    expect(await contact.execute({ greeting: 'Hi' })).toMatchObject({ content: [{ text: 'Hi Ada, 36' }] });
+    expect(asked).toEqual(['it form: What is your name? name', 'it form: How old are you? age']);
+  });
+
+  test('a person may decline, and without a handler the tool learns that nobody answers', async () => {
+    await using mcp = new MCPClient({ id: `decline ${name}`, servers: { it: exampleDefinition() } });
+    const call = (): Promise<unknown> => mcp.callTool({ serverName: 'it', name: 'contact', args: {} });
+    const refused = await call().catch((error: unknown) => error);
+    expect(JSON.stringify(refused)).toMatch(/could not ask|elicitation/i);
+    await mcp.elicitation.onRequest('it', async () => ({ action: 'decline' }));
+    expect(await call()).toMatchObject({ content: [{ text: 'no name: decline' }] });
+  });
+
+  test('E01 an answer that does not fit the question is not sent', async () => {
+    await using mcp = new MCPClient({ id: `off schema ${name}`, servers: { it: exampleDefinition() } });
+    await mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: { name: 7 } }));
+    const outcome = await mcp
+      .callTool({ serverName: 'it', name: 'contact', args: {} })
+      .catch((error: unknown) => ({ thrown: (error as Error).message }));
+    expect(JSON.stringify(outcome)).toMatch(/could not ask|does not fit the requested schema/);
+  });
+
+  test('the model of the client answers, within its limits', async () => {
+    const seen: unknown[] = [];
+    const model = {
+      specificationVersion: 'v3',
+      provider: 'test',
+      modelId: 'parrot',
+      doGenerate: async (options: unknown) => {
+        seen.push(options);
+        return { content: [{ type: 'text', text: 'Paris' }], finishReason: { unified: 'stop' } };
+      },
+      doStream: () => Promise.reject(new Error('not used')),
+    };
+    await using mcp = connect({ sampling: { model, maxTokens: 5, approve: ({ serverName }) => serverName === 'it' } });
+    expect(await mcp.callTool({ serverName: 'it', name: 'sample' })).toMatchObject({
+      content: [{ text: 'parrot: Paris' }],
+    });
+    expect(seen).toMatchObject([
+      { maxOutputTokens: 5, prompt: [{ role: 'user', content: [{ type: 'text', text: 'Capital of France?' }] }] },
+    ]);
+  });
+
+  test('folders are told, and changed', async () => {
+    await using mcp = connect({ roots: [{ uri: 'file:///a' }] });
+    const ask = async (): Promise<unknown> => (await mcp.callTool({ serverName: 'it', name: 'roots' })).content;
+    expect(await ask()).toMatchObject([{ text: '["file:///a"]' }]);
+    await mcp.setRoots('it', [{ uri: 'file:///b', name: 'B' }]);
+    expect(await ask()).toMatchObject([{ text: '["file:///b"]' }]);
+  });
+
+  test('E03 only pages that are safe to open reach the handler', async () => {
+    await using mcp = connect({ capabilities: { elicitation: { form: {}, url: {} } } });
+    const urls: unknown[] = [];
+    await mcp.elicitation.onRequest('it', async ({ mode, url }) => {
+      urls.push([mode, url]);
+      return { action: 'accept' };
+    });
+    expect(await mcp.callTool({ serverName: 'it', name: 'visit', args: {} })).toMatchObject({
+      content: [{ text: 'accept' }],
+    });
+    const refused = await mcp
+      .callTool({ serverName: 'it', name: 'visit', args: { url: 'http://evil.example/login' } })
+      .catch((error: unknown) => ({ isError: true, thrown: (error as Error).message }));
+    expect(refused).toMatchObject({ isError: true });
+    expect(urls).toEqual([['url', 'https://example.com/pay']]);
+  });
+
+  test('progress carries the id of the run, logs reach the handler', async () => {
+    const logs: string[] = [];
+    await using mcp = new MCPClient({
+      id: `progress ${name}`,
+      servers: { it: { ...exampleDefinition(), log: ({ level, message }) => logs.push(`${level} ${message}`) } },
+    });
+    const updates: unknown[] = [];
+    await mcp.progress.onUpdate('it', (update) => updates.push(update));
+    const steps = pick(await mcp.listTools(), 'it_steps');
+    await steps.execute({}, { runId: 'run-1' });
+    const reports = (token: unknown): object[] => [
+      { progressToken: token, progress: 1, total: 2, message: 'half' },
+      { progressToken: token, progress: 2, total: 2 },
+    ];
+    await expect.poll(() => updates).toEqual(reports('run-1'));
+    expect(logs).toContain('info [it] working');
+    updates.length = 0;
+    const own: unknown[] = [];
+    await Promise.all([
+      mcp.callTool({ serverName: 'it', name: 'steps', runId: 'same', onProgress: (update) => own.push(update) }),
+      mcp.callTool({ serverName: 'it', name: 'steps', runId: 'same' }),
+    ]);
+    expect(own).toEqual(reports('same'));
+    await expect.poll(() => updates).toHaveLength(4);
+    expect(updates).toEqual(expect.arrayContaining(reports('same#2')));
+  });
+
+  test('without progress tracking no progress is asked for', async () => {
+    await using mcp = new MCPClient({
+      id: `no progress ${name}`,
+      servers: { it: { ...exampleDefinition(), enableProgressTracking: false } },
+    });
+    const updates: unknown[] = [];
+    await mcp.progress.onUpdate('it', (update) => updates.push(update));
+    await mcp.callTool({ serverName: 'it', name: 'steps' });
+    expect(updates).toEqual([]);
+  });
+
+  test('the state of the connection can be asked', async () => {
+    await using mcp = connect();
+    expect(mcp.status()).toEqual({ it: { state: 'idle' } });
+    await mcp.listTools();
+    expect(mcp.status()['it']).toMatchObject({
+      state: 'ready',
+      serverInfo: { name: 'Full', version: '1.0.0' },
+      protocolVersion: isModern ? '2026-07-28' : '2025-11-25',
+      capabilities: { tools: {} },
+    });
+    expect(mcp.getServerProtocolVersions()).toEqual({ it: isModern ? '2026-07-28' : '2025-11-25' });
+    await mcp.disconnect();
+    expect(mcp.status()).toEqual({ it: { state: 'idle' } });
+  });
+});
+
+describe('per-call identity', () => {
+  test('the request context of a call reaches headers, fetch and _meta, and no other call', async () => {
+    const seen: string[] = [];
+    const fetchAs = async (
+      url: string | URL,
+      init?: RequestInit,
+      requestContext?: RequestContext,
+    ): Promise<Response> => {
+      const { method, params } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as {
+        method?: string;
+        params?: { arguments?: { message?: string }; _meta?: { tenant?: string } };
+      };
+      const token = new Headers(init?.headers).get('x-user');
+      if (method === 'tools/call')
+        seen.push(`${params?.arguments?.message} ${token} ${requestContext?.get('user')} ${params?._meta?.tenant}`);
+      else if (method !== undefined) seen.push(`${method} ${token}`);
+      return fetch(url, init);
+    };
+    await using mcp = new MCPClient({
+      id: 'identity',
+      servers: {
+        it: {
+          url: exampleHttp.url,
+          protocol: 'legacy',
+          fetch: fetchAs,
+          headers: ({ requestContext }) => ({ 'x-user': String(requestContext?.get('user') ?? 'nobody') }),
+          requestMeta: ({ requestContext }) => ({ tenant: String(requestContext.get('user')) }),
+        },
+      },
+    });
+    // The first call also connects; the connection is nobody's.
+    const tools = mcp.toolsFromDefinitions({ it: [{ name: 'echo', inputSchema: { type: 'object' } }] });
+    await Promise.all(
+      ['ada', 'bob', 'eve'].map((user) =>
+        pick(tools, 'it_echo').execute({ message: user }, { requestContext: new RequestContext([['user', user]]) }),
+      ),
+    );
+    expect(seen.filter((line) => line.split(' ').length === 4).toSorted()).toEqual([
+      'ada ada ada ada',
+      'bob bob bob bob',
+      'eve eve eve eve',
+    ]);
+    expect(seen).toContain('initialize nobody');
+    expect(seen).toContain('notifications/initialized nobody');
+  });
+});
+
+describe('other things', () => {
+  test('instructions are cut to a length', async () => {
+    await using mcp = new MCPClient({
+      id: 'instructions',
+      servers: { it: { server: example }, full: { server: full } },
+    });
+    const instructions = await mcp.getServerInstructions({ maxLength: 20 });
+    expect(instructions).toEqual({ it: 'Be kind. Be kind. Be' });
+  });
+
+  test('an unknown server is named in the error', async () => {
+    await using mcp = new MCPClient({ id: 'unknown', servers: { it: { server: full } } });
+    await expect(mcp.resources.read('nobody', 'note://x')).rejects.toMatchObject({
+      code: 'MCP_CLIENT_READ_RESOURCE_FAILED',
+      message: expect.stringContaining('Server configuration not found for name: nobody'),
+    });
+    await expect(mcp.elicitation.onRequest('nobody', async () => ({ action: 'cancel' }))).rejects.toMatchObject({
+      code: 'MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED',
+    });
+  });
+
+  test('a server of this process may stand for its definition, also one of the official SDK', async () => {
+    const { McpServer } = await import('@modelcontextprotocol/server');
+    const sdk = new McpServer({ name: 'sdk', version: '1' });
+    sdk.registerTool('double', { inputSchema: z.object({ n: z.number() }) }, async ({ n }) => ({
+      content: [{ type: 'text', text: String(n * 2) }],
+    }));
+    await using mcp = new MCPClient({ id: 'in process', servers: { ours: example, sdk } });
+    expect(await mcp.callTool({ serverName: 'sdk', name: 'double', args: { n: 4 } })).toMatchObject({
+      content: [{ text: '8' }],
+    });
+    expect(await mcp.callTool({ serverName: 'ours', name: 'add', args: { a: 1, b: 2 } })).toMatchObject({
+      structuredContent: { sum: 3 },
+    });
+    await mcp.disconnect();
+    expect(await mcp.callTool({ serverName: 'sdk', name: 'double', args: { n: 5 } })).toMatchObject({
+      content: [{ text: '10' }],
+    });
+  });
+});
