@@ -80,3 +80,13 @@ export {
   type DocumentChunkerToolOptions,
 } from './tools/document-chunker-tool.js';
 export type { DatabaseConfig, VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';
+export {
+  GraphRAG,
+  type GraphChunk,
+  type GraphEdge,
+  type GraphEmbedding,
+  type GraphNode,
+  type GraphQuery,
+  type GraphSnapshot,
+  type RankedNode,
+} from './graph/graph-rag.js';

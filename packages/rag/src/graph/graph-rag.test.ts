@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { GraphRAG, type GraphEdge } from './graph-rag.js';
+
+/** Two subjects, each with its own direction, and one passage between them. */
+const chunks = ['cats purr', 'cats sleep', 'pets and boats', 'boats sail', 'boats sink'].map((text, number) => ({
+  text,
+  metadata: { subject: number < 2 ? 'cats' : number > 2 ? 'boats' : 'both', number },
+}));
+const embeddings = [
+  { vector: [1, 0, 0] },
+  { vector: [0.95, 0.1, 0] },
+  { vector: [0.7, 0.7, 0] },
+  { vector: [0.1, 0.95, 0] },
+  { vector: [0, 1, 0] },
+];
+
+function createPets(): GraphRAG {
+  const graph = new GraphRAG(3, 0.6);
+  graph.createGraph(chunks, embeddings);
+  return graph;
+}
+
+const ids = (graph: GraphRAG, query: number[], options: object = {}): string[] =>
+  graph.query({ query, ...options }).map(({ id }) => id);
+
+describe('GraphRAG', () => {
+  it('connects passages whose similarity is above the threshold, in both directions', () => {
+    const graph = createPets();
+    expect(graph.getNodes().map(({ id, content }) => [id, content])).toEqual(
+      chunks.map(({ text }, n) => [String(n), text]),
+    );
+    const edges = graph.getEdgesByType('semantic');
+    const pairs = edges.map(({ source, target }) => `${source}-${target}`);
+    expect(pairs.toSorted()).toEqual([
+      '0-1',
+      '0-2',
+      '1-0',
+      '1-2',
+      '2-0',
+      '2-1',
+      '2-3',
+      '2-4',
+      '3-2',
+      '3-4',
+      '4-2',
+      '4-3',
+    ]);
+    expect(edges.find(({ source, target }) => source === '0' && target === '2')?.weight).toBeCloseTo(Math.SQRT1_2, 6);
+  });
+
+  it('finds what is like the question first, then what is connected with it', () => {
+    const graph = createPets();
+    const found = graph.query({ query: [1, 0, 0], topK: 5, restartProb: 0.5 });
+    expect(found[0]).toMatchObject({
+      content: expect.stringMatching(/^cats/),
+      metadata: { subject: 'cats' },
+      score: 1,
+    });
+    expect(new Set(found.slice(0, 3).map(({ id }) => id))).toEqual(new Set(['0', '1', '2']));
+    expect(found.every(({ score }, n) => score > 0 && score <= (found[n - 1]?.score ?? 1))).toBe(true);
+  });
+
+  it('finds, through an edge, a passage that is not like the question at all', () => {
+    const graph = createPets();
+    graph.addNode({ id: 'vet', content: 'The vet treats cats.', embedding: [0, 0, 1] });
+    expect(ids(graph, [1, 0, 0])).not.toContain('vet');
+    graph.addEdge({ source: '0', target: 'vet', weight: 1, type: 'mentions' });
+    expect(ids(graph, [1, 0, 0])).toContain('vet');
+    expect(graph.getEdgesByType('mentions')).toEqual<GraphEdge[]>([
+      { source: '0', target: 'vet', weight: 1, type: 'mentions' },
+      { source: 'vet', target: '0', weight: 1, type: 'mentions' },
+    ]);
+  });
+
+  it('gives the same answer a hundred times, and after it was stored and read again', () => {
+    const graph = createPets();
+    const first = graph.query({ query: [0.9, 0.4, 0.1] });
+    for (let repeat = 0; repeat < 100; repeat += 1) expect(graph.query({ query: [0.9, 0.4, 0.1] })).toEqual(first);
+    const copy = GraphRAG.deserialize(JSON.parse(JSON.stringify(graph.serialize())));
+    expect(copy.query({ query: [0.9, 0.4, 0.1] })).toEqual(first);
+  });
+
+  it('lets nothing that the filter excludes take part, not even as a step between others', () => {
+    const graph = createPets();
+    expect(ids(graph, [1, 0, 0], { filter: { subject: 'cats' } }).toSorted()).toEqual(['0', '1']);
+    const withoutBridge = ids(graph, [1, 0, 0], { filter: { subject: { $ne: 'both' } }, topK: 5 });
+    expect(withoutBridge).not.toContain('2');
+    expect(ids(graph, [1, 0, 0], { filter: { subject: 'dogs' } })).toEqual([]);
+    expect(() => ids(graph, [1, 0, 0], { filter: { subject: { $like: 'c' } } })).toThrow(
+      expect.objectContaining({ code: 'FILTER_INVALID' }),
+    );
+  });
+
+  it('orders equal ranks by id', () => {
+    const graph = new GraphRAG(2, 0.9);
+    for (const id of ['b', 'a', 'c']) graph.addNode({ id, content: id, embedding: [1, 0] });
+    expect(ids(graph, [1, 0])).toEqual(['a', 'b', 'c']);
+  });
+
+  it('replaces a node of the same id, updates contents, and forgets everything on request', () => {
+    const graph = createPets();
+    graph.updateNodeContent('0', 'cats purr loudly');
+    graph.addNode({ id: '4', content: 'replaced', embedding: [0, 0, 1] });
+    expect(graph.getNodes().map(({ content }) => content)).toEqual([
+      'cats purr loudly',
+      'cats sleep',
+      'pets and boats',
+      'boats sail',
+      'replaced',
+    ]);
+    expect(ids(graph, [0, 0, 1])[0]).toBe('4');
+    graph.clear();
+    expect(graph.getNodes()).toEqual([]);
+    expect(ids(graph, [1, 0, 0])).toEqual([]);
+  });
+
+  it('connects a passage with the twenty most similar ones at most', () => {
+    const graph = new GraphRAG(2, 0);
+    const many = Array.from({ length: 60 }, (_, n) => [Math.cos(n / 100), Math.sin(n / 100)]);
+    graph.createGraph(
+      many.map((_, n) => ({ text: String(n) })),
+      many.map((vector) => ({ vector })),
+    );
+    const edges = graph.getEdges();
+    expect(edges.length).toBeLessThanOrEqual(60 * 20 * 2);
+    expect(edges.filter(({ source }) => source === '0')).toHaveLength(20);
+  });
+
+  it.each<[string, string, (graph: GraphRAG) => unknown]>([
+    ['a node without embedding', 'Node must have an embedding', (graph) => graph.addNode({ id: 'x', content: 'x' })],
+    [
+      'a short embedding',
+      'Embedding dimension must be 3',
+      (graph) => graph.addNode({ id: 'x', content: 'x', embedding: [1] }),
+    ],
+    [
+      'an edge to nowhere',
+      'Both source and target nodes must exist',
+      (graph) => graph.addEdge({ source: '0', target: 'x', weight: 1, type: 't' }),
+    ],
+    [
+      'a weightless edge',
+      'must be positive',
+      (graph) => graph.addEdge({ source: '0', target: '1', weight: 0, type: 't' }),
+    ],
+    ['no chunks', 'Chunks and embeddings arrays must not be empty', (graph) => graph.createGraph([], [])],
+    [
+      'too few embeddings',
+      'Chunks and embeddings must have the same length',
+      (graph) => graph.createGraph(chunks, embeddings.slice(1)),
+    ],
+    ['a short query', 'Query embedding must have dimension 3', (graph) => graph.query({ query: [1] })],
+    ['topK 0', 'TopK must be greater than 0', (graph) => graph.query({ query: [1, 0, 0], topK: 0 })],
+    [
+      'no steps',
+      'Random walk steps must be greater than 0',
+      (graph) => graph.query({ query: [1, 0, 0], randomWalkSteps: 0 }),
+    ],
+    [
+      'a restart probability of 0',
+      'Restart probability must be between 0 and 1',
+      (graph) => graph.query({ query: [1, 0, 0], restartProb: 0 }),
+    ],
+    ['content of an unknown node', "There is no node 'x'", (graph) => graph.updateNodeContent('x', 'y')],
+    [
+      'a snapshot of another version',
+      'Unsupported GraphRAG snapshot version: 2',
+      (graph) => GraphRAG.deserialize({ ...graph.serialize(), version: 2 as 1 }),
+    ],
+    [
+      'a snapshot with an edge to nowhere',
+      'Edge references unknown node: x',
+      (graph) =>
+        GraphRAG.deserialize({ ...graph.serialize(), edges: [{ source: '0', target: 'x', weight: 1, type: 't' }] }),
+    ],
+  ])('refuses %s', (_what, message, act) => {
+    const graph = createPets();
+    expect(() => act(graph)).toThrow(
+      expect.objectContaining({ code: 'GRAPH_INVALID', message: expect.stringContaining(message) }),
+    );
+    expect(graph.getNodes()).toHaveLength(5);
+  });
+});

@@ -1,0 +1,81 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createAdjacency, type WeightedEdge } from './adjacency.js';
+import { personalisedPageRank } from './personalised-page-rank.js';
+
+const graphs = fc.integer({ min: 1, max: 12 }).chain((nodeCount) => {
+  const node = fc.integer({ min: 0, max: nodeCount - 1 });
+  const edge = fc.record({ from: node, to: node, weight: fc.double({ min: 0.01, max: 10, noNaN: true }) });
+  return fc.record({
+    nodeCount: fc.constant(nodeCount),
+    edges: fc.array(edge, { maxLength: 40 }),
+    seeds: fc.uniqueArray(node, { minLength: 1, maxLength: nodeCount }),
+    restartProb: fc.double({ min: 0.05, max: 0.95, noNaN: true }),
+  });
+});
+
+/** Solves `p = (1 − α)·Mᵀp + α·s` by elimination, where nodes without edges lead back to the seeds. */
+function solve(
+  nodeCount: number,
+  edges: readonly WeightedEdge[],
+  seeds: ReadonlyMap<number, number>,
+  restartProb: number,
+): number[] {
+  const matrix: number[][] = Array.from({ length: nodeCount }, (_row, row) =>
+    Array.from({ length: nodeCount + 1 }, (_column, column) => (row === column ? 1 : 0)),
+  );
+  for (let from = 0; from < nodeCount; from += 1) {
+    const own = edges.filter((edge) => edge.from === from);
+    const total = own.reduce((sum, { weight }) => sum + weight, 0);
+    for (const { to, weight } of own) (matrix[to] as number[])[from]! -= ((1 - restartProb) * weight) / total;
+    if (own.length === 0)
+      for (const [seed, chance] of seeds) (matrix[seed] as number[])[from]! -= (1 - restartProb) * chance;
+  }
+  for (const [seed, chance] of seeds) (matrix[seed] as number[])[nodeCount] = restartProb * chance;
+  for (let pivot = 0; pivot < nodeCount; pivot += 1) {
+    const best = matrix.slice(pivot).reduce((a, b) => (Math.abs(b[pivot]!) > Math.abs(a[pivot]!) ? b : a));
+    const place = matrix.indexOf(best);
+    [matrix[pivot], matrix[place]] = [best, matrix[pivot] as number[]];
+    for (const row of matrix) {
+      if (row === best) continue;
+      const factor = row[pivot]! / best[pivot]!;
+      for (let column = pivot; column <= nodeCount; column += 1) row[column]! -= factor * best[column]!;
+    }
+  }
+  return matrix.map((row, number) => row[nodeCount]! / row[number]!);
+}
+
+describe('personalisedPageRank', () => {
+  it('agrees with a direct solution', () => {
+    fc.assert(
+      fc.property(graphs, ({ nodeCount, edges, seeds: nodes, restartProb }) => {
+        const seeds = new Map(nodes.map((node) => [node, 1 / nodes.length]));
+        const adjacency = createAdjacency(nodeCount, edges);
+        const ranks = personalisedPageRank({ adjacency, seeds, restartProb, maxIterations: 10_000, tolerance: 1e-14 });
+        solve(nodeCount, edges, seeds, restartProb).forEach((expected, node) =>
+          expect(ranks[node]).toBeCloseTo(expected, 9),
+        );
+        expect(ranks.reduce((sum, rank) => sum + rank, 0)).toBeCloseTo(1, 9);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps the promised bound on its error', () => {
+    fc.assert(
+      fc.property(
+        graphs,
+        fc.integer({ min: 1, max: 20 }),
+        ({ nodeCount, edges, seeds: nodes, restartProb }, maxIterations) => {
+          const seeds = new Map(nodes.map((node) => [node, 1 / nodes.length]));
+          const adjacency = createAdjacency(nodeCount, edges);
+          const ranks = personalisedPageRank({ adjacency, seeds, restartProb, maxIterations, tolerance: 0 });
+          const exact = solve(nodeCount, edges, seeds, restartProb);
+          const error = exact.reduce((sum, rank, node) => sum + Math.abs(rank - (ranks[node] as number)), 0);
+          expect(error).toBeLessThanOrEqual(2 * (1 - restartProb) ** maxIterations + 1e-9);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
