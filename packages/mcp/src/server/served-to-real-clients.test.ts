@@ -183,14 +183,12 @@ describe.each(kinds)('%s', (_name, kind) => {
     const outcome = await bound(await connect())
       .callTool({ name })
       .catch((error: unknown) => error);
-    if (kind.era === 'modern') {
-      expect(outcome).toMatchObject({ code: -32021, data: { requiredCapabilities: { [capability]: {} } } });
-    } else {
-      expect(outcome).toMatchObject({
-        isError: true,
-        content: [{ text: expect.stringContaining(`did not declare the capability {"${capability}"`) }],
-      });
-    }
+    const refused = { code: -32021, data: { requiredCapabilities: { [capability]: {} } } };
+    const told = {
+      isError: true,
+      content: [{ text: expect.stringContaining(`did not declare the capability {"${capability}"`) }],
+    };
+    expect(outcome).toMatchObject(kind.era === 'modern' ? refused : told);
   });
 
   test.each(['http://example.com/pay', 'https://user:secret@example.com/', 'javascript:alert(1)', 'nonsense'])(
@@ -211,37 +209,44 @@ describe.each(kinds)('%s', (_name, kind) => {
       content: [{ text: expect.stringContaining("cannot send 'tools/list'") }],
     });
   });
+});
 
-  test('changes reach those who asked for them', async () => {
+const listChanges = ['resources', 'prompts', 'tools'].map((name) => `notifications/${name}/list_changed`);
+
+describe.each(kinds.filter(([, { era }]) => era === 'modern'))('%s', (_name, kind) => {
+  test('changes reach a listener, as far as it asked for them', async () => {
     const heard: string[] = [];
-    const { callTool, subscribeResource, unsubscribeResource, listen } = bound(
-      await connect({ onChange: (method, uri) => void heard.push(uri ?? method) }),
-    );
-    const lists = ['resources', 'prompts', 'tools'].map((name) => `notifications/${name}/list_changed`);
-    if (kind.era === 'modern') {
-      const subscription = await listen?.({ toolsListChanged: true, resourceSubscriptions: ['note://watched'] });
-      expect(subscription.honoredFilter).toEqual({
-        toolsListChanged: true,
-        resourceSubscriptions: ['note://watched'],
-      });
-      await callTool({ name: 'change' });
-      await vi.waitFor(() => expect(heard).toEqual(['note://watched', lists[2]]));
-      await subscription.close();
-      await callTool({ name: 'change' });
-      expect(heard).toHaveLength(2);
-    } else {
-      await subscribeResource({ uri: 'note://watched' });
-      // The stream that carries the news is opened by the client in its own time.
-      await vi.waitFor(async () => {
-        heard.length = 0;
-        await callTool({ name: 'change' });
-        await vi.waitFor(() => expect(heard).toEqual(['note://watched', ...lists]), 200);
-      }, 5000);
-      await unsubscribeResource({ uri: 'note://watched' });
+    const client = await kind.connect({ onChange: (method, uri) => void heard.push(uri ?? method) });
+    const { callTool, listen } = bound(client);
+    const filter = { toolsListChanged: true, resourceSubscriptions: ['note://watched'] };
+    const subscription = await listen?.(filter);
+    expect(subscription.honoredFilter).toEqual(filter);
+    await callTool({ name: 'change' });
+    await vi.waitFor(() => expect(heard).toEqual(['note://watched', 'notifications/tools/list_changed']));
+    await subscription.close();
+    await callTool({ name: 'change' });
+    expect(heard).toHaveLength(2);
+    await client.close();
+  });
+});
+
+describe.each(kinds.filter(([, { era }]) => era === 'legacy'))('%s', (_name, kind) => {
+  test('changes of lists reach every client, changes of a resource those that subscribed', async () => {
+    const heard: string[] = [];
+    const client = await kind.connect({ onChange: (method, uri) => void heard.push(uri ?? method) });
+    const { callTool, subscribeResource, unsubscribeResource } = bound(client);
+    await subscribeResource({ uri: 'note://watched' });
+    // The stream that carries the news is opened by the client in its own time.
+    await vi.waitFor(async () => {
       heard.length = 0;
       await callTool({ name: 'change' });
-      await vi.waitFor(() => expect(heard).toEqual(lists));
-    }
+      await vi.waitFor(() => expect(heard).toEqual(['note://watched', ...listChanges]), 200);
+    }, 5000);
+    await unsubscribeResource({ uri: 'note://watched' });
+    heard.length = 0;
+    await callTool({ name: 'change' });
+    await vi.waitFor(() => expect(heard).toEqual(listChanges));
+    await client.close();
   });
 });
 

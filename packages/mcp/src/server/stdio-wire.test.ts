@@ -67,7 +67,7 @@ describe('a server over stdio', () => {
   test('P14 console.log of a tool never reaches standard output', async () => {
     const { write, lines, raw } = start();
     write(line(rpc('initialize', initializeParams)));
-    await expect.poll(() => lines.length).toBe(1);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
     expect(raw()).not.toContain('ready');
   });
 
@@ -98,7 +98,9 @@ describe('a server over stdio', () => {
     write(line(rpc('tools/call', { name: 'echo', arguments: { message: 'x' }, _meta: envelope }, 'new')));
     write(line({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'old' } }));
     write(line(rpc('ping', undefined, 'last')));
-    await expect.poll(() => lines.map(({ id }) => id as string).toSorted()).toEqual(['last', 'new']);
+    await expect
+      .poll(() => lines.map(({ id }) => id as string).toSorted(), { timeout: 10_000 })
+      .toEqual(['last', 'new']);
     expect(lines.find(({ id }) => id === 'new').result.resultType).toBe('complete');
   });
 
@@ -106,7 +108,7 @@ describe('a server over stdio', () => {
     const { write, lines } = start();
     write(line(rpc('tools/call', { name: 'wait', arguments: { milliseconds: 200 } }, 1)));
     write(line(rpc('ping', undefined, 1)));
-    await expect.poll(() => lines.length).toBe(2);
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(2);
     expect(lines[0].error.code).toBe(-32600);
     expect(lines[1].result.content[0].text).toBe('waited');
   });

@@ -41,12 +41,34 @@ export function matchUriTemplate(template: string, uri: string): UriVariables | 
   return variables;
 }
 
+/** By the algorithm of Knuth, Morris and Pratt: a literal that repeats itself costs no more than another one. */
 function afterLiteral(uri: string, literal: string, from: Uint8Array): Uint8Array {
   const to = new Uint8Array(from.length);
-  for (let position = 0; position < from.length; position += 1) {
-    if (from[position] === 1 && uri.startsWith(literal, position)) to[position + literal.length] = 1;
+  const borders = bordersOf(literal);
+  let matched = 0;
+  for (let position = 0; position < uri.length; position += 1) {
+    matched = extend(literal, borders, matched, uri[position] as string);
+    if (matched < literal.length) continue;
+    if (from[position + 1 - literal.length] === 1) to[position + 1] = 1;
+    matched = borders[matched - 1] as number;
   }
   return to;
+}
+
+/** For each beginning of a text, the length of its longest own beginning that is also its end. */
+function bordersOf(text: string): readonly number[] {
+  const borders = [0];
+  for (let length = 1; length < text.length; length += 1) {
+    borders.push(extend(text, borders, borders[length - 1] as number, text[length] as string));
+  }
+  return borders;
+}
+
+/** How much of the text is matched after one more character. */
+function extend(text: string, borders: readonly number[], matched: number, character: string): number {
+  let length = matched;
+  while (length > 0 && text[length] !== character) length = borders[length - 1] as number;
+  return text[length] === character ? length + 1 : length;
 }
 
 function afterExpression(uri: string, expression: Expression, from: Uint8Array): Uint8Array {

@@ -1,0 +1,79 @@
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createFullServer } from '../../test/full-server.ts';
+import { connectV1, type ClientAnswers } from '../../test/real-clients.ts';
+import type { MCPServer } from './mcp-server.js';
+
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close();
+});
+
+const question = {
+  message: 'Your name?',
+  requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] },
+};
+
+async function serve(): Promise<{
+  server: MCPServer;
+  connect: (answers: ClientAnswers) => Promise<string | undefined>;
+}> {
+  const server = createFullServer();
+  opened.push({ close: () => server.close({ grace: 100 }) });
+  const { url } = await server.listen();
+  return {
+    server,
+    connect: async (answers) => {
+      const transport = new HttpV1(new URL(url));
+      opened.push(await connectV1(transport, answers));
+      return transport.sessionId;
+    },
+  };
+}
+
+describe('server.elicitation.sendRequest', () => {
+  test('asks the one client that is connected', async () => {
+    const { server, connect } = await serve();
+    await connect({ elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) });
+    // The stream for requests of the server is opened by the client in its own time.
+    const answer = await vi.waitFor(() => server.elicitation.sendRequest(question), 5000);
+    expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });
+  });
+
+  test('E03 asks the session that is named, of several', async () => {
+    const { server, connect } = await serve();
+    const ids: (string | undefined)[] = [];
+    for (const name of ['Ada', 'Bob', 'Cleo'])
+      ids.push(await connect({ elicit: () => ({ action: 'accept', content: { name } }) }));
+    const ask = (sessionId?: string): Promise<unknown> =>
+      vi.waitFor(() => server.elicitation.sendRequest(question, sessionId === undefined ? {} : { sessionId }), 5000);
+    expect(await ask(ids[1])).toMatchObject({ content: { name: 'Bob' } });
+    expect(await ask(ids[0])).toMatchObject({ content: { name: 'Ada' } });
+    await expect(server.elicitation.sendRequest(question)).rejects.toMatchObject({
+      code: 'ELICITATION_NO_CLIENT',
+      message: expect.stringContaining('3 clients are connected'),
+    });
+    await expect(server.elicitation.sendRequest(question, { sessionId: 'nobody' })).rejects.toMatchObject({
+      code: 'ELICITATION_NO_CLIENT',
+    });
+  });
+
+  test('E01 an answer off the schema, E02 nobody to ask, no capability and no answer in time are named errors', async () => {
+    const { server, connect } = await serve();
+    await expect(server.elicitation.sendRequest(question)).rejects.toMatchObject({ code: 'ELICITATION_NO_CLIENT' });
+    const [off, unable, silent] = [
+      await connect({ elicit: () => ({ action: 'accept', content: { name: 5 } }) }),
+      await connect({}),
+      await connect({ elicit: () => new Promise(() => {}) as never }),
+    ] as [string, string, string];
+    const codeOf = (sessionId: string, timeout = 5000): Promise<unknown> =>
+      server.elicitation
+        .sendRequest(question, { sessionId, timeout })
+        .catch((error: { code: string; message: string }) => error);
+    await vi.waitFor(async () => {
+      expect(await codeOf(off)).toMatchObject({ code: 'ELICITATION_FAILED', message: expect.stringContaining('fit') });
+      expect(await codeOf(silent, 100)).toMatchObject({ code: 'ELICITATION_TIMEOUT' });
+    }, 5000);
+    expect(await codeOf(unable)).toMatchObject({ code: 'ELICITATION_NOT_SUPPORTED' });
+  });
+});

@@ -1,0 +1,54 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { pageOf } from './list-page.js';
+
+const keyOf = (item: string): string => item;
+
+/** Reads a list page by page; `change` is applied after every page. */
+function readAll(list: string[], pageSize: number, change: (list: string[]) => string[] = (same) => same): string[] {
+  const read: string[] = [];
+  let cursor: string | undefined;
+  let items = list;
+  do {
+    const page = pageOf(items, keyOf, { params: cursor === undefined ? {} : { cursor }, pageSize });
+    expect(page.items.length).toBeLessThanOrEqual(pageSize);
+    read.push(...page.items);
+    cursor = page.nextCursor;
+    items = change(items);
+  } while (cursor !== undefined && read.length < 1000);
+  return read;
+}
+
+describe('pages', () => {
+  const lists = fc.uniqueArray(fc.string(), { maxLength: 40 });
+
+  test('all pages together are the list', () => {
+    fc.assert(
+      fc.property(lists, fc.integer({ min: 1, max: 50 }), (list, pageSize) => {
+        expect(readAll(list, pageSize)).toEqual(list);
+      }),
+    );
+  });
+
+  test('items that are added in front are neither read twice, nor push others out', () => {
+    fc.assert(
+      fc.property(lists, fc.integer({ min: 1, max: 10 }), (list, pageSize) => {
+        let count = 0;
+        const read = readAll(list, pageSize, (now) => [`new item ${(count += 1)}`, ...now]);
+        expect(read).toEqual(list);
+      }),
+    );
+  });
+
+  test('when the last item of a page is removed, the next page goes on behind it', () => {
+    const { nextCursor } = pageOf(['a', 'b', 'c', 'd'], keyOf, { params: {}, pageSize: 2 });
+    const next = pageOf(['a', 'c', 'd'], keyOf, { params: { cursor: nextCursor }, pageSize: 2 });
+    expect(next).toEqual({ items: ['c', 'd'], nextCursor: undefined });
+  });
+
+  test.each([1, null, {}, '', 'x', '1', '%', '-1:a'])('the cursor %j is refused', (cursor) => {
+    expect(() => pageOf(['a'], keyOf, { params: { cursor }, pageSize: 1 })).toThrow(
+      expect.objectContaining({ code: -32602 }) as Error,
+    );
+  });
+});
