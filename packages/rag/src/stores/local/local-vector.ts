@@ -1,4 +1,3 @@
-import { QuiverError } from '@quiver/core';
 import {
   checkUpsert,
   indexNotFound,
@@ -7,6 +6,9 @@ import {
   toPlainMetadata,
   toVector,
 } from '../../store/check-arguments.js';
+import { requireIndexName } from '../../store/index-name.js';
+import { requireIndexShape, requireSameShape } from '../../store/index-options.js';
+import { requireFilter } from '../../store/require-filter.js';
 import type {
   CreateIndexParams,
   DeleteVectorsParams,
@@ -18,7 +20,6 @@ import type {
   UpdateVectorParams,
   UpsertParams,
   VectorMatch,
-  VectorMetric,
   VectorRecord,
   VectorStore,
 } from '../../store/vector-store.js';
@@ -33,7 +34,8 @@ export interface LocalVectorOptions {
   path?: string;
 }
 
-const metrics: readonly VectorMetric[] = ['cosine', 'euclidean', 'dotproduct'];
+/** Leaves room for an ending in file systems that allow 255 bytes. */
+const longestIndexName = 100;
 const defaultPageSize = 1000;
 
 /**
@@ -62,21 +64,12 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   }
 
   async createIndex({ indexName, dimension, metric = 'cosine' }: CreateIndexParams): Promise<void> {
-    requireIndexName(indexName);
-    if (!Number.isInteger(dimension) || dimension < 1)
-      throw invalidArgument(`The dimension of an index must be a positive integer, not ${String(dimension)}.`);
-    if (!metrics.includes(metric))
-      throw invalidArgument(`Unknown metric '${String(metric)}'; known: ${metrics.join(', ')}.`);
+    requireIndexName(indexName, longestIndexName);
+    requireIndexShape({ dimension, metric });
     await this.#change(async (holder) => {
       const existing = (await holder.find(indexName))?.index.header;
       if (!existing) return holder.create({ name: indexName, dimension, metric });
-      if (existing.dimension !== dimension || existing.metric !== metric) {
-        throw new QuiverError(
-          'VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH',
-          `The index '${indexName}' exists with dimension ${existing.dimension} and metric ${existing.metric}, not ${dimension} and ${metric}. Delete it first, or choose another name.`,
-          { details: { indexName, existing: existing.dimension, requested: dimension } },
-        );
-      }
+      requireSameShape(indexName, existing, { dimension, metric });
     });
   }
 
@@ -195,7 +188,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   }
 
   async #require(indexName: string): Promise<StoredIndex> {
-    requireIndexName(indexName);
+    requireIndexName(indexName, longestIndexName);
     const holder = await this.#open();
     const stored = await holder.find(indexName);
     if (!stored) throw indexNotFound(indexName, await holder.list());
@@ -206,7 +199,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     indexName: string,
     change: (stored: StoredIndex, holder: IndexHolder) => Promise<Result>,
   ): Promise<Result> {
-    requireIndexName(indexName);
+    requireIndexName(indexName, longestIndexName);
     return this.#change(async (holder) => {
       const stored = await holder.findToWrite(indexName);
       if (!stored) throw indexNotFound(indexName, await holder.list());
@@ -226,18 +219,4 @@ async function openHolder({ path }: LocalVectorOptions): Promise<IndexHolder> {
   // Loaded here, so that a store in memory also works where there is no file system.
   const { IndexFolder } = await import('./durable/index-folder.js');
   return new IndexFolder(path);
-}
-
-/** Names become file names, so they must mean one file, on every system, inside the folder. */
-function requireIndexName(indexName: string): void {
-  if (typeof indexName === 'string' && /^[a-z0-9][a-z0-9_-]{0,99}$/i.test(indexName)) return;
-  throw invalidArgument(
-    `'${String(indexName)}' cannot name an index: use 1 to 100 letters, digits, '_' and '-', beginning with a letter or digit.`,
-  );
-}
-
-function requireFilter<Filter>(filter: Filter | null | undefined): Filter {
-  if (filter === undefined || filter === null)
-    throw invalidArgument('Give an id or a filter; to remove everything, use truncateIndex().');
-  return filter;
 }

@@ -1,0 +1,132 @@
+import { QuiverError } from '@quiver/core';
+import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/index.js';
+import { isStorableText, type SqlParameters } from './sql-text.js';
+
+export interface SqlCondition {
+  /** A boolean expression that is never NULL. */
+  readonly sql: string;
+  /** `false`: the expression lets more rows through than the filter, which must be evaluated on what comes back. */
+  readonly exact: boolean;
+}
+
+/**
+ * A filter as a condition on the `jsonb` column `metadata`. Field names and values become parameters; nothing of the filter is
+ * part of the text.
+ *
+ * `$regex` cannot be said in SQL, because the two kinds of patterns differ, and `$contains` only for ASCII text, because the two
+ * ways to lower case differ. There the condition is a superset.
+ *
+ * @throws `FILTER_NOT_SUPPORTED` for text that PostgreSQL cannot hold: NUL characters and halves of surrogate pairs
+ */
+export function filterToSql(filter: Filter, parameters: SqlParameters): SqlCondition {
+  const state: State = { parameters, aliases: 0, exact: true };
+  const sql = compile(state, filter, 'metadata', true);
+  return { sql, exact: state.exact };
+}
+
+interface State {
+  readonly parameters: SqlParameters;
+  aliases: number;
+  exact: boolean;
+}
+
+/** @param widen - whether an inexact condition may let too many rows through or, inside a negation, too few */
+function compile(state: State, filter: Filter, root: string, widen: boolean): string {
+  switch (filter.kind) {
+    case 'and':
+    case 'or': {
+      if (filter.filters.length === 0) return filter.kind === 'and' ? 'TRUE' : 'FALSE';
+      const parts = filter.filters.map((part) => compile(state, part, root, widen));
+      return `(${parts.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`;
+    }
+    case 'not':
+      return `(NOT ${compile(state, filter.filter, root, !widen)})`;
+    case 'equal':
+      // `@>` is also true for an array that holds the scalar.
+      return `COALESCE(${read(state, filter.path, root)} @> ${scalar(state, filter.value)}, ${filter.value === null ? 'TRUE' : 'FALSE'})`;
+    case 'in': {
+      if (filter.values.length === 0) return 'FALSE';
+      const list = state.parameters.add(filter.values.map((value) => toJson(value)));
+      return `COALESCE(${read(state, filter.path, root)} @> ANY (${list}::text[]::jsonb[]), ${filter.values.includes(null) ? 'TRUE' : 'FALSE'})`;
+    }
+    case 'order':
+      return anyValue(state, read(state, filter.path, root), (value) =>
+        compare(state, value, filter.order, filter.value),
+      );
+    case 'exists':
+      return `(${read(state, filter.path, root)} IS NOT NULL)`;
+    case 'size': {
+      const value = read(state, filter.path, root);
+      const size = state.parameters.add(String(filter.size));
+      return `(CASE WHEN jsonb_typeof(${value}) = 'array' THEN jsonb_array_length(${value}) = ${size}::text::bigint ELSE FALSE END)`;
+    }
+    case 'regex':
+      state.exact = false;
+      return widen ? 'TRUE' : 'FALSE';
+    case 'contains':
+      return contains(state, read(state, filter.path, root), filter.value, widen);
+    case 'element': {
+      const value = read(state, filter.path, root);
+      const element = `element${(state.aliases += 1)}`;
+      const inner = compile(state, filter.filter, `${element}.value`, widen);
+      return `(CASE WHEN jsonb_typeof(${value}) = 'array' THEN EXISTS (SELECT 1 FROM jsonb_array_elements(${value}) AS ${element}(value) WHERE ${inner}) ELSE FALSE END)`;
+    }
+  }
+}
+
+/** A key that itself contains the dots comes first, as in the evaluator. */
+function read(state: State, path: FieldPath, root: string): string {
+  if (path.length === 0) return root;
+  const walk = path.reduce((holder, key) => {
+    const place = state.parameters.add(requireText(key));
+    // Arrays have elements under `0`, `1` and so on, but PostgreSQL would also take `-1` and `01`.
+    return /^(?:0|[1-9]\d{0,8})$/.test(key) ? `(${holder} #> ARRAY[${place}::text])` : `(${holder} -> ${place}::text)`;
+  }, root);
+  if (path.length === 1) return walk;
+  return `COALESCE(${root} -> ${state.parameters.add(requireText(path.join('.')))}::text, ${walk})`;
+}
+
+/** A test of the value, or of any element if it is an array. */
+function anyValue(state: State, value: string, test: (value: string) => string): string {
+  const element = `element${(state.aliases += 1)}`;
+  return `(CASE jsonb_typeof(${value}) WHEN 'array' THEN EXISTS (SELECT 1 FROM jsonb_array_elements(${value}) AS ${element}(value) WHERE ${test(`${element}.value`)}) ELSE COALESCE(${test(value)}, FALSE) END)`;
+}
+
+const comparisons: Readonly<Record<FilterOrder, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+
+/** Numbers as numbers, strings by code points; a value of another type never matches. */
+function compare(state: State, value: string, order: FilterOrder, limit: string | number): string {
+  const comparison = comparisons[order];
+  if (typeof limit === 'number') {
+    return `(CASE WHEN jsonb_typeof(${value}) = 'number' THEN ${value} ${comparison} ${scalar(state, limit)} ELSE FALSE END)`;
+  }
+  const text = state.parameters.add(requireText(limit));
+  return `(CASE WHEN jsonb_typeof(${value}) = 'string' THEN (${value} #>> '{}') COLLATE "C" ${comparison} ${text}::text ELSE FALSE END)`;
+}
+
+function contains(state: State, value: string, part: FilterScalar, widen: boolean): string {
+  const element = `${value} @> ${scalar(state, part)}`;
+  if (typeof part !== 'string') return `(CASE jsonb_typeof(${value}) WHEN 'array' THEN ${element} ELSE FALSE END)`;
+  state.exact = false;
+  const text = `(${value} #>> '{}')`;
+  const found = `position(${state.parameters.add(part.toLowerCase())}::text IN lower(${text} COLLATE "C")) > 0`;
+  const isAscii = `octet_length(${text}) = char_length(${text})`;
+  const inText = widen ? `(${found} OR NOT ${isAscii})` : `(${found} AND ${isAscii})`;
+  return `(CASE jsonb_typeof(${value}) WHEN 'array' THEN ${element} WHEN 'string' THEN ${inText} ELSE FALSE END)`;
+}
+
+function scalar(state: State, value: FilterScalar): string {
+  return `${state.parameters.add(toJson(value))}::text::jsonb`;
+}
+
+function toJson(value: FilterScalar): string {
+  return JSON.stringify(typeof value === 'string' ? requireText(value) : value);
+}
+
+function requireText(text: string): string {
+  if (isStorableText(text)) return text;
+  throw new QuiverError(
+    'FILTER_NOT_SUPPORTED',
+    `PostgreSQL cannot compare with ${JSON.stringify(text.slice(0, 80))}: text must not hold NUL characters or halves of surrogate pairs.`,
+  );
+}

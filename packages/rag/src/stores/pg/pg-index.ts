@@ -1,0 +1,97 @@
+import type { VectorMetric } from '../../store/vector-store.js';
+import { quoteIdentifier } from './sql-text.js';
+import type { SqlQuery } from './sql-database.js';
+
+/** How vectors are found: through a graph, through lists around centres, or by comparing all. */
+export type PgIndexType = 'hnsw' | 'ivfflat' | 'flat';
+
+/** `halfvec` takes half the space; its numbers have three to four digits. */
+export type PgVectorType = 'vector' | 'halfvec';
+
+/** An index as the database describes it. */
+export interface PgIndex {
+  /** Schema and table, quoted. */
+  readonly table: string;
+  readonly dimension: number;
+  readonly metric: VectorMetric;
+  readonly vectorType: PgVectorType;
+  readonly type: PgIndexType;
+  /** Parameters of the index, for example `{ m: 16, ef_construction: 64 }` or `{ lists: 100 }`. */
+  readonly config: Readonly<Record<string, number>>;
+}
+
+/** The extension, which may live in any schema: names are always qualified, so the search path has no influence. */
+export interface PgVectorExtension {
+  /** Quoted. */
+  readonly schema: string;
+  /** Whether an index can go on searching until enough rows pass a filter: pgvector 0.8. */
+  readonly scansOn: boolean;
+}
+
+/** Ready for statements. */
+export interface OpenIndex extends PgIndex {
+  readonly extension: PgVectorExtension;
+}
+
+export async function readExtension(query: SqlQuery): Promise<PgVectorExtension | undefined> {
+  const [row] = await query(
+    `SELECT n.nspname AS schema, e.extversion AS version FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'`,
+  );
+  if (!row) return undefined;
+  const [major = 0, minor = 0] = String(row['version']).split('.').map(Number);
+  return { schema: quoteIdentifier(String(row['schema'])), scansOn: major > 0 || minor >= 8 };
+}
+
+/** The largest dimension that an index of each element type can have. */
+export const indexableDimension: Readonly<Record<PgVectorType, number>> = { vector: 2000, halfvec: 4000 };
+
+/** Written as the table's comment: it tells our tables from others. */
+const mark = 'quiver vectors, metric ';
+
+export function toComment(metric: VectorMetric): string {
+  return `'${mark}${metric}'`;
+}
+
+/** @returns `undefined` when there is no such table, or when it is not one of ours */
+export async function readIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<PgIndex | undefined> {
+  const [row] = await query(
+    `SELECT a.atttypmod::int AS dimension, t.typname AS vector_type, pg_catalog.obj_description(c.oid, 'pg_class') AS comment, i.type, i.options
+     FROM pg_catalog.pg_class c
+     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'embedding'
+     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+     LEFT JOIN LATERAL (
+       SELECT am.amname AS type, array_to_string(ic.reloptions, ',') AS options
+       FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class ic ON ic.oid = x.indexrelid JOIN pg_catalog.pg_am am ON am.oid = ic.relam
+       WHERE x.indrelid = c.oid AND x.indisvalid AND am.amname IN ('hnsw', 'ivfflat') ORDER BY ic.relname LIMIT 1
+     ) i ON true
+     WHERE n.nspname = $1::text AND c.relname = $2::text AND c.relkind IN ('r', 'p')`,
+    [schemaName, indexName],
+  );
+  const comment = row?.['comment'];
+  if (!row || typeof comment !== 'string' || !comment.startsWith(mark)) return undefined;
+  const options = String(row['options'] ?? '').split(',');
+  return {
+    table: `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`,
+    dimension: row['dimension'] as number,
+    metric: comment.slice(mark.length) as VectorMetric,
+    vectorType: row['vector_type'] as PgVectorType,
+    type: (row['type'] ?? 'flat') as PgIndexType,
+    config: Object.fromEntries(
+      options.filter(Boolean).map((option) => {
+        const [name = '', value] = option.split('=');
+        return [name, Number(value)];
+      }),
+    ),
+  };
+}
+
+export async function listIndexNames(query: SqlQuery, schemaName: string): Promise<string[]> {
+  const rows = await query(
+    `SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname = $1::text AND c.relkind IN ('r', 'p') AND starts_with(pg_catalog.obj_description(c.oid, 'pg_class'), $2::text)
+     ORDER BY c.relname COLLATE "C"`,
+    [schemaName, mark],
+  );
+  return rows.map(({ name }) => String(name));
+}

@@ -1,0 +1,217 @@
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PgVector, type PgVectorConfig } from './index.js';
+import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+
+const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
+const databases = [pgliteForTests(), ...(server ? [server] : [])];
+afterAll(() => Promise.all(databases.map((database) => database.close())));
+
+/** The same at each run. */
+function pseudoRandom(count: number, dimension: number): number[][] {
+  let state = 1;
+  const next = (): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648 - 0.5;
+  };
+  return Array.from({ length: count }, () => Array.from({ length: dimension }, next));
+}
+
+describe.each(databases)('searching in $name', (database) => {
+  const indexName = 'search';
+  const count = 600;
+  const vectors = pseudoRandom(count, 8);
+  let store: PgVector;
+  beforeAll(async () => {
+    store = new PgVector(await database.open());
+    await store.createIndex({ indexName, dimension: 8 });
+    await store.upsert({
+      indexName,
+      vectors,
+      ids: vectors.map((_, n) => String(n).padStart(4, '0')),
+      metadata: vectors.map((_, n) => ({ n, rare: n % 100 === 0, text: n % 2 === 0 ? 'Größe' : 'size' })),
+    });
+  }, 60_000);
+
+  it('finds as many as asked for, whatever the filter leaves', async () => {
+    const queryVector = vectors[3] as number[];
+    for (const filter of [
+      undefined,
+      { rare: true },
+      { n: { $lt: 300 } },
+      { text: { $contains: 'GRÖSSE'.slice(0, 3) } },
+    ]) {
+      const exact = await store.query({ indexName, queryVector, topK: 60, filter, exact: true });
+      expect(await store.query({ indexName, queryVector, topK: 60, filter })).toHaveLength(exact.length);
+      expect(exact).toHaveLength(filter?.rare === true ? 6 : 60);
+    }
+  });
+
+  it('post-filters patterns without losing any', async () => {
+    const found = await store.query({
+      indexName,
+      queryVector: vectors[0] as number[],
+      topK: 500,
+      filter: { text: { $regex: '^GRÖ', $options: 'i' } },
+    });
+    expect(found).toHaveLength(300);
+    await store.updateVector({ indexName, filter: { text: /^siz/ }, update: { metadata: { text: 'changed' } } });
+    expect((await store.scan({ indexName, filter: { text: 'changed' } })).records).toHaveLength(300);
+  });
+
+  it('leaves out scores that are not above minScore', async () => {
+    const query = { indexName, queryVector: vectors[3] as number[], topK: 20 };
+    const all = await store.query(query);
+    const limit = all[9]?.score as number;
+    expect(await store.query({ ...query, minScore: limit })).toEqual(all.slice(0, 9));
+  });
+
+  it('takes ef and probes, as integers only', async () => {
+    const query = { indexName, queryVector: vectors[3] as number[] };
+    expect(await store.query({ ...query, ef: 200, probes: 3 })).toHaveLength(10);
+    for (const params of [{ ef: 0 }, { ef: 1.5 }, { options: { probes: '1; DROP TABLE x' as unknown as number } }]) {
+      await expect(store.query({ ...query, ...params })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    }
+  });
+
+  it.each([
+    ['hnsw', 2500, 'hnsw'],
+    ['hnsw', 4001, 'flat'],
+  ] as const)('describes its index: %s of %d dimensions is %s', async (_wanted, dimension, type) => {
+    const wide = `wide${dimension}`;
+    await store.createIndex({ indexName: wide, dimension });
+    expect(await store.describeIndex({ indexName: wide })).toMatchObject({ type, dimension, vectorType: 'vector' });
+    const rows = pseudoRandom(30, dimension);
+    await store.upsert({ indexName: wide, vectors: rows, ids: rows.map((_, n) => `w${n}`) });
+    const [best] = await store.query({ indexName: wide, queryVector: rows[7] as number[], topK: 1 });
+    expect(best).toMatchObject({ id: 'w7', score: expect.closeTo(1, 5) });
+  });
+
+  it('refuses an index that pgvector cannot build', async () => {
+    const wide = store.createIndex({ indexName: 'wider', dimension: 4001, indexConfig: { type: 'hnsw' } });
+    await expect(wide).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining('4000'),
+    });
+  });
+
+  it('builds ivfflat over data, and not before', async () => {
+    await store.createIndex({ indexName: 'lists', dimension: 8, indexConfig: { type: 'ivfflat' } });
+    await expect(store.buildIndex({ indexName: 'lists', indexConfig: { type: 'ivfflat' } })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_TOO_EARLY',
+    });
+    await store.upsert({ indexName: 'lists', vectors, ids: vectors.map((_, n) => `v${n}`) });
+    await store.buildIndex({ indexName: 'lists', indexConfig: { type: 'ivfflat', ivf: { lists: 10 } } });
+    expect(await store.describeIndex({ indexName: 'lists' })).toMatchObject({ type: 'ivfflat', config: { lists: 10 } });
+    const [best] = await store.query({ indexName: 'lists', queryVector: vectors[5] as number[], topK: 3 });
+    expect(best?.id).toBe('v5');
+  });
+
+  it('I01 I02 refuses names that are not plain, and keeps case and dashes apart', async () => {
+    for (const name of ['x"; DROP TABLE y; --', 'ä', '', 'a'.repeat(53), 'a\0b']) {
+      await expect(store.createIndex({ indexName: name, dimension: 1 })).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+      });
+      const config = { pool: {} } as unknown as PgVectorConfig;
+      expect(() => new PgVector({ ...config, schemaName: name.padEnd(64, name) })).toThrow('schema');
+    }
+    expect(() => new PgVector({ pool: {} as Pool, schemaName: 'pg_catalog' })).toThrow('schema');
+    await store.createIndex({ indexName: 'Select', dimension: 1 });
+    await store.createIndex({ indexName: 'select', dimension: 2 });
+    expect(await store.describeIndex({ indexName: 'Select' })).toMatchObject({ dimension: 1 });
+  });
+
+  it('I03 keeps two tenants apart that use the same index name', async () => {
+    const other = new PgVector(await database.open());
+    await other.createIndex({ indexName, dimension: 8 });
+    expect(await other.query({ indexName, queryVector: vectors[0] as number[] })).toEqual([]);
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count });
+  });
+
+  it('I06 stores nothing of a batch with one bad row', async () => {
+    const bad = store.upsert({
+      indexName,
+      ids: ['good', 'bad'],
+      vectors: vectors.slice(0, 2),
+      metadata: [{}, { text: 'a\0b' }],
+    });
+    await expect(bad).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    expect(await store.get({ indexName, ids: ['good'] })).toEqual([]);
+  });
+});
+
+describe.skipIf(!server)('PgVector on a server', () => {
+  const open = async (): Promise<PgVectorConfig> => (await server?.open()) as PgVectorConfig;
+
+  it('I04 creates one index from fifty calls at once through two pools', async () => {
+    const { schemaName = '' } = await open();
+    const stores = [1, 2].map(() => new PgVector({ connectionString: postgresUrl as string, schemaName, max: 5 }));
+    const calls = Array.from({ length: 50 }, (_, n) => stores[n % 2]?.createIndex({ indexName: 'one', dimension: 3 }));
+    await Promise.all(calls);
+    expect(await stores[0]?.listIndexes()).toEqual(['one']);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it('I07 finishes a hundred queries on two connections and leaks none', async () => {
+    const pool = new Pool({ connectionString: postgresUrl as string, max: 2 });
+    const { schemaName = '' } = await open();
+    const store = new PgVector({ pool, schemaName });
+    await store.createIndex({ indexName: 'busy', dimension: 2 });
+    await store.upsert({ indexName: 'busy', vectors: [[1, 2]] });
+    const query = { indexName: 'busy', queryVector: [1, 0], filter: { a: null } };
+    const results = await Promise.all(Array.from({ length: 100 }, () => store.query(query)));
+    expect(results.every((found) => found.length === 1)).toBe(true);
+    expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([2, 2, 0]);
+    await store.close();
+    expect((await pool.query('SELECT 1 AS alive')).rows).toEqual([{ alive: 1 }]);
+    await pool.end();
+  });
+
+  it('I08 answers again after its connections were ended by the server', async () => {
+    const { schemaName = '' } = await open();
+    const store = new PgVector({
+      connectionString: postgresUrl as string,
+      schemaName,
+      pgPoolOptions: { application_name: schemaName },
+    });
+    await store.createIndex({ indexName: 'kept', dimension: 1 });
+    await server?.pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+      schemaName,
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await store.listIndexes()).toEqual(['kept']);
+    await store.close();
+  });
+
+  it('I09 reads with a role that may do nothing else', async () => {
+    const { schemaName = '' } = await open();
+    const owner = new PgVector({ connectionString: postgresUrl as string, schemaName });
+    await owner.createIndex({ indexName: 'readable', dimension: 1 });
+    await owner.upsert({ indexName: 'readable', ids: ['x'], vectors: [[1]], metadata: [{ a: 1 }] });
+    const role = `reader_${schemaName}`;
+    await server?.pool.query(
+      `CREATE ROLE "${role}" LOGIN; GRANT USAGE ON SCHEMA "${schemaName}" TO "${role}"; GRANT SELECT ON ALL TABLES IN SCHEMA "${schemaName}" TO "${role}"`,
+    );
+    const url = new URL(postgresUrl as string);
+    url.username = role;
+    const reader = new PgVector({ connectionString: url.href, schemaName });
+    expect(await reader.query({ indexName: 'readable', queryVector: [1], filter: { a: 1 } })).toMatchObject([
+      { id: 'x' },
+    ]);
+    expect(await reader.describeIndex({ indexName: 'readable' })).toMatchObject({ count: 1 });
+    await expect(reader.deleteVector({ indexName: 'readable', id: 'x' })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+      details: { sqlState: '42501' },
+    });
+    await Promise.all([owner.close(), reader.close()]);
+    await server?.pool.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
+  });
+
+  it('says that a server is down', async () => {
+    const store = new PgVector({ connectionString: 'postgres://nobody:secret-word@127.0.0.1:1/none' });
+    const error: unknown = await store.query({ indexName: 'x', queryVector: [1] }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'VECTOR_STORE_FAILED', cause: expect.anything() });
+    expect(String(error)).not.toContain('secret-word');
+    await store.close();
+  });
+});

@@ -1,0 +1,184 @@
+import { isQuiverError } from '@quiver/core';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { evaluateFilter, parseFilter } from '../filter/index.js';
+import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.js';
+
+export interface DescribeFiltersOptions {
+  /** Metadata of stores that hold scalars and lists of strings only. Default `false`. */
+  flat?: boolean;
+  /** Random filters that are tried. Default 300. */
+  runs?: number;
+}
+
+const keys = ['a', 'b', 'a.b', '0', "it's", 'x"y', 'größe', "x') = '' OR 1=1 --"];
+const texts = ['', 'a', 'A', 'ab', 'aB%', '%', '_', "it's", '5', 'true', 'Äb', 'äb', 'K', '😀', '\u{ffff}', 'a\\b'];
+const numbers = [0, 1, -1, 5, 5.5, 0.1, 1e21, 1e-7, 9007199254740991];
+
+const scalar = fc.oneof(fc.constantFrom(...texts), fc.constantFrom(...numbers), fc.boolean(), fc.constant(null));
+const key = fc.constantFrom(...keys);
+const flatValue = fc.oneof(
+  fc.constantFrom(...texts),
+  fc.constantFrom(...numbers),
+  fc.boolean(),
+  fc.array(fc.constantFrom(...texts), { minLength: 1, maxLength: 3 }),
+);
+const nestedValue = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    scalar,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+
+const path = fc.oneof(
+  key,
+  fc.tuple(key, key).map((parts) => parts.join('.')),
+  fc.constantFrom('a.0', 'a.-1', 'a.01', 'a.0.b'),
+);
+const list = fc.array(scalar, { maxLength: 3 });
+const limit = fc.oneof(fc.constantFrom(...texts), fc.constantFrom(...numbers));
+const comparison = fc.oneof(
+  fc.record({ $eq: scalar }),
+  fc.record({ $ne: scalar }),
+  fc.record({ $gt: limit, $lte: limit }, { requiredKeys: ['$gt'] }),
+  fc.record({ $gte: limit }),
+  fc.record({ $lt: limit }),
+  fc.record({ $in: list }),
+  fc.record({ $nin: list }),
+  fc.record({ $all: list }),
+  fc.record({ $exists: fc.boolean() }),
+  fc.record({ $contains: scalar }),
+  fc.record({ $size: fc.integer({ min: 0, max: 3 }) }),
+  fc.record({ $regex: fc.constantFrom('^a', 'b$', '.', '^..$', '[äÄ]', 'k'), $options: fc.constantFrom('', 'i') }),
+);
+
+/** Filters of every operator of the language. */
+const filters: fc.Arbitrary<VectorMetadata> = fc.letrec<{ filter: VectorMetadata; condition: unknown }>((tie) => ({
+  condition: fc.oneof(
+    { maxDepth: 3 },
+    scalar,
+    comparison,
+    tie('filter').map((filter) => ({ $elemMatch: filter })),
+    comparison.map((operators) => ({ $elemMatch: operators })),
+    comparison.map((operators) => ({ $not: operators })),
+  ),
+  filter: fc.oneof(
+    { maxDepth: 4 },
+    fc.dictionary(path, tie('condition'), { minKeys: 1, maxKeys: 2 }),
+    fc.array(tie('filter'), { maxLength: 3 }).map((parts) => ({ $and: parts })),
+    fc.array(tie('filter'), { maxLength: 3 }).map((parts) => ({ $or: parts })),
+    fc.array(tie('filter'), { maxLength: 3 }).map((parts) => ({ $nor: parts })),
+    tie('filter').map((filter) => ({ $not: filter })),
+  ),
+})).filter;
+
+/**
+ * Compares a store with the reference evaluator: for random data and random filters it must find exactly the same records, or
+ * refuse the filter with `FILTER_NOT_SUPPORTED`.
+ *
+ * @param open - a store that holds nothing
+ */
+export function describeFilters<Store extends VectorStore>(
+  name: string,
+  open: () => Promise<Store>,
+  close: (store: Store) => Promise<void>,
+  { flat = false, runs = 300 }: DescribeFiltersOptions = {},
+): void {
+  describe(`filters of ${name}`, () => {
+    const indexName = 'filtered';
+    const metadata = fc.sample(
+      fc.dictionary(key, flat ? flatValue : nestedValue, { minKeys: flat ? 1 : 0, maxKeys: 5 }),
+      { numRuns: 80, seed: 7 },
+    );
+    const records = metadata.map((values, n) => ({
+      id: String(n).padStart(3, '0'),
+      metadata: JSON.parse(JSON.stringify(values)) as VectorMetadata,
+    }));
+    let store: Store;
+
+    beforeAll(async () => {
+      store = await open();
+      await store.createIndex({ indexName, dimension: 2 });
+      await store.upsert({
+        indexName,
+        ids: records.map(({ id }) => id),
+        vectors: records.map((_, n) => [1, n / records.length]),
+        metadata: records.map((record) => record.metadata),
+      });
+    }, 60_000);
+    afterAll(() => close(store));
+
+    function expectedIds(filter: VectorFilter): string[] {
+      const parsed = parseFilter(filter);
+      return records.filter((record) => evaluateFilter(parsed, record.metadata)).map(({ id }) => id);
+    }
+
+    it('F01 F08 F09 F10 F17 F18 F20 find what the reference evaluator finds, or are refused by name', async () => {
+      let answered = 0;
+      await fc.assert(
+        fc.asyncProperty(filters, async (filter) => {
+          // Some are nothing that the parser takes, such as a field that begins with a dollar sign inside a list.
+          fc.pre(isFilter(filter));
+          try {
+            const page = await store.scan({ indexName, filter });
+            expect(page.records.map(({ id }) => id)).toEqual(expectedIds(filter));
+            const matches = await store.query({ indexName, queryVector: [1, 0], topK: records.length, filter });
+            expect(matches.map(({ id }) => id)).toEqual(expectedIds(filter));
+            answered += 1;
+          } catch (error) {
+            if (!isQuiverError(error, 'FILTER_NOT_SUPPORTED')) throw error;
+          }
+        }),
+        { numRuns: runs },
+      );
+      expect(answered).toBeGreaterThan(runs / 20);
+    }, 120_000);
+
+    it('F19 cannot be widened from inside', async () => {
+      await fc.assert(
+        fc.asyncProperty(filters, async (filter) => {
+          const trusted = { a: { $exists: true } };
+          fc.pre(isFilter({ $and: [trusted, filter] }));
+          try {
+            const { records: found } = await store.scan({ indexName, filter: { $and: [trusted, filter] } });
+            const allowed = new Set(expectedIds(trusted));
+            expect(found.filter(({ id }) => !allowed.has(id))).toEqual([]);
+          } catch (error) {
+            if (!isQuiverError(error, 'FILTER_NOT_SUPPORTED')) throw error;
+          }
+        }),
+        { numRuns: Math.ceil(runs / 5) },
+      );
+    }, 60_000);
+
+    it.each([
+      ['F06 an unknown operator', { a: { $like: 'x' } }],
+      ['F11 __proto__', JSON.parse('{"__proto__":{"a":1}}') as VectorMetadata],
+      ['F15 NaN', { a: Number.NaN }],
+      ['F18 undefined', { a: undefined }],
+    ])('refuse %s', async (_what, filter) => {
+      await expect(store.scan({ indexName, filter })).rejects.toMatchObject({ code: 'FILTER_INVALID' });
+      await expect(store.deleteVectors({ indexName, filter })).rejects.toMatchObject({ code: 'FILTER_INVALID' });
+      expect(await store.describeIndex({ indexName })).toMatchObject({ count: records.length });
+    });
+
+    it('F13 refuse 5,000 levels without overflowing the stack', async () => {
+      let filter: VectorMetadata = { a: 1 };
+      for (let level = 0; level < 5000; level += 1) filter = { $not: filter };
+      await expect(store.query({ indexName, queryVector: [1, 0], filter })).rejects.toMatchObject({
+        code: 'FILTER_INVALID',
+      });
+    });
+  });
+}
+
+function isFilter(filter: VectorMetadata): boolean {
+  try {
+    parseFilter(filter);
+    return true;
+  } catch {
+    return false;
+  }
+}
