@@ -52,30 +52,32 @@ function isAllowed(
 }
 
 /** `LOCALHOST.:3000` → `localhost`. */
-function hostNameOf(host: string): string | undefined {
-  return /[\s/@\\?#]/.test(host) ? undefined : nameOf(`http://${host}`);
-}
+const hostNameOf = remembered((host) => (/[\s/@\\?#]/.test(host) ? undefined : nameOf(`http://${host}`)));
 
 /** `http://localhost:3000` → `localhost`; `null`, which browsers send for opaque origins, has no name. */
-function originNameOf(origin: string): string | undefined {
-  return /^https?:\/\//i.test(origin) ? nameOf(origin) : undefined;
+const originNameOf = remembered((origin) => (/^https?:\/\//i.test(origin) ? nameOf(origin) : undefined));
+
+function nameOf(url: string): string | undefined {
+  try {
+    return new URL(url).hostname.replace(/\.$/, '');
+  } catch {
+    return undefined;
+  }
 }
 
-const names = new Map<string, string | undefined>();
-const maxNames = 256;
+const maxRemembered = 256;
 
-/** Remembered per text: the same few values come with every request, and parsing a URL costs more than the rest. */
-function nameOf(url: string): string | undefined {
-  if (names.has(url)) return names.get(url);
-  if (names.size >= maxNames) names.clear();
-  let name: string | undefined;
-  try {
-    name = new URL(url).hostname.replace(/\.$/, '');
-  } catch {
-    name = undefined;
-  }
-  names.set(url, name);
-  return name;
+/** The same few header values come with every request, and judging one costs more than the rest of the guard. */
+function remembered<Verdict>(judge: (value: string) => Verdict): (value: string) => Verdict {
+  const verdicts = new Map<string, Verdict>();
+  return (value) => {
+    const known = verdicts.get(value);
+    if (known !== undefined) return known;
+    const verdict = judge(value);
+    if (verdicts.size >= maxRemembered) verdicts.clear();
+    verdicts.set(value, verdict);
+    return verdict;
+  };
 }
 
 function forbidden(message: string): ProtocolError {
@@ -116,15 +118,14 @@ export function requireJsonBody(request: HttpRequest): void {
  */
 export function requireJsonExchange(request: HttpRequest): void {
   requireJsonBody(request);
-  const accept = request.header('accept');
-  if (!accepts(accept, 'application', 'json') || !accepts(accept, 'text', 'event-stream')) {
+  if (!acceptsAnyAnswer(request.header('accept') ?? '*/*')) {
     throw notAcceptable('Not Acceptable: Client must accept both application/json and text/event-stream');
   }
 }
 
 /** @throws ProtocolError with HTTP status 406 */
 export function requireEventStream(request: HttpRequest): void {
-  if (!accepts(request.header('accept'), 'text', 'event-stream'))
+  if (!accepts(request.header('accept') ?? '*/*', 'text', 'event-stream'))
     throw notAcceptable('Not Acceptable: Client must accept text/event-stream');
 }
 
@@ -135,8 +136,11 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /** No `Accept` header accepts everything. @see [RFC 9110, section 12.5.1](https://www.rfc-editor.org/rfc/rfc9110.html#section-12.5.1) */
-function accepts(accept: string | undefined, type: string, subtype: string): boolean {
-  if (accept === undefined) return true;
+const acceptsAnyAnswer = remembered(
+  (accept) => accepts(accept, 'application', 'json') && accepts(accept, 'text', 'event-stream'),
+);
+
+function accepts(accept: string, type: string, subtype: string): boolean {
   const text = accept.toLowerCase();
   return text.includes(`${type}/${subtype}`) || text.includes(`${type}/*`) || text.includes('*/*');
 }

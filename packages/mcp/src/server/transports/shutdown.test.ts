@@ -1,0 +1,181 @@
+import { createServer, request } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { readEvents } from '../../../test/event-reader.ts';
+import { aborted, exampleTools } from '../../../test/example-tools.ts';
+import { openSession, rpc, send } from '../../../test/wire.ts';
+import { MCPServer } from '../mcp-server.js';
+
+const create = (): MCPServer => new MCPServer({ name: 'Closing', version: '1.0.0', tools: exampleTools });
+const waiting = (milliseconds: number, id = 1): object =>
+  rpc('tools/call', { name: 'wait', arguments: { milliseconds } }, id);
+const later = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Sends bytes and tells what came back until the connection was closed, and how long that took. */
+function raw(port: number, ...parts: string[]): Promise<{ text: string; milliseconds: number }> {
+  const started = performance.now();
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(parts.join('')));
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')));
+    socket.on('error', () => {});
+    socket.on('close', () => resolve({ text, milliseconds: performance.now() - started }));
+  });
+}
+
+describe('closing', () => {
+  test('H17 calls in flight finish, new connections are refused', async () => {
+    const server = create();
+    const { url, close } = await server.listen();
+    const session = await openSession(url);
+    const calls = Array.from({ length: 20 }, (_, id) => send(url, { headers: session, body: waiting(300, id) }));
+    await later(100);
+    const closing = close();
+    await expect(send(url, { headers: session, body: rpc('ping') })).rejects.toThrow(/ECONNREFUSED|hang up|ECONNRESET/);
+    for (const { status, json } of await Promise.all(calls)) {
+      expect(status).toBe(200);
+      expect(json.result.content[0].text).toBe('waited');
+    }
+    await closing;
+  });
+
+  test('H17 what does not finish in time is cancelled', async () => {
+    const server = create();
+    const { url, close } = await server.listen({ shutdownGrace: 100 });
+    const before = aborted.count;
+    const call = send(url, { headers: await openSession(url), body: waiting(60_000) });
+    call.catch(() => {});
+    await later(50);
+    const started = performance.now();
+    await close();
+    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(aborted.count).toBe(before + 1);
+    await call.catch(() => {});
+  });
+
+  test('H17 on a server of your own, requests that come too late are told so', async () => {
+    const server = create();
+    const http = createServer((req, res) => {
+      void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const session = await openSession(url);
+    expect(server.getStreamableHTTPTransport()?.sessionIds).toEqual([session['mcp-session-id']]);
+    const call = send(url, { headers: session, body: waiting(200) });
+    await later(50);
+    const closing = server.close();
+    const late = await send(url, { headers: session, body: rpc('ping') });
+    expect([late.status, late.headers['retry-after']]).toEqual([503, '60']);
+    expect((await call).json.result.content[0].text).toBe('waited');
+    await closing;
+    http.close();
+  });
+
+  test('open streams end, and nothing keeps the process alive', async () => {
+    const server = create();
+    const { url } = await server.listen();
+    const stream = await readEvents(url, { headers: await openSession(url) });
+    await server.close();
+    await stream.ended;
+    const types = process.getActiveResourcesInfo();
+    expect(types.filter((type) => type === 'TCPServerWrap')).toEqual([]);
+  });
+
+  test('closing twice, or before anything was served, does no harm', async () => {
+    const server = create();
+    const { close } = await server.listen();
+    await Promise.all([close(), server.close()]);
+    expect(await server.close()).toBeUndefined();
+    expect(await create().close()).toBeUndefined();
+  });
+});
+
+describe('slow and broken clients', () => {
+  test('H15 headers and bodies that do not arrive in time are given up', async () => {
+    const server = create();
+    const { port } = await server.listen({ headersTimeout: 200, requestTimeout: 400 });
+    const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n';
+    const [headers, body] = await Promise.all([raw(port, head), raw(port, head, 'Content-Length: 100\r\n\r\n{')]);
+    for (const { text, milliseconds } of [headers, body]) {
+      expect(text === '' || text.startsWith('HTTP/1.1 408')).toBe(true);
+      expect(milliseconds).toBeLessThan(3_000);
+    }
+    await server.close();
+  });
+
+  test('H18 a reader that stalls is cut off before its events fill the memory, and others go on', async () => {
+    const server = new MCPServer({
+      name: 'Flood',
+      version: '1.0.0',
+      tools: {
+        ...exampleTools,
+        flood: {
+          description: 'Sends up to 256 MiB before its answer',
+          execute: async (_input: unknown, context: { mcp: { log(level: string, text: string): Promise<void> } }) => {
+            for (let count = 0; count < 256; count += 1) {
+              await context.mcp.log('info', 'x'.repeat(1024 * 1024));
+              await later(1);
+            }
+            return 'done';
+          },
+        },
+      },
+    });
+    const { url, port } = await server.listen();
+    const session = await openSession(url);
+    const text = JSON.stringify(rpc('tools/call', { name: 'flood' }));
+    const before = process.memoryUsage();
+    const socket = connect(port, '127.0.0.1');
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write(
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\nMcp-Session-Id: ${session['mcp-session-id']}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
+    );
+    await later(800);
+    const { rss } = process.memoryUsage();
+    expect(rss - before.rss).toBeLessThan(200 * 1024 * 1024);
+    const echo = await send(url, {
+      headers: session,
+      body: rpc('tools/call', { name: 'echo', arguments: { message: 'a' } }, 2),
+    });
+    expect(echo.json.result.content[0].text).toBe('a');
+    socket.resume();
+    await closed;
+    await server.close({ grace: 0 });
+  });
+
+  test('M03 M04 connections that come and go leave nothing behind', async () => {
+    const server = create();
+    const { url } = await server.listen();
+    const session = await openSession(url);
+    const abandon = (): Promise<void> =>
+      new Promise((resolve) => {
+        const req = request(url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session },
+        });
+        req.on('response', (res) => {
+          res.on('error', () => {});
+          req.destroy();
+        });
+        req.on('error', () => {});
+        req.on('close', resolve);
+        req.end(
+          JSON.stringify(rpc('tools/call', { name: 'steps', _meta: { progressToken: 1 } }, Math.random().toString())),
+        );
+      });
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    for (let round = 0; round < 20; round += 1) await Promise.all(Array.from({ length: 25 }, abandon));
+    await later(100);
+    const sockets = process.getActiveResourcesInfo().filter((type) => type === 'TCPSocketWrap').length;
+    expect(sockets).toBeLessThan(20);
+    expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
+    process.off('warning', onWarning);
+    expect((await send(url, { headers: session, body: rpc('ping') })).status).toBe(200);
+    await server.close();
+  });
+});
