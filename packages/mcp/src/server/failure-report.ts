@@ -1,4 +1,5 @@
 import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { escapeForLog } from './escape-for-log.js';
 import { errorCodes } from '../protocol/constants.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
 
@@ -13,7 +14,7 @@ export function createFailureReport({ mask, logger }: { mask: boolean; logger: L
     describe: (what, error) => {
       if (!mask) return toErrorMessage(error);
       const reference = crypto.randomUUID().slice(0, 8);
-      logger.error(`${what} failed (reference ${reference}): ${toErrorMessage(error)}`, error);
+      logger.error(escapeForLog(`${what} failed (reference ${reference}): ${toErrorMessage(error)}`), error);
       return `${what} failed. The reason stands in the server's log under the reference ${reference}.`;
     },
   };

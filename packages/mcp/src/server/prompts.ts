@@ -78,7 +78,7 @@ function parseRequest(params: Params | undefined): { name: string; version?: str
 }
 
 /** The first of that name, or the one of that version. */
-export function findPrompt(prompts: readonly Prompt[], name: string, version?: string): Prompt {
+function findPrompt(prompts: readonly Prompt[], name: string, version?: string): Prompt {
   const named = prompts.filter((prompt) => prompt.name === name);
   const found = version === undefined ? named[0] : named.find((prompt) => prompt.version === version);
   if (found) return found;
@@ -93,7 +93,7 @@ function requireArguments({ arguments: declared }: Prompt, args: Record<string, 
   }
 }
 
-export async function promptsFor({ prompts, failures }: ServerDefinition, context: CallbackContext): Promise<Prompt[]> {
+async function promptsFor({ prompts, failures }: ServerDefinition, context: CallbackContext): Promise<Prompt[]> {
   try {
     const listed = await prompts?.listPrompts(context);
     return Array.isArray(listed) ? listed : refuseResult('prompts.listPrompts', 'an array of prompts');

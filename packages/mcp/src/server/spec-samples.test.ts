@@ -1,0 +1,352 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Agent } from '@quiver/core/agent';
+import { createTool } from '@quiver/core/tools';
+import {
+  MCPServer,
+  type MCPServerPrompts,
+  type MCPServerResourceContent,
+  type MCPServerResources,
+  type Prompt,
+  type PromptMessage,
+  type Resource,
+  type ResourceTemplate,
+} from '@quiver/mcp/server';
+import express from 'express';
+import { afterEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { openSession, rpc, send } from '../../test/wire.ts';
+
+/** The samples of the specification, section MCPServer, with the scope replaced, each followed by what its text promises. */
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+async function callLegacy(server: MCPServer, method: string, params?: object) {
+  const { url } = await server.listen();
+  closing.push(() => server.close({ grace: 100 }));
+  const headers = await openSession(url);
+  return (await send(url, { headers, body: rpc(method, params) })).json;
+}
+
+describe('Constructor', () => {
+  const myAgent = new Agent({
+    id: 'my-example-agent',
+    name: 'MyExampleAgent',
+    description: 'A generalist to help with basic questions.',
+    instructions: 'You are a helpful assistant.',
+    model: 'openai/gpt-5.1',
+  });
+  const weatherTool = createTool({
+    id: 'getWeather',
+    description: 'Gets the current weather for a location.',
+    inputSchema: z.object({ location: z.string() }),
+    execute: async (inputData) => `Weather in ${inputData.location} is sunny.`,
+  });
+  const dataProcessingWorkflow = {
+    description: 'Processes data',
+    createRun: async () => ({ start: async () => ({ status: 'success' }) }),
+  };
+  const server = new MCPServer({
+    id: 'my-custom-server',
+    name: 'My Custom Server',
+    version: '1.0.0',
+    description: 'A server that provides weather data and agent capabilities',
+    instructions: 'Use the available tools to help users with weather information and data processing tasks.',
+    tools: { weatherTool },
+    agents: { myAgent }, // this agent will become tool "ask_myAgent"
+    workflows: {
+      dataProcessingWorkflow, // this workflow will become tool "run_dataProcessingWorkflow"
+    },
+  });
+
+  test('offers the tool under its key, the agent and the workflow', async () => {
+    expect(server.getToolListInfo().tools.map(({ name, toolType }) => [name, toolType])).toEqual([
+      ['weatherTool', 'tool'],
+      ['ask_myAgent', 'agent'],
+      ['run_dataProcessingWorkflow', 'workflow'],
+    ]);
+    expect(server.getToolInfo('ask_myAgent')?.description).toBe(
+      "Ask agent 'MyExampleAgent' a question. Agent description: A generalist to help with basic questions.",
+    );
+    expect(await server.executeTool('weatherTool', { location: 'Oslo' })).toBe('Weather in Oslo is sunny.');
+    expect(server.getServerInfo()).toMatchObject({ id: 'my-custom-server', name: 'My Custom Server' });
+    expect(Object.keys(server.tools())).toContain('ask_myAgent');
+  });
+});
+
+test('an agent without a description stops the set-up', () => {
+  const silent = new Agent({ name: 'myAgent', instructions: 'x', model: 'openai/gpt-5.1' });
+  expect(() => new MCPServer({ name: 's', version: '1', tools: {}, agents: { silent } })).toThrow(
+    "Agent 'myAgent' (key: 'silent') must have a non-empty description",
+  );
+});
+
+describe('Resource Handling', () => {
+  // Resources/resource templates will generally be dynamically fetched.
+  const myResources: Resource[] = [{ uri: 'file://data/123.txt', name: 'Data File', mimeType: 'text/plain' }];
+
+  const myResourceContents: Record<string, MCPServerResourceContent> = {
+    'file://data.txt/123': { text: 'This is the content of the data file.' },
+    'file://data/123.txt': { text: 'And this.' },
+  };
+
+  const myResourceTemplates: ResourceTemplate[] = [
+    {
+      uriTemplate: 'file://data/{id}',
+      name: 'Data File',
+      description: 'A file containing data.',
+      mimeType: 'text/plain',
+    },
+  ];
+
+  const myResourceHandlers: MCPServerResources = {
+    listResources: async () => myResources,
+    getResourceContent: async ({ uri }) => {
+      if (myResourceContents[uri]) {
+        return myResourceContents[uri];
+      }
+      throw new Error(`Resource content not found for ${uri}`);
+    },
+    resourceTemplates: async () => myResourceTemplates,
+  };
+
+  const create = (): MCPServer =>
+    new MCPServer({
+      id: 'resourceful-server',
+      name: 'Resourceful Server',
+      version: '1.0.0',
+      tools: {},
+      resources: myResourceHandlers,
+    });
+
+  test('a listed resource is read with its type', async () => {
+    const read = await callLegacy(create(), 'resources/read', { uri: 'file://data/123.txt' });
+    expect(read.result.contents).toEqual([{ uri: 'file://data/123.txt', mimeType: 'text/plain', text: 'And this.' }]);
+  });
+
+  test('a URI that only the template matches reaches the callback, and its error the client', async () => {
+    const read = await callLegacy(create(), 'resources/read', { uri: 'file://data/5' });
+    expect(read.error.message).toBe('Resource content not found for file://data/5');
+  });
+
+  test('changes can be announced while nobody listens', async () => {
+    const serverWithResources = create();
+    await serverWithResources.resources.notifyUpdated({ uri: 'file://data.txt' });
+    await expect(serverWithResources.resources.notifyListChanged()).resolves.toBeUndefined();
+  });
+});
+
+describe('Prompt Handling', () => {
+  const prompts: Prompt[] = [
+    { name: 'analyze-code', description: 'Analyze code for improvements', version: 'v1' },
+    { name: 'analyze-code', description: 'Analyze code for improvements (new logic)', version: 'v2' },
+  ];
+
+  const myPromptHandlers: MCPServerPrompts = {
+    listPrompts: async () => prompts,
+    getPromptMessages: async ({ name, version, args }) => {
+      if (name === 'analyze-code') {
+        if (version === 'v2') {
+          const prompt = prompts.find((p) => p.name === name && p.version === 'v2');
+          if (!prompt) throw new Error('Prompt version not found');
+          return {
+            prompt,
+            messages: [
+              {
+                role: 'user',
+                content: { type: 'text', text: `Analyze this code with the new logic: ${args.code}` },
+              },
+            ],
+          };
+        }
+        // Default or v1
+        const prompt = prompts.find((p) => p.name === name && p.version === 'v1');
+        if (!prompt) throw new Error('Prompt version not found');
+        const messages: PromptMessage[] = [
+          { role: 'user', content: { type: 'text', text: `Analyze this code: ${args.code}` } },
+        ];
+        return { prompt, messages };
+      }
+      throw new Error('Prompt not found');
+    },
+  };
+
+  test.each([
+    [{}, 'Analyze this code: x'],
+    [{ _meta: { 'quiver/version': 'v2' } }, 'Analyze this code with the new logic: x'],
+  ])('%j gets its messages', async (version, text) => {
+    const serverWithPrompts = new MCPServer({
+      id: 'promptful-server',
+      name: 'Promptful Server',
+      version: '1.0.0',
+      tools: {},
+      prompts: myPromptHandlers,
+    });
+    const params = { name: 'analyze-code', arguments: { code: 'x' }, ...version };
+    const got = await callLegacy(serverWithPrompts, 'prompts/get', params);
+    expect(got.result.messages).toEqual([{ role: 'user', content: { type: 'text', text } }]);
+    await serverWithPrompts.prompts.notifyListChanged();
+  });
+});
+
+describe('Authentication Context', () => {
+  const verifyToken = (_token: string | undefined): { userId: string; email: string } => ({
+    userId: '123',
+    email: 'test@test.com',
+  });
+
+  // 1. Define your tool that uses auth context
+  const getUserData = createTool({
+    id: 'get-user-data',
+    description: 'Fetches data for the authenticated user',
+    inputSchema: z.object({}),
+    execute: async (_inputData, context) => {
+      const authInfo = context?.mcp?.extra?.authInfo;
+
+      if (!authInfo?.extra?.['userId']) {
+        return { error: 'Authentication required' };
+      }
+
+      // Access the data you set in middleware
+      return {
+        userId: authInfo.extra['userId'],
+        email: authInfo.extra['email'],
+      };
+    },
+  });
+
+  test('what middleware sets on req.auth reaches the tool', async () => {
+    // 2. Create the MCP server with your tools
+    const server = new MCPServer({ id: 'my-server', name: 'My Server', version: '1.0.0', tools: { getUserData } });
+
+    // 3. Set up Express with auth middleware
+    const app = express();
+
+    app.use('/mcp', (req, _res, next) => {
+      const token = req.headers.authorization?.replace('Bearer ', '');
+      const user = verifyToken(token);
+
+      // This entire object becomes context.mcp.extra.authInfo
+      // @ts-ignore - req.auth is read by the MCP SDK
+      req.auth = {
+        token,
+        userId: user.userId,
+        email: user.email,
+      };
+      next();
+    });
+
+    app.all('/mcp', async (req, res) => {
+      const url = new URL(req.url, `http://${req.headers.host}`);
+      await server.startHTTP({ url, httpPath: '/mcp', req, res });
+    });
+
+    const http = createServer(app).listen(0);
+    closing.push(
+      () => server.close({ grace: 100 }),
+      () => http.close(),
+    );
+    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    const headers = { ...(await openSession(url, { authorization: 'Bearer t' })), authorization: 'Bearer t' };
+    const { json } = await send(url, { headers, body: rpc('tools/call', { name: 'getUserData' }) });
+    expect(JSON.parse(json.result.content[0].text)).toEqual({ userId: '123', email: 'test@test.com' });
+  });
+});
+
+describe('Accessing MCP Context in Tools', () => {
+  test('the universal pattern finds the caller in a direct call and below an agent', async () => {
+    const fetchUserData = createTool({
+      id: 'fetchUserData',
+      description: 'Fetches user data using authentication from MCP context',
+      inputSchema: z.object({
+        userId: z.string().describe('The ID of the user to fetch'),
+      }),
+      execute: async (inputData, context) => {
+        // Access MCP authentication context
+        // When called directly via MCP: context.mcp.extra
+        // When called via agent: context.requestContext.get('mcp.extra')
+        const mcpExtra = context?.mcp?.extra || context?.requestContext?.get('mcp.extra');
+        return `${inputData.userId} in ${mcpExtra?.sessionId}`;
+      },
+    });
+    // An agent that always calls its tool, as a model would.
+    const agent = {
+      name: 'Caller',
+      description: 'Calls its tool.',
+      generate: async (message: string, { requestContext }: { requestContext?: never } = {}) => ({
+        text: await fetchUserData.execute({ userId: message }, { requestContext }),
+      }),
+    };
+    const server = new MCPServer({ name: 's', version: '1', tools: { fetchUserData }, agents: { agent } });
+    const { url } = await server.listen();
+    closing.push(() => server.close({ grace: 100 }));
+    const headers = await openSession(url);
+    const session = headers['mcp-session-id'];
+    const call = async (name: string, args: object): Promise<string> =>
+      (await send(url, { headers, body: rpc('tools/call', { name, arguments: args }) })).json.result.content[0].text;
+    expect(await call('fetchUserData', { userId: '7' })).toBe(`7 in ${session}`);
+    expect(JSON.parse(await call('ask_agent', { message: '7' }))).toEqual({ text: `7 in ${session}` });
+  });
+});
+
+describe('Elicitation', () => {
+  test('outside an MCP call the sample catches the error and returns it', async () => {
+    const collectContactInfo = createTool({
+      id: 'collectContactInfo',
+      description: 'Collects user contact information through elicitation',
+      inputSchema: z.object({
+        reason: z.string().optional().describe('Reason for collecting contact info'),
+      }),
+      execute: async (inputData, context) => {
+        const { reason } = inputData;
+        try {
+          // Request user input via elicitation
+          const result = await context.mcp.elicitation.sendRequest({
+            message: reason
+              ? `Please provide your contact information. ${reason}`
+              : 'Please provide your contact information',
+            requestedSchema: {
+              type: 'object',
+              properties: {
+                name: { type: 'string', title: 'Full Name', description: 'Your full name' },
+                email: {
+                  type: 'string',
+                  title: 'Email Address',
+                  description: 'Your email address',
+                  format: 'email',
+                },
+                phone: {
+                  type: 'string',
+                  title: 'Phone Number',
+                  description: 'Your phone number (optional)',
+                },
+              },
+              required: ['name', 'email'],
+            },
+          });
+
+          // Handle the user's response
+          if (result.action === 'accept') {
+            return `Contact information collected: ${JSON.stringify(result.content, null, 2)}`;
+          } else if (result.action === 'decline') {
+            return 'Contact information collection was declined by the user.';
+          } else {
+            return 'Contact information collection was cancelled by the user.';
+          }
+        } catch (error) {
+          return `Error collecting contact information: ${error}`;
+        }
+      },
+    });
+    const server = new MCPServer({
+      id: 'interactive-server',
+      name: 'Interactive Server',
+      version: '1.0.0',
+      tools: { collectContactInfo },
+    });
+    expect(await server.executeTool('collectContactInfo', {})).toContain('Error collecting contact information');
+  });
+});
