@@ -1,0 +1,192 @@
+// One cheap client for all systems: keep-alive HTTP/1.1 over raw sockets, in a process of its own. Every answer is checked.
+import { connect } from 'node:net';
+
+const protocol = 'io.modelcontextprotocol/';
+const meta = {
+  [`${protocol}protocolVersion`]: '2026-07-28',
+  [`${protocol}clientInfo`]: { name: 'bench', version: '1' },
+  [`${protocol}clientCapabilities`]: {},
+};
+const initializeParams = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'bench', version: '1' },
+};
+
+/** A connection with one request at a time. */
+class Connection {
+  #socket;
+  #buffer = Buffer.alloc(0);
+  #resolve;
+  #reject;
+
+  static open({ hostname, port }) {
+    return new Promise((resolve, reject) => {
+      const connection = new Connection();
+      const socket = connect(Number(port), hostname, () => resolve(connection));
+      socket.setNoDelay(true);
+      socket.on('error', (error) => (connection.#reject ?? reject)(error));
+      socket.on('close', () => connection.#reject?.(new Error('the server closed the connection')));
+      socket.on('data', (chunk) => connection.#take(chunk));
+      connection.#socket = socket;
+    });
+  }
+
+  /** @returns {Promise<{ status: number, head: string, message: any }>} */
+  request(url, method, headers, body) {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.#socket.write(
+      `${method} ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\n` +
+        `Accept: application/json, text/event-stream\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    );
+    return promise;
+  }
+
+  close() {
+    this.#reject = undefined;
+    this.#socket.destroy();
+  }
+
+  #take(chunk) {
+    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
+    const end = this.#buffer.indexOf('\r\n\r\n');
+    if (end === -1) return;
+    const head = this.#buffer.toString('latin1', 0, end).toLowerCase();
+    const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1];
+    let body;
+    if (length !== undefined) {
+      if (this.#buffer.length < end + 4 + Number(length)) return;
+      body = this.#buffer.toString('utf8', end + 4);
+    } else if (head.includes('transfer-encoding: chunked')) {
+      if (!this.#buffer.subarray(-7).toString('latin1').endsWith('0\r\n\r\n')) return;
+      body = unchunk(this.#buffer.subarray(end + 4));
+    } else body = '';
+    this.#buffer = Buffer.alloc(0);
+    const resolve = this.#resolve;
+    this.#resolve = this.#reject = undefined;
+    const data = head.includes('text/event-stream') ? /^data: ?(\{.*)$/m.exec(body)?.[1] : body;
+    resolve?.({ status: Number(head.slice(9, 12)), head, message: data ? JSON.parse(data) : undefined });
+  }
+}
+
+function unchunk(bytes) {
+  const parts = [];
+  for (let at = 0; ;) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
+    if (!(size > 0)) return Buffer.concat(parts).toString('utf8');
+    parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = lineEnd + 2 + size + 2;
+  }
+}
+
+const sessions = { 'MCP-Protocol-Version': '2025-11-25' };
+
+async function openSession(connection, url) {
+  const body = { jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams };
+  const { head } = await connection.request(url, 'POST', {}, body);
+  const id = /mcp-session-id: (\S+)/.exec(head)?.[1];
+  if (!id) throw new Error('no session id');
+  const headers = { ...sessions, 'Mcp-Session-Id': id };
+  await connection.request(url, 'POST', headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
+  return headers;
+}
+
+function headersFor(mode, method, name) {
+  if (mode !== 'modern') return sessions;
+  return { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...(name && { 'Mcp-Name': name }) };
+}
+
+const cases = {
+  echo: { arguments: (n) => ({ message: `m${n}` }), isRight: (result, n) => result?.content?.[0]?.text === `m${n}` },
+  add: { arguments: (n) => ({ a: n, b: 1 }), isRight: (result, n) => result?.structuredContent?.sum === n + 1 },
+};
+
+async function load({ url: target, mode, tool, inFlight, seconds }) {
+  const url = new URL(target);
+  const { arguments: argumentsOf, isRight } = cases[tool];
+  const latencies = [];
+  let wrong = 0;
+  const lanes = await Promise.all(
+    Array.from({ length: inFlight }, async () => {
+      const connection = await Connection.open(url);
+      const headers = mode === 'sessions' ? await openSession(connection, url) : headersFor(mode, 'tools/call', tool);
+      return { connection, headers };
+    }),
+  );
+  const started = performance.now();
+  const end = started + seconds * 1000;
+  await Promise.all(
+    lanes.map(async ({ connection, headers }, lane) => {
+      for (let id = lane * 1e6 + 1; ; id += 1) {
+        const before = performance.now();
+        if (before > end) break;
+        const params = { name: tool, arguments: argumentsOf(id), ...(mode === 'modern' && { _meta: meta }) };
+        const { message } = await connection.request(url, 'POST', headers, {
+          jsonrpc: '2.0',
+          id,
+          method: 'tools/call',
+          params,
+        });
+        latencies.push(performance.now() - before);
+        if (message?.id !== id || !isRight(message.result, id)) wrong += 1;
+      }
+      connection.close();
+    }),
+  );
+  const milliseconds = performance.now() - started;
+  latencies.sort((a, b) => a - b);
+  const at = (share) => latencies[Math.floor(latencies.length * share)];
+  return { calls: latencies.length, milliseconds, wrong, p50: at(0.5), p99: at(0.99) };
+}
+
+async function list({ url: target, mode, times }) {
+  const url = new URL(target);
+  const connection = await Connection.open(url);
+  const headers = mode === 'sessions' ? await openSession(connection, url) : headersFor(mode, 'tools/list');
+  const params = mode === 'modern' ? { _meta: meta } : {};
+  const latencies = [];
+  let tools = 0;
+  for (let id = 1; id <= times; id += 1) {
+    const before = performance.now();
+    let cursor;
+    tools = 0;
+    do {
+      const body = { jsonrpc: '2.0', id, method: 'tools/list', params: { ...params, ...(cursor && { cursor }) } };
+      const { message } = await connection.request(url, 'POST', headers, body);
+      tools += message.result.tools.length;
+      cursor = message.result.nextCursor;
+    } while (cursor);
+    latencies.push(performance.now() - before);
+  }
+  connection.close();
+  latencies.sort((a, b) => a - b);
+  return { tools, calls: times, p50: latencies[Math.floor(times / 2)] };
+}
+
+/** Opens sessions and leaves them open, or ends them. */
+async function open({ url: target, count, end }) {
+  const url = new URL(target);
+  const connection = await Connection.open(url);
+  for (let number = 0; number < count; number += 1) {
+    const headers = await openSession(connection, url);
+    if (end) await connection.request(url, 'DELETE', headers);
+  }
+  connection.close();
+  return { calls: count };
+}
+
+const jobs = { load, list, open };
+
+process.on('message', async ({ job, ...options }) => {
+  try {
+    process.send({ result: await jobs[job](options) });
+  } catch (error) {
+    process.send({ error: String(error?.stack ?? error) });
+  }
+});

@@ -1,0 +1,21 @@
+// What every measured server process has in common: it tells its URL, and on request what it has used.
+
+/** The tools of every system: `echo`, `add`, and as many others as it takes. */
+export const toolCount = Number(process.argv[3] ?? 10);
+export const mode = process.argv[2] ?? 'sessions';
+
+export function fillers() {
+  return Array.from({ length: Math.max(0, toolCount - 2) }, (_, index) => `tool_${String(index).padStart(4, '0')}`);
+}
+
+export function ready(url) {
+  process.send?.({ url });
+}
+
+process.on('message', ({ ask }) => {
+  if (ask === 'stop') process.exit(0);
+  if (ask === 'heap') for (let count = 0; count < 6; count += 1) globalThis.gc?.();
+  const { heapUsed, rss } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  process.send?.({ cpu: user + system, heapUsed, rss });
+});

@@ -1,0 +1,61 @@
+import { createTool } from '@quiver/core/tools';
+import { MCPServer } from '@quiver/mcp/server';
+import { z } from 'zod';
+import { fillers, mode, ready } from './process.mjs';
+
+const tools = {
+  echo: createTool({
+    id: 'echo',
+    description: 'Echoes a message',
+    inputSchema: z.object({ message: z.string() }),
+    execute: async ({ message }) => message,
+  }),
+  add: createTool({
+    id: 'add',
+    description: 'Adds two numbers',
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    outputSchema: z.object({ sum: z.number() }),
+    execute: async ({ a, b }) => ({ sum: a + b }),
+  }),
+};
+for (const id of fillers()) {
+  tools[id] = createTool({
+    id,
+    description: `Does what ${id} does, with a text, a number and a choice`,
+    inputSchema: z.object({
+      text: z.string().describe('a text'),
+      limit: z.number().optional(),
+      kind: z.enum(['a', 'b']),
+    }),
+    execute: async ({ text }) => text,
+  });
+}
+
+const server = new MCPServer({ name: 'bench', version: '1.0.0', tools });
+if (mode === 'stdio') await server.startStdio();
+else if (mode === 'fetch') {
+  // The same server behind `fetch()`, without any network: what the web-standard path costs by itself.
+  ready('fetch:');
+  process.on('message', async ({ fetch: count }) => {
+    if (!count) return;
+    const before = process.cpuUsage();
+    for (let id = 0; id < count; id += 1) {
+      const body = JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: { name: 'echo', arguments: { message: `m${id}` } },
+      });
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const response = await server.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body }), {
+        serverless: true,
+      });
+      if (!(await response.text()).includes(`m${id}`)) throw new Error('wrong answer');
+    }
+    const { user, system } = process.cpuUsage(before);
+    process.send({ fetched: (user + system) / count });
+  });
+} else {
+  const { url } = await server.listen({ maxSessions: 1e6, serverless: mode === 'stateless' });
+  ready(url);
+}

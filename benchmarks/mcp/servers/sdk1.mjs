@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { z } from 'zod';
+import { fillers, mode, ready } from './process.mjs';
+
+function createMcpServer() {
+  const server = new McpServer({ name: 'bench', version: '1.0.0' });
+  server.registerTool(
+    'echo',
+    { description: 'Echoes a message', inputSchema: { message: z.string() } },
+    async ({ message }) => ({
+      content: [{ type: 'text', text: message }],
+    }),
+  );
+  server.registerTool(
+    'add',
+    {
+      description: 'Adds two numbers',
+      inputSchema: { a: z.number(), b: z.number() },
+      outputSchema: { sum: z.number() },
+    },
+    async ({ a, b }) => ({
+      content: [{ type: 'text', text: JSON.stringify({ sum: a + b }) }],
+      structuredContent: { sum: a + b },
+    }),
+  );
+  for (const id of fillers()) {
+    const inputSchema = { text: z.string().describe('a text'), limit: z.number().optional(), kind: z.enum(['a', 'b']) };
+    const description = `Does what ${id} does, with a text, a number and a choice`;
+    server.registerTool(id, { description, inputSchema }, async ({ text }) => ({ content: [{ type: 'text', text }] }));
+  }
+  return server;
+}
+
+if (mode === 'stdio') await createMcpServer().connect(new StdioServerTransport());
+else {
+  const transports = new Map();
+  const http = createServer(async (req, res) => {
+    if (mode === 'stateless') {
+      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+      const server = createMcpServer();
+      res.on('close', () => void server.close());
+      await server.connect(transport);
+      return transport.handleRequest(req, res);
+    }
+    let transport = transports.get(req.headers['mcp-session-id']);
+    if (!transport) {
+      transport = new StreamableHTTPServerTransport({
+        sessionIdGenerator: randomUUID,
+        onsessioninitialized: (id) => void transports.set(id, transport),
+        onsessionclosed: (id) => void transports.delete(id),
+      });
+      await createMcpServer().connect(transport);
+    }
+    return transport.handleRequest(req, res);
+  });
+  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`));
+}

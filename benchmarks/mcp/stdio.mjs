@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { serverFile, sourceArguments } from './processes.mjs';
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+};
+
+function start({ name, source, folder }) {
+  const child = spawn(process.execPath, [...sourceArguments(source), serverFile(name, folder), 'stdio', '10'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  });
+  const listeners = new Map();
+  let rest = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop();
+    for (const line of lines) {
+      const message = JSON.parse(line);
+      listeners.get(message.id)?.(message);
+      listeners.delete(message.id);
+    }
+  });
+  return {
+    request: (message) =>
+      new Promise((resolve) => {
+        listeners.set(message.id, resolve);
+        child.stdin.write(`${JSON.stringify(message)}\n`);
+      }),
+    notify: (message) => child.stdin.write(`${JSON.stringify(message)}\n`),
+    stop: () => child.kill('SIGKILL'),
+  };
+}
+
+/** Calls per second with some calls in flight, after a second of warming up. */
+export async function stdioCalls({ inFlight, seconds, ...server }) {
+  const connection = start(server);
+  await connection.request(initialize);
+  connection.notify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  let id = 0;
+  const run = async (duration) => {
+    let calls = 0;
+    const started = performance.now();
+    await Promise.all(
+      Array.from({ length: inFlight }, async () => {
+        while (performance.now() - started < duration) {
+          id += 1;
+          const message = `m${id}`;
+          const params = { name: 'echo', arguments: { message } };
+          const { result } = await connection.request({ jsonrpc: '2.0', id, method: 'tools/call', params });
+          if (result?.content?.[0]?.text !== message) throw new Error(`${server.name} gave a wrong answer`);
+          calls += 1;
+        }
+      }),
+    );
+    return (calls / (performance.now() - started)) * 1000;
+  };
+  await run(1000);
+  const perSecond = await run(seconds * 1000);
+  connection.stop();
+  return { inFlight, perSecond };
+}
+
+/** Milliseconds from spawn to the answer of `initialize`. */
+export async function coldStart(server) {
+  const started = performance.now();
+  const connection = start(server);
+  await connection.request(initialize);
+  const milliseconds = performance.now() - started;
+  connection.stop();
+  return milliseconds;
+}
