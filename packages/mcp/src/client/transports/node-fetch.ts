@@ -69,6 +69,7 @@ async function toResponse(message: IncomingMessage): Promise<Response> {
     throw new TypeError(`fetch failed: the answer is encoded as ${encoding}, which was not asked for`);
   }
   if (headers['content-type']?.startsWith('text/event-stream')) {
+    limitLines(message);
     return new Response(Readable.toWeb(message) as ReadableStream<Uint8Array>, init);
   }
   const bytes = await readAll(message);
@@ -78,10 +79,37 @@ async function toResponse(message: IncomingMessage): Promise<Response> {
   return new Response(isEmpty ? null : bytes, init);
 }
 
+/** The longest answer, and the longest line of an event stream, that is read: 64 MiB. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+function tooLong(): Error {
+  return new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
+}
+
+/** A stream may go on for ever; whoever reads it keeps one line at most. */
+function limitLines(message: IncomingMessage): void {
+  const newline = 10;
+  let length = 0;
+  const push = message.push.bind(message);
+  message.push = (chunk: Buffer | null, encoding) => {
+    if (chunk) {
+      const at = chunk.lastIndexOf(newline);
+      length = at === -1 ? length + chunk.length : chunk.length - at - 1;
+      if (length > maxAnswerBytes) message.destroy(tooLong());
+    }
+    return push(chunk, encoding);
+  };
+}
+
 function readAll(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    message.on('data', (chunk: Buffer) => chunks.push(chunk));
+    let length = 0;
+    message.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxAnswerBytes) message.destroy(tooLong());
+      else chunks.push(chunk);
+    });
     message.once('end', () => resolve(Buffer.concat(chunks)));
     message.once('error', (error) => reject(new TypeError('fetch failed', { cause: error })));
     message.once('close', () => {

@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { createServer, type Server as HttpServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { exampleTools } from '../../test/example-tools.ts';
+import { MastraMCPClient } from '../compat/index.js';
+import { MCPServer } from '../server/mcp-server.js';
+import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+
+const require = createRequire(import.meta.url);
+const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'quiver-real-')));
+
+/** The command line of one of the protocol's reference servers. */
+function reference(name: string, ...args: string[]): { command: string; args: string[] } {
+  const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Record<string, string> };
+  const [file = 'dist/index.js'] = Object.values(bin);
+  return { command: process.execPath, args: [join(dirname(manifest), file), ...args] };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createTcpServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+async function startEverything(mode: 'sse' | 'streamableHttp'): Promise<number> {
+  const port = await freePort();
+  const { command, args } = reference('everything', mode);
+  const child = spawn(command, args, {
+    env: { ...process.env, PORT: String(port) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  while (!said.includes(String(port))) said += String((await once(child.stderr, 'data'))[0]);
+  return port;
+}
+
+function clientOf(servers: MCPClientOptions['servers']): MCPClient {
+  const mcp = new MCPClient({ id: `real ${Math.random()}`, servers });
+  onTestFinished(() => mcp.disconnect());
+  return mcp;
+}
+
+describe('server-everything', () => {
+  const ways = [
+    { way: 'stdio', define: async () => reference('everything', 'stdio') },
+    { way: 'sse', define: async () => ({ url: `http://127.0.0.1:${await startEverything('sse')}/sse` }) },
+    { way: 'http', define: async () => ({ url: `http://127.0.0.1:${await startEverything('streamableHttp')}/mcp` }) },
+  ] as const;
+
+  test.each(ways)('over $way: tools, resources, prompts, progress, questions', async ({ way, define }) => {
+    const mcp = clientOf({
+      it: {
+        ...(await define()),
+        roots: [{ uri: pathToFileURL(scratch).href, name: 'scratch' }],
+        sampling: async ({ messages }) => ({
+          model: 'mine',
+          role: 'assistant',
+          content: { type: 'text', text: `${messages.length} messages` },
+        }),
+      },
+    });
+    await mcp.elicitation.onRequest('it', async ({ requestedSchema }) => {
+      expect(Object.keys(requestedSchema.properties)).toContain('name');
+      return { action: 'accept', content: { name: 'Ada' } };
+    });
+    const progress: number[] = [];
+    await mcp.progress.onUpdate('it', (update) => progress.push(update.progress));
+
+    const tools = await mcp.listTools();
+    expect(await tools['it_echo']?.execute({ message: 'hi' })).toMatchObject({ content: [{ text: 'Echo: hi' }] });
+    expect(await tools['it_get-structured-content']?.execute({ location: 'Chicago' })).toMatchObject({
+      temperature: expect.any(Number),
+    });
+    expect(await tools['it_get-tiny-image']?.execute({})).toMatchObject({
+      content: [{}, { type: 'image', mimeType: 'image/png' }, {}],
+    });
+    await mcp.callTool({ serverName: 'it', name: 'trigger-long-running-operation', args: { duration: 0.2, steps: 2 } });
+    expect(progress).toEqual([1, 2]);
+    const asked = await mcp.callTool({ serverName: 'it', name: 'trigger-elicitation-request' });
+    expect(JSON.stringify(asked)).toContain('Ada');
+    const sampled = await mcp.callTool({
+      serverName: 'it',
+      name: 'trigger-sampling-request',
+      args: { prompt: 'x', maxTokens: 5 },
+    });
+    expect(JSON.stringify(sampled)).toContain('1 messages');
+
+    const { it: resources = [] } = await mcp.resources.list();
+    const [first] = resources;
+    expect((await mcp.resources.read('it', first?.uri ?? '')).contents[0]?.text).toBeTruthy();
+    expect((await mcp.resources.templates())['it']?.length).toBeGreaterThan(0);
+    expect((await mcp.prompts.list())['it']?.map(({ name }) => name)).toContain('args-prompt');
+    const { messages } = await mcp.prompts.get({ serverName: 'it', name: 'args-prompt', args: { city: 'Oslo' } });
+    expect(JSON.stringify(messages)).toContain('Oslo');
+    expect(mcp.status()['it']?.transport).toBe(way);
+  });
+});
+
+describe('other reference servers', () => {
+  test('filesystem works in the folders it is told, also when they change', async () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quiver-root-')));
+    writeFileSync(join(scratch, 'a.txt'), 'first');
+    writeFileSync(join(folder, 'b.txt'), 'second');
+    const mcp = clientOf({ files: { ...reference('filesystem'), roots: [{ uri: pathToFileURL(scratch).href }] } });
+    const read = (path: string): Promise<unknown> =>
+      mcp.callTool({ serverName: 'files', name: 'read_text_file', args: { path } });
+    await expect.poll(() => read(join(scratch, 'a.txt'))).toMatchObject({ content: [{ text: 'first' }] });
+    expect(await read(join(folder, 'b.txt'))).toMatchObject({ isError: true });
+    await mcp.setRoots('files', [{ uri: pathToFileURL(folder).href }]);
+    await expect.poll(() => read(join(folder, 'b.txt'))).toMatchObject({ content: [{ text: 'second' }] });
+  });
+
+  test('memory and sequential-thinking', async () => {
+    const mcp = clientOf({
+      memory: { ...reference('memory'), env: { MEMORY_FILE_PATH: join(scratch, 'memory.jsonl') } },
+      thinking: reference('sequential-thinking'),
+    });
+    const tools = await mcp.listTools();
+    const entities = [{ name: 'Ada', entityType: 'person', observations: ['writes programs'] }];
+    expect(await tools['memory_create_entities']?.execute({ entities })).toMatchObject({ entities });
+    expect(await tools['memory_read_graph']?.execute({})).toMatchObject({ entities, relations: [] });
+    const thought = { thought: 'hm', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 };
+    expect(await tools['thinking_sequentialthinking']?.execute(thought)).toMatchObject({ thoughtNumber: 1 });
+  });
+
+  test('the older client of one server', async () => {
+    const client = new MastraMCPClient({ name: 'it', server: reference('everything', 'stdio') });
+    onTestFinished(() => client.disconnect());
+    await client.connect();
+    await client.connect();
+    expect((await client.resources()).resources.length).toBeGreaterThan(0);
+    const { echo } = await client.tools();
+    expect(await echo?.execute({ message: 'x' })).toMatchObject({ content: [{ text: 'Echo: x' }] });
+  });
+});
+
+describe('the older HTTP+SSE transport', () => {
+  /** A server that answers the first POST with a status, and speaks HTTP+SSE at the same path. */
+  async function startOldServer(status: number, body = ''): Promise<{ url: string; streams: () => number }> {
+    const server = new MCPServer({ name: 'Old', version: '1', tools: exampleTools });
+    let streams = 0;
+    const http: HttpServer = createServer((req, res) => {
+      const url = new URL(req.url ?? '', 'http://localhost');
+      if (url.pathname === '/mcp' && req.method === 'POST') {
+        return void res.writeHead(status, { 'content-type': 'application/json' }).end(body);
+      }
+      if (req.method === 'GET') streams += 1;
+      void server.startSSE({ url, ssePath: '/mcp', messagePath: '/message', req, res });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    onTestFinished(async () => {
+      await server.close();
+      http.closeAllConnections();
+      http.close();
+    });
+    return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, streams: () => streams };
+  }
+
+  test.each([400, 404, 405])('is used when the first POST is answered %i', async (status) => {
+    const { url } = await startOldServer(status);
+    const mcp = clientOf({ old: { url } });
+    expect(await mcp.callTool({ serverName: 'old', name: 'echo', args: { message: 'x' } })).toMatchObject({
+      content: [{ text: 'x' }],
+    });
+    expect(mcp.status()['old']).toMatchObject({ state: 'ready', transport: 'sse' });
+  });
+
+  test.each([401, 403, 500, 503])('is not tried after %i, and the status is told', async (status) => {
+    const { url, streams } = await startOldServer(status);
+    const mcp = clientOf({ old: { url } });
+    const { errorDetails } = await mcp.listToolsWithErrors();
+    expect(errorDetails['old']).toMatchObject({ code: 'MCP_CLIENT_CONNECT_FAILED', httpStatus: status });
+    expect(streams()).toBe(0);
+  });
+
+  test("is not tried after an error in the protocol's own words, nor when it is ruled out", async () => {
+    const error = { code: -32_022, message: 'Unsupported protocol version', data: { supported: ['2099-01-01'] } };
+    const spoken = await startOldServer(400, JSON.stringify({ jsonrpc: '2.0', id: 0, error }));
+    const plain = await startOldServer(405);
+    const mcp = clientOf({ spoken: { url: spoken.url }, plain: { url: plain.url, transport: 'http' } });
+    const { errors } = await mcp.listToolsWithErrors();
+    expect(Object.keys(errors)).toEqual(['spoken', 'plain']);
+    expect(spoken.streams() + plain.streams()).toBe(0);
+  });
+
+  test('headers reach the stream and the messages', async () => {
+    const server = new MCPServer({ name: 'Old', version: '1', tools: exampleTools });
+    const seen: string[] = [];
+    const http = createServer((req, res) => {
+      seen.push(`${req.method} ${req.headers['x-static']} ${req.headers['x-dynamic']}`);
+      void server.startSSE({
+        url: new URL(req.url ?? '', 'http://x'),
+        ssePath: '/sse',
+        messagePath: '/message',
+        req,
+        res,
+      });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    onTestFinished(async () => {
+      await server.close();
+      http.closeAllConnections();
+      http.close();
+    });
+    const mcp = clientOf({
+      old: {
+        url: new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/sse`),
+        requestInit: { headers: { 'x-static': 'a' } },
+        headers: { 'x-dynamic': 'b' },
+      },
+    });
+    expect(Object.keys(await mcp.listTools())).toContain('old_echo');
+    expect(new Set(seen)).toEqual(new Set(['GET a b', 'POST a b']));
+  });
+});

@@ -1,0 +1,601 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { exampleTools } from '../../test/example-tools.ts';
+import { startFaultProxy, type Fault } from '../../test/fault-proxy.ts';
+import { commandFor, spawnHttpServer } from '../../test/spawn-server.ts';
+import { MCPServer } from '../server/mcp-server.js';
+import type { McpHttpServer } from '../server/transports/listen.js';
+import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+
+const scratch = mkdtempSync(join(tmpdir(), 'quiver-resilience-'));
+const server = new MCPServer({ name: 'Example', version: '1', tools: exampleTools });
+let http: McpHttpServer;
+beforeAll(async () => {
+  http = await server.listen();
+});
+afterAll(() => server.close());
+
+function clientOf(servers: MCPClientOptions['servers'], timeout?: number): MCPClient {
+  const mcp = new MCPClient({ id: `res ${Math.random()}`, servers, ...(timeout !== undefined && { timeout }) });
+  onTestFinished(() => mcp.disconnect());
+  return mcp;
+}
+
+/** A child process that says these lines of JavaScript. */
+const child = (script: string): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: ['-e', script],
+});
+
+/** JavaScript of a minimal server over stdio: `answer(message)` returns text to write, or nothing. */
+const minimal = (answer: string): string => `
+  const answer = ${answer};
+  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const m = JSON.parse(line);
+    const write = (o) => process.stdout.write((typeof o === 'string' ? o : JSON.stringify(o)) + '\\n');
+    const reply = (result) => write({ jsonrpc: '2.0', id: m.id, result });
+    if (m.method === 'initialize')
+      reply({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'm', version: '1' } });
+    else if (m.method === 'tools/list' && !answer.lists)
+      reply({ tools: [{ name: 'go', inputSchema: { type: 'object' } }] });
+    else if (m.id !== undefined) answer(m, reply, write);
+  });`;
+
+describe('what the network does', () => {
+  const faults: [string, Fault, string][] = [
+    ['reset', { kind: 'reset' }, 'MCP_CONNECTION_CLOSED'],
+    ['half-open', { kind: 'half-open' }, 'MCP_REQUEST_TIMEOUT'],
+    ['truncated headers', { kind: 'truncate', bytes: 30 }, 'MCP_CONNECTION_CLOSED'],
+    ['truncated body', { kind: 'truncate', bytes: 300 }, 'MCP_CONNECTION_CLOSED'],
+  ];
+
+  test.each(['legacy', 'modern'] as const)(
+    '%s: every fault ends in a named error in time, and the next call works',
+    async (protocol) => {
+      const proxy = await startFaultProxy(http.port);
+      onTestFinished(() => proxy.close());
+      const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol } }, 600);
+      const echo = (): Promise<unknown> =>
+        mcp.callTool({ serverName: 'it', name: 'echo', args: { message: 'x'.repeat(500) } });
+      await echo();
+      for (const [name, fault, reason] of faults) {
+        proxy.setFault(fault);
+        const started = performance.now();
+        expect(await echo().catch((error: unknown) => error), name).toMatchObject({ details: { reason } });
+        expect(performance.now() - started, name).toBeLessThan(1200);
+        // Sent, and not sent again.
+        expect(proxy.passed, name).toBeLessThanOrEqual(2);
+        proxy.setFault({ kind: 'none' });
+        expect(await echo(), name).toMatchObject({ content: [{ text: 'x'.repeat(500) }] });
+      }
+      proxy.setFault({ kind: 'latency', milliseconds: 100 });
+      expect(await echo()).toMatchObject({ content: [{}] });
+    },
+  );
+
+  test('C07 an event stream that breaks off is an error at once, not a wait for the time-out', async () => {
+    const proxy = await startFaultProxy(http.port);
+    onTestFinished(() => proxy.close());
+    const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol: 'legacy' } }, 10_000);
+    await mcp.listTools();
+    const progress: number[] = [];
+    const call = mcp.callTool({
+      serverName: 'it',
+      name: 'steps',
+      onProgress: (update) => {
+        progress.push(update.progress);
+        proxy.setFault({ kind: 'truncate', bytes: 0 });
+      },
+    });
+    const started = performance.now();
+    expect(await call.catch((error: unknown) => error)).toMatchObject({ details: { reason: 'MCP_CONNECTION_CLOSED' } });
+    expect(performance.now() - started).toBeLessThan(2000);
+    expect(progress).toContain(1);
+  });
+
+  test('C06 a server that is down is not stormed, and is found when it is back', async () => {
+    const first = await spawnHttpServer('http-server.ts');
+    await first.stop();
+    let attempts = 0;
+    const mcp = clientOf({
+      it: {
+        url: first.url,
+        protocol: 'legacy',
+        fetch: (url, init) => {
+          attempts += 1;
+          return fetch(url, init);
+        },
+      },
+    });
+    const until = performance.now() + 1500;
+    while (performance.now() < until) {
+      await mcp.listToolsWithErrors();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    expect(attempts).toBeGreaterThan(2);
+    expect(attempts).toBeLessThan(9);
+    expect(mcp.status()['it']).toMatchObject({ state: 'failed', error: { code: 'MCP_CLIENT_CONNECT_FAILED' } });
+    const second = await spawnHttpServer('http-server.ts', String(first.port));
+    onTestFinished(() => second.stop());
+    await mcp.reconnectServer('it');
+    expect(Object.keys(await mcp.listTools())).toContain('it_echo');
+  });
+
+  test('who waits for news is connected again without asking', async () => {
+    const first = await spawnHttpServer('http-server.ts');
+    const mcp = clientOf({
+      it: {
+        url: first.url,
+        protocol: 'legacy',
+        reconnectionOptions: {
+          initialReconnectionDelay: 50,
+          maxReconnectionDelay: 100,
+          reconnectionDelayGrowFactor: 1,
+          maxRetries: 100,
+        },
+      },
+    });
+    await mcp.tools.onListChanged('it', () => {});
+    await mcp.listTools();
+    const { it: session } = mcp.sessionIds;
+    await first.stop();
+    const second = await spawnHttpServer('http-server.ts', String(first.port));
+    onTestFinished(() => second.stop());
+    await expect.poll(() => mcp.sessionIds['it'] ?? session, { timeout: 10_000 }).not.toBe(session);
+  });
+
+  test('C12 no header follows a redirect to another host', async () => {
+    const seen: string[] = [];
+    const thief = createServer((req, res) => {
+      seen.push(String(req.headers['authorization']));
+      res.end('{}');
+    });
+    await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
+    const redirecting = createServer((_req, res) => {
+      res.writeHead(307, { location: `http://localhost:${(thief.address() as AddressInfo).port}/mcp` }).end();
+    });
+    await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      thief.close();
+      redirecting.close();
+    });
+    const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/mcp`;
+    const mcp = clientOf({ it: { url, requestInit: { headers: { authorization: 'Bearer secret' } } } });
+    expect(Object.keys((await mcp.listToolsWithErrors()).errors)).toEqual(['it']);
+    expect(seen).toEqual([]);
+  });
+});
+
+describe('what servers say', () => {
+  test('C08 late, unknown and doubled answers are ignored', async () => {
+    const mcp = clientOf({
+      it: child(
+        minimal(`(m, reply, write) => {
+          write({ jsonrpc: '2.0', id: 999, result: { content: [] } });
+          write({ jsonrpc: '2.0', method: 'notifications/unheard', params: { x: 1 } });
+          reply({ content: [{ type: 'text', text: 'call ' + m.params.arguments.n }] });
+          reply({ content: [{ type: 'text', text: 'again' }] });
+        }`),
+      ),
+    });
+    for (const n of [1, 2, 3]) {
+      expect(await mcp.callTool({ serverName: 'it', name: 'go', args: { n } })).toMatchObject({
+        content: [{ text: `call ${n}` }],
+      });
+    }
+  });
+
+  test('C10 a list that never ends is an error, also when every page differs', async () => {
+    const lists = (next: string): string =>
+      minimal(`Object.assign((m, reply) => reply({
+        tools: [{ name: 't' + (m.params?.cursor ?? 0), inputSchema: { type: 'object' } }],
+        nextCursor: ${next},
+      }), { lists: true })`);
+    const mcp = clientOf({
+      growing: child(lists('String(Number(m.params?.cursor ?? 0) + 1)')),
+      good: { url: http.url },
+    });
+    const { tools, errorDetails } = await mcp.listToolsWithErrors();
+    expect(errorDetails['growing']).toMatchObject({ code: 'MCP_LIST_ENDLESS' });
+    expect(Object.keys(tools)).toContain('good_echo');
+  });
+
+  test('C11 ten thousand tools and five megabytes are listed in time', async () => {
+    const mcp = clientOf({
+      many: child(
+        minimal(`Object.assign((m, reply) => reply({
+          tools: Array.from({ length: 10000 }, (_, i) => ({
+            name: 'tool' + i, description: 'd'.repeat(450), inputSchema: { type: 'object' } })),
+        }), { lists: true })`),
+      ),
+    });
+    const started = performance.now();
+    expect(Object.keys(await mcp.listTools())).toHaveLength(10_000);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+
+  test('a failed refresh keeps the last good list, and says why', async () => {
+    const mcp = clientOf({
+      it: {
+        ...child(
+          minimal(`Object.assign((m, reply, write) => {
+            globalThis.asked = (globalThis.asked ?? 0) + 1;
+            if (asked === 1) reply({ tools: [{ name: 'go', inputSchema: { type: 'object' } }] });
+            else write({ jsonrpc: '2.0', id: m.id, error: { code: -32603, message: 'database down' } });
+          }, { lists: true })`),
+        ),
+        cache: false,
+      },
+    });
+    await mcp.listTools();
+    const { tools, errors } = await mcp.listToolsWithErrors();
+    expect(Object.keys(tools)).toEqual(['it_go']);
+    expect(errors['it']).toContain('database down');
+    expect(Object.keys(await mcp.listTools())).toEqual(['it_go']);
+  });
+
+  test('P08 an endless line ends the child and the call, soon', async () => {
+    const mcp = clientOf({
+      it: child(minimal("() => { for (let i = 0; i < 64; i += 1) process.stdout.write('x'.repeat(1024 * 1024)); }")),
+    });
+    await mcp.listTools();
+    const before = process.memoryUsage().rss;
+    const started = performance.now();
+    const error = await mcp.callTool({ serverName: 'it', name: 'go' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      details: { reason: 'MCP_CONNECTION_CLOSED' },
+      message: expect.stringContaining('10485760'),
+    });
+    expect(performance.now() - started).toBeLessThan(1500);
+    expect(process.memoryUsage().rss - before).toBeLessThan(120 * 1024 * 1024);
+  });
+
+  test('an endless HTTP answer ends the call', async () => {
+    const endless = createServer((req: IncomingMessage, res: ServerResponse) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      const more = (): void => {
+        while (!res.destroyed && res.write(Buffer.alloc(1024 * 1024, 0x20)));
+      };
+      res.on('drain', more);
+      req.resume();
+      more();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      endless.closeAllConnections();
+      endless.close();
+    });
+    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/mcp`;
+    const mcp = clientOf({ it: { url, protocol: 'legacy', transport: 'http' } });
+    const { errors } = await mcp.listToolsWithErrors();
+    expect(errors['it']).toMatch(/longer than|no answer/);
+  });
+
+  test('P09 a flood on standard error stops nothing', async () => {
+    const mcp = clientOf({
+      it: child(
+        minimal(`(m, reply) => {
+          for (let i = 0; i < 10; i += 1) process.stderr.write('e'.repeat(1024 * 1024) + i);
+          reply({ content: [{ type: 'text', text: 'done' }] });
+        }`),
+      ),
+    });
+    expect(await mcp.callTool({ serverName: 'it', name: 'go' })).toMatchObject({ content: [{ text: 'done' }] });
+    await expect.poll(() => mcp.getServerStderr('it')?.endsWith('9')).toBe(true);
+    expect(mcp.getServerStderr('it')?.length).toBeLessThanOrEqual(4096);
+  });
+
+  test('P13 split characters, CRLF and many messages in one chunk are all read', async () => {
+    const mcp = clientOf({
+      it: child(
+        minimal(`(m, reply, write) => {
+          if (m.params.arguments.many) {
+            const one = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress',
+              params: { progressToken: m.params._meta.progressToken, progress: 1 } });
+            process.stdout.write((one + '\\r\\n').repeat(10000));
+            return reply({ content: [] });
+          }
+          const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: m.id,
+            result: { content: [{ type: 'text', text: 'äöü😀'.repeat(50) }] } }) + '\\r\\n');
+          let at = 0;
+          const step = () => { process.stdout.write(bytes.subarray(at, at += 7)); if (at < bytes.length) setImmediate(step); };
+          step();
+        }`),
+      ),
+    });
+    expect(await mcp.callTool({ serverName: 'it', name: 'go', args: {} })).toMatchObject({
+      content: [{ text: 'äöü😀'.repeat(50) }],
+    });
+    let reports = 0;
+    await mcp.callTool({ serverName: 'it', name: 'go', args: { many: true }, onProgress: () => (reports += 1) });
+    expect(reports).toBe(10_000);
+  });
+
+  test('N03 control characters of a server are escaped in logs and errors', async () => {
+    const messages: string[] = [];
+    const mcp = clientOf({
+      it: {
+        ...child(
+          minimal(`(m, reply, write) => {
+            write({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'a\\u001b[2J\\u202eb\\nc' } });
+            write({ jsonrpc: '2.0', id: m.id, error: { code: -32603, message: 'x\\u001b[31m\\u200by' } });
+          }`),
+        ),
+        log: ({ message }) => messages.push(message),
+      },
+    });
+    const error = await mcp.callTool({ serverName: 'it', name: 'go' }).catch((thrown: Error) => thrown);
+    expect((error as Error).message).toContain(String.raw`x\u001b[31m\u200by`);
+    expect(messages).toContain(String.raw`[it] a\u001b[2J\u202eb\u000ac`);
+  });
+});
+
+describe('time', () => {
+  test('P07 a child that never answers is given up and killed', async () => {
+    const pidFile = join(scratch, 'hung');
+    const mcp = clientOf({
+      it: {
+        ...child(
+          `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000);`,
+        ),
+        connectTimeout: 700,
+      },
+    });
+    const started = performance.now();
+    const { errors } = await mcp.listToolsWithErrors();
+    expect(errors['it']).toContain('700 ms');
+    expect(performance.now() - started).toBeLessThan(1500);
+    await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+  });
+
+  test('P12 a child that ignores everything is killed when the client disconnects', async () => {
+    const mcp = clientOf({
+      it: child(`process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);
+        ${minimal("(m, reply) => reply({ content: [{ type: 'text', text: String(process.pid) }] })")}
+        process.stdin.on('end', () => {});`),
+    });
+    const result = await mcp.callTool({ serverName: 'it', name: 'go' });
+    const pid = Number((result.content[0] as { text: string }).text);
+    expect(isAlive(pid)).toBe(true);
+    await mcp.disconnect();
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGKILL', 'exit'] as const)(
+    'P11 children and their children end with the host: %s',
+    async (end) => {
+      const host = spawn(
+        process.execPath,
+        [
+          '--conditions=@quiver/source',
+          '--import',
+          fileURLToPath(new URL('../../../../scripts/source-hooks.mjs', import.meta.url)),
+          fileURLToPath(new URL('../../test/host.ts', import.meta.url)),
+          end,
+        ],
+        { stdio: ['ignore', 'pipe', 'inherit'] },
+      );
+      const [line] = (await once(host.stdout, 'data')) as [Buffer];
+      const pids = JSON.parse(line.toString('utf8')) as number[];
+      expect(pids).toHaveLength(2);
+      if (end !== 'exit') host.kill(end);
+      await once(host, 'exit');
+      // After SIGKILL nobody is left to end a grandchild; the child sees the end of its input.
+      const mortal = end === 'SIGKILL' ? pids.slice(0, 1) : pids;
+      for (const pid of pids.slice(mortal.length)) onTestFinished(() => void process.kill(pid, 'SIGKILL'));
+      await expect.poll(() => mortal.filter(isAlive), { timeout: 5000 }).toEqual([]);
+    },
+  );
+
+  test('C03 progress restarts the time-out only if asked, and never beyond the total', async () => {
+    const mcp = clientOf({
+      it: child(
+        minimal(`(m, reply, write) => {
+          let n = 0;
+          const timer = setInterval(() => {
+            n += 1;
+            write({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: m.params._meta.progressToken, progress: n } });
+            if (n === 8) { clearInterval(timer); reply({ content: [] }); }
+          }, 100);
+        }`),
+      ),
+    });
+    await mcp.listTools();
+    const call = (options: object): Promise<unknown> =>
+      mcp.callTool({ serverName: 'it', name: 'go', timeout: 400, ...options }).then(
+        () => 'done',
+        (error: { details: { reason: string } }) => error.details.reason,
+      );
+    expect(await call({})).toBe('MCP_REQUEST_TIMEOUT');
+    expect(await call({ resetTimeoutOnProgress: true })).toBe('done');
+    expect(await call({ resetTimeoutOnProgress: true, maxTotalTimeout: 550 })).toBe('MCP_REQUEST_TIMEOUT');
+    expect(await call({ timeout: 0 })).toBe('done');
+  });
+
+  test('the time-out stands still while a person answers', async () => {
+    for (const protocol of ['legacy', 'modern'] as const) {
+      const mcp = clientOf({ it: { url: http.url, protocol } }, 400);
+      await mcp.elicitation.onRequest('it', async ({ message }) => {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return { action: 'accept', content: message.includes('old') ? { age: 1 } : { name: 'Ada' } };
+      });
+      expect(await mcp.callTool({ serverName: 'it', name: 'contact', args: {} })).toMatchObject({
+        content: [{ text: 'Hello Ada, 1' }],
+      });
+      await expect(
+        mcp.callTool({ serverName: 'it', name: 'wait', args: { milliseconds: 5000 } }),
+      ).rejects.toMatchObject({
+        details: { reason: 'MCP_REQUEST_TIMEOUT' },
+      });
+    }
+  });
+
+  test('questions without end are cut off', async () => {
+    const { createServer: createSdkServer } = await import('node:http');
+    const asking = createSdkServer(async (req, res) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of req) chunks.push(chunk as Buffer);
+      const { id, method } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { id: number; method: string };
+      const result =
+        method === 'server/discover'
+          ? { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }
+          : {
+              resultType: 'input_required',
+              inputRequests: {
+                q: {
+                  method: 'elicitation/create',
+                  params: { mode: 'form', message: 'Again?', requestedSchema: { type: 'object', properties: {} } },
+                },
+              },
+            };
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    await new Promise<void>((resolve) => asking.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void asking.close());
+    const url = `http://127.0.0.1:${(asking.address() as AddressInfo).port}/mcp`;
+    const mcp = clientOf({ it: { url, protocol: 'modern', maxInputRounds: 3 } });
+    let rounds = 0;
+    await mcp.elicitation.onRequest('it', async () => {
+      rounds += 1;
+      return { action: 'accept', content: {} };
+    });
+    await expect(mcp.callTool({ serverName: 'it', name: 'go' })).rejects.toMatchObject({
+      details: { reason: 'MCP_INPUT_ROUNDS_EXCEEDED' },
+    });
+    expect(rounds).toBe(3);
+  });
+
+  test('C09 disconnecting during a connection attempt ends it', async () => {
+    const mcp = clientOf({ it: { ...child('setInterval(() => {}, 1000)'), connectTimeout: 20_000 } });
+    const listing = mcp.listToolsWithErrors();
+    await expect.poll(() => mcp.status()['it']?.state).toBe('connecting');
+    const started = performance.now();
+    await mcp.disconnect();
+    expect(Object.keys((await listing).errors)).toEqual(['it']);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test('C01 the time of all servers together is bounded by the caller', async () => {
+    const mcp = clientOf({
+      slow: { ...child('setInterval(() => {}, 1000)'), connectTimeout: 20_000 },
+      good: { url: http.url },
+    });
+    const { tools, errors, durations } = await mcp.listToolsWithErrors({ perServerTimeoutMs: 300 });
+    expect(errors['slow']).toContain('300 ms');
+    expect(durations['slow']).toBeLessThan(600);
+    expect(Object.keys(tools)).toContain('good_echo');
+  });
+});
+
+describe('sending again', () => {
+  const dying = (annotations: string, file: string): { command: string; args: string[] } =>
+    child(
+      minimal(`Object.assign((m, reply) => {
+        const fs = require('fs');
+        if (m.method === 'tools/list')
+          return reply({ tools: [{ name: 'go', inputSchema: { type: 'object' }, annotations: ${annotations} }] });
+        fs.appendFileSync(${JSON.stringify(file)}, 'run\\n');
+        if (fs.readFileSync(${JSON.stringify(file)}, 'utf8').split('\\n').length < 3) process.kill(process.pid, 'SIGKILL');
+        reply({ content: [{ type: 'text', text: 'survived' }] });
+      }, { lists: true })`),
+    );
+
+  test.each([
+    ['a tool that says nothing', '{}', 5, 1],
+    ['an idempotent tool, unless allowed', '{ idempotentHint: true }', undefined, 1],
+    ['an idempotent tool, when allowed', '{ idempotentHint: true }', 1, 2],
+  ] as const)(
+    'P05 after a killed process: %s runs as often as it may',
+    async (name, annotations, retryIdempotent, runs) => {
+      const file = join(scratch, name.replaceAll(' ', '-'));
+      const mcp = clientOf({
+        it: { ...dying(annotations, file), ...(retryIdempotent !== undefined && { retryIdempotent }) },
+      });
+      const tools = await mcp.listTools();
+      const outcome = await tools['it_go']?.execute({}).catch((error: { code: string }) => error.code);
+      expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(runs);
+      if (runs === 1) expect(outcome).toBe('MCP_CONNECTION_CLOSED');
+      else expect(outcome).toMatchObject({ content: [{ text: 'survived' }] });
+    },
+  );
+
+  test('a session of an earlier connection is taken up', async () => {
+    const seen: string[] = [];
+    const spy = (url: string | URL, init?: RequestInit): Promise<Response> => {
+      const { method } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as { method?: string };
+      seen.push(`${method ?? init?.method} ${new Headers(init?.headers).get('mcp-session-id') ?? '-'}`);
+      return fetch(url, init);
+    };
+    const opened = await fetch(http.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+      }),
+    });
+    await opened.text();
+    const sessionId = opened.headers.get('mcp-session-id') ?? '';
+    const mcp = clientOf({ it: { url: http.url, protocol: 'legacy', sessionId, fetch: spy } });
+    expect(Object.keys(await mcp.listTools())).toContain('it_echo');
+    expect(seen).toEqual([`tools/list ${sessionId}`]);
+    // A session that is gone is replaced.
+    const lost = clientOf({ it: { url: http.url, protocol: 'legacy', sessionId: 'gone', fetch: spy } });
+    expect(Object.keys(await lost.listTools())).toContain('it_echo');
+  });
+});
+
+test('M03 two hundred connections leave nothing behind', async () => {
+  const count = (): Record<string, number> => {
+    const counts: Record<string, number> = {};
+    for (const name of process.getActiveResourcesInfo()) counts[name] = (counts[name] ?? 0) + 1;
+    return counts;
+  };
+  const cycle = async (protocol: 'legacy' | 'modern'): Promise<void> => {
+    await using mcp = new MCPClient({ servers: { it: { url: http.url, protocol }, ours: { server } } });
+    await mcp.tools.onListChanged('it', () => {});
+    await mcp.listTools();
+    await mcp.callTool({ serverName: 'it', name: 'echo', args: { message: 'x' } });
+  };
+  await cycle('legacy');
+  await cycle('modern');
+  const before = count();
+  const listeners = process.listenerCount('exit') + process.listenerCount('SIGTERM');
+  for (let round = 0; round < 100; round += 1) {
+    await cycle('legacy');
+    await cycle('modern');
+  }
+  await expect.poll(() => (count()['Timeout'] ?? 0) - (before['Timeout'] ?? 0)).toBeLessThanOrEqual(3);
+  await expect.poll(() => (count()['TCPSocketWrap'] ?? 0) - (before['TCPSocketWrap'] ?? 0)).toBeLessThanOrEqual(6);
+  expect(process.listenerCount('exit') + process.listenerCount('SIGTERM')).toBeLessThanOrEqual(listeners);
+}, 60_000);
+
+test('children leave no listeners behind', async () => {
+  const before = ['exit', 'SIGTERM', 'SIGINT', 'SIGHUP'].map((name) => process.listenerCount(name));
+  for (let round = 0; round < 5; round += 1) {
+    await using mcp = new MCPClient({
+      servers: { a: commandFor('stdio-server.ts'), b: commandFor('stdio-server.ts') },
+    });
+    await mcp.listTools();
+  }
+  expect(['exit', 'SIGTERM', 'SIGINT', 'SIGHUP'].map((name) => process.listenerCount(name))).toEqual(before);
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A zombie that nobody waits for is dead for everybody else.
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+  } catch {
+    return false;
+  }
+}
