@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { createListCache } from './list-cache.js';
+
+function cacheOf(
+  answers: (string[] | Error)[],
+  keepFor = 100,
+): { get: () => Promise<unknown>; invalidate(): void; calls: () => number; pass(ms: number): void } {
+  let now = 0;
+  let calls = 0;
+  const cache = createListCache({
+    fetch: async () => {
+      const answer = answers[calls];
+      calls += 1;
+      if (!answer || answer instanceof Error) throw answer ?? new Error('no more answers');
+      return { items: answer, keepFor };
+    },
+    now: () => now,
+  });
+  return {
+    ...cache,
+    calls: () => calls,
+    pass: (milliseconds) => {
+      now += milliseconds;
+    },
+  };
+}
+
+describe('createListCache', () => {
+  test('asks once for callers at the same time, and again when the list is too old', async () => {
+    const { get, pass, calls } = cacheOf([['a'], ['b']]);
+    expect(await Promise.all([get(), get()])).toEqual([{ items: ['a'] }, { items: ['a'] }]);
+    pass(99);
+    expect(await get()).toEqual({ items: ['a'] });
+    expect(calls()).toBe(1);
+    pass(1);
+    expect(await get()).toEqual({ items: ['b'] });
+  });
+
+  test('keeps the last good list and tells the error', async () => {
+    const down = new Error('down');
+    const { get, invalidate } = cacheOf([['a'], down, ['b']]);
+    await get();
+    invalidate();
+    expect(await get()).toEqual({ items: ['a'], error: down });
+    expect(await get()).toEqual({ items: ['b'] });
+  });
+
+  test('throws when there was never a good list', async () => {
+    await expect(cacheOf([new Error('down')]).get()).rejects.toThrow('down');
+  });
+
+  test('a list that changed while it was fetched is fetched again', async () => {
+    const { get, invalidate, calls } = cacheOf([['old'], ['new']], Number.POSITIVE_INFINITY);
+    const first = get();
+    invalidate();
+    expect(await first).toEqual({ items: ['old'] });
+    expect(await get()).toEqual({ items: ['new'] });
+    expect(await get()).toEqual({ items: ['new'] });
+    expect(calls()).toBe(2);
+  });
+});
