@@ -79,6 +79,18 @@ export {
   type DocumentChunkerTool,
   type DocumentChunkerToolOptions,
 } from './tools/document-chunker-tool.js';
+export {
+  rerank,
+  rerankWithScorer,
+  type RelevanceModel,
+  type RelevanceScorer,
+  type RerankConfig,
+  type RerankerOptions,
+  type RerankingModel,
+  type RerankResult,
+  type RerankWeights,
+  type RerankWithScorerOptions,
+} from './rerank/index.js';
 export type { DatabaseConfig, VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';
 export {
   GraphRAG,

@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { parseFilter } from '../filter/index.js';
+import type { RerankConfig } from '../rerank/index.js';
 import type { VectorFilter, VectorStore } from '../store/index.js';
 
 /** Settings of particular stores, by the name of their block; a store receives its own block and nothing else. */
@@ -31,6 +32,8 @@ export interface VectorQueryToolOptions {
   /** Returns the vectors of the sources. Default `false`. */
   includeVectors?: boolean;
   databaseConfig?: DatabaseConfig;
+  /** Lets a model put the passages into a better order; its `topK` is that of the query by default. */
+  reranker?: RerankConfig;
   /** Passed on to the embedding model. */
   providerOptions?: Record<string, Record<string, unknown>>;
 }
@@ -43,6 +46,7 @@ export interface QuerySettings extends Required<
   Pick<VectorQueryToolOptions, 'indexName' | 'model' | 'includeSources' | 'includeVectors' | 'databaseConfig'>
 > {
   readonly providerOptions: VectorQueryToolOptions['providerOptions'];
+  readonly reranker: RerankConfig | undefined;
   readonly topK: unknown;
   readonly enableFilter: boolean;
   /** Set by the application; always applies. */
@@ -65,6 +69,7 @@ export function resolveSettings(options: VectorQueryToolOptions, requestContext:
     includeVectors: setting('includeVectors') ?? false,
     databaseConfig: setting('databaseConfig') ?? {},
     providerOptions: setting('providerOptions'),
+    reranker: setting('reranker'),
     topK: requestContext.get('topK') as unknown,
     enableFilter: options.enableFilter ?? false,
     trustedFilter: requestContext.has('filter') ? toFilterObject(requestContext.get('filter')) : undefined,

@@ -226,3 +226,26 @@ describe('failures of createVectorQueryTool', () => {
     await expect(call).rejects.toThrow('enough');
   });
 });
+
+describe('the reranker of createVectorQueryTool', () => {
+  const byLength = { getRelevanceScore: async (_query: string, text: string) => text.length / 100 };
+  const weights = { semantic: 1, vector: 0, position: 0 };
+
+  it('decides the order, and how many passages are returned', async () => {
+    const reranker = { model: byLength, options: { weights, topK: 2 } };
+    const { sources, relevantContext } = await create({ reranker }).execute({ queryText: 'cat' });
+    expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat']);
+    expect(relevantContext).toMatch(/^Whales/);
+  });
+
+  it('returns as many as were asked for by default, and can be set in the request context', async () => {
+    const requestContext = new RequestContext([['reranker', { model: byLength, options: { weights } }]]);
+    const { sources } = await create().execute({ queryText: 'cat' }, { requestContext });
+    expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat', 'dog']);
+  });
+
+  it('fails the call when it fails', async () => {
+    const reranker = { model: { getRelevanceScore: () => Promise.reject(new Error('down')) } };
+    await expect(create({ reranker }).execute({ queryText: 'cat' })).rejects.toMatchObject({ code: 'RERANK_FAILED' });
+  });
+});

@@ -2,6 +2,8 @@ import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import { toEmbedder } from '../embedding/index.js';
+import { rerank } from '../rerank/index.js';
+import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
 import {
   defaultTopK,
@@ -48,7 +50,7 @@ export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, Vecto
  * A tool that answers a question with the nearest passages of an index.
  *
  * The request context overrides what was set here: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
- * `databaseConfig`, `model`, `providerOptions`. A filter in the request context always applies; what the model filters by is
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`. A filter in the request context always applies; what the model filters by is
  * added.
  *
  * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_FAILED` with the cause when store or
@@ -97,12 +99,12 @@ async function queryStore(
   input: VectorQueryInput,
   signal: AbortSignal | undefined,
 ): Promise<VectorMatch[]> {
-  const { indexName, model, includeVectors, databaseConfig, providerOptions } = settings;
+  const { indexName, model, includeVectors, databaseConfig, providerOptions, reranker } = settings;
   const filter = resolveFilter(settings, input.filter);
   const topK = requireTopK(settings.topK ?? input.topK ?? defaultTopK);
   const embedder = toEmbedder(model, { ...(providerOptions && { providerOptions }) });
   const [queryVector] = await embedder.embed([input.queryText], { purpose: 'query', ...(signal && { signal }) });
-  return store.query({
+  const matches = await store.query({
     ...databaseConfig[store.databaseConfigKey],
     indexName,
     queryVector: queryVector ?? [],
@@ -110,17 +112,22 @@ async function queryStore(
     filter,
     includeVector: includeVectors,
   });
+  if (!reranker || matches.length === 0) return matches;
+  const ranked = await rerank(matches, input.queryText, reranker.model, {
+    topK,
+    ...reranker.options,
+    ...(queryVector && { queryEmbedding: queryVector }),
+    ...(signal && { signal }),
+  });
+  return ranked.map(({ result }) => result);
 }
 
-const textKeys = ['text', 'content', 'pageContent', 'document'];
-
 function toQueryResult({ id, metadata, vector, score, document }: VectorMatch): QueryResult {
-  const key = textKeys.find((name) => typeof metadata[name] === 'string');
   return {
     id,
     metadata,
     vector: vector ?? [],
     score,
-    document: document ?? (key === undefined ? '' : (metadata[key] as string)),
+    document: recordText({ metadata, ...(document !== undefined && { document }) }),
   };
 }

@@ -1,0 +1,10 @@
+import type { VectorRecord } from './vector-store.js';
+
+const textKeys = ['text', 'content', 'pageContent', 'document'];
+
+/** The text of a record: its document or, where a store keeps none, the usual keys of its metadata; empty when there is none. */
+export function recordText({ document, metadata }: Pick<VectorRecord, 'document' | 'metadata'>): string {
+  if (document !== undefined && document !== '') return document;
+  const key = textKeys.find((name) => typeof metadata[name] === 'string');
+  return key === undefined ? '' : (metadata[key] as string);
+}
