@@ -9,6 +9,6 @@ import type { Span } from './span.js';
  */
 export function chunkByCharacter(text: string, options: RecursiveOptions): Span[] {
   const atSeparator = findSeparatorCut(text, options);
-  const otherwise = findSeparatorCut(text, { ...options, separators: [/(?<=\s)(?=\S)/g], separatorPosition: 'end' });
+  const otherwise = findSeparatorCut(text, { ...options, separators: [' ', '\n'], separatorPosition: 'end' });
   return packSpans(text, 0, text.length, options, (window) => atSeparator(window) ?? otherwise(window));
 }

@@ -1,7 +1,36 @@
 import type { Separator } from './separator-cut.js';
 
+/** A language that the `recursive` strategy knows how to cut. */
+export type CodeLanguage =
+  | 'c'
+  | 'cobol'
+  | 'cpp'
+  | 'csharp'
+  | 'elixir'
+  | 'go'
+  | 'haskell'
+  | 'html'
+  | 'java'
+  | 'js'
+  | 'kotlin'
+  | 'latex'
+  | 'lua'
+  | 'markdown'
+  | 'perl'
+  | 'php'
+  | 'powershell'
+  | 'proto'
+  | 'python'
+  | 'rst'
+  | 'ruby'
+  | 'rust'
+  | 'scala'
+  | 'sol'
+  | 'swift'
+  | 'ts';
+
 /** The words with which declarations begin in each language, and the patterns of those whose structure lies in their markup. */
-const languages = {
+const languages: Readonly<Record<CodeLanguage, RegExp>> = {
   c: /(?:typedef|struct|union|enum|static|extern|inline|void|int|char|float|double|long|unsigned|#define|#if\w*)/,
   cobol: /.{0,6} *(?:[\w-]+ (?:DIVISION|SECTION)|\w[\w-]*)\./,
   cpp: /(?:namespace|template|class|struct|union|enum|using|typedef|static|extern|inline|virtual|void|int|bool|auto|public|protected|private)/,
@@ -32,10 +61,7 @@ const languages = {
   swift:
     /(?:import|public|internal|open|private|fileprivate|static|final|class|struct|enum|protocol|extension|actor|func|init|var|let)/,
   ts: /(?:export|import|declare|namespace|abstract|interface|type|enum|(?:async )?function|class|const|let|var|public|protected|private|static|readonly|get|set)/,
-} as const satisfies Record<string, RegExp>;
-
-/** A language that the `recursive` strategy knows how to cut. */
-export type CodeLanguage = keyof typeof languages;
+};
 
 export const codeLanguages: readonly CodeLanguage[] = Object.keys(languages) as CodeLanguage[];
 

@@ -31,7 +31,7 @@ export function readSections(length: number, blocks: readonly Block[]): Section[
   let current: Omit<Section, 'end'> = { start: 0, headings: [], path: [] };
   for (const { start, heading } of blocks) {
     if (!heading) continue;
-    sections.push({ ...current, end: start });
+    if (current.heading || start > 0) sections.push({ ...current, end: start });
     const path = [...current.path.filter(({ level }) => level < heading.level), heading];
     const headings = path.map(({ title }) => title).filter((title) => title !== '');
     current = { start, headings, path, heading };

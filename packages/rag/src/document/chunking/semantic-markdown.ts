@@ -4,6 +4,7 @@ import type { SemanticMarkdownOptions } from './parse-options.js';
 import { readSections, type Heading, type Section } from './sections.js';
 import { createSizeLimit, type Measure } from './size-limit.js';
 import type { Span } from './span.js';
+import { skipWhiteSpace } from './trim-span.js';
 
 /**
  * The `semantic-markdown` strategy: sections are joined, as long as together they have at most `joinThreshold` tokens, with what
@@ -20,7 +21,7 @@ export function chunkSemanticMarkdown(
   const sizeOf = ({ start, end }: Section): number =>
     limit.fits(start, end) ? measure(text.slice(start, end)) : Number.POSITIVE_INFINITY;
   const measured = readSections(text.length, blocks).map((section) => ({ ...section, size: sizeOf(section) }));
-  return packSections(text, blocks, joinSections(measured, joinThreshold), options).map((span) => ({
+  return packSections(text, blocks, joinSections(text, measured, joinThreshold), options).map((span) => ({
     ...span,
     metadata: { tokenCount: measure(text.slice(span.start, span.end)) },
   }));
@@ -31,7 +32,11 @@ interface MeasuredSection extends Section {
 }
 
 /** From the deepest headings up, joins each section with what follows under the same heading. */
-function joinSections(sections: readonly MeasuredSection[], threshold: number): readonly MeasuredSection[] {
+function joinSections(
+  text: string,
+  sections: readonly MeasuredSection[],
+  threshold: number,
+): readonly MeasuredSection[] {
   let current = sections;
   for (let depth = sections.reduce((most, { path }) => Math.max(most, path.length), 0); depth >= 0; depth--) {
     const joined: MeasuredSection[] = [];
@@ -40,7 +45,9 @@ function joinSections(sections: readonly MeasuredSection[], threshold: number): 
       const path = before ? commonPath(before.path, section.path) : [];
       // Lines are tokens apart, so the sizes of parts add up to that of the whole.
       const size = (before?.size ?? 0) + section.size;
-      if (before && path.length >= depth && size <= threshold) {
+      // White space before the first heading stands under none, and would take the headings from what follows it.
+      const isBlank = before && skipWhiteSpace(text, before.start, before.end) === before.end;
+      if (before && !isBlank && path.length >= depth && size <= threshold) {
         joined[joined.length - 1] = { ...toSection(before.start, section.end, path), size };
       } else joined.push(section);
     }

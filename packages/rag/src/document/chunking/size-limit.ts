@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { floorGraphemeBoundary, nextGraphemeBoundary } from './grapheme-boundary.js';
+import { isWhiteSpace } from './trim-span.js';
 
 /** The size of a text, for example its number of tokens. */
 export type Measure = (text: string) => number;
@@ -58,13 +59,21 @@ function measuredLimit(text: string, { maxSize, overlap, measure }: Required<Siz
       if (at >= tooFar) return fitting;
       const size = sizeOf(start, at);
       if (size > maxSize) tooFar = at;
-      else if (at === end || size >= maxSize * (1 - slack)) return at;
+      else if (at === end || size >= maxSize * (1 - slack)) return withRestOfWord(start, at, end);
       else fitting = at;
       guess = start + unitsPerSize * maxSize * (1 - slack / 2);
       if (round < evenRounds && guess > fitting && guess < tooFar) continue;
       // Where sizes grow unevenly, their ratio may never get there; halving does.
       guess = tooFar > end ? 3 * fitting - 2 * start + 1 : (fitting + tooFar) / 2;
     }
+  }
+
+  /** A cut between words falls before the word that is reached, so the last one is worth another look. */
+  function withRestOfWord(start: number, at: number, end: number): number {
+    let wordEnd = at;
+    while (wordEnd < end && wordEnd - at < longestWord && !isWhiteSpace(text.charCodeAt(wordEnd))) wordEnd++;
+    const boundary = floorGraphemeBoundary(text, Math.min(end, wordEnd + 1), start);
+    return boundary > at && sizeOf(start, boundary) <= maxSize ? boundary : at;
   }
 
   return {
@@ -86,6 +95,8 @@ function measuredLimit(text: string, { maxSize, overlap, measure }: Required<Siz
     },
   };
 }
+
+const longestWord = 40;
 
 /** How often a limit is sought by the ratio of lengths to sizes. */
 const evenRounds = 5;

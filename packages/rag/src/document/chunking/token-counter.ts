@@ -127,7 +127,12 @@ async function resolveEncoding({ modelName, encodingName }: ParsedTokenOptions):
   if (modelName === undefined) return encodingName;
   const { modelToEncodingMap } = await import('gpt-tokenizer/mapping').catch(explainMissing);
   const encodings: Readonly<Record<string, string>> = modelToEncodingMap;
-  if (Object.hasOwn(encodings, modelName)) return parseOneOf('encodingName', encodings[modelName], encodingNames);
+  if (Object.hasOwn(encodings, modelName)) {
+    const name = encodings[modelName];
+    return name === 'gpt2' ? 'r50k_base' : parseOneOf('encodingName', name, encodingNames);
+  }
+  // The package lists older models; what came later has one encoding.
+  if (/^(?:chatgpt-4o|gpt-4o|gpt-4\.[15]|gpt-5|o[1-9])(?![a-z0-9])/.test(modelName)) return 'o200k_base';
   throw invalidOptions(
     `The encoding of the model ${show(modelName)} is not known. Name it with encodingName: ${encodingNames.join(', ')}.`,
   );

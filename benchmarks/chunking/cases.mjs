@@ -1,0 +1,113 @@
+// What is measured: every system is given the same document, size 512 and overlap 50, and sizes in tokens where it says so.
+const size = 512;
+const overlap = 50;
+
+/** @param quiver - the exports of `@quiver/rag` */
+export function quiverCases({ MDocument }) {
+  const run = (from, options) => async (text) =>
+    (await MDocument[from](text).chunk({ maxSize: size, overlap, ...options })).map((chunk) => chunk.text);
+  return {
+    recursive: run('fromText', { strategy: 'recursive' }),
+    'recursive, TypeScript': run('fromText', { strategy: 'recursive', language: 'ts' }),
+    character: run('fromText', { strategy: 'character', separator: '\n' }),
+    sentence: run('fromText', { strategy: 'sentence', overlap: 0 }),
+    token: run('fromText', { strategy: 'token' }),
+    markdown: run('fromMarkdown', { strategy: 'markdown' }),
+    'markdown, headers': run('fromMarkdown', {
+      strategy: 'markdown',
+      headers: [
+        ['#', 'h1'],
+        ['##', 'h2'],
+        ['###', 'h3'],
+      ],
+    }),
+    'semantic-markdown': run('fromMarkdown', { strategy: 'semantic-markdown', maxSize: 4000 }),
+    'html, headers': run('fromHTML', {
+      strategy: 'html',
+      headers: [
+        ['h1', 'h1'],
+        ['h2', 'h2'],
+        ['h3', 'h3'],
+      ],
+    }),
+    json: run('fromJSON', { strategy: 'json', overlap: 0 }),
+    latex: run('fromText', { strategy: 'latex' }),
+  };
+}
+
+/** `MDocument` of `@mastra/rag` chunks in place, so each run makes a new one, as ours does. */
+export function mastraCases({ MDocument }) {
+  const run = (from, options) => async (text) =>
+    (await MDocument[from](text).chunk(options)).map((chunk) => chunk.text);
+  const common = { maxSize: size, overlap };
+  return {
+    recursive: run('fromText', { strategy: 'recursive', ...common }),
+    'recursive, TypeScript': run('fromText', { strategy: 'recursive', language: 'ts', ...common }),
+    character: run('fromText', { strategy: 'character', separator: '\n', ...common }),
+    sentence: run('fromText', { strategy: 'sentence', maxSize: size, overlap: 0 }),
+    token: run('fromText', { strategy: 'token', encodingName: 'cl100k_base', ...common }),
+    markdown: run('fromMarkdown', { strategy: 'markdown', ...common }),
+    'markdown, headers': run('fromMarkdown', {
+      strategy: 'markdown',
+      headers: [
+        ['#', 'h1'],
+        ['##', 'h2'],
+        ['###', 'h3'],
+      ],
+    }),
+    'semantic-markdown': run('fromMarkdown', { strategy: 'semantic-markdown', joinThreshold: 500 }),
+    'html, headers': run('fromHTML', {
+      strategy: 'html',
+      headers: [
+        ['h1', 'h1'],
+        ['h2', 'h2'],
+        ['h3', 'h3'],
+      ],
+    }),
+    json: run('fromJSON', { strategy: 'json', maxSize: size }),
+    latex: run('fromText', { strategy: 'latex', ...common }),
+  };
+}
+
+export function langchainCases({
+  RecursiveCharacterTextSplitter,
+  CharacterTextSplitter,
+  MarkdownTextSplitter,
+  LatexTextSplitter,
+}) {
+  const common = { chunkSize: size, chunkOverlap: overlap };
+  const run = (splitter) => (text) => splitter.splitText(text);
+  return {
+    recursive: run(new RecursiveCharacterTextSplitter(common)),
+    'recursive, TypeScript': run(RecursiveCharacterTextSplitter.fromLanguage('js', common)),
+    character: run(new CharacterTextSplitter({ separator: '\n', ...common })),
+    markdown: run(new MarkdownTextSplitter(common)),
+    latex: run(new LatexTextSplitter(common)),
+  };
+}
+
+export async function chonkieCases({ RecursiveChunker, SentenceChunker }) {
+  const run = async (chunker) => {
+    const ready = await chunker;
+    return async (text) => (await ready.chunk(text)).map((chunk) => chunk.text);
+  };
+  return {
+    recursive: await run(RecursiveChunker.create({ chunkSize: size })),
+    sentence: await run(SentenceChunker.create({ chunkSize: size, chunkOverlap: 0 })),
+  };
+}
+
+/** The document that a case is given, and how many bytes of it: slow systems must finish too. */
+export const inputs = {
+  recursive: ['text', 1],
+  'recursive, TypeScript': ['typescript', 1],
+  character: ['text', 1],
+  sentence: ['text', 1],
+  token: ['text', 0.1],
+  markdown: ['markdown', 1],
+  'markdown, headers': ['markdown', 1],
+  'semantic-markdown': ['markdown', 0.05],
+  'html, headers': ['html', 0.2],
+  json: ['json', 1],
+  latex: ['latex', 1],
+};

@@ -1,0 +1,106 @@
+// Speed of the chunking strategies, and of other people's when they are asked for:
+//   node chunking/chunking.mjs [--with-anchors] [--rounds 5] [--megabytes 2]
+// Every round measures every system once for each case, in turn; ratios are taken within a round, then their median.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { chonkieCases, inputs, langchainCases, mastraCases, quiverCases } from './cases.mjs';
+import { createCorpus } from './corpus.mjs';
+
+// One of the anchors warns for every chunk that is longer than asked for; the lengths are in the second table.
+console.warn = () => {};
+
+const { values } = parseArgs({
+  options: {
+    'with-anchors': { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' },
+    megabytes: { type: 'string', default: '2' },
+  },
+});
+
+const anchorPackages = [
+  '@mastra/rag@2.6.4',
+  '@mastra/core@1.71.0',
+  '@langchain/textsplitters@1.0.2',
+  '@chonkiejs/core@0.0.11',
+];
+// The package as it is published; its peers are those of its own folder.
+const built = new URL('../../packages/rag/dist/index.js', import.meta.url);
+if (!existsSync(built)) throw new Error('Build the packages first: npx turbo run build');
+const systems = { quiver: quiverCases(await import(built.href)) };
+const folder = values['with-anchors'] ? installAnchors() : undefined;
+if (folder) await addAnchors(folder);
+else
+  console.log(
+    'Only Quiver is measured. --with-anchors installs the others (about 200 MB) into a temporary folder first.\n',
+  );
+
+const corpus = createCorpus(Number(values.megabytes) * 1e6);
+const documents = Object.fromEntries(
+  Object.entries(inputs).map(([name, [format, part]]) => {
+    const text = corpus[format];
+    // JSON has to be whole.
+    return [name, format === 'json' ? text : text.slice(0, Math.ceil(text.length * part))];
+  }),
+);
+const rates = Object.fromEntries(Object.keys(inputs).map((name) => [name, {}]));
+const longest = Object.fromEntries(Object.keys(inputs).map((name) => [name, {}]));
+for (let round = 0; round <= Number(values.rounds); round++) {
+  for (const [name, text] of Object.entries(documents)) {
+    for (const [system, cases] of Object.entries(systems)) {
+      if (!cases[name]) continue;
+      const startedAt = performance.now();
+      const chunks = await cases[name](text);
+      const seconds = (performance.now() - startedAt) / 1000;
+      longest[name][system] = `${chunks.length} × ≤ ${chunks.reduce((most, chunk) => Math.max(most, chunk.length), 0)}`;
+      // Round 0 warms up.
+      if (round > 0) (rates[name][system] ??= []).push(Buffer.byteLength(text) / 1e6 / seconds);
+    }
+  }
+}
+
+const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+console.log(
+  `Node ${process.version}, load ${loadavg()[0].toFixed(1)}; MB/s, in brackets how many times slower than Quiver\n`,
+);
+const names = Object.keys(systems);
+console.log(`| strategy | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`);
+for (const [name, measured] of Object.entries(rates)) {
+  const cells = names.map((system) => {
+    if (!measured[system]) return '–';
+    const rate = median(measured[system]);
+    const ratio = median(measured.quiver.map((own, round) => own / measured[system][round]));
+    return system === 'quiver' ? rate.toFixed(rate < 10 ? 1 : 0) : `${rate.toPrecision(2)} (${ratio.toPrecision(2)}×)`;
+  });
+  console.log(`| ${name} | ${cells.join(' | ')} |`);
+}
+console.log(
+  `\nChunks × length of the longest:\n\n| strategy | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`,
+);
+for (const [name, found] of Object.entries(longest))
+  console.log(`| ${name} | ${names.map((system) => found[system] ?? '–').join(' | ')} |`);
+if (folder) rmSync(folder, { recursive: true, force: true });
+
+function installAnchors() {
+  const root = mkdtempSync(join(tmpdir(), 'quiver-anchors-'));
+  writeFileSync(join(root, 'package.json'), '{ "private": true, "type": "module" }');
+  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...anchorPackages], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  return root;
+}
+
+async function addAnchors(root) {
+  const require = createRequire(join(root, 'package.json'));
+  const load = (name) => import(pathToFileURL(require.resolve(name)).href);
+  systems['@mastra/rag'] = mastraCases(await load('@mastra/rag'));
+  systems.LangChain = langchainCases(await load('@langchain/textsplitters'));
+  systems.chonkie = await chonkieCases(
+    await import(pathToFileURL(join(root, 'node_modules/@chonkiejs/core/dist/index.js')).href),
+  );
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import { MDocument } from '../document.js';
+import type { ChunkParams } from './chunk-options.js';
+
+const chunk = async (text: string, options: ChunkParams): Promise<string[]> =>
+  (await MDocument.fromText(text).chunk({ overlap: 0, ...options })).map((piece) => piece.text);
+
+describe('character chunks', () => {
+  test('hold as many pieces as fit', async () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');
+    expect((await chunk(lines, { strategy: 'character', separator: '\n', maxSize: 40 })).length).toBe(4);
+  });
+
+  test('keep the separator on the side that is asked for', async () => {
+    const options = { strategy: 'character', separators: '|', maxSize: 4, stripWhitespace: false } as const;
+    expect(await chunk('ab|cd|ef', options)).toEqual(['ab|', 'cd|', 'ef']);
+    expect(await chunk('ab|cd|ef', { ...options, separatorPosition: 'start' as const })).toEqual(['ab', '|cd', '|ef']);
+    expect(await chunk('ab|cd|ef', { ...options, keepSeparator: false })).toEqual(['ab|', 'cd|', 'ef']);
+  });
+
+  test('that are too long are cut between words, then characters', async () => {
+    expect(
+      await chunk('some words and abcdefghijklmn', { strategy: 'character', separator: ',', maxSize: 10 }),
+    ).toEqual(['some words', 'and', 'abcdefghij', 'klmn']);
+  });
+});
+
+describe('patterns as separators', () => {
+  test('are found with what is around them', async () => {
+    const options = {
+      strategy: 'recursive',
+      separators: [String.raw`(?<=\d)\.\s+(?=[A-Z])`, ' '],
+      isSeparatorRegex: true,
+      maxSize: 12,
+    } as const;
+    expect(await chunk('See p. 5. Then p. 7. End', options)).toEqual(['See p. 5.', 'Then p. 7.', 'End']);
+  });
+
+  test('that are none are refused', async () => {
+    await expect(chunk('a', { strategy: 'character', separator: '(', isSeparatorRegex: true })).rejects.toMatchObject({
+      code: 'CHUNK_OPTIONS_INVALID',
+    });
+  });
+});
+
+describe('source code', () => {
+  test('is cut before declarations, which keep their comments', async () => {
+    const source = '// About a.\nfunction a() {\n  return 1;\n}\n\n// About b.\nfunction b() {\n\n  return 2;\n}\n';
+    expect(await chunk(source, { strategy: 'recursive', language: 'js', maxSize: 60 })).toEqual([
+      '// About a.\nfunction a() {\n  return 1;\n}',
+      '// About b.\nfunction b() {\n\n  return 2;\n}',
+    ]);
+    const python = 'class A:\n    def f(self):\n        return 1\n    def g(self):\n        return 2\n';
+    expect(await chunk(python, { strategy: 'recursive', language: 'python', maxSize: 50 })).toEqual([
+      'class A:\n    def f(self):\n        return 1',
+      'def g(self):\n        return 2',
+    ]);
+  });
+
+  test('has its language in the metadata, and separators of its own only', async () => {
+    const [piece] = await MDocument.fromText('a').chunk({ strategy: 'recursive', language: 'go' });
+    expect(piece?.metadata['language']).toBe('go');
+    await expect(chunk('a', { strategy: 'recursive', language: 'go', separator: ' ' })).rejects.toThrow(
+      /exclude each other/,
+    );
+    await expect(chunk('a', { strategy: 'recursive', language: 'klingon' as 'go' })).rejects.toThrow(
+      /language must be one of c, cobol/,
+    );
+  });
+});
+
+describe('markdown headers', () => {
+  const text = 'Intro.\n\n# One\n\na\n\n### Deep\n\nb\n\n## Two\n\nc\nd\n';
+  const chunks = (options: object): Promise<{ text: string; metadata: object }[]> =>
+    MDocument.fromMarkdown(text).chunk({
+      strategy: 'markdown',
+      headers: [
+        ['#', 'title'],
+        ['##', 'part'],
+      ],
+      ...options,
+    });
+
+  test('begin chunks and name them; they themselves are left out', async () => {
+    expect(await chunks({})).toMatchObject([
+      { text: 'Intro.' },
+      { text: 'a\n\n### Deep\n\nb', metadata: { title: 'One', headings: ['One'] } },
+      { text: 'c\nd', metadata: { title: 'One', part: 'Two', headings: ['One', 'Two'] } },
+    ]);
+    expect((await chunks({ stripHeaders: false }))[2]?.text).toBe('## Two\n\nc\nd');
+  });
+
+  test('can be on each line', async () => {
+    expect((await chunks({ returnEachLine: true })).map((piece) => piece.text)).toEqual([
+      'Intro.',
+      'a',
+      '### Deep',
+      'b',
+      'c',
+      'd',
+    ]);
+  });
+
+  test('that cannot be read are refused', async () => {
+    for (const headers of [[['h1', 'a']], [['#', '']], [['#', 'startIndex']], '#', [['#']]]) {
+      await expect(chunks({ headers })).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+    }
+  });
+});
+
+describe('latex chunks', () => {
+  test('have the titles above them, whatever stands in comments and verbatim text', async () => {
+    const text = String.raw`Intro % \section{no}
+\section[short]{A \emph{title}}
+\begin{verbatim}
+\section{no}
+\end{verbatim}
+\subsection*{B}
+100\% sure.`;
+    const found = await MDocument.fromText(text).chunk({ strategy: 'latex' });
+    expect(found.map(({ metadata }) => metadata.headings)).toEqual([
+      undefined,
+      [String.raw`A \emph{title}`],
+      [String.raw`A \emph{title}`, 'B'],
+    ]);
+    expect(found[2]?.text).toBe('\\subsection*{B}\n100\\% sure.');
+  });
+});
