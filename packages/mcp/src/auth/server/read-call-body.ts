@@ -2,7 +2,7 @@ import type { GateAnswer } from './oauth-gate.js';
 import type { ProtectedRequest } from './oauth-middleware.js';
 
 /** The size at which the MCP server itself refuses a body. */
-export const maxCallBytes = 4 * 1024 * 1024;
+export const maxCallBytes: number = 4 * 1024 * 1024;
 
 export type CallBody = { readonly kind: 'body'; readonly body: unknown } | GateAnswer;
 

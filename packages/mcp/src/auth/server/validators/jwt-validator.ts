@@ -1,4 +1,5 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import type * as jose from 'jose';
 import { requireSecureUrl } from '../../secure-url.js';
 import { judgeClaims } from '../token-claims.js';
 import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
@@ -29,7 +30,7 @@ export interface JwtValidatorOptions {
   now?: () => number;
 }
 
-type Jose = typeof import('jose');
+type Jose = typeof jose;
 
 const defaultAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 const publicKeyAlgorithm = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/;
@@ -59,12 +60,12 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
   const { issuer, allowMissingExpiry = false, clockTolerance = 30 } = options;
   return async (token, resource) => {
     // Loaded with the first token: most programs that import this package check none.
-    const jose = await import('jose');
-    const refusal = refuseHeader(jose, token);
+    const library = await import('jose');
+    const refusal = refuseHeader(library, token);
     if (refusal) return refusal;
     try {
       const time = now();
-      const { payload } = await jose.jwtVerify(token, keys, {
+      const { payload } = await library.jwtVerify(token, keys, {
         algorithms: [...algorithms],
         clockTolerance,
         currentDate: new Date(time),
@@ -78,7 +79,7 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
         now: time / 1000,
       });
     } catch (error) {
-      return explain(jose, error, logger);
+      return explain(library, error, logger);
     }
   };
 }
