@@ -39,6 +39,8 @@ export type {
 } from './transports/server-transports.js';
 export type { SSEOptions } from './transports/sse-endpoint.js';
 export type {
+  ConnectHonoSSEOptions,
+  ConnectSSEOptions,
   HonoContextLike,
   StartHonoSSEOptions,
   StartHonoSSEWithContext,

@@ -24,7 +24,14 @@ import type {
   StreamableHTTPServerTransport,
 } from './transports/server-transports.js';
 import { SSEEndpoint, type SSEConnection } from './transports/sse-endpoint.js';
-import { toStartHonoSSE, type StartHonoSSEOptions, type StartSSEOptions } from './transports/sse-options.js';
+import {
+  toHonoExchange,
+  toStartHonoSSE,
+  type ConnectHonoSSEOptions,
+  type ConnectSSEOptions,
+  type StartHonoSSEOptions,
+  type StartSSEOptions,
+} from './transports/sse-options.js';
 import type { StdioConnection } from './transports/stdio.js';
 import { WebReply, WebRequest } from './transports/web-http.js';
 
@@ -166,6 +173,18 @@ export class MCPServer implements AsyncDisposable {
     // A stream is a response long before it is over.
     await (response ? Promise.race([response, handled]) : handled);
     return (await response) as Options extends { context: unknown } ? Response : void;
+  }
+
+  /** Opens the event stream of one client, where you do the routing; hand its posts to {@link MCPServer.startSSE}. */
+  async connectSSE({ messagePath, res, options }: ConnectSSEOptions): Promise<void> {
+    this.#sse.open(new NodeRequest(res.req), new NodeReply(res), messagePath, options);
+  }
+
+  /** As {@link MCPServer.connectSSE}, for Hono: return the response, and hand posts to {@link MCPServer.startHonoSSE}. */
+  async connectHonoSSE({ messagePath, context, options }: ConnectHonoSSEOptions): Promise<Response> {
+    const { request, reply, response } = toHonoExchange(context);
+    this.#honoSse.open(request, reply, messagePath, options);
+    return response;
   }
 
   /** What `startStdio()` serves, or `undefined`. */

@@ -70,7 +70,7 @@ export class SSEEndpoint {
     try {
       requireTrustedOrigin(request, options);
       if (url.pathname === ssePath) {
-        if (request.method === 'GET') this.connect(request, reply, messagePath, options);
+        if (request.method === 'GET') this.#connect(request, reply, messagePath, options);
         // Newer clients try to post here first; 405 tells them to open a stream instead.
         else reply.send(405, { allow: 'GET' });
       } else if (url.pathname === messagePath) {
@@ -82,8 +82,18 @@ export class SSEEndpoint {
     }
   }
 
+  /** Opens a stream, whatever the path and method of the request. Never rejects. */
+  open(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions = {}): void {
+    try {
+      requireTrustedOrigin(request, options);
+      this.#connect(request, reply, messagePath, options);
+    } catch (error) {
+      refuse(reply, error, null, this.#server.logger);
+    }
+  }
+
   /** Opens the stream of a client, and tells it where to post. */
-  connect(
+  #connect(
     request: HttpRequest,
     reply: HttpReply,
     messagePath: string,

@@ -10,6 +10,22 @@ export interface StartSSEOptions extends SSERoute {
   options?: SSEOptions;
 }
 
+export interface ConnectSSEOptions {
+  /** Where the client is to post its messages. */
+  messagePath: string;
+  /** The response to the request for the stream. */
+  res: ServerResponse;
+  options?: SSEOptions;
+}
+
+export interface ConnectHonoSSEOptions {
+  /** Where the client is to post its messages. */
+  messagePath: string;
+  /** Hono's context of the request for the stream. */
+  context: HonoContextLike;
+  options?: SSEOptions;
+}
+
 /** The part of Hono's context that is used. */
 export interface HonoContextLike {
   readonly req: { readonly raw: Request };
@@ -34,7 +50,11 @@ export interface HonoSSEExchange {
 
 export function toStartHonoSSE(options: StartHonoSSEOptions): HonoSSEExchange {
   if (!options.context) return { request: new NodeRequest(options.req), reply: new NodeReply(options.res) };
-  const { req, get } = options.context;
-  const reply = new WebReply(req.raw);
-  return { request: new WebRequest(req.raw, get?.call(options.context, 'auth')), reply, response: reply.response };
+  return toHonoExchange(options.context);
+}
+
+export function toHonoExchange(context: HonoContextLike): Required<HonoSSEExchange> {
+  const { raw } = context.req;
+  const reply = new WebReply(raw);
+  return { request: new WebRequest(raw, context.get?.('auth')), reply, response: reply.response };
 }

@@ -180,3 +180,33 @@ test('S13 a connection belongs to the caller that opened it', async () => {
   await server.close();
   http.close();
 });
+
+test('connectSSE and connectHonoSSE open a stream wherever your routing says', async () => {
+  const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
+  const app = new Hono();
+  app.get('/hono', (context) => server.connectHonoSSE({ messagePath: '/hono-message', context }));
+  app.post('*', (context) =>
+    server.startHonoSSE({ url: new URL(context.req.url), ssePath: '/', messagePath: '/hono-message', context }),
+  );
+  const hono = await new Promise<Server>((resolve) => {
+    const started = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(started as Server));
+  });
+  const node = await listening(
+    createServer((req, res) => {
+      void (req.method === 'GET'
+        ? server.connectSSE({ messagePath: '/message', res })
+        : server.startSSE({ url: urlOf(req.url), ...paths, req, res }));
+    }),
+  );
+  for (const url of [`http://127.0.0.1:${portOf(hono)}/hono`, `http://127.0.0.1:${portOf(node)}/anywhere`]) {
+    const client = new ClientV1(identity);
+    await client.connect(new SSEV1(new URL(url)));
+    expect(await client.callTool({ name: 'echo', arguments: { message: 'a' } })).toMatchObject({
+      content: [{ text: 'a' }],
+    });
+    await client.close();
+    expect((await send(url, { method: 'GET', headers: { host: 'evil.example' } })).status).toBe(403);
+  }
+  await server.close();
+  for (const http of [hono, node]) http.close();
+});
