@@ -1,10 +1,10 @@
 import { packSpans, type FindCut } from './pack-spans.js';
 import type { SentenceOptions } from './parse-options.js';
 import { QuiverError } from '@quiver/core';
-import { findSeparatorCut } from './separator-cut.js';
 import { readSentences } from './sentence-starts.js';
 import { createSizeLimit } from './size-limit.js';
 import type { Span } from './span.js';
+import { findWordCut } from './word-cut.js';
 
 /**
  * The `sentence` strategy: whole sentences up to `targetSize`. A sentence longer than that stands alone, and one longer than
@@ -27,8 +27,8 @@ export function chunkBySentence(text: string, options: SentenceOptions): Span[] 
 }
 
 function cutWithinSentence(text: string, options: SentenceOptions): FindCut {
-  const { fallbackToWords, fallbackToCharacters, stripWhitespace, maxSize } = options;
-  const betweenWords = findSeparatorCut(text, { separators: [' ', '\n'], separatorPosition: 'end', stripWhitespace });
+  const { fallbackToWords, fallbackToCharacters, maxSize } = options;
+  const betweenWords = findWordCut(text, options);
   return (window) => {
     const cut = fallbackToWords ? betweenWords(window) : undefined;
     if (cut !== undefined || fallbackToCharacters) return cut;

@@ -1,19 +1,14 @@
 import { packSpans, type PackOptions } from './pack-spans.js';
-import { findSeparatorCut } from './separator-cut.js';
 import type { Measure } from './size-limit.js';
 import type { Span } from './span.js';
+import { findWordCut } from './word-cut.js';
 
 /**
  * The `token` strategy: chunks of as many tokens as fit, cut between words, or between characters where there are none. The
  * number of tokens of each chunk, as the tokenizer counts them in that chunk alone, is in its metadata.
  */
 export function chunkByTokens(text: string, options: PackOptions & { readonly measure: Measure }): Span[] {
-  const findCut = findSeparatorCut(text, {
-    separators: [' ', '\n', ''],
-    separatorPosition: 'end',
-    stripWhitespace: options.stripWhitespace,
-  });
-  return packSpans(text, 0, text.length, options, findCut).map(({ start, end }) => ({
+  return packSpans(text, 0, text.length, options, findWordCut(text, options)).map(({ start, end }) => ({
     start,
     end,
     metadata: { tokenCount: options.measure(text.slice(start, end)) },
