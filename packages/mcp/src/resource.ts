@@ -43,3 +43,11 @@ export interface ResourceTemplate {
   icons?: Icon[];
   _meta?: Record<string, unknown>;
 }
+
+/** One page of `resources/list`, as it travels. */
+export interface ListResourcesResult {
+  resources: Resource[];
+  /** Where the next page begins; absent on the last one. */
+  nextCursor?: string;
+  _meta?: Record<string, unknown>;
+}

@@ -12,7 +12,10 @@ export interface FailureReport {
 export function createFailureReport({ mask, logger }: { mask: boolean; logger: Logger }): FailureReport {
   return {
     describe: (what, error) => {
-      if (!mask) return toErrorMessage(error);
+      if (!mask) {
+        logger.debug(escapeForLog(`${what} failed: ${toErrorMessage(error)}`), error);
+        return toErrorMessage(error);
+      }
       const reference = crypto.randomUUID().slice(0, 8);
       logger.error(escapeForLog(`${what} failed (reference ${reference}): ${toErrorMessage(error)}`), error);
       return `${what} failed. The reason stands in the server's log under the reference ${reference}.`;

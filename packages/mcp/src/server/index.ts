@@ -26,7 +26,7 @@ export type { PromptActions, ResourceActions, ToolActions } from './server-actio
 export type { ElicitationActions } from './elicitation-actions.js';
 export type { UriVariables } from './uri-template.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
-export type { ContentAnnotations, Icon, Resource, ResourceTemplate } from '../resource.js';
+export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
 export type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './transports/http-options.js';
 export type { ListenOptions, McpHttpServer } from './transports/listen.js';
 export type { EventMessage, EventStore } from './transports/event-store.js';
