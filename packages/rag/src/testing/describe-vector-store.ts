@@ -133,7 +133,11 @@ export function describeVectorStore<Store extends VectorStore>(
       await store.updateVector({ indexName, filter: { kind: 'wild' }, update: { vector: [1, 1, 1] } });
       expect(await store.get({ indexName, ids: ['dog', 'whale'], includeVector: true })).toMatchObject([
         { metadata: { kind: 'wolf' }, document: 'The dog barks.' },
-        { metadata: { kind: 'wild', legs: 0 }, vector: [1, 1, 1] },
+        {
+          metadata: { kind: 'wild', legs: 0 },
+          // Some stores keep vectors at length 1 and their length beside them.
+          vector: [1, 1, 1].map((value) => expect.closeTo(value, 5)),
+        },
       ]);
       await expect(store.updateVector({ indexName, id: 'gnu', update: { vector: [1, 1, 1] } })).rejects.toThrow(
         "'gnu'",
