@@ -1,3 +1,4 @@
+import { toErrorMessage } from '@quiver/core';
 import { invalidParams, ProtocolError } from '../protocol/protocol-error.js';
 import { isObject } from '../protocol/json-rpc.js';
 import type { Resource, ResourceTemplate } from '../resource.js';
@@ -82,10 +83,20 @@ async function findResource(
   const listed = (await resourcesFor(server, context)).find((resource) => resource.uri === uri);
   if (listed) return { mimeType: listed.mimeType, variables: {} };
   for (const { uriTemplate, mimeType } of await templatesFor(server, context)) {
-    const variables = matchUriTemplate(uriTemplate, uri);
+    const variables = matchOrWarn(server, uriTemplate, uri);
     if (variables) return { mimeType, variables };
   }
   return undefined;
+}
+
+/** One broken template must not make the others unreadable. */
+function matchOrWarn({ logger }: ServerDefinition, uriTemplate: string, uri: string): UriVariables | undefined {
+  try {
+    return matchUriTemplate(uriTemplate, uri);
+  } catch (error) {
+    logger.warn(`A resource template was left out: ${toErrorMessage(error)}`);
+    return undefined;
+  }
 }
 
 async function resourcesFor({ resources, failures }: ServerDefinition, context: CallbackContext): Promise<Resource[]> {

@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { modern, send } from '../../test/wire.ts';
+import { MCPServer } from './mcp-server.js';
+import type { MCPServerConfig } from './server-config.js';
+
+let server: MCPServer | undefined;
+afterEach(() => server?.close({ grace: 100 }));
+
+async function errorOf(config: Partial<MCPServerConfig>, method: string, params: Record<string, unknown> = {}) {
+  server = new MCPServer({ name: 'n', version: '1', tools: {}, ...config });
+  const { url } = await server.listen();
+  const { headers, body } = modern(method, params);
+  const name = typeof params['uri'] === 'string' ? { 'mcp-name': params['uri'] } : {};
+  const answer = await send(url, { headers: { ...headers, ...name }, body });
+  expect(await send(url, modern('server/discover'))).toMatchObject({ status: 200 });
+  return answer.json.error as { code: number; message: string } | undefined;
+}
+
+const prompts = (result: unknown): Partial<MCPServerConfig> => ({
+  prompts: { listPrompts: async () => [{ name: 'p' }], getPromptMessages: async () => result as never },
+});
+const resources = (listed: unknown): Partial<MCPServerConfig> => ({
+  resources: { listResources: async () => listed as never, getResourceContent: async () => ({ text: '' }) },
+});
+
+describe('a callback that returns nonsense is an internal error that says so, and the server goes on', () => {
+  test.each([
+    undefined,
+    null,
+    'text',
+    {},
+    { messages: 1 },
+    [1],
+    [{ role: 'nobody', content: { type: 'text' } }],
+    [{ role: 'user', content: 'text' }],
+  ])('getPromptMessages: %j', async (result) => {
+    expect(await errorOf(prompts(result), 'prompts/get', { name: 'p' })).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('an array of messages, or { prompt, messages }'),
+    });
+  });
+
+  test.each([undefined, null, {}, 'x'])('listResources: %j', async (listed) => {
+    expect(await errorOf(resources(listed), 'resources/list')).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining('an array of resources'),
+    });
+  });
+
+  test('listPrompts, resourceTemplates and the completion callbacks', async () => {
+    const nonsense = (async () => 'nonsense') as never;
+    expect(await errorOf({ prompts: { listPrompts: nonsense } }, 'prompts/list')).toMatchObject({ code: -32603 });
+    const templates = { ...resources([]).resources, resourceTemplates: nonsense } as MCPServerConfig['resources'];
+    expect(await errorOf({ resources: templates as never }, 'resources/templates/list')).toMatchObject({
+      code: -32603,
+    });
+    const completing = { prompts: { listPrompts: async () => [], completeArgument: nonsense } };
+    const params = { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } };
+    expect(await errorOf(completing, 'completion/complete', params)).toMatchObject({ code: -32603 });
+  });
+
+  test('a template that is none is left out with a warning; the others match', async () => {
+    const warnings: string[] = [];
+    const config: Partial<MCPServerConfig> = {
+      logger: { debug() {}, info() {}, error() {}, warn: (text) => void warnings.push(text) },
+      resources: {
+        listResources: async () => [],
+        resourceTemplates: async () => [
+          { uriTemplate: 'x://{', name: 'broken' },
+          { uriTemplate: 'x://{id}', name: 'whole' },
+        ],
+        getResourceContent: async () => ({ text: '' }),
+      },
+    };
+    expect(await errorOf(config, 'resources/read', { uri: 'x://a' })).toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining("The URI template 'x://{' cannot be used")]);
+  });
+});
+
+describe('parameters that are wrong are refused with -32602', () => {
+  const config: Partial<MCPServerConfig> = {
+    ...resources([{ uri: 'a://b', name: 'b' }]),
+    prompts: {
+      listPrompts: async () => [{ name: 'p' }],
+      getPromptMessages: async () => [],
+      completeArgument: async () => [],
+    },
+  };
+  const ref = { type: 'ref/prompt', name: 'p' };
+
+  test.each([
+    ['resources/read', {}],
+    ['resources/read', { uri: 5 }],
+    ['prompts/get', {}],
+    ['prompts/get', { name: 'p', arguments: [] }],
+    ['prompts/get', { name: 'p', arguments: { a: 1 } }],
+    ['completion/complete', {}],
+    ['completion/complete', { ref, argument: { name: 'a' } }],
+    ['completion/complete', { ref: { type: 'ref/other' }, argument: { name: 'a', value: '' } }],
+    ['completion/complete', { ref: { type: 'ref/prompt' }, argument: { name: 'a', value: '' } }],
+  ])('%s %j', async (method, params) => {
+    expect(await errorOf(config, method, params)).toMatchObject({ code: -32602 });
+  });
+});
