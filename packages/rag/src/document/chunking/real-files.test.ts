@@ -1,0 +1,107 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { HtmlRenderer, Parser } from 'commonmark';
+import { parse, type DefaultTreeAdapterTypes } from 'parse5';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadDocuments } from '../../node/index.js';
+import { MDocument } from '../document.js';
+import type { ChunkParams } from './chunk-options.js';
+import { tagKind } from './html-tags.js';
+
+const repository = new URL('../../../../../', import.meta.url).pathname;
+
+/** Our documents and sources, and the READMEs of packages that we use: written by many people, for other purposes. */
+const files: MDocument[] = [];
+
+beforeAll(async () => {
+  for await (const document of loadDocuments(repository, { include: ['docs/**/*.md', 'packages/rag/src/**/*.ts'] })) {
+    files.push(document);
+  }
+  for (const name of ['fast-check', 'zod', 'htmlparser2', 'parse5', 'commonmark', 'unpdf', 'gpt-tokenizer']) {
+    const folder = await realpath(new URL(`../../../node_modules/${name}`, import.meta.url));
+    for await (const document of loadDocuments(folder, { include: ['README.md', 'CHANGELOG.md', 'package.json'] })) {
+      files.push(document);
+    }
+  }
+});
+
+const textOf = (document: MDocument): string => document.sources[0]?.text ?? '';
+const bare = (text: string): string => text.replace(/\s/g, '');
+
+const verbatim: ChunkParams[] = [
+  { strategy: 'recursive', maxSize: 512, overlap: 0 },
+  { strategy: 'recursive', maxSize: 300, overlap: 0, language: 'ts' },
+  { strategy: 'character', maxSize: 512, overlap: 0, separator: '\n' },
+  { strategy: 'sentence', maxSize: 512 },
+  { strategy: 'token', maxSize: 128, overlap: 0 },
+  { strategy: 'markdown', maxSize: 512, overlap: 0 },
+  { strategy: 'semantic-markdown', maxSize: 300, overlap: 0 },
+  { strategy: 'latex', maxSize: 512, overlap: 0 },
+];
+
+describe('real files', () => {
+  test('are many, of several kinds', () => {
+    expect(files.length).toBeGreaterThan(60);
+    expect(new Set(files.map(({ type, language }) => language ?? type))).toEqual(new Set(['markdown', 'ts', 'json']));
+  });
+
+  test.each(verbatim)('lose nothing and keep their places: %o', async (params) => {
+    for (const document of files) {
+      const source = textOf(document);
+      const chunks = await document.chunk(params);
+      expect(bare(chunks.map(({ text }) => text).join(''))).toBe(bare(source));
+      for (const { text, metadata } of chunks) {
+        expect(text).toBe(source.slice(metadata.startIndex, metadata.endIndex));
+        expect(text.length <= 512 || metadata['tokenCount'] !== undefined).toBe(true);
+      }
+    }
+  });
+
+  test('keep all text as web pages', async () => {
+    const render = new HtmlRenderer();
+    for (const document of files.filter(({ type }) => type === 'markdown')) {
+      const page = render.render(new Parser().parse(textOf(document)));
+      const chunks = await MDocument.fromHTML(page).chunk({ maxSize: 512, overlap: 0 });
+      expect(bare(chunks.map(({ text }) => text).join(''))).toBe(bare(referenceText(parse(page))));
+    }
+  });
+
+  test('keep all values as JSON', async () => {
+    const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
+    const manifest = JSON.parse(text) as Record<string, unknown>;
+    const found = new Set(
+      (await MDocument.fromJSON(text).chunk({ maxSize: 200 })).map(
+        ({ metadata }) => (metadata['pointer'] as string).split('/')[1],
+      ),
+    );
+    expect([...found].every((key) => key !== undefined && key in manifest)).toBe(true);
+    expect(found).toContain('exports');
+  });
+});
+
+type Node = DefaultTreeAdapterTypes.Node;
+
+function referenceText(node: Node): string {
+  if ('value' in node) return node.value;
+  if (tagKind(node.nodeName) === 'hidden') return '';
+  return 'childNodes' in node ? node.childNodes.map(referenceText).join('') : '';
+}
+
+test.each([
+  ['Japanese', '', ['吾輩は猫である。', '名前はまだ無い。', 'どこで生れたかとんと見当がつかぬ。']],
+  ['Chinese', '', ['学而时习之，不亦说乎？', '有朋自远方来，不亦乐乎？', '人不知而不愠，不亦君子乎？']],
+  ['Russian', ' ', ['Все счастливые семьи похожи друг на друга.', 'Всё смешалось в доме.']],
+  [
+    'German',
+    ' ',
+    ['Jemand musste Josef K. verleumdet haben.', 'Ohne dass er etwas Böses getan hätte, wurde er verhaftet.'],
+  ],
+  ['Korean', ' ', ['모든 사람은 태어날 때부터 자유롭다.', '그리고 존엄과 권리에 있어 동등하다.']],
+  ['Arabic', ' ', ['يولد جميع الناس أحراراً متساوين.', 'هل هذا صحيح؟', 'نعم.']],
+])('chunks of books in %s end with sentences', async (_, space, sentences) => {
+  const book = sentences.concat(sentences, sentences, sentences).join(space);
+  const longest = Math.max(...sentences.map(({ length }) => length));
+  const chunks = await MDocument.fromText(book).chunk({ strategy: 'sentence', maxSize: longest });
+  const ends = new Set(chunks.map(({ text }) => sentences.find((sentence) => text.endsWith(sentence))));
+  expect(ends).not.toContain(undefined);
+  expect(chunks.length).toBeGreaterThan(4);
+});
