@@ -3,4 +3,5 @@
  *
  * @module
  */
+export * from './client/index.js';
 export * from './server/index.js';

@@ -1,0 +1,84 @@
+import { createOAuthCallbackServer, type OAuthCallbackServer } from '@quiver/mcp/auth';
+import { afterEach, describe, expect, it } from 'vitest';
+import { send } from '../../../test/wire.ts';
+
+const open: OAuthCallbackServer[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()));
+});
+
+async function start(timeout?: number): Promise<OAuthCallbackServer> {
+  const server = await createOAuthCallbackServer({
+    redirectUrl: 'http://127.0.0.1:0/callback',
+    ...(timeout !== undefined && { timeout }),
+  });
+  open.push(server);
+  return server;
+}
+
+describe('createOAuthCallbackServer', () => {
+  it('OC10 takes one answer, says so to the user, and is gone afterwards', async () => {
+    const { url, waitForCode } = await start();
+    const answer = await send(`${url.href}?code=c&state=s&iss=https%3A%2F%2Fa.example`, { method: 'GET' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    });
+    expect(await waitForCode()).toEqual({ code: 'c', state: 's', iss: 'https://a.example' });
+    const second = await send(`${url.href}?code=other&state=s`, { method: 'GET' }).then(
+      ({ status }) => status,
+      () => 410,
+    );
+    expect(second).toBe(410);
+  });
+
+  it('OC10 takes nothing on another path, with another method, or without one code', async () => {
+    const { url, waitForCode } = await start();
+    for (const path of ['/', '/callback/', '/Callback?code=c', '//callback?code=c', '/favicon.ico']) {
+      expect(await send(url.href, { method: 'GET', path })).toMatchObject({ status: 404 });
+    }
+    expect(await send(`${url.href}?code=c`, { method: 'POST', body: '' })).toMatchObject({ status: 405 });
+    expect(await send(`${url.href}?code=c&code=d`, { method: 'GET' })).toMatchObject({ status: 400 });
+    expect(await send(url.href, { method: 'GET' })).toMatchObject({ status: 400 });
+    expect(await send(`${url.href}?code=real&state=s`, { method: 'GET' })).toMatchObject({ status: 200 });
+    expect(await waitForCode()).toMatchObject({ code: 'real' });
+  });
+
+  it('OC10 escapes what the authorization server says', async () => {
+    const { url, waitForCode } = await start();
+    const failed = waitForCode().catch((error: unknown) => error);
+    const text = encodeURIComponent('<script>alert("1")</script>');
+    const { status, text: html } = await send(`${url.href}?error=access_denied&error_description=${text}`, {
+      method: 'GET',
+    });
+    expect(status).toBe(400);
+    expect(html).not.toContain('<script>');
+    expect(html).toContain('&#60;script&#62;');
+    expect(await failed).toMatchObject({ code: 'OAUTH_SIGN_IN_REFUSED' });
+  });
+
+  it('OC10 listens on this machine only, and not for ever', async () => {
+    for (const redirectUrl of [
+      'https://localhost:3000/callback',
+      'http://example.com/callback',
+      'http://0.0.0.0:3000/',
+    ]) {
+      await expect(createOAuthCallbackServer({ redirectUrl })).rejects.toMatchObject({
+        code: 'OAUTH_REDIRECT_URL_INVALID',
+      });
+    }
+    const { url, waitForCode } = await start(50);
+    await expect(waitForCode()).rejects.toMatchObject({ code: 'OAUTH_SIGN_IN_TIMEOUT' });
+    await expect(send(url.href, { method: 'GET' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const given = await start();
+    await given.close();
+    await expect(given.waitForCode()).rejects.toMatchObject({ code: 'OAUTH_SIGN_IN_CANCELLED' });
+  });
+
+  it('says when its port is taken', async () => {
+    const { url } = await start();
+    await expect(createOAuthCallbackServer({ redirectUrl: url })).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+  });
+});

@@ -1,0 +1,147 @@
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID, scryptSync } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { QuiverError } from '@quiver/core';
+import { isObject } from '../../protocol/json-rpc.js';
+import type { OAuthStorage } from './oauth-storage.js';
+
+export interface FileOAuthStorageOptions {
+  /** The file. Its folder is made when it is missing. */
+  path: string;
+  /** Encrypts the file with a key made of this secret (AES-256-GCM, scrypt). Default: plain JSON that only the user can read. */
+  encryptionKey?: string;
+}
+
+/** A lock that is older than this belongs to a process that died. */
+const staleLock = 60_000;
+const lockRetry = 25;
+
+/**
+ * Keeps tokens in one file that only its owner can read (mode 0600). The file is replaced as a whole: a crash leaves the old one.
+ * Several processes may share it.
+ *
+ * @throws `OAUTH_STORAGE_UNREADABLE` from every method when the file is damaged or the key is another one; it is never overwritten
+ */
+export class FileOAuthStorage implements OAuthStorage {
+  readonly #path: string;
+  readonly #secret: string | undefined;
+  readonly #keys = new Map<string, Buffer>();
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor({ path, encryptionKey }: FileOAuthStorageOptions) {
+    this.#path = path;
+    this.#secret = encryptionKey;
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    return (await this.#read()).get(key);
+  }
+
+  set(key: string, value: string): Promise<void> {
+    return this.#change((values) => values.set(key, value));
+  }
+
+  delete(key: string): Promise<void> {
+    return this.#change((values) => values.delete(key));
+  }
+
+  exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
+    return this.#locked('session.lock', run);
+  }
+
+  #change(change: (values: Map<string, string>) => unknown): Promise<void> {
+    const changed = this.#queue.then(() =>
+      this.#locked('write.lock', async () => {
+        const values = await this.#read();
+        change(values);
+        await this.#write(values);
+      }),
+    );
+    this.#queue = changed.catch(() => {});
+    return changed;
+  }
+
+  async #read(): Promise<Map<string, string>> {
+    let text: string;
+    try {
+      text = await readFile(this.#path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+      throw error;
+    }
+    try {
+      const stored: unknown = JSON.parse(this.#secret === undefined ? text : this.#decrypt(text));
+      if (!isObject(stored) || 'sealed' in stored) throw new TypeError('It is not a plain file of this storage.');
+      return new Map(Object.entries(stored).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+    } catch {
+      // The cause stays out: a JSON error quotes the file, and with it a token.
+      throw new QuiverError(
+        'OAUTH_STORAGE_UNREADABLE',
+        `${this.#path} cannot be read as an OAuth storage: it is damaged, or encrypted with another key. Delete it to sign in again.`,
+      );
+    }
+  }
+
+  async #write(values: Map<string, string>): Promise<void> {
+    const text = JSON.stringify(Object.fromEntries(values));
+    const temporary = `${this.#path}.${randomUUID()}`;
+    try {
+      await writeFile(temporary, this.#secret === undefined ? text : this.#encrypt(text), { mode: 0o600, flush: true });
+      await chmod(temporary, 0o600);
+      await rename(temporary, this.#path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  #encrypt(text: string): string {
+    const salt = this.#keys.keys().next().value ?? randomBytes(16).toString('base64');
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', this.#keyOf(salt), iv);
+    const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+    const toText = (bytes: Buffer): string => bytes.toString('base64');
+    return JSON.stringify({ sealed: toText(sealed), salt, iv: toText(iv), tag: toText(cipher.getAuthTag()) });
+  }
+
+  #decrypt(text: string): string {
+    const { sealed, salt, iv, tag } = JSON.parse(text) as Record<string, string>;
+    const bytes = (value: string | undefined): Buffer => Buffer.from(String(value), 'base64');
+    const decipher = createDecipheriv('aes-256-gcm', this.#keyOf(String(salt)), bytes(iv), { authTagLength: 16 });
+    decipher.setAuthTag(bytes(tag));
+    return Buffer.concat([decipher.update(bytes(sealed)), decipher.final()]).toString('utf8');
+  }
+
+  #keyOf(salt: string): Buffer {
+    const known = this.#keys.get(salt);
+    if (known) return known;
+    const key = scryptSync(this.#secret ?? '', Buffer.from(salt, 'base64'), 32);
+    this.#keys.set(salt, key);
+    return key;
+  }
+
+  async #locked<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
+    const lock = `${this.#path}.${name}`;
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    for (;;) {
+      try {
+        await (await open(lock, 'wx', 0o600)).close();
+        break;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        const age = await stat(lock).then(
+          ({ mtimeMs }) => Date.now() - mtimeMs,
+          () => 0,
+        );
+        if (age > staleLock) await rm(lock, { force: true });
+        else await sleep(lockRetry);
+      }
+    }
+    try {
+      return await run();
+    } finally {
+      await rm(lock, { force: true });
+    }
+  }
+}

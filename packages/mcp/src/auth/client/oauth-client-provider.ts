@@ -1,0 +1,293 @@
+import { randomUUID } from 'node:crypto';
+import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
+import type {
+  AddClientAuthentication,
+  OAuthClientInformationContext,
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '../../protocol/oauth-types.js';
+import { requireSecureUrl } from '../secure-url.js';
+import { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
+import { StoredValues } from './stored-values.js';
+
+export interface MCPOAuthClientProviderOptions {
+  /** Where the authorization server sends the user back to. Absent only for clients that sign in without a user. */
+  redirectUrl?: string | URL;
+  /** How the client describes itself when it registers. */
+  clientMetadata: OAuthClientMetadata;
+  /**
+   * A client that is registered already. It is shown to its `issuer` only; without one, to the first authorization server that it is
+   * used at.
+   */
+  clientInformation?: StoredOAuthClientInformation;
+  /** Where the client's own description is published (https). Used instead of registration, where a server knows how. */
+  clientMetadataUrl?: string;
+  /** Default: memory. */
+  storage?: OAuthStorage;
+  /** Shows the sign-in page to the user. Default: the URL is logged. */
+  onRedirectToAuthorization?: (url: URL) => void | Promise<void>;
+  /** Makes the value that ties the answer to the request. Default: a random UUID. */
+  stateGenerator?: () => string | Promise<string>;
+  /** Replaces how the client proves itself at the token endpoint. */
+  addClientAuthentication?: AddClientAuthentication;
+  logger?: Logger;
+  /** Milliseconds since 1970. */
+  now?: () => number;
+}
+
+/** Tokens as they are stored: with the time they end at, in seconds since 1970. */
+export type KeptTokens = StoredOAuthTokens & { expires_at?: number };
+
+type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
+
+const stateLifetime = 10 * 60_000;
+
+/**
+ * Signs a client in to one MCP server: keeps its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
+ *
+ * Registrations are kept per authorization server and never shown to another. Neither tokens nor secrets appear when the object is
+ * printed.
+ *
+ * @example
+ * const authProvider = new MCPOAuthClientProvider({
+ *   redirectUrl: 'http://localhost:3000/oauth/callback',
+ *   clientMetadata: { redirect_uris: ['http://localhost:3000/oauth/callback'], client_name: 'My client' },
+ *   onRedirectToAuthorization: (url) => console.log(`Please visit: ${url}`),
+ * });
+ */
+export class MCPOAuthClientProvider implements OAuthClientProvider {
+  readonly addClientAuthentication?: AddClientAuthentication;
+  readonly clientMetadataUrl?: string;
+  /** The token request of a client without users. */
+  readonly prepareTokenRequest?: (scope?: string) => URLSearchParams;
+  readonly #options: MCPOAuthClientProviderOptions;
+  readonly #values: StoredValues;
+  readonly #storage: OAuthStorage;
+  readonly #now: () => number;
+  #serverUrl: string | undefined;
+
+  constructor(options: MCPOAuthClientProviderOptions) {
+    const { storage = new InMemoryOAuthStorage(), logger = getDefaultLogger(), now = Date.now } = options;
+    this.#options = options;
+    this.#storage = storage;
+    this.#values = new StoredValues(storage, logger);
+    this.#now = now;
+    // Present only when given: their mere presence switches the SDK's own behaviour off.
+    if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
+    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
+    if (options.redirectUrl === undefined) this.prepareTokenRequest = clientCredentialsRequest;
+  }
+
+  get redirectUrl(): string | URL | undefined {
+    return this.#options.redirectUrl;
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    return this.#options.clientMetadata;
+  }
+
+  /**
+   * Ties the provider to a server, so that its tokens go nowhere else. Happens by itself when it is used.
+   *
+   * @throws `OAUTH_PROVIDER_SHARED` when it serves another one already
+   */
+  bind(serverUrl: string | URL): void {
+    const { href } = new URL(serverUrl);
+    if (this.#serverUrl !== undefined && this.#serverUrl !== href) {
+      throw new QuiverError(
+        'OAUTH_PROVIDER_SHARED',
+        `One OAuth provider serves one MCP server, and this one serves ${this.#serverUrl}. Create another for ${href}; they may share a storage.`,
+      );
+    }
+    this.#serverUrl = href;
+  }
+
+  /** What runs are shared by: everyone who uses the same tokens. */
+  get identity(): { readonly storage: OAuthStorage; readonly key: string } {
+    return { storage: this.#storage, key: this.#key('tokens') };
+  }
+
+  async state(): Promise<string> {
+    const { stateGenerator = randomUUID } = this.#options;
+    const state = await stateGenerator();
+    await this.#values.write(this.#key('state'), { state, expires_at: this.#now() + stateLifetime });
+    return state;
+  }
+
+  /**
+   * Accepts the answer to a sign-in once, within ten minutes. Whatever is wrong ends the sign-in.
+   *
+   * @throws `OAUTH_STATE_INVALID` when the value is missing, unknown, used or too old
+   * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
+   */
+  async redeemState(received: string | undefined): Promise<void> {
+    const expected = await this.#values.read(this.#key('state'));
+    await this.#values.write(this.#key('state'), undefined);
+    const isFresh = typeof expected?.['expires_at'] === 'number' && expected['expires_at'] > this.#now();
+    if (received !== undefined && received !== '' && isFresh && expected['state'] === received) return;
+    await this.invalidateCredentials('verifier');
+    throw new QuiverError(
+      'OAUTH_STATE_INVALID',
+      'The answer does not belong to a sign-in that this client began in the last ten minutes. Sign in again.',
+    );
+  }
+
+  async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    const { clientInformation } = this.#options;
+    if (clientInformation) {
+      const bound = await this.#values.read(this.#key('client_issuer'));
+      const known = clientInformation.issuer ?? (typeof bound?.['issuer'] === 'string' ? bound['issuer'] : undefined);
+      if (!context) return clientInformation;
+      if (known === undefined) await this.#values.write(this.#key('client_issuer'), { issuer: context.issuer });
+      if (known === undefined || known === context.issuer) return { ...clientInformation, issuer: context.issuer };
+    }
+    const stored = await this.#values.read(this.#clientKey(context?.issuer));
+    return typeof stored?.['client_id'] === 'string' ? (stored as StoredOAuthClientInformation) : undefined;
+  }
+
+  async saveClientInformation(
+    information: StoredOAuthClientInformation,
+    context?: OAuthClientInformationContext,
+  ): Promise<void> {
+    await this.#values.write(this.#clientKey(context?.issuer), information);
+    // Without an issuer at hand, the newest registration counts.
+    if (context) await this.#values.write(this.#clientKey(undefined), information);
+  }
+
+  async tokens(context?: OAuthClientInformationContext): Promise<KeptTokens | undefined> {
+    const stored = await this.#values.read(this.#key('tokens'));
+    if (typeof stored?.['access_token'] !== 'string' || typeof stored['token_type'] !== 'string') return undefined;
+    const tokens = stored as unknown as KeptTokens;
+    const isForeign = context !== undefined && tokens.issuer !== undefined && tokens.issuer !== context.issuer;
+    return isForeign ? undefined : tokens;
+  }
+
+  /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens of another type than Bearer, which would be sent in the wrong way */
+  async saveTokens(tokens: StoredOAuthTokens, _context?: OAuthClientInformationContext): Promise<void> {
+    if (!/^bearer$/i.test(tokens.token_type)) {
+      throw new QuiverError(
+        'OAUTH_TOKEN_TYPE_UNSUPPORTED',
+        `The authorization server issued a token of type '${tokens.token_type}'; only Bearer tokens can be used.`,
+      );
+    }
+    const { expires_in: lifetime } = tokens;
+    const kept: KeptTokens = {
+      ...tokens,
+      ...(lifetime !== undefined && { expires_at: Math.floor(this.#now() / 1000) + lifetime }),
+    };
+    await this.#values.write(this.#key('tokens'), kept);
+  }
+
+  /** Deletes tokens only if they are still the given ones: whoever stored newer ones keeps them. */
+  async forgetTokens(used: KeptTokens): Promise<void> {
+    const stored = await this.tokens();
+    if (stored?.access_token === used.access_token && stored.refresh_token === used.refresh_token) {
+      await this.invalidateCredentials('tokens');
+    }
+  }
+
+  /** @throws `OAUTH_URL_INSECURE` for a page that is neither https nor on this machine; nothing is opened then */
+  async redirectToAuthorization(url: URL): Promise<void> {
+    const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
+    const page = requireSecureUrl(url, 'the sign-in page');
+    if (onRedirectToAuthorization) await onRedirectToAuthorization(page);
+    else logger.warn(`An MCP server wants you to sign in. Open ${page.href}`);
+  }
+
+  saveCodeVerifier(codeVerifier: string): Promise<void> {
+    return this.#values.write(this.#key('code_verifier'), { codeVerifier });
+  }
+
+  /** @throws `OAUTH_VERIFIER_MISSING` when no sign-in has begun */
+  async codeVerifier(): Promise<string> {
+    const stored = (await this.#values.read(this.#key('code_verifier')))?.['codeVerifier'];
+    if (typeof stored === 'string') return stored;
+    throw new QuiverError(
+      'OAUTH_VERIFIER_MISSING',
+      'No sign-in has begun with this storage. Begin one, then finish it.',
+    );
+  }
+
+  /**
+   * @throws `OAUTH_PKCE_UNSUPPORTED` when the authorization server does not say that it supports S256
+   * @throws `OAUTH_URL_INSECURE` when it names an endpoint that is neither https nor on this machine
+   */
+  async saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
+    const { authorizationServerMetadata: metadata } = state;
+    if (metadata) {
+      requireSecureUrl(metadata.token_endpoint, 'the token endpoint');
+      if (metadata.registration_endpoint) requireSecureUrl(metadata.registration_endpoint, 'the registration endpoint');
+      if (this.redirectUrl !== undefined) {
+        requireSecureUrl(metadata.authorization_endpoint, 'the sign-in page');
+        if (!metadata.code_challenge_methods_supported?.includes('S256')) {
+          throw new QuiverError(
+            'OAUTH_PKCE_UNSUPPORTED',
+            `The authorization server ${metadata.issuer} does not support PKCE with S256, without which a code can be stolen.`,
+          );
+        }
+      }
+    }
+    await this.#values.write(this.#key('discovery'), state);
+  }
+
+  async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
+    const stored = await this.#values.read(this.#key('discovery'));
+    if (typeof stored?.['authorizationServerUrl'] !== 'string') return undefined;
+    return stored as unknown as OAuthDiscoveryState;
+  }
+
+  async invalidateCredentials(scope: CredentialScope): Promise<void> {
+    const names: Record<CredentialScope, string[]> = {
+      all: ['tokens', 'client_info', 'code_verifier', 'state', 'discovery', 'client_issuer'],
+      client: ['client_info'],
+      tokens: ['tokens'],
+      verifier: ['code_verifier', 'state'],
+      discovery: ['discovery'],
+    };
+    if (scope === 'all' || scope === 'client') {
+      const issuer = (await this.discoveryState())?.authorizationServerMetadata?.issuer;
+      if (issuer !== undefined) await this.#values.write(this.#clientKey(issuer), undefined);
+    }
+    for (const name of names[scope]) await this.#values.write(this.#key(name), undefined);
+  }
+
+  /** Signs out on this side: forgets tokens, registration and whatever was begun. */
+  clear(): Promise<void> {
+    return this.invalidateCredentials('all');
+  }
+
+  /** Whether there is an access token that has not expired. */
+  async hasValidTokens(): Promise<boolean> {
+    const tokens = await this.tokens();
+    return tokens !== undefined && !this.isExpired(tokens);
+  }
+
+  isExpired({ expires_at: end }: KeptTokens): boolean {
+    return end !== undefined && end <= this.#now() / 1000;
+  }
+
+  /** Runs alone among all who share the storage, if the storage can tell. */
+  exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
+    return this.#values.exclusive(run);
+  }
+
+  #clientKey(issuer: string | undefined): string {
+    const key = this.#key('client_info');
+    return issuer === undefined ? key : `${key}:${issuer}`;
+  }
+
+  /** Providers of several servers may share a storage. */
+  #key(name: string): string {
+    return this.#serverUrl === undefined ? name : `${name}:${this.#serverUrl}`;
+  }
+}
+
+function clientCredentialsRequest(scope?: string): URLSearchParams {
+  return new URLSearchParams({
+    grant_type: 'client_credentials',
+    ...(scope !== undefined && scope !== '' && { scope }),
+  });
+}

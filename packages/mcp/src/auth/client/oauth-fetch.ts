@@ -1,0 +1,143 @@
+import { QuiverError } from '@quiver/core';
+import { beginAuthorization } from './begin-authorization.js';
+import { challengeOf, type Challenge } from './challenge-of.js';
+import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
+import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
+import type { OAuthStorage } from './oauth-storage.js';
+import { refreshTokens } from './refresh-tokens.js';
+
+export interface OAuthFetchOptions {
+  provider: MCPOAuthClientProvider;
+  /** The MCP server. Its tokens go to its origin only. */
+  serverUrl: string | URL;
+  /** Default: the global one. */
+  fetch?: Fetch;
+}
+
+/**
+ * A `fetch` that signs in. It sends the token of the provider, replaces it when it has expired or is refused, asks for more scopes when
+ * the server wants more (once per request), and repeats the refused request. However many requests run into an expired token: one
+ * refresh, for all who share the storage.
+ *
+ * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
+ * @throws `OAUTH_UNAVAILABLE` while the authorization server is out of order; the sign-in is kept
+ */
+export function createOAuthFetch({ provider, serverUrl, fetch = globalThis.fetch }: OAuthFetchOptions): Fetch {
+  const server = new URL(serverUrl);
+  provider.bind(server);
+  const guarded = createGuardedFetch({ fetch, serverUrl: server });
+
+  return async (url, init) => {
+    if (new URL(url).origin !== server.origin) return fetch(url, init);
+    const begun = performance.now();
+    const renew = (used: KeptTokens | undefined, challenge: Challenge, mode: RenewMode): Promise<KeptTokens> =>
+      sharedFlight(provider, mode, begun, () => renewTokens({ provider, server, guarded, used, challenge, mode }));
+    let tokens = await provider.tokens();
+    if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await renew(tokens, {}, 'refresh');
+    let response = await send(fetch, url, init, tokens);
+    if (response.status === 401) {
+      await response.body?.cancel();
+      tokens = await renew(tokens, challengeOf(response, server), 'refresh');
+      response = await send(fetch, url, init, tokens);
+    }
+    const challenge = response.status === 403 ? challengeOf(response, server) : {};
+    if (challenge.error !== 'insufficient_scope') return response;
+    await response.body?.cancel();
+    const scope = unionOf(tokens?.scope, challenge.scope);
+    return send(fetch, url, init, await renew(tokens, { ...challenge, ...(scope !== '' && { scope }) }, 'widen'));
+  };
+}
+
+/** `refresh`: any good token will do. `widen`: it needs more scopes, which a refresh cannot give. */
+type RenewMode = 'refresh' | 'widen';
+
+function send(
+  fetch: Fetch,
+  url: string | URL,
+  init: RequestInit | undefined,
+  tokens: KeptTokens | undefined,
+): Promise<Response> {
+  if (!tokens) return fetch(url, init);
+  const headers = new Headers(init?.headers);
+  headers.set('authorization', `Bearer ${tokens.access_token}`);
+  return fetch(url, { ...init, headers });
+}
+
+interface Renewal {
+  readonly provider: MCPOAuthClientProvider;
+  readonly server: URL;
+  readonly guarded: Fetch;
+  /** The tokens that were not good enough. */
+  readonly used: KeptTokens | undefined;
+  readonly challenge: Challenge;
+  readonly mode: RenewMode;
+}
+
+async function renewTokens({ provider, server, guarded, used, challenge, mode }: Renewal): Promise<KeptTokens> {
+  const { resourceMetadataUrl, scope } = challenge;
+  const renewed = await provider.exclusive(async () => {
+    // Another request, or another process, may have been faster.
+    const stored = await provider.tokens();
+    if (stored && stored.access_token !== used?.access_token && !provider.isExpired(stored)) return stored;
+    if (mode === 'widen' || stored?.refresh_token === undefined) return undefined;
+    const fresh = await refreshTokens({
+      provider,
+      serverUrl: server,
+      tokens: stored,
+      fetch: guarded,
+      resourceMetadataUrl,
+    });
+    if (fresh) return fresh;
+    // Somebody who shares the storage without a lock may have used the refresh token first.
+    const newer = await provider.tokens();
+    return newer?.access_token === stored.access_token ? undefined : newer;
+  });
+  if (renewed) return renewed;
+  const isDone = await beginAuthorization({ provider, serverUrl: server, fetch: guarded, resourceMetadataUrl, scope });
+  const tokens = isDone ? await provider.tokens() : undefined;
+  if (tokens) return tokens;
+  throw new QuiverError(
+    'OAUTH_AUTHORIZATION_REQUIRED',
+    `MCP server ${server.origin} needs the user to sign in. The sign-in page has been shown; finish with finishAuthorization() and repeat the call.`,
+    { details: { server: server.href } },
+  );
+}
+
+interface Flight {
+  readonly tokens: Promise<KeptTokens>;
+  /** When the flight ended without tokens, on the clock of `performance.now()`. */
+  failedAt: number | undefined;
+}
+
+const flights = new WeakMap<OAuthStorage, Map<string, Flight>>();
+
+/**
+ * One renewal for everyone who shares the tokens. A request that was under way already when a renewal failed shares its failure, so that
+ * the user sees one sign-in page and not one per request.
+ */
+function sharedFlight(
+  provider: MCPOAuthClientProvider,
+  mode: RenewMode,
+  begun: number,
+  run: () => Promise<KeptTokens>,
+): Promise<KeptTokens> {
+  const { storage, key } = provider.identity;
+  const known = flights.get(storage) ?? new Map<string, Flight>();
+  flights.set(storage, known);
+  const name = `${mode} ${key}`;
+  const last = known.get(name);
+  if (last && (last.failedAt === undefined || begun < last.failedAt)) return last.tokens;
+  const flight: Flight = { tokens: run(), failedAt: undefined };
+  known.set(name, flight);
+  flight.tokens.then(
+    () => known.delete(name),
+    () => {
+      flight.failedAt = performance.now();
+    },
+  );
+  return flight.tokens;
+}
+
+function unionOf(...scopes: (string | undefined)[]): string {
+  return [...new Set(scopes.flatMap((scope) => scope?.split(' ') ?? []))].filter((scope) => scope !== '').join(' ');
+}

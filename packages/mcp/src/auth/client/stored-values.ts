@@ -1,0 +1,55 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import { isObject } from '../../protocol/json-rpc.js';
+import type { OAuthStorage } from './oauth-storage.js';
+
+/**
+ * A storage as the provider uses it: objects instead of text, and no failure ends a call. What cannot be read counts as absent; what
+ * cannot be written is kept in memory. The first failure is told to the logger.
+ */
+export class StoredValues {
+  readonly #storage: OAuthStorage;
+  readonly #logger: Logger;
+  /** What the storage did not take. */
+  readonly #unsaved = new Map<string, string | undefined>();
+  #warned = false;
+
+  constructor(storage: OAuthStorage, logger: Logger) {
+    this.#storage = storage;
+    this.#logger = logger;
+  }
+
+  async read(key: string): Promise<Record<string, unknown> | undefined> {
+    try {
+      const text = this.#unsaved.has(key) ? this.#unsaved.get(key) : await this.#storage.get(key);
+      if (text === undefined || text === null) return undefined;
+      const value: unknown = JSON.parse(text);
+      if (isObject(value)) return value;
+      this.#warn(`The OAuth storage returned something else than what was stored under '${key}'; it counts as absent.`);
+    } catch (error) {
+      // A JSON error quotes the text, and with it a token.
+      const reason = error instanceof SyntaxError ? 'it is not JSON' : toErrorMessage(error);
+      this.#warn(`The OAuth storage cannot read '${key}', which counts as absent: ${reason}.`);
+    }
+    return undefined;
+  }
+
+  async write(key: string, value: object | undefined): Promise<void> {
+    const text = value && JSON.stringify(value);
+    try {
+      await (text === undefined ? this.#storage.delete(key) : this.#storage.set(key, text));
+      this.#unsaved.delete(key);
+    } catch (error) {
+      this.#unsaved.set(key, text);
+      this.#warn(`The OAuth storage cannot write '${key}', which lives in memory only: ${toErrorMessage(error)}.`);
+    }
+  }
+
+  exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
+    return this.#storage.exclusive ? this.#storage.exclusive(run) : run();
+  }
+
+  #warn(message: string): void {
+    if (!this.#warned) this.#logger.warn(message);
+    this.#warned = true;
+  }
+}
