@@ -21,6 +21,23 @@ describe('the types of a document', () => {
     void document.chunk({ strategy: 'magic' });
   });
 
+  test('every strategy has its options', () => {
+    const document = new MDocument({ text: '', language: 'ts' });
+    void document.chunk({ strategy: 'html', headers: [['h1', 'title']], sections: [['section', 'part']] });
+    void document.chunk({ strategy: 'token', encodingName: 'o200k_base', allowedSpecial: 'all' });
+    void document.chunk({ strategy: 'sentence', lengthFunction: (text) => text.length, sentenceEnders: ['.'] });
+    void document.chunk({ strategy: 'recursive', language: 'python', extract: { llm: 'openai/gpt-5.1', title: true } });
+    // @ts-expect-error tokens are counted, not measured
+    void document.chunk({ strategy: 'token', lengthFunction: (text: string) => text.length });
+    // @ts-expect-error no such language
+    void document.chunk({ strategy: 'recursive', language: 'klingon' });
+    expectTypeOf(
+      document.extractMetadata({ llm: 'openai/gpt-5.1', summary: { summaries: ['prev'] } }),
+    ).resolves.toEqualTypeOf<MDocument>();
+    // @ts-expect-error no such extractor
+    void document.extractMetadata({ llm: 'openai/gpt-5.1', titel: true });
+  });
+
   test('a document is made of one text, or of several', () => {
     expectTypeOf(new MDocument({ text: 'a', metadata: { source: 'a' } })).toEqualTypeOf<MDocument>();
     expectTypeOf(new MDocument({ docs: [{ text: 'a' }], type: 'markdown' })).toEqualTypeOf<MDocument>();

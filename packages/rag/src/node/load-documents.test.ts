@@ -116,6 +116,13 @@ describe('loadDocuments', () => {
     expect(skipped[2]?.error).toBeInstanceOf(Error);
   });
 
+  test('takes JSON with comments for source code', async () => {
+    await write({ 'tsconfig.json': '{\n  // strict\n  "strict": true,\n}' });
+    const [document] = await load();
+    expect(document?.type).toBe('text');
+    expect((await document!.chunk())[0]?.metadata).toMatchObject({ language: 'js', source: 'tsconfig.json' });
+  });
+
   test('does not follow links, which may lead out of the folder or in circles', async () => {
     await write({ 'a.md': 'a' });
     await symlink(root, join(root, 'loop'));

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Metadata } from '../document/chunk.js';
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
+import { readJson } from '../document/chunking/json-scanner.js';
 import { MDocument, type DocumentType, type SourceDocument } from '../document/document.js';
 import { fileKind } from './file-kinds.js';
 import { createPathMatcher } from './glob.js';
@@ -50,7 +51,7 @@ const defaultExclude = ['node_modules', '.*'];
 /**
  * Reads the documents of a folder one by one, as they are asked for: Markdown, HTML, JSON, source code, other text, and PDF page
  * by page. Each has its path from the folder as `metadata.source`. A file that cannot
- * be read does not end the others.
+ * be read does not end the others; a `.json` file that is not JSON is read as source code.
  *
  * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `PDF_PARSER_MISSING` at the first PDF file when `unpdf` is not installed; the
  *   reason of `signal`
@@ -103,11 +104,22 @@ async function loadFile(
     if (kind.type === 'pdf') return { docs: await readPdf(new Uint8Array(bytes)), type: 'text' };
     const text = decode(bytes);
     if (text === undefined) return { reason: 'binary' };
+    if (kind.type === 'json' && !isJson(text)) return { docs: [{ text }], type: 'text', language: 'js' };
     return { docs: [{ text }], type: kind.type, ...(kind.language && { language: kind.language }) };
   } catch (error) {
     signal?.throwIfAborted();
     if (isQuiverError(error, 'PDF_PARSER_MISSING')) throw error;
     return { reason: 'unreadable', error };
+  }
+}
+
+/** Many a `.json` file has comments or commas that JSON does not. */
+function isJson(text: string): boolean {
+  try {
+    readJson(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 
