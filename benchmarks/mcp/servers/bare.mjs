@@ -16,7 +16,8 @@ if (mode === 'stdio') {
   process.stdin.setEncoding('utf8').on('data', (chunk) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop();
-    process.stdout.write(lines.map((line) => `${answer(JSON.parse(line))}\n`).join(''));
+    const requests = lines.map((line) => JSON.parse(line)).filter(({ id }) => id !== undefined);
+    process.stdout.write(requests.map((request) => `${answer(request)}\n`).join(''));
   });
 } else {
   const http = createServer((req, res) => {
