@@ -184,7 +184,7 @@ test('every text of a page is in exactly one chunk, decoded as parse5 decodes it
         covered = end;
         expect(text.length <= given.maxSize || [...segmenter.segment(text)].length === 1).toBe(true);
         const part = source.slice(start, end);
-        expect(part.includes('<') ? bare(text) : bare(referenceText(parse(part)))).toBe(bare(text));
+        expect(bare(referenceText(parse(part)))).toBe(bare(text));
       }
     }),
     { numRuns: 1000 },
