@@ -4,4 +4,12 @@
  *
  * @module
  */
-export { auth, discoverOAuthServerInfo, OAuthError, refreshAuthorization } from '@modelcontextprotocol/client';
+export {
+  auth,
+  discoverOAuthServerInfo,
+  exchangeAuthorization,
+  OAuthError,
+  refreshAuthorization,
+  registerClient,
+  resolveClientMetadata,
+} from '@modelcontextprotocol/client';

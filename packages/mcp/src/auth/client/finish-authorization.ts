@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import { explainAuthError } from './explain-auth-error.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
@@ -31,14 +32,31 @@ export async function finishAuthorization({
 }: FinishAuthorizationOptions): Promise<void> {
   provider.bind(serverUrl);
   await provider.redeemState(callback.state);
-  const { auth } = await import('../../protocol/sdk-auth.js');
+  const { exchangeAuthorization } = await import('../../protocol/sdk-auth.js');
   try {
-    await auth(provider, {
-      serverUrl,
+    // The server that was asked, whatever the MCP server says by now.
+    const asked = await provider.discoveryState();
+    const issuer = asked && (asked.authorizationServerMetadata?.issuer ?? asked.authorizationServerUrl);
+    const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
+    if (!asked || issuer === undefined || !clientInformation) {
+      throw new QuiverError(
+        'OAUTH_VERIFIER_MISSING',
+        'No sign-in has begun with this storage. Begin one, then finish it.',
+      );
+    }
+    const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = asked;
+    const tokens = await exchangeAuthorization(authorizationServerUrl, {
+      ...(metadata && { metadata }),
+      clientInformation,
       authorizationCode: callback.code,
-      fetchFn: createGuardedFetch({ fetch, serverUrl: new URL(serverUrl) }),
+      codeVerifier: await provider.codeVerifier(),
+      redirectUri: provider.redirectUrl ?? '',
       ...(callback.iss !== undefined && { iss: callback.iss }),
+      ...(resourceMetadata && { resource: resourceMetadata.resource }),
+      ...(provider.addClientAuthentication && { addClientAuthentication: provider.addClientAuthentication }),
+      fetchFn: createGuardedFetch({ fetch, serverUrl: new URL(serverUrl) }),
     });
+    await provider.saveTokens({ ...tokens, issuer }, { issuer });
   } catch (error) {
     throw explainAuthError(
       error,

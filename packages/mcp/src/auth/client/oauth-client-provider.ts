@@ -135,6 +135,12 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     );
   }
 
+  /** Whether a sign-in page was shown and its answer is still awaited. */
+  async isSignInPending(): Promise<boolean> {
+    const pending = await this.#values.read(this.#key('state'));
+    return typeof pending?.['expires_at'] === 'number' && pending['expires_at'] > this.#now();
+  }
+
   async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
     const { clientInformation } = this.#options;
     if (clientInformation) {

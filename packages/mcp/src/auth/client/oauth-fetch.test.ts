@@ -148,12 +148,14 @@ describe('signing in', () => {
     expect(as.tokenRequests).toHaveLength(0);
   });
 
-  it('OC07 accepts a state once, and for ten minutes', async () => {
+  it('OC07 accepts a state once, and for ten minutes; calls meanwhile show no other page', async () => {
     let now = Date.now();
-    const { mcp, provider, call, signIn } = await setUp();
+    const { mcp, provider, call, signIn, shown } = await setUp();
     const user = provider({ now: () => now });
     const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
     await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(shown).toHaveLength(1);
     now += 10 * 60_000 + 1;
     await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
     await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
@@ -241,6 +243,16 @@ describe('signing in', () => {
     expect(await user.clientInformation({ issuer: 'https://a.example' })).toMatchObject({ client_secret: 's' });
     expect(await user.clientInformation({ issuer: 'https://b.example' })).toBeUndefined();
     expect(await user.clientInformation({ issuer: 'https://a.example' })).toMatchObject({ client_secret: 's' });
+  });
+
+  it('keeps the tokens it has when a later sign-in fails', async () => {
+    const { as, call, fetch, user, signIn } = await setUpSignedIn();
+    await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await expect(signIn(user, (url) => url.searchParams.set('code', 'stale'))).rejects.toMatchObject({
+      code: 'OAUTH_EXCHANGE_FAILED',
+    });
+    expect((await call(fetch)).status).toBe(200);
+    expect(as.registrations).toHaveLength(1);
   });
 
   it('OC17 rejects tokens of another type', async () => {

@@ -31,7 +31,7 @@ export function createOAuthFetch({ provider, serverUrl, fetch = globalThis.fetch
     if (new URL(url).origin !== server.origin) return fetch(url, init);
     const begun = performance.now();
     const renew = (used: KeptTokens | undefined, challenge: Challenge, mode: RenewMode): Promise<KeptTokens> =>
-      sharedFlight(provider, mode, begun, () => renewTokens({ provider, server, guarded, used, challenge, mode }));
+      sharedRenewal({ provider, server, guarded, used, challenge, mode }, begun);
     let tokens = await provider.tokens();
     if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await renew(tokens, {}, 'refresh');
     let response = await send(fetch, url, init, tokens);
@@ -73,12 +73,19 @@ interface Renewal {
   readonly mode: RenewMode;
 }
 
-async function renewTokens({ provider, server, guarded, used, challenge, mode }: Renewal): Promise<KeptTokens> {
+/** The stored tokens, if they are other than those that were not good enough: another request, or another process, was faster. */
+async function newerTokens({ provider, used }: Renewal): Promise<KeptTokens | undefined> {
+  const stored = await provider.tokens();
+  return stored && stored.access_token !== used?.access_token && !provider.isExpired(stored) ? stored : undefined;
+}
+
+async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
+  const { provider, server, guarded, challenge, mode } = renewal;
   const { resourceMetadataUrl, scope } = challenge;
   const renewed = await provider.exclusive(async () => {
-    // Another request, or another process, may have been faster.
+    const newest = await newerTokens(renewal);
+    if (newest) return newest;
     const stored = await provider.tokens();
-    if (stored && stored.access_token !== used?.access_token && !provider.isExpired(stored)) return stored;
     if (mode === 'widen' || stored?.refresh_token === undefined) return undefined;
     const fresh = await refreshTokens({
       provider,
@@ -111,23 +118,25 @@ interface Flight {
 
 const flights = new WeakMap<OAuthStorage, Map<string, Flight>>();
 
+/** Milliseconds in which a sign-in page that waits for its user is not shown again. */
+const pagePause = 30_000;
+
 /**
- * One renewal for everyone who shares the tokens. A request that was under way already when a renewal failed shares its failure, so that
- * the user sees one sign-in page and not one per request.
+ * One renewal for everyone who shares the tokens. A request that was under way already when a renewal failed shares its failure, and so
+ * does every request while a page that was just shown waits for its user: one sign-in page, not one per request.
  */
-function sharedFlight(
-  provider: MCPOAuthClientProvider,
-  mode: RenewMode,
-  begun: number,
-  run: () => Promise<KeptTokens>,
-): Promise<KeptTokens> {
+async function sharedRenewal(renewal: Renewal, begun: number): Promise<KeptTokens> {
+  const { provider, challenge, mode } = renewal;
+  const newest = await newerTokens(renewal);
+  if (newest) return newest;
+  const isPending = await provider.isSignInPending();
   const { storage, key } = provider.identity;
   const known = flights.get(storage) ?? new Map<string, Flight>();
   flights.set(storage, known);
-  const name = `${mode} ${key}`;
+  const name = `${mode} ${mode === 'widen' ? challenge.scope : ''} ${key}`;
   const last = known.get(name);
-  if (last && (last.failedAt === undefined || begun < last.failedAt)) return last.tokens;
-  const flight: Flight = { tokens: run(), failedAt: undefined };
+  if (last && (last.failedAt === undefined || begun < last.failedAt + (isPending ? pagePause : 0))) return last.tokens;
+  const flight: Flight = { tokens: renewTokens(renewal), failedAt: undefined };
   known.set(name, flight);
   flight.tokens.then(
     () => known.delete(name),

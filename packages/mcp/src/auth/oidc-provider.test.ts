@@ -1,0 +1,174 @@
+import {
+  createClientCredentialsProvider,
+  createIntrospectionValidator,
+  createJwtValidator,
+  createOAuthFetch,
+  finishAuthorization,
+  MCPOAuthClientProvider,
+  type TokenValidator,
+} from '@quiver/mcp/auth';
+import { MCPClient } from '@quiver/mcp/client';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startOidcServer, visit, type OidcServer } from '../../test/oidc-server.ts';
+import { startProtectedServer, type ProtectedServer } from '../../test/protected-server.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const redirectUrl = 'http://localhost:3999/callback';
+
+const validators: Record<'jwt' | 'opaque', (issuer: string) => TokenValidator> = {
+  jwt: (issuer) => createJwtValidator({ issuer, jwksUri: `${issuer}/jwks`, clockTolerance: 0 }),
+  opaque: (issuer) =>
+    createIntrospectionValidator(`${issuer}/token/introspection`, {
+      clientId: 'mcp-server',
+      clientSecret: 'secret',
+      cacheTtl: 0,
+      clockTolerance: 0,
+    }),
+};
+
+async function setUp(
+  format: 'jwt' | 'opaque',
+  accessTokenTtl = 3600,
+): Promise<{
+  oidc: OidcServer;
+  mcp: ProtectedServer;
+  shown: URL[];
+  user: MCPOAuthClientProvider;
+  client: MCPClient;
+  signIn: () => Promise<void>;
+}> {
+  const resources: string[] = [];
+  const oidc = await startOidcServer({ resources: () => resources, accessTokenTtl, format });
+  const mcp = await startProtectedServer({
+    authorizationServers: [oidc.issuer],
+    requiredScopes: ['mcp:read'],
+    scopesSupported: ['mcp:read'],
+    toolScopes: { secret: ['mcp:write'] },
+    validateToken: validators[format](oidc.issuer),
+  });
+  resources.push(mcp.url);
+  const shown: URL[] = [];
+  const user = new MCPOAuthClientProvider({
+    redirectUrl,
+    clientMetadata: { redirect_uris: [redirectUrl], application_type: 'native', client_name: 'Test' },
+    onRedirectToAuthorization: (url) => void shown.push(url),
+  });
+  const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+  const client = new MCPClient({ id: crypto.randomUUID(), servers: { mcp: { url: mcp.url, fetch } } });
+  closers.push(() => client.disconnect(), mcp.close, oidc.close);
+  return {
+    oidc,
+    mcp,
+    shown,
+    user,
+    client,
+    signIn: async () => {
+      const page = shown.at(-1);
+      if (!page) throw new Error('No sign-in page was shown.');
+      const { searchParams } = await visit(page);
+      const callback = {
+        code: String(searchParams.get('code')),
+        state: searchParams.get('state') ?? undefined,
+        iss: String(searchParams.get('iss')),
+      };
+      await finishAuthorization({ provider: user, serverUrl: mcp.url, callback });
+    },
+  };
+}
+
+type Stage = Awaited<ReturnType<typeof setUp>>;
+
+async function call({ client }: Stage, tool: string): Promise<string> {
+  const tools = await client.listTools();
+  return JSON.stringify(await tools[`mcp_${tool}`]?.execute?.({}, {} as never));
+}
+
+describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (format) => {
+  it('signs in, calls, and tells the tool who calls', async () => {
+    const stage = await setUp(format);
+    const { errors } = await stage.client.listToolsWithErrors();
+    expect(Object.keys(errors)).toEqual(['mcp']);
+    expect(stage.shown).toHaveLength(1);
+    await stage.signIn();
+    await stage.client.disconnect();
+    expect(await call(stage, 'whoami')).toContain('ada');
+    expect(stage.oidc.grants).toEqual(['authorization_code']);
+  });
+
+  it('OC01 refreshes an expired token once for parallel calls, with rotation', async () => {
+    const stage = await setUp(format, 2);
+    await stage.client.listToolsWithErrors();
+    await stage.signIn();
+    await stage.client.disconnect();
+    await call(stage, 'whoami');
+    const before = await stage.user.tokens();
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => call(stage, 'whoami')));
+    expect(answers.every((answer) => answer.includes('ada'))).toBe(true);
+    expect(stage.oidc.grants.filter((grant) => grant === 'refresh_token')).toHaveLength(1);
+    expect((await stage.user.tokens())?.refresh_token).not.toBe(before?.refresh_token);
+    expect(stage.shown).toHaveLength(1);
+  });
+
+  it('OC16 steps up to a wider scope when a tool needs it', async () => {
+    const stage = await setUp(format);
+    await stage.client.listToolsWithErrors();
+    await stage.signIn();
+    await stage.client.disconnect();
+    await expect(call(stage, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(stage.shown.at(-1)?.searchParams.get('scope')?.split(' ')).toEqual(
+      expect.arrayContaining(['mcp:read', 'mcp:write']),
+    );
+    await stage.signIn();
+    expect(await call(stage, 'secret')).toContain('42');
+  });
+});
+
+describe('with oidc-provider', () => {
+  it('OC03 asks for one sign-in after the grant was revoked', async () => {
+    const stage = await setUp('opaque');
+    await stage.client.listToolsWithErrors();
+    await stage.signIn();
+    await stage.client.disconnect();
+    await call(stage, 'whoami');
+    const tokens = await stage.user.tokens();
+    const information = await stage.user.clientInformation({ issuer: stage.oidc.issuer });
+    const form = new URLSearchParams({ token: String(tokens?.refresh_token) });
+    const secret = (information as { client_secret?: string }).client_secret;
+    const revoked = await fetch(`${stage.oidc.issuer}/token/revocation`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${information?.client_id}:${secret}`)}` },
+      body: form,
+    });
+    expect(revoked.status).toBe(200);
+    const calls = await Promise.allSettled([1, 2, 3].map(() => call(stage, 'whoami')));
+    expect(calls.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(stage.shown).toHaveLength(2);
+    await stage.signIn();
+    expect(await call(stage, 'whoami')).toContain('ada');
+  });
+
+  it('O24 refuses a good token that was issued for another server', async () => {
+    const resources: string[] = [];
+    const oidc = await startOidcServer({ resources: () => resources, accessTokenTtl: 60, format: 'jwt' });
+    const start = (): Promise<ProtectedServer> =>
+      startProtectedServer({ authorizationServers: [oidc.issuer], validateToken: validators.jwt(oidc.issuer) });
+    const [mine, other] = [await start(), await start()];
+    closers.push(mine.close, other.close, oidc.close);
+    resources.push(mine.url, other.url);
+    const provider = createClientCredentialsProvider({
+      clientId: 'bot',
+      clientSecret: 'bot-secret',
+      scope: 'mcp:read',
+    });
+    const granted = await createOAuthFetch({ provider, serverUrl: mine.url })(mine.url, { method: 'POST', body: '{}' });
+    expect(granted.status).not.toBe(401);
+    const token = (await provider.tokens())?.access_token;
+    const refused = await fetch(other.url, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    expect(refused.status).toBe(401);
+  });
+});
