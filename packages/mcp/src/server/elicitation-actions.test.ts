@@ -1,6 +1,8 @@
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createFullServer } from '../../test/full-server.ts';
+import { readEvents } from '../../test/event-reader.ts';
+import { openSession } from '../../test/wire.ts';
 import { connectV1, type ClientAnswers } from '../../test/real-clients.ts';
 import type { MCPServer } from './mcp-server.js';
 
@@ -75,5 +77,27 @@ describe('server.elicitation.sendRequest', () => {
       expect(await codeOf(silent, 100)).toMatchObject({ code: 'ELICITATION_TIMEOUT' });
     }, 5000);
     expect(await codeOf(unable)).toMatchObject({ code: 'ELICITATION_NOT_SUPPORTED' });
+  });
+});
+
+describe('server.elicitation.notifyComplete', () => {
+  test('tells the session that is named, and says so when it cannot', async () => {
+    const server = createFullServer();
+    opened.push({ close: () => server.close({ grace: 100 }) });
+    const { url } = await server.listen();
+    const [one, two] = await Promise.all([openSession(url), openSession(url)]);
+    const page = { elicitationId: 'page-1', sessionId: one['mcp-session-id'] };
+    await expect(server.elicitation.notifyComplete(page)).rejects.toMatchObject({ code: 'ELICITATION_FAILED' });
+    const readers = await Promise.all([one, two].map((headers) => readEvents(url, { headers })));
+    for (const reader of readers) opened.push({ close: async () => reader.destroy() });
+    await server.elicitation.notifyComplete(page);
+    const params = { elicitationId: 'page-1' };
+    await vi.waitFor(() => {
+      const heard = readers.map(({ events }) => events.map(({ data }) => JSON.parse(data) as unknown));
+      expect(heard).toEqual([[{ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params }], []]);
+    });
+    await expect(server.elicitation.notifyComplete({ elicitationId: 'page-1' })).rejects.toMatchObject({
+      code: 'ELICITATION_NO_CLIENT',
+    });
   });
 });

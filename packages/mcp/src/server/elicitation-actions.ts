@@ -18,6 +18,13 @@ export interface ElicitationActions {
     request: ElicitRequest | ElicitUrlRequest,
     options?: ElicitOptions & { sessionId?: string },
   ): Promise<ElicitResult>;
+  /**
+   * Tells the client that the user is done with a page it was sent to (`mode: 'url'`), so that it can go on. Clients of the stateless
+   * revision are not told; they call again by themselves.
+   *
+   * @throws `ELICITATION_NO_CLIENT`, `ELICITATION_FAILED`
+   */
+  notifyComplete(page: { elicitationId: string; sessionId?: string }): Promise<void>;
 }
 
 export function createElicitationActions({ peers }: ServerDefinition): ElicitationActions {
@@ -30,6 +37,12 @@ export function createElicitationActions({ peers }: ServerDefinition): Elicitati
         options,
         link: { send: (message) => peer.send?.(JSON.stringify(message)) ?? false },
       });
+    },
+    notifyComplete: async ({ elicitationId, sessionId }) => {
+      const method = 'notifications/elicitation/complete';
+      const text = JSON.stringify({ jsonrpc: '2.0', method, params: { elicitationId } });
+      if (choosePeer(peers, sessionId).send?.(text)) return;
+      throw new QuiverError('ELICITATION_FAILED', 'The client cannot be told: it keeps no stream open.');
     },
   };
 }

@@ -1,9 +1,3 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -12,6 +6,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import * as sdk from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
+import { inspect } from '../../test/inspect.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../protocol/constants.js';
 import { MCPServer } from './mcp-server.js';
@@ -114,17 +109,6 @@ describe.each(clients)('%s', (_name, connect) => {
 });
 
 describe('the Inspector', () => {
-  const inspector = fileURLToPath(
-    new URL('../../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
-  );
-  const inspect = async (...args: string[]): Promise<{ [key: string]: unknown }> => {
-    const HOME = mkdtempSync(join(tmpdir(), 'quiver-inspector-'));
-    const { stdout } = await promisify(execFile)(process.execPath, [inspector, '--cli', ...args], {
-      env: { ...process.env, HOME },
-    });
-    return JSON.parse(stdout) as { [key: string]: unknown };
-  };
-
   test('lists and calls over stdio', async () => {
     const { command, args } = spawnOptions;
     const { tools } = await inspect(command, ...args, '--method', 'tools/list');
@@ -150,6 +134,7 @@ test('our constants are those of the official SDK', () => {
     clientCapabilities: sdk.CLIENT_CAPABILITIES_META_KEY,
     serverInfo: sdk.SERVER_INFO_META_KEY,
     logLevel: sdk.LOG_LEVEL_META_KEY,
+    subscriptionId: sdk.SUBSCRIPTION_ID_META_KEY,
   });
   expect(errorCodes).toMatchObject({
     parse: sdk.PARSE_ERROR,

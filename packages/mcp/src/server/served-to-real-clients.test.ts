@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createFullServer } from '../../test/full-server.ts';
+import { inspect } from '../../test/inspect.ts';
 import { realClients, type ClientAnswers, type RealClient } from '../../test/real-clients.ts';
 import type { McpHttpServer } from './transports/listen.js';
 
@@ -247,6 +248,23 @@ describe.each(kinds.filter(([, { era }]) => era === 'legacy'))('%s', (_name, kin
     await callTool({ name: 'change' });
     await vi.waitFor(() => expect(heard).toEqual(listChanges));
     await client.close();
+  });
+});
+
+describe.each(['legacy', 'modern'])('the Inspector in the %s era', (era) => {
+  const at = (): string[] => [running.url, '--transport', 'http', '--protocol-era', era];
+
+  test('lists and reads resources, lists and gets prompts', async () => {
+    const [listed, read, prompts, got] = await Promise.all([
+      inspect(...at(), '--method', 'resources/list'),
+      inspect(...at(), '--method', 'resources/read', '--uri', 'note://watched'),
+      inspect(...at(), '--method', 'prompts/list'),
+      inspect(...at(), '--method', 'prompts/get', '--prompt-name', 'review', '--prompt-args', 'code=x'),
+    ]);
+    expect(listed['resources']).toHaveLength(7);
+    expect(read['contents']).toMatchObject([{ uri: 'note://watched', text: 'watched' }]);
+    expect(prompts['prompts']).toHaveLength(4);
+    expect(got['messages']).toMatchObject([{ content: { text: 'v1: x' } }]);
   });
 });
 

@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const program = fileURLToPath(
+  new URL('../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
+);
+
+/** Runs the Inspector's command line in a home of its own; what it prints is the result of the method. */
+export async function inspect(...args: string[]): Promise<{ [key: string]: unknown }> {
+  const HOME = mkdtempSync(join(tmpdir(), 'quiver-inspector-'));
+  const { stdout } = await promisify(execFile)(process.execPath, [program, '--cli', ...args], {
+    env: { ...process.env, HOME },
+  });
+  return JSON.parse(stdout) as { [key: string]: unknown };
+}
