@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readEvents } from '../../../test/event-reader.ts';
 import { aborted, exampleTools } from '../../../test/example-tools.ts';
@@ -82,6 +85,26 @@ describe('closing', () => {
     expect(types.filter((type) => type === 'TCPServerWrap')).toEqual([]);
   });
 
+  test('H17 M06 a process that is told to stop answers what it has begun, and ends by itself', async () => {
+    const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+    const hooks = file('../../../../../scripts/source-hooks.mjs');
+    const strict = ['--unhandled-rejections=strict', '--conditions=@quiver/source', '--import', hooks];
+    const child = spawn(process.execPath, [...strict, file('../../../test/closing-program.ts')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { url, sse } = JSON.parse(line.toString()) as { url: string; sse: string };
+    const session = await openSession(url);
+    const streams = [await readEvents(url, { headers: session }), await readEvents(sse)];
+    const calls = Array.from({ length: 20 }, (_, id) => send(url, { headers: session, body: waiting(300, id) }));
+    await later(100);
+    child.kill('SIGTERM');
+    for (const { json } of await Promise.all(calls)) expect(json.result.content[0].text).toBe('waited');
+    for (const { ended } of streams) await ended;
+    expect(await exited).toEqual([0, null]);
+  });
+
   test('closing twice, or before anything was served, does no harm', async () => {
     const server = create();
     const { close } = await server.listen();
@@ -146,7 +169,7 @@ describe('slow and broken clients', () => {
     await server.close({ grace: 0 });
   });
 
-  test('M03 M04 connections that come and go leave nothing behind', async () => {
+  test('M03 M04 M05 connections that come and go leave nothing behind', async () => {
     const server = create();
     const { url } = await server.listen();
     const session = await openSession(url);
