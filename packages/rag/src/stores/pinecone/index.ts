@@ -1,0 +1,7 @@
+export type { PineconeConnectionOptions, PineconeLikeClient, SparseVector } from './pinecone-client.js';
+export {
+  PineconeVector,
+  type PineconeQueryParams,
+  type PineconeUpsertParams,
+  type PineconeVectorConfig,
+} from './pinecone-vector.js';

@@ -1,0 +1,65 @@
+import { QuiverError } from '@quiver/core';
+import { invalidArgument } from '../../store/check-arguments.js';
+import type { VectorMetadata } from '../../store/vector-store.js';
+
+/** The non-zero numbers of a vector with very many dimensions, such as the weights of words. */
+export interface SparseVector {
+  indices: number[];
+  values: number[];
+}
+
+export interface PineconeRecord {
+  id: string;
+  values?: number[];
+  sparseValues?: SparseVector;
+  metadata?: VectorMetadata;
+}
+
+/** The part of an index of the SDK that is called. */
+export interface PineconeLikeIndex {
+  upsert(params: { records: PineconeRecord[] }): Promise<unknown>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- a union of many forms in the SDK
+  query(params: any): Promise<{ matches?: (PineconeRecord & { score?: number })[] }>;
+  fetch(params: { ids: string[] }): Promise<{ records?: Record<string, PineconeRecord> }>;
+  listPaginated(params: { limit: number; paginationToken?: string }): Promise<{
+    vectors?: { id?: string }[];
+    pagination?: { next?: string };
+  }>;
+  deleteMany(params: { ids: string[] }): Promise<unknown>;
+  deleteAll(): Promise<unknown>;
+  describeIndexStats(): Promise<{ namespaces?: Record<string, { recordCount?: number }> }>;
+}
+
+/** The part of a `Pinecone` client that is called. */
+export interface PineconeLikeClient {
+  // oxlint-disable-next-line typescript/no-explicit-any -- generated types of the SDK, wider than what is sent
+  createIndex(params: any): Promise<unknown>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above; read by toShape()
+  describeIndex(name: string): Promise<any>;
+  listIndexes(): Promise<{ indexes?: { name: string }[] }>;
+  deleteIndex(name: string): Promise<unknown>;
+  // oxlint-disable-next-line typescript/no-explicit-any -- as above
+  index(params: any): any;
+}
+
+export interface PineconeConnectionOptions {
+  /** A `Pinecone` client. */
+  client?: PineconeLikeClient;
+  /** For a client of the store's own. */
+  apiKey?: string;
+  /** Another address of the service, for tests and proxies. */
+  controllerHostUrl?: string;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` with neither a client nor a key; `VECTOR_CLIENT_MISSING` without the SDK */
+export async function openPinecone({ client, ...options }: PineconeConnectionOptions): Promise<PineconeLikeClient> {
+  if (client) return client;
+  const { apiKey } = options;
+  if (!apiKey) throw invalidArgument('PineconeVector needs a client or an apiKey.');
+  const { Pinecone } = await import('@pinecone-database/pinecone').catch((error: unknown) => {
+    throw new QuiverError('VECTOR_CLIENT_MISSING', 'Pinecone needs its SDK: npm install @pinecone-database/pinecone', {
+      cause: error,
+    });
+  });
+  return new Pinecone({ ...options, apiKey });
+}

@@ -1,0 +1,2 @@
+export { describeFilters, type DescribeFiltersOptions } from './describe-filters.js';
+export { describeVectorStore } from './describe-vector-store.js';
