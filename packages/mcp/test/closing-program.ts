@@ -14,7 +14,8 @@ http.listen(0, '127.0.0.1', () => {
   // oxlint-disable-next-line no-console -- the parent process waits for this line
   console.log(JSON.stringify({ url, sse: `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse` }));
 });
-process.once('SIGTERM', () => {
+process.once('SIGTERM', async () => {
+  await server.close();
+  // Afterwards, so that the connections whose streams have ended are idle and close at once.
   http.close();
-  void server.close();
 });
