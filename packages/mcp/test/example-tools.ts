@@ -126,6 +126,7 @@ export const exampleTools = {
     inputSchema: z.object({ milliseconds: z.number() }),
     execute: ({ milliseconds }, { abortSignal }) =>
       new Promise<string>((resolve, reject) => {
+        waiting.count += 1;
         const timer = setTimeout(() => resolve('waited'), milliseconds);
         abortSignal?.addEventListener('abort', () => {
           clearTimeout(timer);
@@ -138,6 +139,9 @@ export const exampleTools = {
 
 /** How often `contact` was run in this process. */
 export const runs = { count: 0 };
+
+/** How many calls of `wait` began in this process. */
+export const waiting = { count: 0 };
 
 /** How many calls of `wait` were aborted in this process. */
 export const aborted = { count: 0 };

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { exampleTools } from '../../test/example-tools.ts';
+import { exampleTools, waiting } from '../../test/example-tools.ts';
 import { initializeParams, openSession, rpc, send } from '../../test/wire.ts';
 import { Exchange } from './exchange.js';
 import { MCPServer } from './mcp-server.js';
@@ -175,10 +175,11 @@ describe('over HTTP', () => {
   test('H17 closing waits for running calls and refuses new connections', async () => {
     const running = await server.listen();
     const headers = await openSession(running.url);
+    const before = waiting.count;
     const calls = Array.from({ length: 20 }, (_, id) =>
       send(running.url, { headers, body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 300 } }, id) }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => waiting.count, { timeout: 10_000 }).toBe(before + 20);
     const closed = running.close();
     await expect(send(running.url, { body: rpc('ping') })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     for (const { json } of await Promise.all(calls)) expect(json.result.content[0].text).toBe('waited');
