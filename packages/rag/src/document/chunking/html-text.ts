@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
 import { headingLevel, tagKind } from './html-tags.js';
 import type { Block, Heading } from './sections.js';
@@ -26,7 +27,11 @@ export interface HtmlText {
   readonly map: SourceMap;
 }
 
-/** Reads the text that a browser would show. What is in `script`, `style`, `head` and the like is not part of it. */
+/**
+ * Reads the text that a browser would show. What is in `script`, `style`, `head` and the like is not part of it.
+ *
+ * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
+ */
 export function readHtmlText(source: string, elementNames: ReadonlySet<string>): HtmlText {
   const reader = new HtmlReader(elementNames);
   const parser = new Parser(
@@ -53,6 +58,9 @@ interface Element {
 
 /** Paths deeper than this are cut short, so that the time stays linear. */
 const maxDepth = 200;
+
+/** The parser takes quadratic time for deep nesting; browsers stop at 512. */
+const maxNesting = 10_000;
 const collapsible = /[ \t\n\r\f]+/g;
 
 class HtmlReader {
@@ -79,6 +87,7 @@ class HtmlReader {
   }
 
   open(name: string, attributes: Record<string, string>, at: number): void {
+    if (this.#stack.length > maxNesting) throw tooDeep(at);
     const parent = this.#stack.at(-1) as Element;
     const kind = tagKind(name);
     const isBlock = kind === 'block' || kind === 'cell';
@@ -177,6 +186,14 @@ class HtmlReader {
     this.#parts.push(data);
     this.#length += data.length;
   }
+}
+
+function tooDeep(at: number): QuiverError {
+  return new QuiverError(
+    'HTML_TOO_DEEP',
+    `The elements at ${at} are nested more than ${maxNesting} deep. Is this a page? To read it as it is, chunk it as text.`,
+    { details: { index: at } },
+  );
 }
 
 function gapOf(name: string): '\n' | '\n\n' {
