@@ -37,5 +37,5 @@ export type { ToolSelection } from './tool-selection.js';
 export type { InProcessServer } from './transports/in-process.js';
 export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/client-types.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
-export type { Resource, ResourceTemplate } from '../resource.js';
+export type { ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
 export type { ElicitResult } from '@quiver/core/tools';

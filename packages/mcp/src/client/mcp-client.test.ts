@@ -151,7 +151,7 @@ describe('servers of every kind', () => {
 });
 
 describe('trouble', () => {
-  test('C01 a dead, a silent and a wrong server do not take the others along', async () => {
+  test('C01 P03 P04 a dead, a silent and a wrong server do not take the others along', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };

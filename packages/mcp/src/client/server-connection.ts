@@ -65,6 +65,8 @@ export class ServerConnection {
   readonly #options: ServerConnectionOptions;
   readonly #backOff = createBackOff();
   readonly #subscriptions = new Set<string>();
+  /** Whether anybody wants to know for whom a request is made; carrying that along costs a little on every call. */
+  readonly #tellsContext: boolean;
   #connecting: Promise<Connected> | undefined;
   #attempt: AbortController | undefined;
   #current: Connected | undefined;
@@ -75,6 +77,9 @@ export class ServerConnection {
   constructor(options: ServerConnectionOptions) {
     this.name = options.name;
     this.#options = options;
+    const { target } = options;
+    this.#tellsContext =
+      target.kind === 'http' && (target.definition.fetch !== undefined || target.definition.headers !== undefined);
   }
 
   get sessionId(): string | undefined {
@@ -115,7 +120,8 @@ export class ServerConnection {
       const clock = this.#startClock(connected, timeout, settings);
       connected.active += 1;
       try {
-        return await runWithContext(requestContext, () => run(connected, clock.options, clock.token));
+        const send = (): Promise<Result> => run(connected, clock.options, clock.token);
+        return await (this.#tellsContext ? runWithContext(requestContext, send) : send());
       } catch (error) {
         signal?.throwIfAborted();
         if (clock.deadline?.expired) {
@@ -185,7 +191,8 @@ export class ServerConnection {
     const attempt = new AbortController();
     this.#attempt = attempt;
     // The connection belongs to nobody's request.
-    const connecting = runWithContext(undefined, () => this.#open(declared, attempt.signal));
+    const open = (): Promise<Connected> => this.#open(declared, attempt.signal);
+    const connecting = this.#tellsContext ? runWithContext(undefined, open) : open();
     this.#connecting = connecting;
     connecting.catch((error: QuiverError) => {
       if (this.#connecting !== connecting) return;

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { QuiverError } from '@quiver/core';
 import type { ClientCapabilities } from '../protocol/client-types.js';
 import { MCPClient } from '../client/mcp-client.js';
 import type { RemoteTool } from '../client/remote-tool.js';
 import type { MastraMCPServerDefinition } from '../client/server-definition.js';
-import type { Resource } from '../resource.js';
+import type { ListResourcesResult } from '../resource.js';
 
 export interface MastraMCPClientOptions {
   name: string;
@@ -44,11 +45,11 @@ export class MastraMCPClient {
     return this.#client.disconnect();
   }
 
-  /** @throws when the server cannot be asked */
-  async resources(): Promise<{ resources: Resource[] }> {
+  /** @throws `MCP_CLIENT_LIST_RESOURCES_FAILED` when the server cannot be asked */
+  async resources(): Promise<ListResourcesResult> {
     const { data, errors } = await this.#client.resources.listWithErrors();
     const reason = errors[this.name];
-    if (reason !== undefined) throw new Error(reason);
+    if (reason !== undefined) throw new QuiverError('MCP_CLIENT_LIST_RESOURCES_FAILED', reason);
     return { resources: data[this.name] ?? [] };
   }
 
