@@ -18,7 +18,8 @@ export function describeVectorStore<Store extends VectorStore>(
 
     beforeEach(async () => {
       store = await open();
-    });
+      // A database that starts inside the process takes its time on a busy machine.
+    }, 60_000);
     afterEach(() => close(store));
 
     async function seed(metric: VectorMetric = 'cosine'): Promise<void> {

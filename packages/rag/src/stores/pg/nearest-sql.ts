@@ -36,9 +36,8 @@ export function nearestSql({
     return `SELECT ${columns}, ${distance} AS distance FROM ${table} WHERE ${where} ORDER BY (${distance}) + 0, id ${page}`;
   }
   const elements = indexedElements(index);
-  if (type === 'hnsw' && elements === vectorType)
-    return `SELECT ${columns}, ${distance} AS distance FROM ${table} WHERE ${where} ORDER BY ${distance}, id ${page}`;
-  // The index gives rows in an order that is nearly right: put right here, from more of them where its numbers are coarser.
+  // An index is only used for an order by distance alone. Ties, and what it orders nearly right, are put right outside; where its
+  // numbers are coarser, from more rows.
   const indexed =
     elements === vectorType
       ? distance

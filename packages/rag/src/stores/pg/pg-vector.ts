@@ -160,7 +160,10 @@ export class PgVector implements VectorStore, AsyncDisposable {
     let rows: SqlRow[] = [];
     if (trustsIndex) {
       const candidates = condition.exact ? wanted : wanted * candidatesPerResult;
-      rows = keepMatching(await search(false, candidates, 0), filter, condition).slice(0, wanted);
+      // One more tells whether the last place is shared, which only all rows can settle.
+      const found = keepMatching(await search(false, candidates + 1, 0), filter, condition);
+      const isShared = found.length > wanted && found[wanted]?.['distance'] === found[wanted - 1]?.['distance'];
+      if (!isShared) rows = found.slice(0, wanted);
     }
     if (rows.length < wanted) rows = await searchExactly(search, filter, condition, wanted);
     return rows.map((row) => toMatch(index, row)).filter(({ score }) => minScore === undefined || score > minScore);
