@@ -55,14 +55,10 @@ export interface OAuthGate {
 export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
   requireOAuthOptions(options);
   const { oauth, mcpPath = '/mcp', allowedOrigins = '*', logger = getDefaultLogger() } = options;
-  const {
-    resource,
-    requiredScopes = [],
-    scopesSupported = defaultScopes,
-    toolScopes = {},
-    exposeToken = false,
-  } = oauth;
-  const metadata = generateProtectedResourceMetadata(oauth);
+  const { resource, requiredScopes = [], toolScopes = {}, exposeToken = false } = oauth;
+  const named = [...new Set([...requiredScopes, ...Object.values(toolScopes).flat()])];
+  const { scopesSupported = named.length > 0 ? named : defaultScopes } = oauth;
+  const metadata = generateProtectedResourceMetadata({ ...oauth, scopesSupported });
   const resourceMetadataUrl = metadataUrlOf(resource);
   const resourcePath = new URL(resource).pathname;
   const guarded = resourcePath === '/' ? [mcpPath] : [mcpPath, resourcePath];
@@ -174,9 +170,9 @@ export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
     },
 
     checkCall(body, { scopes = [] }, origin) {
-      const needed = callScopes.get(calledTool(body) ?? '');
-      if (!needed?.some((scope) => !scopes.includes(scope))) return undefined;
-      return refuse(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...needed])] });
+      const wanted = callScopes.get(calledTool(body) ?? '');
+      if (!wanted?.some((scope) => !scopes.includes(scope))) return undefined;
+      return refuse(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
     },
   };
 }

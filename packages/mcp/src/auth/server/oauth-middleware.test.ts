@@ -139,6 +139,12 @@ describe('the metadata', () => {
     },
   );
 
+  it('names the scopes that requests and tools need', async () => {
+    const { url } = await start({ validateToken, requiredScopes: ['a'], toolScopes: { secret: ['b', 'a'] } });
+    const { json } = await send(url, { method: 'GET', path: '/.well-known/oauth-protected-resource' });
+    expect(json.scopes_supported).toEqual(['a', 'b']);
+  });
+
   it('O08 is found behind the URL of the challenge and names the configured resource', async () => {
     const { url } = await start({ validateToken });
     const challenge = (await call(url)).headers['www-authenticate'] as string;

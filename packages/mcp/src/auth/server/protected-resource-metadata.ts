@@ -13,7 +13,7 @@ export interface ProtectedResourceOptions {
   resource: string;
   /** Issuers whose tokens are accepted. */
   authorizationServers: readonly string[];
-  /** Default `['mcp:read', 'mcp:write']`. */
+  /** Default: the scopes that requests or tools need; if none do, `['mcp:read', 'mcp:write']`. */
   scopesSupported?: readonly string[];
   resourceName?: string;
   /** Where people read about the server. */

@@ -61,6 +61,6 @@ function scopesOf({ scope, scp }: Record<string, unknown>): string[] | undefined
   return Array.isArray(scp) && scp.every((entry) => typeof entry === 'string') ? scp : undefined;
 }
 
-export function splitScope(scope: string): string[] {
+function splitScope(scope: string): string[] {
   return scope.split(' ').filter((entry) => entry !== '');
 }

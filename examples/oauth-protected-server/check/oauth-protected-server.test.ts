@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { visit } from '../src/visit.ts';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** Runs the example as this process was started, and hears of every line. */
+async function run(
+  args: string[],
+  onLine: (line: string) => void = () => {},
+): Promise<{ code: number; lines: string[] }> {
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv.filter((arg) => !arg.startsWith('--test')), main, ...args],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const lines: string[] = [];
+  let rest = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    const parts = `${rest}${chunk.toString()}`.split('\n');
+    rest = parts.pop() ?? '';
+    for (const line of parts.filter((part) => !part.includes('oidc-provider'))) {
+      lines.push(line);
+      onLine(line);
+    }
+  });
+  const code = await new Promise<number>((resolve) => child.on('close', resolve));
+  return { code, lines };
+}
+
+const story = [
+  'Without a token: 401',
+  'Signed in.',
+  'Notes: {"user":"ada","notes":[]}',
+  'Notes: {"user":"ada","notes":["Water the plants"]}',
+];
+
+test('the program signs in, reads, asks for more, and writes', async () => {
+  const { code, lines } = await run([]);
+  assert.deepEqual(lines, story);
+  assert.equal(code, 0);
+});
+
+test('with --browser it waits for whoever opens the pages it names', async () => {
+  const { code, lines } = await run(['--browser'], (line) => {
+    const page = /^Please visit (\S+)$/.exec(line)?.[1];
+    if (page !== undefined) void visit(new URL(page));
+  });
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith('Please visit')),
+    story,
+  );
+  assert.equal(lines.length, story.length + 2);
+  assert.equal(code, 0);
+});

@@ -1,0 +1,57 @@
+// A protected MCP server, its authorization server, and a program that signs in to it.
+//
+//   node src/main.ts              the program visits the sign-in pages itself
+//   node src/main.ts --browser    it prints their addresses and waits for you
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { authenticate, createOAuthFetch, MCPOAuthClientProvider } from '@quiver/mcp/auth';
+import { MCPClient } from '@quiver/mcp/client';
+import { startAuthorizationServer } from './authorization-server.ts';
+import { startProtectedServer } from './protected-server.ts';
+import { visit } from './visit.ts';
+
+const usesBrowser = process.argv.includes('--browser');
+const url = new URL(`http://localhost:${await freePort()}/mcp`);
+const redirectUrl = `http://localhost:${await freePort()}/callback`;
+
+const authorizationServer = await startAuthorizationServer(url.href);
+const server = await startProtectedServer(url, authorizationServer.issuer);
+
+const anonymous = await fetch(url, { method: 'POST' });
+console.log(`Without a token: ${anonymous.status}`);
+
+const provider = new MCPOAuthClientProvider({
+  redirectUrl,
+  clientMetadata: {
+    redirect_uris: [redirectUrl],
+    application_type: 'native',
+    client_name: 'Notes on the command line',
+  },
+  onRedirectToAuthorization: async (page) => {
+    if (usesBrowser) console.log(`Please visit ${page.href}`);
+    else await visit(page);
+  },
+});
+await authenticate({ provider, serverUrl: url, scope: 'notes:read' });
+console.log('Signed in.');
+
+const client = new MCPClient({ servers: { notes: { url, fetch: createOAuthFetch({ provider, serverUrl: url }) } } });
+const { notes_listNotes: listNotes, notes_addNote: addNote } = await client.listTools();
+console.log('Notes:', JSON.stringify(await listNotes?.execute?.({}, {})));
+
+// The token is for reading. Writing needs more, and the user is asked once.
+await authenticate({ provider, serverUrl: url, scope: 'notes:read notes:write' });
+await addNote?.execute?.({}, {});
+console.log('Notes:', JSON.stringify(await listNotes?.execute?.({}, {})));
+
+await client.disconnect();
+await server.close();
+await authorizationServer.close();
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
