@@ -1,5 +1,5 @@
-// Runs a script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs <script> [arguments]`.
-// Installs what is missing through the pinned pnpm, then hands over. Written in plain JavaScript without dependencies.
+// Runs a script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs [script] [arguments]`.
+// Installs what is missing through the pinned pnpm, then hands over; without a script it only installs. Written in plain JavaScript without dependencies.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ if (!isInstalled()) {
     process.exit(1);
   }
 }
-process.exit(run(process.execPath, [pnpm, 'run', '--silent', script, ...scriptArguments]));
+if (script !== undefined) process.exit(run(process.execPath, [pnpm, 'run', '--silent', script, ...scriptArguments]));
 
 /** pnpm rewrites its record at every installation; a lockfile that is newer asks for another one. */
 function isInstalled() {
