@@ -3,7 +3,8 @@
  *
  * @module
  */
-export { MCPServer, type CloseOptions, type FetchOptions } from './mcp-server.js';
+export { MCPServer } from './mcp-server.js';
+export type { CloseOptions, FetchOptions } from './transports/served-transports.js';
 export type {
   MCPServerConfig,
   PackageInfo,

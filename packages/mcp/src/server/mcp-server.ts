@@ -13,40 +13,21 @@ import {
 import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './server-config.js';
 import type { ServerDefinition } from './server-definition.js';
 import type { RegisteredTool, ToolsInput } from './tool-registry.js';
-import { HttpEndpoint } from './transports/http-endpoint.js';
-import type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './transports/http-options.js';
+import type { StartHTTPOptions } from './transports/http-options.js';
 import type { ListenOptions, McpHttpServer } from './transports/listen.js';
-import { NodeReply, NodeRequest } from './transports/node-http.js';
+import { ServedTransports, type CloseOptions, type FetchOptions } from './transports/served-transports.js';
 import type {
   SSEServerTransport,
   SSETransport,
   StdioServerTransport,
   StreamableHTTPServerTransport,
 } from './transports/server-transports.js';
-import { SSEEndpoint, type SSEConnection } from './transports/sse-endpoint.js';
-import {
-  toHonoExchange,
-  toStartHonoSSE,
-  type ConnectHonoSSEOptions,
-  type ConnectSSEOptions,
-  type StartHonoSSEOptions,
-  type StartSSEOptions,
+import type {
+  ConnectHonoSSEOptions,
+  ConnectSSEOptions,
+  StartHonoSSEOptions,
+  StartSSEOptions,
 } from './transports/sse-options.js';
-import type { StdioConnection } from './transports/stdio.js';
-import { WebReply, WebRequest } from './transports/web-http.js';
-
-/** Milliseconds that running calls get when the server closes. */
-const defaultGrace = 10_000;
-
-export interface CloseOptions {
-  /** Milliseconds that running calls get; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
-  grace?: number;
-}
-
-export interface FetchOptions extends StreamableHTTPServerTransportOptions {
-  /** Who calls, as your authentication found out; reaches tools as `context.mcp.extra.authInfo`. */
-  authInfo?: unknown;
-}
 
 /**
  * Offers tools to MCP clients such as Cursor and Claude Desktop, over stdio and Streamable HTTP.
@@ -71,12 +52,7 @@ export class MCPServer implements AsyncDisposable {
   readonly #config: MCPServerConfig;
   readonly #definition: ServerDefinition;
   readonly #releaseDate: string;
-  readonly #http: HttpEndpoint;
-  readonly #fetching: HttpEndpoint;
-  readonly #sse: SSEEndpoint;
-  readonly #honoSse: SSEEndpoint;
-  readonly #listening = new Set<McpHttpServer>();
-  #stdio: StdioConnection | undefined;
+  readonly #transports: ServedTransports;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
@@ -84,10 +60,7 @@ export class MCPServer implements AsyncDisposable {
     this.id = config.id ?? crypto.randomUUID();
     this.#config = config;
     this.#releaseDate = config.releaseDate ?? new Date().toISOString();
-    this.#http = new HttpEndpoint(this.#definition);
-    this.#fetching = new HttpEndpoint(this.#definition);
-    this.#sse = new SSEEndpoint(this.#definition);
-    this.#honoSse = new SSEEndpoint(this.#definition);
+    this.#transports = new ServedTransports(this.#definition);
     this.toolActions = createToolActions(this.#definition);
     this.resources = createResourceActions(this.#definition);
     this.prompts = createPromptActions(this.#definition);
@@ -101,16 +74,7 @@ export class MCPServer implements AsyncDisposable {
    * @throws `SERVER_ALREADY_STARTED` when stdio is being served already
    */
   async startStdio(): Promise<void> {
-    // Loaded here: other platforms have no standard streams, and HTTP servers no use for them.
-    const { serveProcessStdio } = await import('./transports/process-stdio.js');
-    if (this.#stdio)
-      throw new QuiverError(
-        'SERVER_ALREADY_STARTED',
-        'This MCPServer serves stdio already; a process has one standard input.',
-      );
-    this.#stdio = serveProcessStdio(this.#definition, () => {
-      this.#stdio = undefined;
-    });
+    await this.#transports.startStdio();
   }
 
   /**
@@ -124,8 +88,8 @@ export class MCPServer implements AsyncDisposable {
    *   server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost:1234'), httpPath: '/mcp', req, res }),
    * );
    */
-  async startHTTP({ url, httpPath, req, res, options = {} }: StartHTTPOptions): Promise<void> {
-    await this.#http.handle(new NodeRequest(req), new NodeReply(res), options, url.pathname === httpPath);
+  async startHTTP(options: StartHTTPOptions): Promise<void> {
+    await this.#transports.startHTTP(options);
   }
 
   /**
@@ -138,13 +102,7 @@ export class MCPServer implements AsyncDisposable {
    * app.all('/mcp', (c) => server.fetch(c.req.raw));
    */
   async fetch(request: Request, options: FetchOptions = {}): Promise<Response> {
-    const { authInfo, ...transportOptions } = options;
-    const reply = new WebReply(request);
-    await Promise.race([
-      reply.response,
-      this.#fetching.handle(new WebRequest(request, authInfo), reply, transportOptions),
-    ]);
-    return reply.response;
+    return this.#transports.fetch(request, options);
   }
 
   /**
@@ -155,8 +113,8 @@ export class MCPServer implements AsyncDisposable {
    *   server.startSSE({ url: new URL(req.url ?? '', 'http://localhost:1234'), ssePath: '/sse', messagePath: '/message', req, res }),
    * );
    */
-  async startSSE({ url, ssePath, messagePath, req, res, options }: StartSSEOptions): Promise<void> {
-    await this.#sse.handle(new NodeRequest(req), new NodeReply(res), { url, ssePath, messagePath }, options);
+  async startSSE(options: StartSSEOptions): Promise<void> {
+    await this.#transports.startSSE(options);
   }
 
   /**
@@ -168,51 +126,38 @@ export class MCPServer implements AsyncDisposable {
   async startHonoSSE<Options extends StartHonoSSEOptions>(
     options: Options,
   ): Promise<Options extends { context: unknown } ? Response : void> {
-    const { request, reply, response } = toStartHonoSSE(options);
-    const handled = this.#honoSse.handle(request, reply, options, options.options);
-    // A stream is a response long before it is over.
-    await (response ? Promise.race([response, handled]) : handled);
-    return (await response) as Options extends { context: unknown } ? Response : void;
+    // With `context` there is a response, without it there is none.
+    return (await this.#transports.startHonoSSE(options)) as Options extends { context: unknown } ? Response : void;
   }
 
   /** Opens the event stream of one client, where you do the routing; hand its posts to {@link MCPServer.startSSE}. */
-  async connectSSE({ messagePath, res, options }: ConnectSSEOptions): Promise<void> {
-    this.#sse.open(new NodeRequest(res.req), new NodeReply(res), messagePath, options);
+  async connectSSE(options: ConnectSSEOptions): Promise<void> {
+    this.#transports.connectSSE(options);
   }
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and hand posts to {@link MCPServer.startHonoSSE}. */
-  async connectHonoSSE({ messagePath, context, options }: ConnectHonoSSEOptions): Promise<Response> {
-    const { request, reply, response } = toHonoExchange(context);
-    this.#honoSse.open(request, reply, messagePath, options);
-    return response;
+  async connectHonoSSE(options: ConnectHonoSSEOptions): Promise<Response> {
+    return this.#transports.connectHonoSSE(options);
   }
 
   /** What `startStdio()` serves, or `undefined`. */
   getStdioTransport(): StdioServerTransport | undefined {
-    const connection = this.#stdio;
-    return connection && { close: async () => connection.close() };
+    return this.#transports.getStdio();
   }
 
   /** The connection of `startSSE()` with this session id, or the newest; `undefined` when there is none. */
   getSseTransport(sessionId?: string): SSEServerTransport | undefined {
-    return toSseTransport(this.#sse, this.#sse.find(sessionId));
+    return this.#transports.getSse('node', sessionId);
   }
 
   /** As {@link MCPServer.getSseTransport}, for `startHonoSSE()`. */
   getSseHonoTransport(sessionId?: string): SSETransport | undefined {
-    return toSseTransport(this.#honoSse, this.#honoSse.find(sessionId));
+    return this.#transports.getSse('hono', sessionId);
   }
 
   /** What `startHTTP()` serves, or `undefined` before the first request. */
   getStreamableHTTPTransport(): StreamableHTTPServerTransport | undefined {
-    const endpoint = this.#http;
-    if (!endpoint.isUsed) return undefined;
-    return {
-      get sessionIds() {
-        return endpoint.sessionIds;
-      },
-      close: () => endpoint.shutDown(defaultGrace),
-    };
+    return this.#transports.getStreamableHTTP();
   }
 
   /**
@@ -223,33 +168,15 @@ export class MCPServer implements AsyncDisposable {
    * const { url, close } = await server.listen({ port: 3000 });
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
-    const { listen } = await import('./transports/listen.js');
-    const endpoint = new HttpEndpoint(this.#definition);
-    const running = await listen({ ...options, endpoint, logger: this.#definition.logger });
-    const handle: McpHttpServer = {
-      ...running,
-      close: async () => {
-        this.#listening.delete(handle);
-        await running.close();
-      },
-    };
-    this.#listening.add(handle);
-    return handle;
+    return this.#transports.listen(options);
   }
 
   /**
    * Takes no new requests, lets running calls finish, then ends all connections and sessions and stops the servers that
    * `listen()` started. For good: the server answers nothing afterwards.
    */
-  async close({ grace = defaultGrace }: CloseOptions = {}): Promise<void> {
-    await Promise.all([
-      this.#stdio?.shutDown(grace),
-      this.#http.shutDown(grace),
-      this.#fetching.shutDown(grace),
-      this.#sse.shutDown(grace),
-      this.#honoSse.shutDown(grace),
-      ...[...this.#listening].map((running) => running.close()),
-    ]);
+  async close(options: CloseOptions = {}): Promise<void> {
+    await this.#transports.close(options);
     this.#definition.audience.close();
   }
 
@@ -327,10 +254,4 @@ function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo 
     ...(outputSchema && { outputSchema }),
     toolType,
   };
-}
-
-function toSseTransport(endpoint: SSEEndpoint, connection: SSEConnection | undefined): SSEServerTransport | undefined {
-  if (!connection) return undefined;
-  const { sessionId } = connection;
-  return { sessionId, close: async () => endpoint.close(sessionId) };
 }

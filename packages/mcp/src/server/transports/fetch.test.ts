@@ -12,8 +12,9 @@ import { build } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
 import { aborted, exampleTools } from '../../../test/example-tools.ts';
 import { initializeParams, modern, rpc } from '../../../test/wire.ts';
-import { MCPServer, type FetchOptions } from '../mcp-server.js';
+import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
+import type { FetchOptions } from './served-transports.js';
 
 const server = new MCPServer({ name: 'Web', version: '1.0.0', tools: exampleTools });
 const url = 'http://localhost/mcp';

@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readEvents } from '../../../test/event-reader.ts';
-import { aborted, exampleTools } from '../../../test/example-tools.ts';
+import { aborted, exampleTools, waiting as started } from '../../../test/example-tools.ts';
 import { openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
@@ -31,8 +31,9 @@ describe('closing', () => {
     const server = create();
     const { url, close } = await server.listen();
     const session = await openSession(url);
+    const before = started.count;
     const calls = Array.from({ length: 20 }, (_, id) => send(url, { headers: session, body: waiting(300, id) }));
-    await later(100);
+    await expect.poll(() => started.count, { timeout: 10_000 }).toBe(before + 20);
     const closing = close();
     await expect(send(url, { headers: session, body: rpc('ping') })).rejects.toThrow(/ECONNREFUSED|hang up|ECONNRESET/);
     for (const { status, json } of await Promise.all(calls)) {
@@ -46,12 +47,14 @@ describe('closing', () => {
     const server = create();
     const { url, close } = await server.listen({ shutdownGrace: 100 });
     const before = aborted.count;
-    const call = send(url, { headers: await openSession(url), body: waiting(60_000) });
+    const session = await openSession(url);
+    const running = started.count;
+    const call = send(url, { headers: session, body: waiting(60_000) });
     call.catch(() => {});
-    await later(50);
-    const started = performance.now();
+    await expect.poll(() => started.count, { timeout: 10_000 }).toBe(running + 1);
+    const closing = performance.now();
     await close();
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(performance.now() - closing).toBeLessThan(2_000);
     expect(aborted.count).toBe(before + 1);
     await call.catch(() => {});
   });
@@ -65,8 +68,9 @@ describe('closing', () => {
     const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
     const session = await openSession(url);
     expect(server.getStreamableHTTPTransport()?.sessionIds).toEqual([session['mcp-session-id']]);
-    const call = send(url, { headers: session, body: waiting(200) });
-    await later(50);
+    const before = started.count;
+    const call = send(url, { headers: session, body: waiting(1_000) });
+    await expect.poll(() => started.count, { timeout: 10_000 }).toBe(before + 1);
     const closing = server.close();
     const late = await send(url, { headers: session, body: rpc('ping') });
     expect([late.status, late.headers['retry-after']]).toEqual([503, '60']);
@@ -97,8 +101,8 @@ describe('closing', () => {
     const { url, sse } = JSON.parse(line.toString()) as { url: string; sse: string };
     const session = await openSession(url);
     const streams = [await readEvents(url, { headers: session }), await readEvents(sse)];
-    const calls = Array.from({ length: 20 }, (_, id) => send(url, { headers: session, body: waiting(300, id) }));
-    await later(100);
+    const calls = Array.from({ length: 20 }, (_, id) => send(url, { headers: session, body: waiting(2_000, id) }));
+    await later(1_000);
     child.kill('SIGTERM');
     for (const { json } of await Promise.all(calls)) expect(json.result.content[0].text).toBe('waited');
     for (const { ended } of streams) await ended;
