@@ -30,7 +30,7 @@ export async function finishAuthorization({
   callback,
   fetch = globalThis.fetch,
 }: FinishAuthorizationOptions): Promise<void> {
-  provider.bind(serverUrl);
+  await provider.bindForAnswer(serverUrl);
   await provider.redeemState(callback.state);
   const { exchangeAuthorization } = await import('../../protocol/sdk-auth.js');
   try {

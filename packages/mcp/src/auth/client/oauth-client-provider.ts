@@ -105,6 +105,12 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.#serverUrl = href;
   }
 
+  /** As {@link bind}, unless a sign-in is awaited that began before the server was known, as when the SDK runs it. */
+  async bindForAnswer(serverUrl: string | URL): Promise<void> {
+    if (this.#serverUrl === undefined && (await this.isSignInPending())) return;
+    this.bind(serverUrl);
+  }
+
   /** What runs are shared by: everyone who uses the same tokens. */
   get identity(): { readonly storage: OAuthStorage; readonly key: string } {
     return { storage: this.#storage, key: this.#key('tokens') };

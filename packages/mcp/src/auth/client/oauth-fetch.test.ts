@@ -614,4 +614,16 @@ describe('createSimpleTokenProvider', () => {
     expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
     await client.disconnect();
   });
+
+  it('is not needed for it: a provider that has nothing yet signs in, is finished, and serves', async () => {
+    const { mcp, provider, signIn, as } = await setUp();
+    const authProvider = provider();
+    const client = new MCPClient({ id: 'sign-in', servers: { mcp: { url: mcp.url, authProvider } } });
+    expect(Object.keys((await client.listToolsWithErrors()).errors)).toEqual(['mcp']);
+    await signIn(authProvider);
+    await client.disconnect();
+    expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
+    expect(as.tokenRequests).toHaveLength(1);
+    await client.disconnect();
+  });
 });
