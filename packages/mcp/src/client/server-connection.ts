@@ -3,10 +3,11 @@ import type { RequestOptions, SubscriptionFilter } from '../protocol/client-type
 import { metaKeys } from '../protocol/constants.js';
 import { createBackOff } from './back-off.js';
 import { createChangeStream, type ChangeStream } from './change-stream.js';
-import { createDeadline, maxDelay, type Deadline } from './deadline.js';
+import { maxDelay, type Deadline } from './deadline.js';
 import { toProtocolLevel, type ServerLog } from './log-message.js';
 import { capabilitiesOf, openConnection, type OpenConnection } from './open-connection.js';
 import { registerHandlers } from './register-handlers.js';
+import { startRequestClock } from './request-clock.js';
 import { explainRequestError, timeoutMessage } from './request-error.js';
 import { runWithContext, type RequestContextLike } from './request-scope.js';
 import type { ServerTarget } from './server-definition.js';
@@ -112,12 +113,20 @@ export class ServerConnection {
     settings: RequestSettings = {},
   ): Promise<Result> {
     const { signal, requestContext, retries = 0 } = settings;
+    const { handlers, target } = this.#options;
     const timeout = settings.timeout ?? this.#options.timeout;
     let left = retries;
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted();
       const connected = await untilAborted(this.connect(), signal);
-      const clock = this.#startClock(connected, timeout, settings);
+      const clock = startRequestClock({
+        ...settings,
+        timeout,
+        resetTimeoutOnProgress: settings.resetTimeoutOnProgress ?? target.definition.resetTimeoutOnProgress,
+        mayAsk: handlers.elicitation !== undefined || handlers.sampling !== undefined,
+        deadlines: connected.deadlines,
+        progress: connected.progress,
+      });
       connected.active += 1;
       try {
         const send = (): Promise<Result> => run(connected, clock.options, clock.token);
@@ -143,43 +152,6 @@ export class ServerConnection {
         this.#closeForgotten(connected);
       }
     }
-  }
-
-  #startClock(
-    connected: Connected,
-    timeout: number,
-    { signal, maxTotalTimeout, onProgress, progressToken, ...settings }: RequestSettings,
-  ): { options: RequestOptions; deadline: Deadline | undefined; token: string | undefined; stop: () => void } {
-    const { handlers, target } = this.#options;
-    const restarts = settings.resetTimeoutOnProgress ?? target.definition.resetTimeoutOnProgress ?? false;
-    const mayAsk = handlers.elicitation !== undefined || handlers.sampling !== undefined;
-    const isPlain = timeout > 0 && !restarts && !mayAsk && maxTotalTimeout === undefined;
-    // The SDK's own clock does when nothing can stop or restart it.
-    const deadline = isPlain || timeout <= 0 ? undefined : createDeadline({ timeout, total: maxTotalTimeout, signal });
-    if (deadline) connected.deadlines.add(deadline);
-    const token = progressToken === undefined ? undefined : freeToken(progressToken, connected.progress);
-    if (token !== undefined) {
-      connected.progress.set(token, (update) => {
-        if (restarts) deadline?.restart();
-        onProgress?.(update);
-      });
-    }
-    const effectiveSignal = deadline?.signal ?? signal;
-    return {
-      deadline,
-      token,
-      options: {
-        timeout: isPlain ? Math.min(timeout, maxDelay) : maxDelay,
-        ...(effectiveSignal && { signal: effectiveSignal }),
-      },
-      stop: () => {
-        if (deadline) {
-          deadline.clear();
-          connected.deadlines.delete(deadline);
-        }
-        if (token !== undefined) connected.progress.delete(token);
-      },
-    };
   }
 
   /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once while the pause after a failed attempt lasts */
@@ -411,13 +383,6 @@ export class ServerConnection {
 /** HTTP 404 to a request with a session id: the server restarted, and did not look at the request. */
 function isForgottenSession(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 404;
-}
-
-function freeToken(runId: string, used: ReadonlyMap<string, unknown>): string {
-  if (!used.has(runId)) return runId;
-  let number = 2;
-  while (used.has(`${runId}#${number}`)) number += 1;
-  return `${runId}#${number}`;
 }
 
 function untilAborted<Result>(running: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
