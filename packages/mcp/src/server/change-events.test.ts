@@ -1,6 +1,7 @@
 import { createTool } from '@quiver/core/tools';
 import { InMemoryServerEventBus } from '@modelcontextprotocol/server';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { readEvents, type EventReader } from '../../test/event-reader.ts';
 import { modern, openSession, rpc, send } from '../../test/wire.ts';
@@ -38,12 +39,12 @@ describe('subscriptions/listen', () => {
     const { server, url } = await serve();
     const filter = { promptsListChanged: true, toolsListChanged: false, resourceSubscriptions: ['note://a'] };
     const reader = await listen(url, filter, 7);
-    await vi.waitFor(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
     await server.toolActions.notifyListChanged();
     await server.resources.notifyUpdated({ uri: 'note://b' });
     await server.resources.notifyUpdated({ uri: 'note://a' });
     await server.prompts.notifyListChanged();
-    await vi.waitFor(() => expect(messages(reader)).toHaveLength(3));
+    await eventually(() => expect(messages(reader)).toHaveLength(3));
     const _meta = { [subscriptionId]: 7 };
     expect(messages(reader)).toEqual([
       {
@@ -59,7 +60,7 @@ describe('subscriptions/listen', () => {
   test('ends with an answer when the server closes, and does not hold it up', async () => {
     const { server, url } = await serve();
     const reader = await listen(url, { toolsListChanged: true });
-    await vi.waitFor(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
     const started = performance.now();
     await server.close({ grace: 5000 });
     expect(performance.now() - started).toBeLessThan(1500);
@@ -93,13 +94,13 @@ describe('subscriptions/listen', () => {
     const { server, url } = await serve();
     for (let count = 0; count < 20; count += 1) {
       const reader = await listen(url, { toolsListChanged: true }, count);
-      await vi.waitFor(() => expect(messages(reader)).toHaveLength(1));
+      await eventually(() => expect(messages(reader)).toHaveLength(1));
       reader.destroy();
     }
     const last = await listen(url, { toolsListChanged: true }, 'last');
-    await vi.waitFor(() => expect(messages(last)).toHaveLength(1));
+    await eventually(() => expect(messages(last)).toHaveLength(1));
     await server.toolActions.notifyListChanged();
-    await vi.waitFor(() => expect(messages(last)).toHaveLength(2));
+    await eventually(() => expect(messages(last)).toHaveLength(2));
   });
 });
 
@@ -112,9 +113,9 @@ describe('the event bus', () => {
     const one = await serve({ eventBus });
     const two = await serve({ eventBus });
     const reader = await listen(two.url, { resourceSubscriptions: ['note://a'] });
-    await vi.waitFor(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
     await one.server.resources.notifyUpdated({ uri: 'note://a' });
-    await vi.waitFor(() => expect(messages(reader)).toHaveLength(2));
+    await eventually(() => expect(messages(reader)).toHaveLength(2));
   });
 
   test('a bus that outlives a server is left by it', async () => {
@@ -136,7 +137,7 @@ describe('sessions', () => {
     await server.resources.notifyUpdated({ uri: 'note://a' });
     await server.resources.notifyListChanged();
     const changed = { method: 'notifications/resources/list_changed' };
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(readers.map(messages)).toMatchObject([
         [{ method: 'notifications/resources/updated', params: { uri: 'note://a' } }, changed],
         [changed],
@@ -170,7 +171,7 @@ describe('tools at run time', () => {
   test('added tools can be listed and called, removed ones are unknown, and clients are told each time', async () => {
     const { server, url } = await serve();
     const reader = await listen(url, { toolsListChanged: true });
-    await vi.waitFor(() => expect(messages(reader)).toHaveLength(1));
+    await eventually(() => expect(messages(reader)).toHaveLength(1));
     const before = await names(url);
     await server.toolActions.add({ late });
     expect(await names(url)).toEqual([...before, 'late']);
@@ -180,6 +181,6 @@ describe('tools at run time', () => {
     expect(await names(url)).toEqual(before);
     expect((await send(url, modern('tools/call', { name: 'late' }))).json.error).toMatchObject({ code: -32602 });
     await server.toolActions.remove(['never was']);
-    await vi.waitFor(() => expect(messages(reader)).toHaveLength(3));
+    await eventually(() => expect(messages(reader)).toHaveLength(3));
   });
 });

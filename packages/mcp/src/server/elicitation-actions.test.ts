@@ -1,5 +1,6 @@
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { readEvents } from '../../test/event-reader.ts';
 import { openSession } from '../../test/wire.ts';
@@ -38,7 +39,7 @@ describe('server.elicitation.sendRequest', () => {
     const { server, connect } = await serve();
     await connect({ elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) });
     // The stream for requests of the server is opened by the client in its own time.
-    const answer = await vi.waitFor(() => server.elicitation.sendRequest(question), 5000);
+    const answer = await eventually(() => server.elicitation.sendRequest(question));
     expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });
   });
 
@@ -48,7 +49,7 @@ describe('server.elicitation.sendRequest', () => {
     for (const name of ['Ada', 'Bob', 'Cleo'])
       ids.push(await connect({ elicit: () => ({ action: 'accept', content: { name } }) }));
     const ask = (sessionId?: string): Promise<unknown> =>
-      vi.waitFor(() => server.elicitation.sendRequest(question, sessionId === undefined ? {} : { sessionId }), 5000);
+      eventually(() => server.elicitation.sendRequest(question, sessionId === undefined ? {} : { sessionId }));
     expect(await ask(ids[1])).toMatchObject({ content: { name: 'Bob' } });
     expect(await ask(ids[0])).toMatchObject({ content: { name: 'Ada' } });
     await expect(server.elicitation.sendRequest(question)).rejects.toMatchObject({
@@ -72,10 +73,10 @@ describe('server.elicitation.sendRequest', () => {
       server.elicitation
         .sendRequest(question, { sessionId, timeout })
         .catch((error: { code: string; message: string }) => error);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       expect(await codeOf(off)).toMatchObject({ code: 'ELICITATION_FAILED', message: expect.stringContaining('fit') });
       expect(await codeOf(silent, 100)).toMatchObject({ code: 'ELICITATION_TIMEOUT' });
-    }, 5000);
+    });
     expect(await codeOf(unable)).toMatchObject({ code: 'ELICITATION_NOT_SUPPORTED' });
   });
 });
@@ -92,7 +93,7 @@ describe('server.elicitation.notifyComplete', () => {
     for (const reader of readers) opened.push({ close: async () => reader.destroy() });
     await server.elicitation.notifyComplete(page);
     const params = { elicitationId: 'page-1' };
-    await vi.waitFor(() => {
+    await eventually(() => {
       const heard = readers.map(({ events }) => events.map(({ data }) => JSON.parse(data) as unknown));
       expect(heard).toEqual([[{ jsonrpc: '2.0', method: 'notifications/elicitation/complete', params }], []]);
     });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { inspect } from '../../test/inspect.ts';
 import { realClients, type ClientAnswers, type RealClient } from '../../test/real-clients.ts';
@@ -223,7 +224,7 @@ describe.each(kinds.filter(([, { era }]) => era === 'modern'))('%s', (_name, kin
     const subscription = await listen?.(filter);
     expect(subscription.honoredFilter).toEqual(filter);
     await callTool({ name: 'change' });
-    await vi.waitFor(() => expect(heard).toEqual(['note://watched', 'notifications/tools/list_changed']));
+    await eventually(() => expect(heard).toEqual(['note://watched', 'notifications/tools/list_changed']));
     await subscription.close();
     await callTool({ name: 'change' });
     expect(heard).toHaveLength(2);
@@ -238,15 +239,15 @@ describe.each(kinds.filter(([, { era }]) => era === 'legacy'))('%s', (_name, kin
     const { callTool, subscribeResource, unsubscribeResource } = bound(client);
     await subscribeResource({ uri: 'note://watched' });
     // The stream that carries the news is opened by the client in its own time.
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       heard.length = 0;
       await callTool({ name: 'change' });
       await vi.waitFor(() => expect(heard).toEqual(['note://watched', ...listChanges]), 200);
-    }, 5000);
+    });
     await unsubscribeResource({ uri: 'note://watched' });
     heard.length = 0;
     await callTool({ name: 'change' });
-    await vi.waitFor(() => expect(heard).toEqual(listChanges));
+    await eventually(() => expect(heard).toEqual(listChanges));
     await client.close();
   });
 });

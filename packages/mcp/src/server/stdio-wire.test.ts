@@ -46,7 +46,7 @@ describe('a server over stdio', () => {
     write('{oops\n\n');
     write(line(rpc('ping', undefined, 'after')));
     await expect
-      .poll(() => lines)
+      .poll(() => lines, { timeout: 10_000 })
       .toEqual([
         { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error: Invalid JSON' } },
         { jsonrpc: '2.0', id: 'after', result: {} },
