@@ -29,14 +29,15 @@ export function encodeToolResult(value: unknown, hasOutputSchema: boolean): Enco
   }
 }
 
-interface ContentResult {
+export interface ContentResult {
   readonly content: readonly { readonly type: string }[];
   readonly structuredContent?: unknown;
   readonly isError?: unknown;
   readonly _meta?: unknown;
 }
 
-function isContentResult(value: unknown): value is ContentResult {
+/** A result in the protocol's own form. */
+export function isContentResult(value: unknown): value is ContentResult {
   return (
     isObject(value) &&
     Array.isArray(value['content']) &&

@@ -46,7 +46,7 @@ async function runCall(
   if (!ready.ok) return failed(ready.failure, options);
   let output = await definition.run(ready.value, context);
   if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
-  const finishing = finishCall(definition, output, context);
+  const finishing = finishCall(definition, output, context, options);
   const checked = finishing instanceof Promise ? await finishing : finishing;
   if (!checked.ok) return failed(checked.failure, options);
   rememberCaller(checked.value, options);

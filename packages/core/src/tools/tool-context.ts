@@ -22,6 +22,11 @@ export interface ToolCallOptions {
   workflow?: Readonly<Record<string, unknown>> | undefined;
   /** `throw` raises `TOOL_VALIDATION_FAILED` where a `ToolFailure` would be returned. Default `return`. */
   onFailure?: 'return' | 'throw' | undefined;
+  /**
+   * An output that does not fit the output schema is passed on nevertheless if this returns `true` for it: a transport whose tools
+   * may answer in its own form, such as an MCP result with images.
+   */
+  acceptOutput?: ((output: unknown) => boolean) | undefined;
   /** The AI SDK's own context (7): a `RequestContext`, or a plain object whose entries become one. */
   context?: unknown;
   /** The same in AI SDK 5 and 6. */

@@ -24,6 +24,8 @@ export interface ToolAnnotations {
 /** What is published only through MCP. */
 export interface ToolMcpOptions {
   annotations?: ToolAnnotations;
+  /** Pictures for user interfaces: URLs or data URIs. */
+  icons?: { src: string; mimeType?: string; sizes?: string[] }[];
   _meta?: Record<string, unknown>;
 }
 

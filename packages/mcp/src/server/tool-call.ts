@@ -1,6 +1,7 @@
 import { RequestContext } from '@quiver/core/request-context';
+import { validate, type Schema } from '@quiver/core/schema';
 import { executeTool } from '@quiver/core/tools';
-import { encodeErrorText, encodeToolResult, type EncodedResult } from '../content.js';
+import { encodeErrorText, encodeToolResult, isContentResult, type EncodedResult } from '../content.js';
 import { isObject, type Params } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 import type { RequestScope } from './request-scope.js';
@@ -24,12 +25,29 @@ export async function callTool(server: ServerDefinition, scope: RequestScope): P
       toolCallId: String(exchange.requestId),
       requestContext: new RequestContext([['mcp.extra', mcp.extra]]),
       abortSignal: exchange.signal,
+      acceptOutput: isCompleteResult,
       mcp,
     });
-    return encodeToolResult(value, registered.structured[era]);
+    const problem = await checkStructuredContent(registered, value);
+    return problem === undefined ? encodeToolResult(value, registered.structured[era]) : encodeErrorText(problem);
   } catch (error) {
     return encodeErrorText(`Error: ${server.failures.describe(`Tool ${registered.name}`, error)}`);
   }
+}
+
+/** Where an output schema is declared, clients insist on structured content, except in errors. */
+function isCompleteResult(output: unknown): boolean {
+  return isContentResult(output) && (output.isError === true || output.structuredContent !== undefined);
+}
+
+/** A result in the protocol's own form brings its structured content; that must fit the schema too. */
+async function checkStructuredContent({ name, tool }: RegisteredTool, value: unknown): Promise<string | undefined> {
+  if (!tool.outputSchema || !isContentResult(value) || value.isError === true) return undefined;
+  if (value.structuredContent === undefined) return undefined;
+  const result = await validate(tool.outputSchema as Schema, value.structuredContent);
+  if (result.ok) return undefined;
+  const reasons = result.issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`);
+  return `Error: Invalid structured content for tool ${name}:\n${reasons.join('\n')}`;
 }
 
 function parseToolCall(tools: ToolRegistry, params: Params | undefined): { registered: RegisteredTool; args: unknown } {

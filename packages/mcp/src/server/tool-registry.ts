@@ -120,7 +120,6 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
   const inputSchema = describeInput(name, tool.inputSchema, logger);
   if (!inputSchema) return undefined;
   const outputSchema = describeOutput(name, tool.outputSchema, logger);
-  const { icons } = (tool.mcp ?? {}) as { icons?: unknown };
   const listed: ListedTool = {
     name,
     ...(typeof tool.title === 'string' && { title: tool.title }),
@@ -128,7 +127,7 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
     inputSchema,
     ...(outputSchema && { outputSchema }),
     ...(tool.mcp?.annotations && { annotations: tool.mcp.annotations }),
-    ...(Array.isArray(icons) && icons.length > 0 && { icons: icons as Icon[] }),
+    ...(tool.mcp?.icons && tool.mcp.icons.length > 0 && { icons: tool.mcp.icons }),
     ...(tool.mcp?._meta && { _meta: tool.mcp._meta }),
   };
   return {

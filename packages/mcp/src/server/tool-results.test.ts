@@ -41,6 +41,24 @@ const moreTools = {
       structuredContent: { a: 1 },
     }),
   }),
+  weather: createTool({
+    id: 'weather',
+    description: 'd',
+    inputSchema: z.object({ kind: z.string() }),
+    outputSchema: z.object({ celsius: z.number() }),
+    mcp: { icons: [{ src: 'https://example.com/sun.png', mimeType: 'image/png' }] },
+    // In the protocol's own form, as tools with pictures answer.
+    execute: async ({ kind }): Promise<never> => {
+      const content = [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }];
+      const results: Record<string, object> = {
+        whole: { content, structuredContent: { celsius: 21 } },
+        wrong: { content, structuredContent: { celsius: 'warm' } },
+        failed: { content: [{ type: 'text', text: 'no such city' }], isError: true },
+        bare: { content },
+      };
+      return results[kind] as never;
+    },
+  }),
   hooked: createTool({
     id: 'i',
     description: 'd',
@@ -164,6 +182,30 @@ describe('results', () => {
 
   test('a failed content result carries no structured content', async () => {
     expect(await call('failedContent')).toEqual({ isError: true, content: [{ type: 'text', text: 'no such city' }] });
+  });
+
+  test('a result in the form of the protocol keeps its pictures beside its structured content', async () => {
+    expect(await call('weather', { kind: 'whole' })).toEqual({
+      content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }],
+      structuredContent: { celsius: 21 },
+    });
+  });
+
+  test('an error in the form of the protocol needs no structured content', async () => {
+    expect(await call('weather', { kind: 'failed' })).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: 'no such city' }],
+    });
+  });
+
+  test('structured content that is missing or does not fit its schema is an error result', async () => {
+    const wrong = await call('weather', { kind: 'wrong' });
+    expect(wrong).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(/^Error: Invalid structured content for tool weather:\n- celsius: /) }],
+    });
+    expect(wrong).not.toHaveProperty('structuredContent');
+    expect((await call('weather', { kind: 'bare' })).isError).toBe(true);
   });
 
   test('falsy structured values are kept', async () => {
