@@ -6,7 +6,7 @@ import { reasonOf, statusOf, stderrOf } from './request-error.js';
 import type { HttpServerDefinition, ServerTarget } from './server-definition.js';
 import type { ServerHandlers } from './server-handlers.js';
 import { linkInProcess } from './transports/in-process.js';
-import { createServerFetch } from './transports/server-fetch.js';
+import { createServerAccess } from './transports/server-fetch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
 /** A connection that is up. */
@@ -134,23 +134,21 @@ function negotiationMode(target: ServerTarget): 'auto' | 'legacy' | { pin: strin
 
 async function createHttpTransport(definition: HttpServerDefinition, url: URL, resume: boolean): Promise<Transport> {
   const { StreamableHTTPClientTransport } = await import('../protocol/sdk-client.js');
-  const { requestInit, authProvider, reconnectionOptions = patient, sessionId } = definition;
+  const { requestInit, reconnectionOptions = patient, sessionId } = definition;
   return new StreamableHTTPClientTransport(url, {
-    fetch: await createServerFetch(definition, url),
+    ...(await createServerAccess(definition, url)),
     reconnectionOptions,
     ...(requestInit && { requestInit }),
-    ...(authProvider && { authProvider }),
     ...(resume && sessionId !== undefined && { sessionId }),
   });
 }
 
 async function createSseTransport(definition: HttpServerDefinition, url: URL): Promise<Transport> {
   const { SSEClientTransport } = await import('../protocol/sdk-client.js');
-  const { requestInit, authProvider, eventSourceInit } = definition;
+  const { requestInit, eventSourceInit } = definition;
   const transport = new SSEClientTransport(url, {
-    fetch: await createServerFetch(definition, url),
+    ...(await createServerAccess(definition, url)),
     ...(requestInit && { requestInit }),
-    ...(authProvider && { authProvider }),
     // The two declarations of `fetch` differ in how they write the same thing.
     ...(eventSourceInit && { eventSourceInit: eventSourceInit as never }),
   });

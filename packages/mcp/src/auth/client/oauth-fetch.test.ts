@@ -290,6 +290,18 @@ describe('refreshing', () => {
     expect(as.familyRevoked).toBe(false);
   });
 
+  it('OC01 is one for all parallel calls through the authProvider of MCPClient', async () => {
+    const { as, mcp, shown, user } = await setUpSignedIn();
+    const client = new MCPClient({ id: 'refresh', servers: { mcp: { url: mcp.url, authProvider: user } } });
+    const { mcp_whoami: whoami } = await client.listTools();
+    as.active.clear();
+    const results = await Promise.all(Array.from({ length: 6 }, () => whoami?.execute?.({}, {} as never)));
+    expect(results.map((result) => JSON.stringify(result).includes('ada'))).toEqual(results.map(() => true));
+    expect(as.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
+    expect([as.familyRevoked, shown.length]).toEqual([false, 1]);
+    await client.disconnect();
+  });
+
   it('OC01 happens before a call when the token is known to have expired, through MCPClient too', async () => {
     let now = Date.now();
     const stage = await setUp();

@@ -1,14 +1,35 @@
 import process from 'node:process';
 import { currentContext } from '../request-scope.js';
+import type { OAuthClientProvider } from '../../protocol/client-types.js';
 import type { HttpServerDefinition } from '../server-definition.js';
 
 type PlainFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+/** How one server is reached: what goes to a transport of the SDK. */
+export interface ServerAccess {
+  readonly fetch: PlainFetch;
+  /** Left to the transport, which signs in by the SDK's own rules. */
+  readonly authProvider?: OAuthClientProvider;
+}
+
+/**
+ * The way to a server. Our own providers sign in within `fetch`: parallel requests then share one refresh, and every address that a
+ * server names is checked. Providers of other origin are the transport's business.
+ */
+export async function createServerAccess(definition: HttpServerDefinition, serverUrl: URL): Promise<ServerAccess> {
+  const fetch = await createServerFetch(definition, serverUrl);
+  const { authProvider } = definition;
+  if (!authProvider) return { fetch };
+  const { createOAuthFetch, MCPOAuthClientProvider } = await import('../../auth/client/index.js');
+  if (!(authProvider instanceof MCPOAuthClientProvider)) return { fetch, authProvider };
+  return { fetch: createOAuthFetch({ provider: authProvider, serverUrl, fetch }) };
+}
 
 /**
  * The `fetch` of one server: the user's or the default one, with the request context of the call, and with the definition's
  * headers. Those go to the server's own origin only, never to an authorization server.
  */
-export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
+async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
   const { fetch, headers } = definition;
   const base: PlainFetch = fetch ? (url, init) => fetch(url, init, currentContext()) : await defaultFetch();
   if (!headers) return base;
