@@ -14,6 +14,8 @@ export const projects = ['core', 'mcp', 'rag'].map((name) =>
       include: ['src/**/*.test.ts'],
       typecheck: { enabled: true, include: ['src/**/*.test-d.ts'] },
       testTimeout: 20_000,
+      // Machines that run many tests at once are slow; a poll ends as soon as it can.
+      expect: { poll: { timeout: 10_000 } },
     },
   }),
 );

@@ -580,14 +580,16 @@ test('M03 two hundred connections leave nothing behind', async () => {
 }, 60_000);
 
 test('children leave no listeners behind', async () => {
-  const before = ['exit', 'SIGTERM', 'SIGINT', 'SIGHUP'].map((name) => process.listenerCount(name));
+  const count = (): number[] => ['exit', 'SIGTERM', 'SIGINT', 'SIGHUP'].map((name) => process.listenerCount(name));
+  const before = count();
   for (let round = 0; round < 5; round += 1) {
     await using mcp = new MCPClient({
       servers: { a: commandFor('stdio-server.ts'), b: commandFor('stdio-server.ts') },
     });
     await mcp.listTools();
   }
-  expect(['exit', 'SIGTERM', 'SIGINT', 'SIGHUP'].map((name) => process.listenerCount(name))).toEqual(before);
+  // Children of the tests before may still be on their way out, so there may be fewer now.
+  await expect.poll(() => count().every((listeners, signal) => listeners <= (before[signal] ?? 0))).toBe(true);
 });
 
 function isAlive(pid: number): boolean {
