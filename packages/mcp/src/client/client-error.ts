@@ -26,7 +26,7 @@ export type ClientOperation =
  * An error with the code `MCP_CLIENT_<operation>_FAILED`. What went wrong underneath is its cause; `details.reason` is the code of
  * that.
  */
-export function toClientError(operation: ClientOperation, serverName: string | undefined, cause: unknown): QuiverError {
+function toClientError(operation: ClientOperation, serverName: string | undefined, cause: unknown): QuiverError {
   return new QuiverError(`MCP_CLIENT_${operation}_FAILED`, toErrorMessage(cause), {
     cause,
     details: {

@@ -54,7 +54,7 @@ export function toRemoteSchema(jsonSchema: object, isExempt: (value: unknown) =>
 }
 
 /** A copy that is safe to check values against, or `false`. */
-export function toCheckableSchema(schema: object): Schema | false {
+function toCheckableSchema(schema: object): Schema | false {
   try {
     return countSteps(schema) <= maxSteps ? (withoutPatterns(schema) as Schema) : false;
   } catch {

@@ -1,6 +1,5 @@
 import { QuiverError } from '@quiver/core';
 import type {
-  CallToolResult,
   ClientCapabilities,
   OAuthClientProvider,
   Root,
@@ -143,7 +142,6 @@ export type ServerTarget =
   | { readonly kind: 'in-process'; readonly definition: InProcessServerDefinition };
 
 /** What `onToolError` and `processToolCall` see. */
-export type { CallToolResult };
 
 /** @throws `SERVER_DEFINITION_INVALID` when a definition names neither a program, nor a usable URL, nor a server */
 export function parseServerDefinition(

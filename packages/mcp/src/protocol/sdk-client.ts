@@ -10,7 +10,6 @@ export {
   ProtocolError,
   SdkError,
   SdkErrorCode,
-  SdkHttpError,
   SSEClientTransport,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';

@@ -3,11 +3,4 @@
  *
  * @module
  */
-export type {
-  CallToolResult,
-  ClientCapabilities,
-  ContentBlock,
-  Implementation,
-  ServerCapabilities,
-  Tool as ProtocolTool,
-} from '@modelcontextprotocol/server';
+export type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/server';
