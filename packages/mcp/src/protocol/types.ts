@@ -3,4 +3,4 @@
  *
  * @module
  */
-export type { ClientCapabilities, Implementation, ServerCapabilities } from '@modelcontextprotocol/server';
+export type { ClientCapabilities, ContentBlock, Implementation, ServerCapabilities } from '@modelcontextprotocol/server';
