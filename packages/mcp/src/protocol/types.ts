@@ -3,4 +3,9 @@
  *
  * @module
  */
-export type { ClientCapabilities, ContentBlock, Implementation, ServerCapabilities } from '@modelcontextprotocol/server';
+export type {
+  ClientCapabilities,
+  ContentBlock,
+  Implementation,
+  ServerCapabilities,
+} from '@modelcontextprotocol/server';
