@@ -59,7 +59,7 @@ newest_of() { printf '%s\n' "$@" | sort -V | tail -1; }
 if ! answers; then
   cli=$here/packages/rag/node_modules/chromadb/dist/cli.mjs
   [[ -f $cli ]] || give_up 'the npm package chromadb is not installed'
-  node=$(readlink -f "$(command -v node)")
+  node=$(node -p process.execPath)
   command=("$node" "$cli")
   libc=$(ldd --version 2> /dev/null | sed -n '1s/.* //p')
   if [[ $(newest_of "$libc" 2.39) != "$libc" ]]; then
