@@ -24,7 +24,7 @@ const stages = [
   { name: 'consumer', command: ['pnpm', 'run', 'check:consumer'] },
   {
     name: `built packages on this machine's Node (${versionOf(hostNode)})`,
-    command: [hostNode, '--test', '--test-reporter=tap', ...testFilesIn('scripts/consumer/compat')],
+    command: [hostNode, '--test', '--test-reporter=tap', ...compatibilitySuite()],
     count: countTap,
   },
   {
@@ -93,6 +93,11 @@ function countTap(output) {
     failed: number('fail') + number('cancelled'),
     skipped: number('skipped') + number('todo'),
   };
+}
+
+/** What uses the built packages as their users do. */
+function compatibilitySuite() {
+  return ['scripts/consumer/compat', 'packages/core/test/compat'].flatMap(testFilesIn);
 }
 
 /** Programs that check themselves: every example, and the conformance server. */
