@@ -422,6 +422,11 @@ describe('the context of a call', () => {
     const context = await contextOf({ toolCallId: 'c', messages, workflow });
     expect(context.agent).toEqual({ toolCallId: 'c', messages });
     expect(context.workflow).toBe(workflow);
+    expect(context).not.toHaveProperty('runId');
+  });
+
+  it('tells the run that the call belongs to', async () => {
+    expect((await contextOf({ runId: 'run-1' })).runId).toBe('run-1');
   });
 
   it.each(['requestContext', 'context', 'experimental_context'])('finds the request context under %s', async (key) => {

@@ -16,6 +16,8 @@ export interface ToolCallOptions {
   toolCallId?: string | undefined;
   /** The name the tool was called by. Default: its id. */
   toolName?: string | undefined;
+  /** The run that the call belongs to. A remote MCP tool uses it as its progress token. */
+  runId?: string | undefined;
   /** The conversation that led to the call. */
   messages?: readonly unknown[] | undefined;
   mcp?: ToolMcpContext | undefined;
@@ -40,6 +42,8 @@ export interface ToolContext {
   readonly abortSignal?: AbortSignal;
   readonly toolCallId: string;
   readonly toolName: string;
+  /** Present when the caller named the run that the call belongs to. */
+  readonly runId?: string;
   /** Always present; without an MCP caller its `extra` is `undefined` and its questions are refused. */
   readonly mcp: ToolMcpContext;
   /** Present when a model made the call. */
@@ -49,7 +53,7 @@ export interface ToolContext {
 }
 
 export function createToolContext(toolId: string, options: ToolCallOptions): ToolContext {
-  const { abortSignal, messages, workflow, toolCallId = createCallId() } = options;
+  const { abortSignal, messages, workflow, runId, toolCallId = createCallId() } = options;
   const context: { -readonly [Key in keyof ToolContext]: ToolContext[Key] } = {
     requestContext: resolveRequestContext(options),
     toolCallId,
@@ -58,6 +62,7 @@ export function createToolContext(toolId: string, options: ToolCallOptions): Too
   };
   if (abortSignal) context.abortSignal = abortSignal;
   if (messages) context.agent = { toolCallId, messages };
+  if (runId !== undefined) context.runId = runId;
   if (workflow) context.workflow = workflow;
   return context;
 }

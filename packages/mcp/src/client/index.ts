@@ -14,7 +14,6 @@ export type { ClientPrompts, GetPromptOptions } from './prompts.js';
 export {
   RemoteToolError,
   type RemoteTool,
-  type RemoteToolCallOptions,
   type ToolCallInfo,
   type ToolCallProcessor,
 } from './remote-tool.js';

@@ -15,17 +15,11 @@ import type { ServerOptions } from './server-definition.js';
 import { toModelOutput } from './tool-model-output.js';
 import { rememberToolResult } from './tool-result.js';
 
-/** What a call of a remote tool may bring along. */
-export interface RemoteToolCallOptions extends ToolCallOptions {
-  /** Names the run that makes the call; the server's progress reports carry it. Default: the tool call's id. */
-  runId?: string | undefined;
-}
-
 /** A tool of an MCP server, usable wherever a tool is: in agents, in the AI SDK, in `MCPServer`. */
 export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, 'execute' | 'outputSchema'> {
   // oxlint-disable-next-line typescript/no-explicit-any -- at run time a schema that every AI SDK takes; each major names another type
   readonly outputSchema?: any;
-  readonly execute: (input: Record<string, unknown>, options?: RemoteToolCallOptions) => Promise<unknown>;
+  readonly execute: (input: Record<string, unknown>, options?: ToolCallOptions) => Promise<unknown>;
 }
 
 /** What a tool of a server said went wrong. Its message is the server's text. */
@@ -116,31 +110,19 @@ export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
     execute: (args: Record<string, unknown>, context: ToolContext) => runRemoteTool(remote, args, context),
   };
   // The types of the annotations differ only in what `exactOptionalPropertyTypes` says of `undefined`.
-  const made = createTool(definition as Parameters<typeof createTool>[0]) as unknown as RemoteTool;
-  return { ...made, execute: passRunId(made.execute) };
+  return createTool(definition as Parameters<typeof createTool>[0]) as unknown as RemoteTool;
 }
 
 function isExempt(value: unknown, { onToolError }: ServerOptions): boolean {
   return typeof onToolError === 'function' || (isObject(value) && Array.isArray(value['content']));
 }
 
-/** The run's id travels where core carries what a workflow says of itself. */
-function passRunId(execute: RemoteTool['execute']): RemoteTool['execute'] {
-  const withRunId: RemoteTool['execute'] = (input, options) =>
-    options?.runId === undefined
-      ? execute(input, options)
-      : execute(input, { ...options, workflow: { ...options.workflow, runId: options.runId } });
-  // Core validates and runs hooks inside `execute`; the mark says so of the wrapper too.
-  return Object.defineProperty(withRunId, Symbol.for('quiver.tool.execute'), { value: true });
-}
-
 async function runRemoteTool(
   { serverName, tool, options, call }: RemoteToolOptions,
   args: Record<string, unknown>,
-  { requestContext, abortSignal: signal, toolCallId, workflow }: ToolContext,
+  { requestContext, abortSignal: signal, toolCallId, runId = toolCallId }: ToolContext,
 ): Promise<unknown> {
   const { processToolCall, requestMeta, onToolError = 'throw' } = options;
-  const runId = typeof workflow?.['runId'] === 'string' ? workflow['runId'] : toolCallId;
   const meta = requestMeta?.({ toolName: tool.name, requestContext });
   const send = (changes: { args?: Record<string, unknown>; meta?: Record<string, unknown> } = {}) =>
     call({
