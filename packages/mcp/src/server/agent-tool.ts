@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { AgentLike } from '@quiver/core/agent';
+import { askAgent, type AgentLike } from '@quiver/core/agent';
 import type { AnyRequestContext, McpExtra, ToolLike } from '@quiver/core/tools';
 import { toJsonSafe } from './json-safe.js';
 
@@ -28,21 +28,9 @@ export function createAgentTool(key: string, agent: AgentLike): ToolLike {
     inputSchema,
     execute: async ({ message }: { message: string }, { requestContext, abortSignal, mcp }) => {
       shareExtra(requestContext as AnyRequestContext, mcp?.extra as McpExtra | undefined);
-      return toAnswer(await ask(agent, message, { requestContext, abortSignal }));
+      return toAnswer(await askAgent(agent, message, { requestContext, abortSignal }));
     },
   };
-}
-
-/**
- * As `askAgent` of `@quiver/core/agent`, whose module also brings the AI SDK: a server that is bundled for another platform must do
- * without it. Agents of the AI SDK, which carry the mark `agent-…`, take one object.
- */
-async function ask(agent: AgentLike, question: string, options: object): Promise<unknown> {
-  const isAiSdk = typeof agent.version === 'string' && agent.version.startsWith('agent-');
-  const result: unknown = await (isAiSdk
-    ? agent.generate({ prompt: question, ...options })
-    : agent.generate(question, options));
-  return result;
 }
 
 /** The agent's tools find the caller under `mcp.extra`, and its parts under their own names unless those are taken. */

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import type { WorkflowLike } from '@quiver/core/agent';
-import type { AnyRequestContext, ToolLike } from '@quiver/core/tools';
+import { runWorkflow, type WorkflowLike } from '@quiver/core/agent';
+import type { ToolLike } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
 import { toJsonSafe } from './json-safe.js';
 
@@ -22,36 +22,11 @@ export function createWorkflowTool(key: string, workflow: WorkflowLike): ToolLik
     description: `Run workflow '${key}'. Workflow description: ${description}`,
     ...(inputSchema !== undefined && inputSchema !== null && { inputSchema }),
     execute: async (inputData: unknown, { requestContext, abortSignal }) => {
-      const result = toJsonSafe(await run(workflow, inputData, requestContext, abortSignal));
+      const result = toJsonSafe(await runWorkflow(workflow, inputData, { requestContext, abortSignal }));
       // A run that failed is a failed call, with all that is known of it.
       return isObject(result) && result['status'] === 'failed'
         ? { content: [{ type: 'text', text: JSON.stringify(result) }], isError: true }
         : result;
     },
   };
-}
-
-/** As `runWorkflow` of `@quiver/core/agent`, whose module also brings the AI SDK. */
-async function run(
-  workflow: WorkflowLike,
-  inputData: unknown,
-  requestContext: AnyRequestContext,
-  abortSignal: AbortSignal | undefined,
-): Promise<unknown> {
-  const started = await (workflow.createRun ? workflow.createRun() : workflow.createRunAsync?.());
-  if (!started) {
-    throw new QuiverError(
-      'WORKFLOW_NOT_RUNNABLE',
-      `The workflow '${workflow.id ?? workflow.name ?? '?'}' has neither createRun() nor createRunAsync().`,
-    );
-  }
-  const cancel = (): void => void started.cancel?.();
-  abortSignal?.addEventListener('abort', cancel, { once: true });
-  try {
-    // Under both names of the two generations.
-    const result: unknown = await started.start({ inputData, requestContext, runtimeContext: requestContext });
-    return result;
-  } finally {
-    abortSignal?.removeEventListener('abort', cancel);
-  }
 }
