@@ -37,10 +37,15 @@ export {
   type FilterScalar,
 } from './filter/index.js';
 export type {
+  Cancellable,
   CreateIndexParams,
   DeleteVectorsParams,
+  DiversityOptions,
+  FusionWeights,
   GetParams,
   IndexDescription,
+  IndexParams,
+  QueryMode,
   QueryParams,
   ScanPage,
   ScanParams,
@@ -52,6 +57,7 @@ export type {
   VectorMetric,
   VectorRecord,
   VectorStore,
+  VectorStoreCapabilities,
 } from './store/index.js';
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
 export {

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { Embedder } from './embedder.js';
-import { lexicalTerms } from './lexical-terms.js';
+import { lexicalTerms } from '../retrieval/lexical-terms.js';
 
 export interface LexicalEmbedderOptions {
   /**

@@ -1,8 +1,13 @@
 export type {
+  Cancellable,
   CreateIndexParams,
   DeleteVectorsParams,
+  DiversityOptions,
+  FusionWeights,
   GetParams,
   IndexDescription,
+  IndexParams,
+  QueryMode,
   QueryParams,
   ScanPage,
   ScanParams,
@@ -14,4 +19,5 @@ export type {
   VectorMetric,
   VectorRecord,
   VectorStore,
+  VectorStoreCapabilities,
 } from './vector-store.js';

@@ -25,16 +25,53 @@ export interface VectorMatch extends VectorRecord {
   score: number;
 }
 
-export interface CreateIndexParams {
+/** How records are found: by their vectors, by the words of their texts, or by both. */
+export type QueryMode = 'vector' | 'keyword' | 'hybrid';
+
+/** What a store can do beyond the common methods. Shared code asks this and never for the name of a store. */
+export interface VectorStoreCapabilities<Mode extends QueryMode = QueryMode> {
+  /** The modes that `query` accepts; the others are refused with `VECTOR_QUERY_UNSUPPORTED`. */
+  readonly modes: readonly Mode[];
+  /**
+   * How the keyword mode orders texts: `bm25` is exactly the order of `Bm25Index`, `native` what the database calculates.
+   * Absent where there is no keyword mode.
+   */
+  readonly keywordRanking?: 'bm25' | 'native';
+}
+
+/** Calls that wait, for a disk or a server, end early when the signal fires: they reject with its reason. */
+export interface Cancellable {
+  signal?: AbortSignal;
+}
+
+/** How much each ranking counts in a hybrid query. Not negative, not both 0. */
+export interface FusionWeights {
+  /** Default 1. */
+  vector?: number;
+  /** Default 1. */
+  keyword?: number;
+}
+
+/** Results that say different things rather than the same thing in other words (maximal marginal relevance). */
+export interface DiversityOptions {
+  /** From 0, only different from each other, to 1, only relevant. Default 0.5. */
+  lambda?: number;
+  /** The best so many results are chosen from. Default four times `topK`, at least 20. */
+  candidates?: number;
+}
+
+export interface IndexParams extends Cancellable {
   indexName: string;
+}
+
+export interface CreateIndexParams extends IndexParams {
   /** Length of every vector of the index. */
   dimension: number;
   /** Default `cosine`. */
   metric?: VectorMetric;
 }
 
-export interface UpsertParams {
-  indexName: string;
+export interface UpsertParams extends IndexParams {
   vectors: readonly (readonly number[] | Float32Array)[];
   /** One per vector. */
   metadata?: readonly VectorMetadata[];
@@ -44,9 +81,17 @@ export interface UpsertParams {
   documents?: readonly (string | undefined)[];
 }
 
-export interface QueryParams {
-  indexName: string;
-  queryVector: readonly number[] | Float32Array;
+export interface QueryParams extends IndexParams {
+  /** Default `vector`. */
+  mode?: QueryMode;
+  /** Needed unless the mode is `keyword`. */
+  queryVector?: readonly number[] | Float32Array;
+  /** The question in words; needed unless the mode is `vector`, which ignores it. */
+  queryText?: string;
+  /** For the mode `hybrid`. */
+  fusion?: FusionWeights;
+  /** Default: none, the best results whatever they repeat. */
+  diversity?: DiversityOptions;
   /** Default 10. */
   topK?: number;
   filter?: VectorFilter;
@@ -54,8 +99,7 @@ export interface QueryParams {
   includeVector?: boolean;
 }
 
-export interface GetParams {
-  indexName: string;
+export interface GetParams extends IndexParams {
   ids: readonly string[];
   includeVector?: boolean;
 }
@@ -63,18 +107,14 @@ export interface GetParams {
 /** Either one record or all that pass a filter. */
 export type RecordSelection = { id: string; filter?: never } | { id?: never; filter: VectorFilter };
 
-export type UpdateVectorParams = {
-  indexName: string;
+export type UpdateVectorParams = IndexParams & {
   update: { vector?: readonly number[] | Float32Array; metadata?: VectorMetadata; document?: string };
 } & RecordSelection;
 
-export type DeleteVectorsParams = { indexName: string } & (
-  | { ids: readonly string[]; filter?: never }
-  | { ids?: never; filter: VectorFilter }
-);
+export type DeleteVectorsParams = IndexParams &
+  ({ ids: readonly string[]; filter?: never } | { ids?: never; filter: VectorFilter });
 
-export interface ScanParams {
-  indexName: string;
+export interface ScanParams extends IndexParams {
   /** Where the page before ended. */
   cursor?: string;
   /** Records per page. Default 1,000. */
@@ -98,8 +138,11 @@ export interface IndexDescription {
 /**
  * What every vector store offers.
  *
- * **Scores** are comparable between stores: cosine similarity clamped to [0, 1]; `1 / (1 + distance)` for euclidean;
- * `1 / (1 + e^-x)` for dot products. Results are ordered by the exact similarity, before clamping, and by id where it is equal.
+ * **Scores** are in [0, 1] and comparable between stores: cosine similarity, negative values as 0; `1 / (1 + distance)` for
+ * euclidean; `1 / (1 + e^-x)` for dot products. Results are ordered by the exact similarity, before clamping, and by id where it
+ * is equal. In the mode `keyword` a score is the text's share of the largest one that any text could reach for the question (BM25),
+ * or the database's own; in the mode `hybrid` it is 1 for a record that both rankings put first (reciprocal rank fusion). Scores of
+ * different modes are not comparable with each other.
  *
  * **Errors.** Bad arguments, a missing index, a filter that cannot be honoured and a store that is down all throw; an empty
  * result means that nothing matched.
@@ -107,22 +150,24 @@ export interface IndexDescription {
 export interface VectorStore {
   /** The block of a query tool's `databaseConfig` that belongs to this store, for example `pgvector`. */
   readonly databaseConfigKey: string;
+  readonly capabilities: VectorStoreCapabilities;
   /** Creates an index; one that exists with the same dimension and metric is kept. @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` */
   createIndex(params: CreateIndexParams): Promise<void>;
   /** Stores all records or none. @returns their ids, in order */
   upsert(params: UpsertParams): Promise<string[]>;
+  /** The best records, best first. @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that {@link VectorStore.capabilities} does not name */
   query(params: QueryParams): Promise<VectorMatch[]>;
   /** Ids that do not exist are left out. */
   get(params: GetParams): Promise<VectorRecord[]>;
   /** Replaces what is given and keeps the rest. */
   updateVector(params: UpdateVectorParams): Promise<void>;
-  deleteVector(params: { indexName: string; id: string }): Promise<void>;
+  deleteVector(params: IndexParams & { id: string }): Promise<void>;
   deleteVectors(params: DeleteVectorsParams): Promise<void>;
   /** All records, page by page, ordered by id. */
   scan(params: ScanParams): Promise<ScanPage>;
-  listIndexes(): Promise<string[]>;
-  describeIndex(params: { indexName: string }): Promise<IndexDescription>;
+  listIndexes(params?: Cancellable): Promise<string[]>;
+  describeIndex(params: IndexParams): Promise<IndexDescription>;
   /** Removes all records and keeps the index. */
-  truncateIndex(params: { indexName: string }): Promise<void>;
-  deleteIndex(params: { indexName: string }): Promise<void>;
+  truncateIndex(params: IndexParams): Promise<void>;
+  deleteIndex(params: IndexParams): Promise<void>;
 }

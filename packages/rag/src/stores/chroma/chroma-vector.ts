@@ -11,7 +11,9 @@ import {
 } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape, requireSameShape, type IndexShape } from '../../store/index-options.js';
+import type { VectorSearch } from '../../store/parse-search.js';
 import { requireFilter } from '../../store/require-filter.js';
+import { runSearch } from '../../store/run-search.js';
 import { toScore } from '../../store/score.js';
 import type {
   CreateIndexParams,
@@ -28,6 +30,7 @@ import type {
   VectorMetric,
   VectorRecord,
   VectorStore,
+  VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import {
   openChroma,
@@ -79,6 +82,7 @@ const reserve = 16;
  */
 export class ChromaVector implements VectorStore {
   readonly databaseConfigKey = 'chroma';
+  readonly capabilities: VectorStoreCapabilities<'vector'> = { modes: ['vector'] };
   readonly id: string;
   readonly #config: ChromaConnectionOptions;
   #client: Promise<ChromaLikeClient> | undefined;
@@ -117,11 +121,19 @@ export class ChromaVector implements VectorStore {
   }
 
   async query(params: ChromaQueryParams): Promise<VectorMatch[]> {
-    const { indexName, topK = 10, includeVector = false, whereDocument = params.documentFilter } = params;
-    const wanted = requireTopK(topK);
+    return runSearch(params, { name: 'ChromaVector', capabilities: this.capabilities }, (search) =>
+      this.#nearest(params, search),
+    );
+  }
+
+  async #nearest(
+    params: ChromaQueryParams,
+    { queryVector, limit: wanted, includeVector }: VectorSearch,
+  ): Promise<VectorMatch[]> {
+    const { indexName, whereDocument = params.documentFilter } = params;
     const filter = toFilter(bothOf(params.filter, params.where));
     return this.#use(indexName, async ({ collection, dimension, metric }) => {
-      const vector = toVector(params.queryVector, dimension, 'The query vector');
+      const vector = toVector(queryVector, dimension, 'The query vector');
       const where = filter && filterToWhere(filter);
       for (let fetched = (filter ? wanted * 4 : wanted) + reserve; ; fetched *= 4) {
         const answer = await collection.query({

@@ -9,6 +9,7 @@ import {
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape, requireSameShape } from '../../store/index-options.js';
 import { requireFilter } from '../../store/require-filter.js';
+import { runSearch } from '../../store/run-search.js';
 import type {
   CreateIndexParams,
   DeleteVectorsParams,
@@ -22,6 +23,7 @@ import type {
   VectorMatch,
   VectorRecord,
   VectorStore,
+  VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import { createMemoryHolder, type IndexHolder, type StoredIndex } from './index-holder.js';
 
@@ -52,6 +54,7 @@ const defaultPageSize = 1000;
  */
 export class LocalVector implements VectorStore, AsyncDisposable {
   readonly databaseConfigKey = 'local';
+  readonly capabilities: VectorStoreCapabilities<'vector'> = { modes: ['vector'] };
   readonly #options: LocalVectorOptions;
   #holder: Promise<IndexHolder> | undefined;
   /** Changes happen one after another, whoever asks for them. */
@@ -81,16 +84,13 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     });
   }
 
-  async query({
-    indexName,
-    queryVector,
-    topK = 10,
-    filter,
-    includeVector = false,
-  }: QueryParams): Promise<VectorMatch[]> {
-    const { index } = await this.#require(indexName);
-    const query = toVector(queryVector, index.header.dimension, 'The query vector');
-    return index.query(query, requireTopK(topK), filter, includeVector);
+  async query(params: QueryParams): Promise<VectorMatch[]> {
+    return runSearch(params, { name: 'LocalVector', capabilities: this.capabilities }, async (search) => {
+      const { index } = await this.#require(params.indexName);
+      const { dimension } = index.header;
+      const query = toVector(search.queryVector, dimension, 'The query vector');
+      return index.query(query, search.limit, params.filter, search.includeVector);
+    });
   }
 
   async get({ indexName, ids, includeVector = false }: GetParams): Promise<VectorRecord[]> {

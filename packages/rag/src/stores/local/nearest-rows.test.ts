@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { VectorMetric } from '../../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';
-import { TopK } from './top-k.js';
+import { TopK } from '../../retrieval/top-k.js';
 import { dot, VectorTable } from './vector-table.js';
 
 const dimension = 24;

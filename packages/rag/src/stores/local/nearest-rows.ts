@@ -1,6 +1,6 @@
 import type { QuantisedRows } from './kernel/quantised-rows.js';
 import { LargestNumbers } from './largest-numbers.js';
-import { TopK, type Candidate } from './top-k.js';
+import { TopK, type Candidate } from '../../retrieval/top-k.js';
 import { dot, type VectorTable } from './vector-table.js';
 
 export interface NearestRowsOptions {

@@ -11,7 +11,9 @@ import {
 } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape } from '../../store/index-options.js';
+import type { VectorSearch } from '../../store/parse-search.js';
 import { requireFilter } from '../../store/require-filter.js';
+import { runSearch } from '../../store/run-search.js';
 import type {
   DeleteVectorsParams,
   GetParams,
@@ -24,6 +26,7 @@ import type {
   VectorMatch,
   VectorRecord,
   VectorStore,
+  VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import { buildIndex, createIndex, type PgCreateIndexParams, type PgIndexConfig } from './create-index.js';
 import { filterToSql, type SqlCondition } from './filter-to-sql.js';
@@ -75,6 +78,7 @@ const longestIndexName = 52;
  */
 export class PgVector implements VectorStore, AsyncDisposable {
   readonly databaseConfigKey = 'pgvector';
+  readonly capabilities: VectorStoreCapabilities<'vector'> = { modes: ['vector'] };
   readonly id: string;
   readonly #config: PgVectorConfig;
   readonly #schemaName: string;
@@ -125,12 +129,20 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async query(params: PgQueryParams): Promise<VectorMatch[]> {
-    const { indexName, topK = 10, minScore, includeVector = false } = params;
-    const wanted = requireTopK(topK);
+    return runSearch(params, { name: 'PgVector', capabilities: this.capabilities }, (search) =>
+      this.#nearest(params, search),
+    );
+  }
+
+  async #nearest(
+    params: PgQueryParams,
+    { queryVector, limit: wanted, includeVector }: VectorSearch,
+  ): Promise<VectorMatch[]> {
+    const { indexName, minScore } = params;
     if (minScore !== undefined && !Number.isFinite(minScore))
       throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
     const index = await this.#require(indexName);
-    const vector = toVector(params.queryVector, index.dimension, 'The query vector');
+    const vector = toVector(queryVector, index.dimension, 'The query vector');
     const filter = toFilter(params.filter);
     const parameters = new SqlParameters();
     const place = parameters.add(toSql([...vector]) as string);

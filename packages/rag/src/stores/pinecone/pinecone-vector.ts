@@ -9,7 +9,9 @@ import {
   toVector,
 } from '../../store/check-arguments.js';
 import { requireIndexShape, requireSameShape, type IndexShape } from '../../store/index-options.js';
+import type { VectorSearch } from '../../store/parse-search.js';
 import { requireFilter } from '../../store/require-filter.js';
+import { runSearch } from '../../store/run-search.js';
 import { toScore } from '../../store/score.js';
 import type {
   CreateIndexParams,
@@ -26,6 +28,7 @@ import type {
   VectorMetric,
   VectorRecord,
   VectorStore,
+  VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import { filterToPinecone } from './filter-to-pinecone.js';
 import {
@@ -86,6 +89,7 @@ interface OpenIndex extends IndexShape {
  */
 export class PineconeVector implements VectorStore {
   readonly databaseConfigKey = 'pinecone';
+  readonly capabilities: VectorStoreCapabilities<'vector'> = { modes: ['vector'] };
   readonly id: string;
   readonly #config: PineconeVectorConfig;
   #client: Promise<PineconeLikeClient> | undefined;
@@ -129,12 +133,20 @@ export class PineconeVector implements VectorStore {
   }
 
   async query(params: PineconeQueryParams): Promise<VectorMatch[]> {
-    const { topK = 10, includeVector = false, sparseVector } = params;
-    const wanted = requireTopK(topK);
+    return runSearch(params, { name: 'PineconeVector', capabilities: this.capabilities }, (search) =>
+      this.#nearest(params, search),
+    );
+  }
+
+  async #nearest(
+    params: PineconeQueryParams,
+    { queryVector, limit: wanted, includeVector }: VectorSearch,
+  ): Promise<VectorMatch[]> {
+    const { sparseVector } = params;
     if (wanted > largestTopK) throw invalidArgument(`Pinecone returns at most ${largestTopK} records, not ${wanted}.`);
     const filter = toFilter(params.filter);
     return this.#use(params, async ({ index, dimension, metric }) => {
-      const vector = toVector(params.queryVector, dimension, 'The query vector');
+      const vector = toVector(queryVector, dimension, 'The query vector');
       const native = filter && filterToPinecone(filter);
       for (let fetched = (filter ? wanted * 4 : wanted) + reserve; ; fetched *= 4) {
         const limit = Math.min(fetched, largestTopK);
