@@ -1,4 +1,5 @@
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from './filter.js';
+import { fieldReader, toPlainValue } from './read-field.js';
 
 type Test = (root: unknown) => boolean;
 
@@ -48,18 +49,18 @@ function compile(filter: Filter): Test {
     case 'contains':
       return containsTest(filter.path, filter.value);
     case 'exists': {
-      const read = reader(filter.path);
+      const read = fieldReader(filter.path);
       return (root) => read(root) !== undefined;
     }
     case 'size': {
-      const read = reader(filter.path);
+      const read = fieldReader(filter.path);
       return (root) => {
         const value = read(root);
         return Array.isArray(value) && value.length === filter.size;
       };
     }
     case 'element': {
-      const read = reader(filter.path);
+      const read = fieldReader(filter.path);
       const inner = compile(filter.filter);
       return (root) => {
         const value = read(root);
@@ -71,20 +72,20 @@ function compile(filter: Filter): Test {
 
 /** A test of the value, or of any element if it is an array. */
 function anyValue(path: FieldPath, test: (value: unknown) => boolean, matchesMissing = false): Test {
-  const read = reader(path);
+  const read = fieldReader(path);
   return (root) => {
     const value = read(root);
     if (value === undefined) return matchesMissing;
-    return Array.isArray(value) ? value.some((item) => test(plain(item))) : test(value);
+    return Array.isArray(value) ? value.some((item) => test(toPlainValue(item))) : test(value);
   };
 }
 
 function containsTest(path: FieldPath, value: FilterScalar): Test {
-  const read = reader(path);
+  const read = fieldReader(path);
   const part = typeof value === 'string' ? value.toLowerCase() : undefined;
   return (root) => {
     const candidate = read(root);
-    if (Array.isArray(candidate)) return candidate.some((item) => plain(item) === value);
+    if (Array.isArray(candidate)) return candidate.some((item) => toPlainValue(item) === value);
     return part !== undefined && typeof candidate === 'string' && candidate.toLowerCase().includes(part);
   };
 }
@@ -115,30 +116,4 @@ function compareCodePoints(a: string, b: string): number {
 /** Surrogates stand for characters above all others. */
 function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
-}
-
-/** Reads a path; a key that itself contains the dots comes first. Missing and `undefined` are the same. */
-function reader(path: FieldPath): (root: unknown) => unknown {
-  const [first = '', ...rest] = path;
-  if (path.length === 0) return plain;
-  if (rest.length === 0) return (root) => plain(ownValue(root, first));
-  const literal = path.join('.');
-  return (root) => {
-    let value = ownValue(root, literal);
-    if (value === undefined) {
-      value = root;
-      for (const key of path) value = ownValue(value, key);
-    }
-    return plain(value);
-  };
-}
-
-function ownValue(holder: unknown, key: string): unknown {
-  if (typeof holder !== 'object' || holder === null || !Object.hasOwn(holder, key)) return undefined;
-  if (Array.isArray(holder) && key === 'length') return undefined;
-  return (holder as Record<string, unknown>)[key];
-}
-
-function plain(value: unknown): unknown {
-  return value instanceof Date ? value.toJSON() : value;
 }

@@ -1,5 +1,7 @@
-import { evaluateFilter, parseFilter } from '../../filter/index.js';
+import { parseFilter } from '../../filter/index.js';
+import { Bm25Index } from '../../retrieval/bm25-index.js';
 import type { CheckedRecord } from '../../store/check-arguments.js';
+import { recordText } from '../../store/record-text.js';
 import { toScore } from '../../store/score.js';
 import type {
   VectorFilter,
@@ -9,6 +11,7 @@ import type {
   VectorRecord,
 } from '../../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';
+import { RowSelection } from './row-selection.js';
 import { VectorTable } from './vector-table.js';
 
 /** What an index is, as written at the head of its log. */
@@ -30,12 +33,24 @@ interface Row {
   readonly document?: string;
 }
 
+/** How to search an index. */
+export interface LocalSearch {
+  limit: number;
+  filter: VectorFilter;
+  includeVector: boolean;
+}
+
 /** One index in memory. */
 export class LocalIndex {
   readonly header: IndexHeader;
   #vectors: VectorTable;
   #rows: Row[] = [];
   #rowOfId = new Map<string, number>();
+  #selection = this.#newSelection();
+  /** Made by the first search for words, and kept up from then on. */
+  #keywords: Bm25Index | undefined;
+  /** All ids in order, `undefined` when ids have come or gone since they were sorted. */
+  #sortedIds: readonly string[] | undefined;
 
   constructor(header: IndexHeader) {
     this.header = header;
@@ -53,15 +68,16 @@ export class LocalIndex {
   }
 
   #upsert(records: readonly CheckedRecord[]): void {
-    for (const { vector, ...row } of records) {
-      const existing = this.#rowOfId.get(row.id);
-      if (existing === undefined) {
-        this.#rowOfId.set(row.id, this.#vectors.append(vector));
-        this.#rows.push(row);
-      } else {
-        this.#vectors.set(existing, vector);
-        this.#rows[existing] = row;
-      }
+    for (const { vector, ...record } of records) {
+      let row = this.#rowOfId.get(record.id);
+      if (row === undefined) {
+        row = this.#vectors.append(vector);
+        this.#rowOfId.set(record.id, row);
+        this.#sortedIds = undefined;
+      } else this.#vectors.set(row, vector);
+      this.#rows[row] = record;
+      this.#selection.set(row);
+      this.#keywords?.set(row, recordText(record));
     }
   }
 
@@ -73,9 +89,13 @@ export class LocalIndex {
       const moved = this.#vectors.remove(row);
       const last = this.#rows.pop() as Row;
       this.#rowOfId.delete(id);
+      this.#sortedIds = undefined;
+      this.#keywords?.delete(row);
       if (moved === undefined) continue;
       this.#rows[row] = last;
       this.#rowOfId.set(last.id, row);
+      this.#selection.move(moved, row);
+      this.#keywords?.move(moved, row);
     }
   }
 
@@ -83,21 +103,37 @@ export class LocalIndex {
     this.#vectors = new VectorTable(this.header.dimension, this.header.metric);
     this.#rows = [];
     this.#rowOfId.clear();
+    this.#selection = this.#newSelection();
+    this.#keywords = undefined;
+    this.#sortedIds = undefined;
   }
 
-  query(queryVector: Float32Array, topK: number, filter: VectorFilter, includeVector: boolean): VectorMatch[] {
+  nearest(queryVector: Float32Array, { limit, filter, includeVector }: LocalSearch): VectorMatch[] {
     if (this.count === 0) return [];
     const nearest = nearestRows({
       table: this.#vectors,
       query: queryVector,
-      k: Math.min(topK, this.count),
-      accept: this.#accept(filter),
-      idOf: (row) => this.#row(row).id,
+      k: Math.min(limit, this.count),
+      allowed: this.#select(filter),
+      idOf: this.#idOf,
     });
     return nearest.map(({ row, similarity }) => ({
       score: toScore(this.header.metric, similarity),
       ...this.#toRecord(row, includeVector),
     }));
+  }
+
+  /** Records whose texts share words with the question. */
+  withWords(queryText: string, { limit, filter, includeVector }: LocalSearch): VectorMatch[] {
+    if (this.count === 0) return [];
+    const allowed = this.#select(filter);
+    const accept = allowed && ((row: number): boolean => allowed[row] === 1);
+    const found = this.#indexWords().search(queryText, {
+      limit: Math.min(limit, this.count),
+      accept,
+      idOf: this.#idOf,
+    });
+    return found.map(({ doc, score }) => ({ score, ...this.#toRecord(doc, includeVector) }));
   }
 
   get(ids: readonly string[], includeVector: boolean): VectorRecord[] {
@@ -107,10 +143,13 @@ export class LocalIndex {
     });
   }
 
-  /** Ids of all records that pass the filter, in order. */
-  select(filter: VectorFilter): string[] {
-    const accept = this.#accept(filter);
-    return this.#rows.flatMap(({ id }, row) => (accept && !accept(row) ? [] : [id])).toSorted(byCodeUnits);
+  /** The ids of all records that pass the filter, in order; with `after` only those behind it. */
+  select(filter: VectorFilter, after = ''): string[] {
+    const allowed = this.#select(filter);
+    if (allowed)
+      return this.#rows.flatMap(({ id }, row) => (allowed[row] === 1 && id > after ? [id] : [])).toSorted(byCodeUnits);
+    this.#sortedIds ??= this.#rows.map(({ id }) => id).toSorted(byCodeUnits);
+    return this.#sortedIds.slice(firstBehind(this.#sortedIds, after));
   }
 
   /** What it takes to write the index anew. */
@@ -118,10 +157,24 @@ export class LocalIndex {
     for (const [position, row] of this.#rows.entries()) yield { ...row, vector: this.#vectors.row(position) };
   }
 
-  #accept(filter: VectorFilter): ((row: number) => boolean) | undefined {
+  readonly #idOf = (row: number): string => this.#row(row).id;
+
+  /** 1 for each row that passes, `undefined` for all. */
+  #select(filter: VectorFilter): Uint8Array | undefined {
     if (filter === null || filter === undefined) return undefined;
-    const parsed = parseFilter(filter);
-    return (row) => evaluateFilter(parsed, this.#row(row).metadata);
+    return this.#selection.select(parseFilter(filter), this.count);
+  }
+
+  #newSelection(): RowSelection {
+    return new RowSelection((row) => this.#row(row).metadata);
+  }
+
+  #indexWords(): Bm25Index {
+    if (this.#keywords) return this.#keywords;
+    const keywords = new Bm25Index();
+    for (const [row, record] of this.#rows.entries()) keywords.set(row, recordText(record));
+    this.#keywords = keywords;
+    return keywords;
   }
 
   #row(row: number): Row {
@@ -143,4 +196,16 @@ export class LocalIndex {
 /** Independent of locale and language. */
 function byCodeUnits(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The place of the first of the sorted ids that is larger. */
+function firstBehind(ids: readonly string[], id: string): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ids[middle] as string) > id) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

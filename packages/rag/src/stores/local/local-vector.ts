@@ -8,13 +8,16 @@ import {
 } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape, requireSameShape } from '../../store/index-options.js';
+import type { KeywordSearch, VectorSearch } from '../../store/parse-search.js';
 import { requireFilter } from '../../store/require-filter.js';
-import { runSearch } from '../../store/run-search.js';
+import { fuseSearches, runSearch } from '../../store/run-search.js';
 import type {
+  Cancellable,
   CreateIndexParams,
   DeleteVectorsParams,
   GetParams,
   IndexDescription,
+  IndexParams,
   QueryParams,
   ScanPage,
   ScanParams,
@@ -54,7 +57,7 @@ const defaultPageSize = 1000;
  */
 export class LocalVector implements VectorStore, AsyncDisposable {
   readonly databaseConfigKey = 'local';
-  readonly capabilities: VectorStoreCapabilities<'vector'> = { modes: ['vector'] };
+  readonly capabilities: VectorStoreCapabilities = { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'bm25' };
   readonly #options: LocalVectorOptions;
   #holder: Promise<IndexHolder> | undefined;
   /** Changes happen one after another, whoever asks for them. */
@@ -66,18 +69,18 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     this.#options = options;
   }
 
-  async createIndex({ indexName, dimension, metric = 'cosine' }: CreateIndexParams): Promise<void> {
+  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
     requireIndexName(indexName, longestIndexName);
     requireIndexShape({ dimension, metric });
     await this.#change(async (holder) => {
       const existing = (await holder.find(indexName))?.index.header;
       if (!existing) return holder.create({ name: indexName, dimension, metric });
       requireSameShape(indexName, existing, { dimension, metric });
-    });
+    }, signal);
   }
 
   async upsert(params: UpsertParams): Promise<string[]> {
-    return this.#changeIndex(params.indexName, async (stored) => {
+    return this.#changeIndex(params, async (stored) => {
       const { ids, records } = checkUpsert(params, stored.index.header.dimension);
       if (records.length > 0) await stored.append({ type: 'upsert', records });
       return ids;
@@ -86,19 +89,23 @@ export class LocalVector implements VectorStore, AsyncDisposable {
 
   async query(params: QueryParams): Promise<VectorMatch[]> {
     return runSearch(params, { name: 'LocalVector', capabilities: this.capabilities }, async (search) => {
-      const { index } = await this.#require(params.indexName);
-      const { dimension } = index.header;
-      const query = toVector(search.queryVector, dimension, 'The query vector');
-      return index.query(query, search.limit, params.filter, search.includeVector);
+      const { index } = await this.#require(params);
+      const find = async (part: VectorSearch | KeywordSearch): Promise<VectorMatch[]> => {
+        const { limit, includeVector } = part;
+        const settings = { limit, includeVector, filter: params.filter };
+        if (part.mode === 'keyword') return index.withWords(part.queryText, settings);
+        return index.nearest(toVector(part.queryVector, index.header.dimension, 'The query vector'), settings);
+      };
+      return search.mode === 'hybrid' ? fuseSearches(search, find) : find(search);
     });
   }
 
-  async get({ indexName, ids, includeVector = false }: GetParams): Promise<VectorRecord[]> {
-    return (await this.#require(indexName)).index.get(ids, includeVector);
+  async get({ ids, includeVector = false, ...params }: GetParams): Promise<VectorRecord[]> {
+    return (await this.#require(params)).index.get(ids, includeVector);
   }
 
-  async updateVector({ indexName, id, filter, update }: UpdateVectorParams): Promise<void> {
-    await this.#changeIndex(indexName, async (stored) => {
+  async updateVector({ id, filter, update, ...params }: UpdateVectorParams): Promise<void> {
+    await this.#changeIndex(params, async (stored) => {
       const { index } = stored;
       const ids = id === undefined ? index.select(requireFilter(filter)) : [id];
       const records = index.get(ids, true).map((record) => ({
@@ -110,19 +117,19 @@ export class LocalVector implements VectorStore, AsyncDisposable {
         ...(update.document !== undefined && { document: update.document }),
       }));
       if (id !== undefined && records.length === 0)
-        throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
+        throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
       if (records.length > 0) await stored.append({ type: 'upsert', records });
     });
   }
 
-  async deleteVector({ indexName, id }: { indexName: string; id: string }): Promise<void> {
-    await this.deleteVectors({ indexName, ids: [id] });
+  async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
+    await this.deleteVectors({ ...params, ids: [id] });
   }
 
-  async deleteVectors({ indexName, ids, filter }: DeleteVectorsParams): Promise<void> {
+  async deleteVectors({ ids, filter, ...params }: DeleteVectorsParams): Promise<void> {
     if (ids !== undefined && filter !== undefined)
       throw invalidArgument('deleteVectors takes ids or a filter, not both.');
-    await this.#changeIndex(indexName, async (stored) => {
+    await this.#changeIndex(params, async (stored) => {
       const existing = ids
         ? stored.index.get(ids, false).map(({ id }) => id)
         : stored.index.select(requireFilter(filter));
@@ -131,41 +138,40 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   }
 
   async scan({
-    indexName,
     cursor,
     limit = defaultPageSize,
     filter,
     includeVector = false,
+    ...params
   }: ScanParams): Promise<ScanPage> {
-    const { index } = await this.#require(indexName);
+    const { index } = await this.#require(params);
     const size = requireTopK(limit);
-    const ids = index.select(filter);
-    const first = cursor === undefined ? 0 : ids.findIndex((id) => id > cursor);
-    if (first === -1) return { records: [] };
-    const page = ids.slice(first, first + size);
+    const ids = index.select(filter, cursor);
+    const page = ids.slice(0, size);
     const last = page.at(-1);
     return {
       records: index.get(page, includeVector),
-      ...(last !== undefined && first + size < ids.length && { nextCursor: last }),
+      ...(last !== undefined && size < ids.length && { nextCursor: last }),
     };
   }
 
-  async listIndexes(): Promise<string[]> {
+  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+    signal?.throwIfAborted();
     return (await (await this.#open()).list()).toSorted();
   }
 
-  async describeIndex({ indexName }: { indexName: string }): Promise<IndexDescription> {
-    const { index } = await this.#require(indexName);
+  async describeIndex(params: IndexParams): Promise<IndexDescription> {
+    const { index } = await this.#require(params);
     const { dimension, metric } = index.header;
     return { dimension, metric, count: index.count };
   }
 
-  async truncateIndex({ indexName }: { indexName: string }): Promise<void> {
-    await this.#changeIndex(indexName, (stored) => stored.append({ type: 'truncate' }));
+  async truncateIndex(params: IndexParams): Promise<void> {
+    await this.#changeIndex(params, (stored) => stored.append({ type: 'truncate' }));
   }
 
-  async deleteIndex({ indexName }: { indexName: string }): Promise<void> {
-    await this.#changeIndex(indexName, (_stored, holder) => holder.delete(indexName));
+  async deleteIndex(params: IndexParams): Promise<void> {
+    await this.#changeIndex(params, (_stored, holder) => holder.delete(params.indexName));
   }
 
   /** Waits for changes under way, closes the files and lets other processes write. The store can be used again afterwards. */
@@ -187,28 +193,35 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     return this.#holder;
   }
 
-  async #require(indexName: string): Promise<StoredIndex> {
+  async #require({ indexName, signal }: IndexParams): Promise<StoredIndex> {
     requireIndexName(indexName, longestIndexName);
+    signal?.throwIfAborted();
     const holder = await this.#open();
     const stored = await holder.find(indexName);
     if (!stored) throw indexNotFound(indexName, await holder.list());
+    signal?.throwIfAborted();
     return stored;
   }
 
   async #changeIndex<Result>(
-    indexName: string,
+    { indexName, signal }: IndexParams,
     change: (stored: StoredIndex, holder: IndexHolder) => Promise<Result>,
   ): Promise<Result> {
     requireIndexName(indexName, longestIndexName);
     return this.#change(async (holder) => {
       const stored = await holder.findToWrite(indexName);
       if (!stored) throw indexNotFound(indexName, await holder.list());
+      signal?.throwIfAborted();
       return change(stored, holder);
-    });
+    }, signal);
   }
 
-  #change<Result>(change: (holder: IndexHolder) => Promise<Result>): Promise<Result> {
-    const done = this.#changes.then(async () => change(await this.#open()));
+  /** A change can be called off until its turn comes, not halfway. */
+  #change<Result>(change: (holder: IndexHolder) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const done = this.#changes.then(async () => {
+      signal?.throwIfAborted();
+      return change(await this.#open());
+    });
     this.#changes = done.catch(() => undefined);
     return done;
   }

@@ -34,6 +34,10 @@ function createRandom(seed: number): () => number {
 
 const idOf = (row: number): string => `id-${(row * 7919) % 10_007}`;
 
+function mark({ count }: VectorTable, accept: (row: number) => boolean): Uint8Array {
+  return Uint8Array.from({ length: count }, (_, row) => (accept(row) ? 1 : 0));
+}
+
 function byHand(table: VectorTable, query: Float32Array, k: number, accept: (row: number) => boolean): number[] {
   const norm = Math.sqrt(dot(query, 0, query, dimension));
   const best = new TopK(k, idOf);
@@ -55,7 +59,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           const random = createRandom(seed);
           const query = table.row(row).map((value) => value + 0.02 * (random() - 0.5));
           const accept = (candidate: number): boolean => candidate % every === 0;
-          const found = nearestRows({ table, query, k, accept, idOf });
+          const found = nearestRows({ table, query, k, allowed: mark(table, accept), idOf });
           expect(found.map((candidate) => candidate.row)).toEqual(byHand(table, query, k, accept));
         },
       ),

@@ -1,14 +1,17 @@
+import { TopK, type Candidate } from '../../retrieval/top-k.js';
 import type { QuantisedRows } from './kernel/quantised-rows.js';
 import { LargestNumbers } from './largest-numbers.js';
-import { TopK, type Candidate } from '../../retrieval/top-k.js';
 import { dot, type VectorTable } from './vector-table.js';
+
+/** Where a filter leaves less than this share of the rows, comparing those exactly is faster than estimating all. */
+const fewRows = 1 / 16;
 
 export interface NearestRowsOptions {
   table: VectorTable;
   query: Float32Array;
   k: number;
-  /** Rows that may be found; default all. */
-  accept?: ((row: number) => boolean) | undefined;
+  /** 1 for each row that may be found; default all. */
+  allowed?: Uint8Array | undefined;
   /** Decides between rows of equal similarity. */
   idOf: (row: number) => string;
 }
@@ -19,22 +22,45 @@ export interface NearestRowsOptions {
  * Large tables are first compared as small integers. A row is left out then only if even the most that it could reach is less
  * than what `k` others reach at least; all others are compared exactly.
  */
-export function nearestRows({ table, query, k, accept, idOf }: NearestRowsOptions): Candidate[] {
+export function nearestRows({ table, query, k, allowed, idOf }: NearestRowsOptions): Candidate[] {
   const queryNorm = Math.sqrt(dot(query, 0, query, table.dimension));
   const best = new TopK(k, idOf);
-  // Without a direction every row is equally similar, and nothing can be left out.
-  const quantised = queryNorm === 0 ? undefined : table.quantised();
-  const rows = quantised ? possibleRows({ table, query, k, accept }, quantised, queryNorm) : allRows(table, accept);
-  for (const row of rows) best.offer(row, table.similarity(row, query, queryNorm));
+  for (const row of rowsToCompare(table, query, queryNorm, k, allowed)) {
+    best.offer(row, table.similarity(row, query, queryNorm));
+  }
   return best.toSorted();
 }
 
-function* allRows({ count }: VectorTable, accept: NearestRowsOptions['accept']): Generator<number> {
-  for (let row = 0; row < count; row += 1) if (!accept || accept(row)) yield row;
+function rowsToCompare(
+  table: VectorTable,
+  query: Float32Array,
+  queryNorm: number,
+  k: number,
+  allowed: Uint8Array | undefined,
+): Iterable<number> {
+  const few = allowed && listIfFew(allowed, table.count * fewRows);
+  if (few) return few;
+  // Without a direction every row is equally similar, and nothing can be left out.
+  const quantised = queryNorm === 0 ? undefined : table.quantised();
+  return quantised ? possibleRows({ table, query, k, allowed }, quantised, queryNorm) : allRows(table, allowed);
+}
+
+/** The rows that are allowed, `undefined` if there are many. */
+function listIfFew(allowed: Uint8Array, most: number): number[] | undefined {
+  const rows: number[] = [];
+  for (let row = allowed.indexOf(1); row !== -1; row = allowed.indexOf(1, row + 1)) {
+    if (rows.length >= most) return undefined;
+    rows.push(row);
+  }
+  return rows;
+}
+
+function* allRows({ count }: VectorTable, allowed: Uint8Array | undefined): Generator<number> {
+  for (let row = 0; row < count; row += 1) if (allowed?.[row] !== 0) yield row;
 }
 
 function possibleRows(
-  { table, query, k, accept }: Omit<NearestRowsOptions, 'idOf'>,
+  { table, query, k, allowed }: Omit<NearestRowsOptions, 'idOf'>,
   quantised: QuantisedRows,
   queryNorm: number,
 ): number[] {
@@ -52,7 +78,7 @@ function possibleRows(
         error *= 2;
       }
       if (estimate + error < lowest.smallest) continue;
-      if (accept && !accept(row)) continue;
+      if (allowed?.[row] === 0) continue;
       lowest.offer(estimate - error);
       rows.push(row);
       highest.push(estimate + error);

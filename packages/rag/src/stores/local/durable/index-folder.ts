@@ -37,7 +37,8 @@ export class IndexFolder implements IndexHolder {
       await log.close();
     }
     if (!(await this.list()).includes(name)) return undefined;
-    return this.#load(name, () => IndexLog.open(this.#file(name)));
+    // Whoever else asked in the meantime has begun to load it.
+    return this.#logs.get(name) ?? this.#load(name, () => IndexLog.open(this.#file(name)));
   }
 
   async create(header: IndexHeader): Promise<void> {

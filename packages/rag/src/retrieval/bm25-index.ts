@@ -1,0 +1,181 @@
+import { CountedTexts } from './counted-texts.js';
+import { lexicalTerms } from './lexical-terms.js';
+import { buildPostings, type Postings } from './postings.js';
+import { TopK } from './top-k.js';
+
+/** How soon further occurrences of a word in a text stop to count. */
+const k1 = 1.2;
+/** How much the length of a text is held against it. */
+const b = 0.75;
+/** Until so many texts changed they are compared one by one; sorting all in would take longer. */
+const minFresh = 1024;
+const freshShare = 1 / 16;
+
+export interface Bm25Options {
+  /** The terms of a text or a question. Default: English stems without stop words; words of other languages as they are. */
+  toTerms?: (text: string) => string[];
+}
+
+export interface Bm25SearchOptions {
+  limit: number;
+  /** Documents that may be found; default all. */
+  accept?: ((doc: number) => boolean) | undefined;
+  /** Decides between documents of equal score. */
+  idOf: (doc: number) => string;
+}
+
+export interface Bm25Match {
+  readonly doc: number;
+  /** The share of the largest score that any text could reach for the question: above 0, below 1. */
+  readonly score: number;
+}
+
+/** A term of a question. */
+interface QueryTerm {
+  readonly number: number;
+  /** How rare it is, times how often the question names it. */
+  readonly weight: number;
+}
+
+/**
+ * Finds texts by words, ordered exactly by BM25: `k1 = 1.2`, `b = 0.75`, `idf = ln(1 + (N − df + 0.5) / (df + 0.5))`; a word of the
+ * question counts as often as it occurs there.
+ *
+ * Documents are numbers of the caller's, best small ones. They can be added, replaced and removed at any time; every search sees
+ * them as they are, and no frequency or length is an estimate.
+ *
+ * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
+ */
+export class Bm25Index {
+  readonly #toTerms: (text: string) => string[];
+  #texts = new CountedTexts();
+  readonly #slotOfDoc = new Map<number, number>();
+  /** The texts that were there at the last sorting, by term; later ones are in the slots behind. */
+  #postings: Postings = buildPostings(this.#texts);
+  #removed = 0;
+  /** Sums of a search in progress, by slot: all 0 between searches. */
+  #scores = new Float64Array(0);
+
+  constructor({ toTerms = lexicalTerms }: Bm25Options = {}) {
+    this.#toTerms = toTerms;
+  }
+
+  /** Documents that are there. */
+  get count(): number {
+    return this.#texts.count;
+  }
+
+  /** Adds a document, or replaces its text. */
+  set(doc: number, text: string): void {
+    this.delete(doc);
+    this.#slotOfDoc.set(doc, this.#texts.append(doc, this.#toTerms(text)));
+  }
+
+  /** Removes a document, if it is there. */
+  delete(doc: number): void {
+    const slot = this.#slotOfDoc.get(doc);
+    if (slot === undefined) return;
+    this.#texts.remove(slot);
+    this.#slotOfDoc.delete(doc);
+    this.#removed += 1;
+  }
+
+  /** Gives a document another number, which must be free. */
+  move(from: number, to: number): void {
+    const slot = this.#slotOfDoc.get(from);
+    if (slot === undefined) return;
+    this.#slotOfDoc.delete(from);
+    this.#slotOfDoc.set(to, slot);
+    this.#texts.docs[slot] = to;
+  }
+
+  /** Documents that share a term with the question, best first, equal ones by id. */
+  search(text: string, { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
+    this.#sortIfWorthIt();
+    const { terms, largest } = this.#toQuery(text);
+    if (terms.length === 0) return [];
+    const found = new TopK(limit, idOf);
+    const docs = this.#texts.docs;
+    for (const slot of this.#sumUp(terms)) {
+      const doc = docs[slot] as number;
+      if (doc !== -1 && (!accept || accept(doc))) found.offer(doc, this.#scores[slot] as number);
+      this.#scores[slot] = 0;
+    }
+    return found.toSorted().map(({ row, similarity }) => ({ doc: row, score: similarity / largest }));
+  }
+
+  /** @returns the terms that some text holds, and what a text could reach at most that repeated all of them for ever */
+  #toQuery(text: string): { terms: QueryTerm[]; largest: number } {
+    const counts = new Map<string, number>();
+    for (const term of this.#toTerms(text)) counts.set(term, (counts.get(term) ?? 0) + 1);
+    const terms: QueryTerm[] = [];
+    let largest = 0;
+    for (const [term, count] of counts) {
+      const number = this.#texts.number(term);
+      const frequency = number === undefined ? 0 : this.#texts.frequency(number);
+      const weight = count * Math.log(1 + (this.count - frequency + 0.5) / (frequency + 0.5));
+      largest += weight * (k1 + 1);
+      if (number !== undefined && frequency > 0) terms.push({ number, weight });
+    }
+    return { terms, largest };
+  }
+
+  /** Adds up the scores of all texts that hold one of the terms. @returns their slots */
+  #sumUp(terms: readonly QueryTerm[]): number[] {
+    if (this.#scores.length < this.#texts.slots) this.#scores = new Float64Array(this.#texts.slots * 2);
+    const scores = this.#scores;
+    const { lengths, averageLength } = this.#texts;
+    const touched: number[] = [];
+    const add = (slot: number, count: number, weight: number): void => {
+      const length = lengths[slot] as number;
+      if (scores[slot] === 0) touched.push(slot);
+      (scores[slot] as number) += (weight * count * (k1 + 1)) / (count + k1 * (1 - b + (b * length) / averageLength));
+    };
+    const { starts, slotOf, countOf, slots } = this.#postings;
+    for (const { number, weight } of terms) {
+      const end = starts[number + 1] ?? 0;
+      for (let at = starts[number] ?? 0; at < end; at += 1) add(slotOf[at] as number, countOf[at] as number, weight);
+    }
+    this.#sumUpFresh(terms, slots, add);
+    return touched;
+  }
+
+  /** Texts that came after the last sorting. The terms are added in the same order as above, so that equal texts get equal sums. */
+  #sumUpFresh(
+    terms: readonly QueryTerm[],
+    firstSlot: number,
+    add: (slot: number, count: number, weight: number) => void,
+  ): void {
+    const texts = this.#texts;
+    if (firstSlot === texts.slots) return;
+    const { pairs } = texts;
+    const placeOf = new Int32Array(texts.terms).fill(-1);
+    for (const [place, { number }] of terms.entries()) placeOf[number] = place;
+    const counts = new Int32Array(terms.length);
+    for (let slot = firstSlot; slot < texts.slots; slot += 1) {
+      counts.fill(0);
+      const end = texts.start(slot + 1);
+      for (let at = texts.start(slot); at < end; at += 2) {
+        const place = placeOf[pairs[at] as number] as number;
+        if (place !== -1) counts[place] = pairs[at + 1] as number;
+      }
+      for (const [place, { weight }] of terms.entries()) {
+        const count = counts[place] as number;
+        if (count > 0) add(slot, count, weight);
+      }
+    }
+  }
+
+  #sortIfWorthIt(): void {
+    const fresh = this.#texts.slots - this.#postings.slots;
+    const worthIt = Math.max(minFresh, this.#postings.slots * freshShare);
+    if (fresh < worthIt && this.#removed < Math.max(minFresh, this.count)) return;
+    if (this.#removed > 0) {
+      this.#texts = this.#texts.compact();
+      const { docs, slots } = this.#texts;
+      for (let slot = 0; slot < slots; slot += 1) this.#slotOfDoc.set(docs[slot] as number, slot);
+      this.#removed = 0;
+    }
+    this.#postings = buildPostings(this.#texts);
+  }
+}

@@ -1,0 +1,95 @@
+import { evaluateFilter, type FieldPath, type Filter } from '../../filter/index.js';
+import { fieldReader } from '../../filter/read-field.js';
+import { MetadataColumn, type ColumnFilter } from './metadata-column.js';
+
+/** A filter could name any number of fields; those that were asked for last keep their columns. */
+const maxColumns = 64;
+
+/**
+ * Finds the rows that pass a filter, by columns of the fields it names. A column is made when a filter first asks for its field, and
+ * then follows every change.
+ *
+ * What columns cannot decide, such as patterns, is evaluated row by row, where everything else is true.
+ */
+export class RowSelection {
+  readonly #metadataOf: (row: number) => unknown;
+  readonly #columns = new Map<string, MetadataColumn>();
+
+  constructor(metadataOf: (row: number) => unknown) {
+    this.#metadataOf = metadataOf;
+  }
+
+  /** A row was added or has changed. */
+  set(row: number): void {
+    for (const column of this.#columns.values()) column.set(row, this.#metadataOf(row));
+  }
+
+  /** A row has taken the place of another. */
+  move(from: number, to: number): void {
+    for (const column of this.#columns.values()) column.move(from, to);
+  }
+
+  /** 1 for each of the first `count` rows that passes. */
+  select(filter: Filter, count: number): Uint8Array {
+    return this.#select(filter, count, undefined);
+  }
+
+  #select(filter: Filter, count: number, within: Uint8Array | undefined): Uint8Array {
+    switch (filter.kind) {
+      case 'and': {
+        // The cheap conditions first: the others look only at what is left.
+        const parts = filter.filters.toSorted((a, b) => Number(!hasColumns(a)) - Number(!hasColumns(b)));
+        let left = within;
+        for (const part of parts) left = this.#select(part, count, left);
+        return left ?? new Uint8Array(count).fill(1);
+      }
+      case 'or': {
+        const found = new Uint8Array(count);
+        for (const part of filter.filters) {
+          const rows = this.#select(part, count, within);
+          for (let row = 0; row < count; row += 1) if (rows[row] === 1) found[row] = 1;
+        }
+        return found;
+      }
+      case 'not': {
+        const rows = this.#select(filter.filter, count, within);
+        const others = new Uint8Array(count);
+        for (let row = 0; row < count; row += 1) if (rows[row] === 0 && within?.[row] !== 0) others[row] = 1;
+        return others;
+      }
+      default: {
+        const found = new Uint8Array(count);
+        if (isColumnFilter(filter)) this.#column(filter.path, count).select(filter, found, within);
+        else {
+          for (let row = 0; row < count; row += 1)
+            if (within?.[row] !== 0 && evaluateFilter(filter, this.#metadataOf(row))) found[row] = 1;
+        }
+        return found;
+      }
+    }
+  }
+
+  #column(path: FieldPath, count: number): MetadataColumn {
+    const key = JSON.stringify(path);
+    let column = this.#columns.get(key);
+    this.#columns.delete(key);
+    if (!column || column.size > 4 * count + 1000) {
+      column = new MetadataColumn(fieldReader(path), count);
+      for (let row = 0; row < count; row += 1) column.set(row, this.#metadataOf(row));
+    }
+    this.#columns.set(key, column);
+    const [oldest] = this.#columns.keys();
+    if (this.#columns.size > maxColumns && oldest !== undefined) this.#columns.delete(oldest);
+    return column;
+  }
+}
+
+function isColumnFilter(filter: Filter): filter is ColumnFilter {
+  // Inside a list, where paths may be empty, filters are evaluated whole.
+  return filter.kind === 'equal' || filter.kind === 'in' || filter.kind === 'order' || filter.kind === 'exists';
+}
+
+function hasColumns(filter: Filter): boolean {
+  if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.every(hasColumns);
+  return filter.kind === 'not' ? hasColumns(filter.filter) : isColumnFilter(filter);
+}
