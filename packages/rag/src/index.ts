@@ -108,3 +108,4 @@ export {
   type GraphSnapshot,
   type RankedNode,
 } from './graph/graph-rag.js';
+export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/view/graph-view.js';

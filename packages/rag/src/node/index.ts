@@ -5,3 +5,4 @@ export {
   type SkippedFile,
   type SkipReason,
 } from './load-documents.js';
+export { graphToHtml } from '../graph/view/graph-to-html.js';

@@ -1,0 +1,117 @@
+import { escapeHtml } from './escape-html.js';
+import type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph-view.js';
+
+/** Connections listed below a passage at most. */
+const listedEdges = 12;
+
+/** What the page says without its script: the question and, below it, every passage with the reasons it was found for. */
+export function pageBody(view: GraphView): string {
+  const names = new Map(view.nodes.map(({ id, title }, position) => [id, { title, anchor: `passage-${position}` }]));
+  const nodes = new Map(view.nodes.map((node) => [node.id, node]));
+  const edges = edgesOfNodes(view.edges);
+  const ranked = new Set(view.ranking.map(({ id }) => id));
+  const entry = (node: GraphViewNode, position: number, rank?: GraphViewRank): string =>
+    passage({ node, position, rank, edges: edges.get(node.id) ?? [], names });
+  const found = view.ranking.flatMap((rank, position) => {
+    const node = nodes.get(rank.id);
+    return node ? [entry(node, position, rank)] : [];
+  });
+  const others = view.nodes.filter(({ id }) => !ranked.has(id)).map((node) => entry(node, -1));
+  const kinds = [...new Set(view.edges.map(({ kind }) => kind))].toSorted();
+  return `<header>
+<p class="overline">Question</p>
+<h1>${escapeHtml(view.query)}</h1>
+</header>
+<main>
+<section class="stage" aria-label="Graph">
+<div id="graph" role="img" aria-label="${escapeHtml(summary(view))}"></div>
+<fieldset class="legend" id="kinds" hidden><legend>Connections</legend>
+${kinds.map((kind) => `<label><input type="checkbox" value="${escapeHtml(kind)}" checked><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}</label>`).join('\n')}
+</fieldset>
+<p class="key" aria-hidden="true"><i class="seed"></i>matches the question<i class="reached"></i>found through connections<i class="near"></i>connected, not found</p>
+<div class="zoom" id="zoom" hidden><button type="button" data-zoom="in" aria-label="Zoom in">+</button><button type="button" data-zoom="out" aria-label="Zoom out">−</button><button type="button" data-zoom="fit">Fit</button></div>
+</section>
+<aside aria-label="Passages">
+<search><label for="search">Search the passages</label><input id="search" type="search" autocomplete="off" placeholder="Words of a passage"></search>
+<p id="matches" role="status"></p>
+<h2>Found</h2>
+<ol id="found">${found.join('\n')}</ol>
+${others.length > 0 ? `<h2>Connected, not found</h2>\n<ul id="others">${others.join('\n')}</ul>` : ''}
+</aside>
+</main>`;
+}
+
+function summary({ nodes, edges, ranking }: GraphView): string {
+  return `A graph of ${nodes.length} passages and ${edges.length} connections. The list beside it holds the same: ${ranking.length} passages found, with the reasons.`;
+}
+
+interface Passage {
+  node: GraphViewNode;
+  /** From 0; -1 when the passage was not found. */
+  position: number;
+  rank: GraphViewRank | undefined;
+  edges: readonly GraphViewEdge[];
+  names: Names;
+}
+
+type Names = ReadonlyMap<string, { readonly title: string; readonly anchor: string }>;
+
+function passage({ node, position, rank, edges, names }: Passage): string {
+  const kind = node.seedScore !== undefined ? 'seed' : rank ? 'reached' : 'near';
+  const score = rank
+    ? `<span class="score"><meter min="0" max="1" value="${rank.score.toFixed(4)}"></meter>${rank.score.toFixed(2)}</span>`
+    : '';
+  return `<li><details class="${kind}" id="${names.get(node.id)?.anchor ?? ''}"><summary>${
+    rank ? `<b>${position + 1}</b>` : ''
+  }<span class="title">${escapeHtml(node.title)}</span>${score}</summary>
+${node.source === undefined ? '' : `<p class="source">${escapeHtml(node.source)}</p>`}
+<p class="text">${escapeHtml(node.text)}</p>
+${rank || node.seedScore !== undefined ? `<h3>Why</h3>${reasons(node, rank, names)}` : ''}
+${
+  edges.length > 0
+    ? `<h3>Connections</h3><ul class="edges">${edges
+        .slice(0, listedEdges)
+        .map((edge) => connection(edge, node.id, names))
+        .join('')}</ul>`
+    : ''
+}
+${edges.length > listedEdges ? `<p class="more">and ${edges.length - listedEdges} more</p>` : ''}
+</details></li>`;
+}
+
+function reasons({ seedScore }: GraphViewNode, rank: GraphViewRank | undefined, names: Names): string {
+  const steps = rank?.path ?? [];
+  const direct = seedScore === undefined ? '' : `<p>It matches the question (${seedScore.toFixed(2)}).</p>`;
+  if (steps.length === 0) return direct;
+  const first = steps[0] as GraphViewEdge;
+  return `${direct}<ol class="path"><li>${linkTo(first.from, names)} matches the question</li>${steps
+    .map(
+      ({ to, kind, reason }) =>
+        `<li><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}: ${escapeHtml(reason)} → ${linkTo(to, names)}</li>`,
+    )
+    .join('')}</ol>`;
+}
+
+function connection(edge: GraphViewEdge, id: string, names: Names): string {
+  const other = edge.from === id ? edge.to : edge.from;
+  return `<li><i data-kind="${escapeHtml(edge.kind)}"></i>${linkTo(other, names)} <span>${escapeHtml(edge.kind)}: ${escapeHtml(edge.reason)}</span></li>`;
+}
+
+/** Works as a jump within the list where the script does not run. */
+function linkTo(id: string, names: Names): string {
+  const { title, anchor } = names.get(id) ?? { title: id, anchor: '' };
+  return `<a href="#${anchor}">${escapeHtml(title)}</a>`;
+}
+
+/** Those of each node, the heaviest first. */
+function edgesOfNodes(edges: readonly GraphViewEdge[]): Map<string, GraphViewEdge[]> {
+  const all = new Map<string, GraphViewEdge[]>();
+  for (const edge of edges.toSorted((a, b) => b.weight - a.weight)) {
+    for (const id of new Set([edge.from, edge.to])) {
+      const own = all.get(id);
+      if (own) own.push(edge);
+      else all.set(id, [edge]);
+    }
+  }
+  return all;
+}
