@@ -1,6 +1,7 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
 import { checkEmbeddings } from './check-embeddings.js';
+import { createLimit, type Limit } from './concurrency-limit.js';
 import type { Embedder } from './embedder.js';
 import { retry } from './retry.js';
 
@@ -9,18 +10,26 @@ export type EmbeddingProviderOptions = Record<string, Record<string, unknown>>;
 
 export interface ModelEmbedderOptions {
   providerOptions?: EmbeddingProviderOptions | undefined;
+  /** Attempts of each request after the first. Default 2. */
+  maxRetries?: number | undefined;
 }
 
-/** Calls in flight at once, where the model allows more than one. */
+/** Requests in flight at once, of all calls of one embedder, where the model allows more than one. */
 const maxParallelCalls = 4;
+/**
+ * In UTF-8. A token is at least one byte, so no request exceeds the 300,000 tokens that OpenAI allows. A text that is longer on
+ * its own is sent alone.
+ */
+const maxBytesPerCall = 300_000;
 
 /** An embedder over an AI SDK embedding model of any major version. */
 export function createModelEmbedder(
   id: string,
   resolveModel: () => EmbeddingModel | Promise<EmbeddingModel>,
-  { providerOptions }: ModelEmbedderOptions,
+  { providerOptions, maxRetries }: ModelEmbedderOptions,
 ): Embedder {
   let dimension: number | undefined;
+  let limit: Limit | undefined;
 
   async function embedBatch(
     model: EmbeddingModel,
@@ -28,7 +37,7 @@ export function createModelEmbedder(
     signal: AbortSignal | undefined,
   ): Promise<Float32Array[]> {
     const call = { values, ...(signal && { abortSignal: signal }), ...(providerOptions && { providerOptions }) };
-    const { embeddings } = await retry(() => model.doEmbed(call), signal);
+    const { embeddings } = await retry(() => model.doEmbed(call), { maxRetries, signal });
     const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension });
     dimension ??= vectors[0]?.length;
     return vectors;
@@ -45,8 +54,8 @@ export function createModelEmbedder(
       try {
         const model = await resolveModel();
         const batches = split(texts, await model.maxEmbeddingsPerCall);
-        const parallel = (await model.supportsParallelCalls) ? maxParallelCalls : 1;
-        return (await mapInOrder(batches, parallel, (batch) => embedBatch(model, batch, signal))).flat();
+        limit ??= createLimit((await model.supportsParallelCalls) ? maxParallelCalls : 1);
+        return (await embedBatches(batches, limit, (batch) => embedBatch(model, batch, signal))).flat();
       } catch (error) {
         signal?.throwIfAborted();
         if (isQuiverError(error)) throw error;
@@ -58,33 +67,45 @@ export function createModelEmbedder(
   };
 }
 
-function split(texts: readonly string[], limit: number | undefined): string[][] {
-  const size = typeof limit === 'number' && limit >= 1 ? Math.floor(limit) : texts.length;
+/** As many texts in each batch as the model takes, by number and by size. */
+function split(texts: readonly string[], maxTexts: number | undefined): string[][] {
+  const size = typeof maxTexts === 'number' && maxTexts >= 1 ? Math.floor(maxTexts) : texts.length;
   const batches: string[][] = [];
-  for (let start = 0; start < texts.length; start += size) batches.push(texts.slice(start, start + size));
-  return batches;
+  let batch: string[] = [];
+  let bytes = 0;
+  for (const text of texts) {
+    const length = encoder.encode(text).length;
+    if (batch.length > 0 && (batch.length === size || bytes + length > maxBytesPerCall)) {
+      batches.push(batch);
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(text);
+    bytes += length;
+  }
+  return [...batches, batch];
 }
 
-/** Runs at most `parallel` at once. After an error nothing new is begun. */
-async function mapInOrder<Item, Result>(
-  items: readonly Item[],
-  parallel: number,
-  run: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  let next = 0;
+const encoder = new TextEncoder();
+
+/** In order. After an error nothing new is begun. */
+async function embedBatches(
+  batches: readonly string[][],
+  limit: Limit,
+  embed: (batch: string[]) => Promise<Float32Array[]>,
+): Promise<Float32Array[][]> {
   let failed = false;
-  const worker = async (): Promise<void> => {
-    while (next < items.length && !failed) {
-      const index = next++;
-      try {
-        results[index] = await run(items[index] as Item);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));
-  return results;
+  return Promise.all(
+    batches.map((batch) =>
+      limit(async () => {
+        if (failed) return [];
+        try {
+          return await embed(batch);
+        } catch (error) {
+          failed = true;
+          throw error;
+        }
+      }),
+    ),
+  );
 }

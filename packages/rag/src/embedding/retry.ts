@@ -1,23 +1,32 @@
-/** Two more attempts, as the AI SDK makes by default. */
-const maxRetries = 2;
 const firstDelay = 500;
 const maxDelay = 60_000;
 
+export interface RetryOptions {
+  /** Attempts after the first. Default 2, as in the AI SDK. */
+  maxRetries?: number | undefined;
+  /** Whether an error may pass. Default: those that say so of themselves (`isRetryable`), as the AI SDK's do. */
+  isTransient?: (error: unknown) => boolean;
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * Calls again after errors that say of themselves that they may pass (`isRetryable`, as the AI SDK's errors do), waiting half a
- * second and then a second, or as long as the server asks.
+ * Calls again after errors that may pass, waiting half a second, one second and so on, a minute at most, or as long as the
+ * server asks.
  *
  * @throws the last error; the reason of `signal`
  */
-export async function retry<Result>(run: () => PromiseLike<Result>, signal: AbortSignal | undefined): Promise<Result> {
+export async function retry<Result>(
+  run: () => PromiseLike<Result>,
+  { maxRetries = 2, isTransient = isRetryable, signal }: RetryOptions = {},
+): Promise<Result> {
   for (let attempt = 0; ; attempt++) {
     signal?.throwIfAborted();
     try {
       return await run();
     } catch (error) {
       signal?.throwIfAborted();
-      if (attempt >= maxRetries || !isRetryable(error)) throw error;
-      await wait(requestedDelay(error) ?? firstDelay * 2 ** attempt, signal);
+      if (attempt >= maxRetries || !isTransient(error)) throw error;
+      await wait(requestedDelay(error) ?? Math.min(firstDelay * 2 ** attempt, maxDelay), signal);
     }
   }
 }
@@ -28,6 +37,7 @@ function isRetryable(error: unknown): boolean {
 
 /** From `retry-after-ms` or `retry-after` in seconds. A server that asks for more than a minute is not waited for any longer. */
 function requestedDelay(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
   const { responseHeaders: headers } = error as { responseHeaders?: Record<string, string | undefined> };
   const milliseconds = Number(headers?.['retry-after-ms'] ?? Number.NaN);
   const seconds = Number(headers?.['retry-after'] ?? Number.NaN);

@@ -1,3 +1,11 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
@@ -128,10 +136,97 @@ describe('ingest', () => {
       if (embed.mock.calls.length === 3) controller.abort(new Error('stopped by the user'));
       return lexical.embed(texts, options);
     });
-    await expect(run(documents, { batchSize: 4, signal: controller.signal })).rejects.toThrow('stopped by the user');
+    const slowly = { batchSize: 4, concurrency: 1, signal: controller.signal };
+    await expect(run(documents, slowly)).rejects.toThrow('stopped by the user');
     const before = (await stored()).length;
     expect(before).toBeGreaterThanOrEqual(8);
     expect(await run(documents)).toMatchObject({ unchanged: before, added: 20 - before });
+  });
+
+  it('stops a request to the model when it is aborted, and leaves nothing running', async () => {
+    const controller = new AbortController();
+    const aborted: unknown[] = [];
+    embed.mockImplementation(
+      (_texts, { signal } = {}) =>
+        new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => {
+            aborted.push(signal.reason);
+            reject(signal.reason as Error);
+          });
+        }),
+    );
+    setTimeout(() => controller.abort(new Error('enough')), 5);
+    const documents = Array.from({ length: 20 }, (_, n) => guide(`Text ${n}.`, `${n}.md`));
+    await expect(run(documents, { batchSize: 1, signal: controller.signal })).rejects.toThrow('enough');
+    expect(aborted).toHaveLength(4);
+    expect(embed).toHaveBeenCalledTimes(4);
+  });
+
+  it('can be aborted by a timer although neither store nor embedder ever waits', async () => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error('time is up')));
+    function* endless(): Generator<MDocument> {
+      for (let n = 0; ; n += 1) yield guide(`Text ${n}.`, `${n}.md`);
+    }
+    await expect(run(endless(), { batchSize: 10, signal: controller.signal })).rejects.toThrow('time is up');
+  });
+
+  it('embeds several batches at once, and no more than it is allowed', async () => {
+    let running = 0;
+    let most = 0;
+    const threeRun = new EventTarget();
+    const wait = once(threeRun, 'three');
+    embed.mockImplementation(async (texts, options) => {
+      most = Math.max(most, (running += 1));
+      if (running === 3) threeRun.dispatchEvent(new Event('three'));
+      await wait;
+      running -= 1;
+      return lexical.embed(texts, options);
+    });
+    const documents = Array.from({ length: 40 }, (_, n) => guide(`Text ${n}.`, `${n}.md`));
+    expect(await run(documents, { batchSize: 4, concurrency: 3 })).toMatchObject({ added: 40 });
+    expect(most).toBe(3);
+    await expect(run(documents, { concurrency: 0 })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+  });
+
+  it('tries again what may pass, in the store and in the model', async () => {
+    const upsert = vi.spyOn(store, 'upsert');
+    upsert.mockRejectedValueOnce(Object.assign(new Error('connection reset'), { code: 'ECONNRESET' }));
+    const slowDown = { isRetryable: true, responseHeaders: { 'retry-after-ms': '1' } };
+    embed.mockRejectedValueOnce(Object.assign(new Error('slow down'), slowDown));
+    expect(await run([guide('One.')])).toMatchObject({ added: 1 });
+    expect([embed.mock.calls.length, upsert.mock.calls.length]).toEqual([2, 2]);
+
+    upsert.mockRejectedValue(Object.assign(new Error('terminated'), { code: '57P01' }));
+    await expect(run([guide('Two.')], { maxRetries: 0 })).rejects.toThrow('terminated');
+    expect(upsert).toHaveBeenCalledTimes(3);
+  });
+
+  it('knows the chunks of one source though its documents come far apart, as the pages of a file may', async () => {
+    const page = (n: number): MDocument => MDocument.fromText(`Page ${n}.`, { source: 'book.pdf', page: n });
+    const pages = [page(1), guide('Between.', 'a.md'), page(2), guide('After.', 'b.md'), page(3)];
+    await run(pages, { batchSize: 1 });
+    expect(await run(pages, { batchSize: 1 })).toMatchObject({ unchanged: 5, removed: 0 });
+    expect(await run([page(1), page(3)], { batchSize: 1 })).toMatchObject({ unchanged: 2, removed: 1 });
+    expect(await stored()).toEqual(['After.', 'Between.', 'Page 1.', 'Page 3.']);
+  });
+
+  it('leaves alone what others stored under the same source', async () => {
+    await run([guide('One.')]);
+    const vectors = await lexical.embed(['By hand.']);
+    const metadata = [{ source: 'guide.md' }];
+    await store.upsert({ indexName, ids: ['mine'], vectors, metadata, documents: ['By hand.'] });
+    expect(await run([guide('Two.')])).toMatchObject({ added: 1, removed: 1 });
+    expect(await stored()).toEqual(['By hand.', 'Two.']);
+  });
+
+  it('asks the store only about the chunks it was given, and about their sources', async () => {
+    await run([guide('One.', 'a.md'), guide('Two.', 'b.md')]);
+    const get = vi.spyOn(store, 'get');
+    const scan = vi.spyOn(store, 'scan');
+    await run([guide('One.', 'a.md')]);
+    expect(get.mock.calls.flatMap(([{ ids }]) => ids)).toHaveLength(1);
+    expect(scan.mock.calls.at(-1)?.[0]).toMatchObject({ filter: { source: { $in: ['a.md'] } } });
   });
 
   it('keeps the old chunks when embedding the new ones fails', async () => {
@@ -139,5 +234,48 @@ describe('ingest', () => {
     embed.mockRejectedValueOnce(new Error('quota exceeded'));
     await expect(run([guide('New text.')])).rejects.toThrow('quota exceeded');
     expect(await stored()).toEqual(['Old text.']);
+  });
+});
+
+/** Runs a program beside this file, on the sources. */
+function start(
+  program: string,
+  nodeOptions: string[],
+  ...programArguments: string[]
+): ChildProcessByStdio<null, Readable, null> {
+  const file = fileURLToPath(new URL(program, import.meta.url));
+  const hooks = new URL('../../../../scripts/source-hooks.mjs', import.meta.url).href;
+  const options = ['--conditions=@quiver/source', '--import', hooks, ...nodeOptions];
+  return spawn(process.execPath, [...options, file, ...programArguments], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+describe('a process', () => {
+  it('that is killed leaves an index from which the next run goes on', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'quiver-ingest-'));
+    try {
+      const child = start('killed-ingest.fixture.ts', [], path);
+      let batches = 0;
+      for await (const text of child.stdout.setEncoding('utf8')) {
+        if ((batches += (text as string).split('\n').length - 1) >= 5) break;
+      }
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      await using durable = new LocalVector({ path });
+      const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
+      const small = createLexicalEmbedder({ dimension: 64 });
+      const resume = { store: durable, embedder: small, cleanup: 'all' } as const;
+      const report = await run(texts, resume);
+      expect(report.unchanged).toBeGreaterThanOrEqual(250);
+      expect(report.unchanged + report.added).toBe(1000);
+      expect(await run(texts, resume)).toMatchObject({ unchanged: 1000, removed: 0 });
+    } finally {
+      await rm(path, { recursive: true, force: true });
+    }
+  });
+
+  it('needs little memory for 200,000 chunks, whose texts and vectors take 350 MB', async () => {
+    const child = start('streamed-ingest.fixture.ts', ['--max-old-space-size=24']);
+    const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    expect(output).toBe('200000');
   });
 });

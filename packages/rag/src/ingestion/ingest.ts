@@ -2,20 +2,17 @@ import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunk-options.js';
 import type { MDocument } from '../document/document.js';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
-import type { VectorMetric, VectorStore } from '../store/index.js';
-import { compareChunk, readKnownChunks, storeMovedChunks, storeNewChunks, type IngestTarget } from './stored-chunks.js';
-
-export interface IngestProgress {
-  /** Documents that are chunked, embedded and stored. */
-  documents: number;
-  /** Known only when `documents` was given as an array. */
-  totalDocuments?: number;
-  /** Chunks that were embedded and stored so far. */
-  added: number;
-  unchanged: number;
-}
+import { invalidArgument } from '../store/check-arguments.js';
+import type { VectorMetric, VectorStore } from '../store/vector-store.js';
+import { createIdSet, type IdSet } from './id-set.js';
+import { askStore, requireSameEmbedder, type IngestTarget } from './ingest-target.js';
+import { removeVanished } from './remove-vanished.js';
+import { runAhead } from './run-ahead.js';
+import { createSourceSet, type SourceSet } from './source-set.js';
+import { storeChunks } from './store-chunks.js';
 
 export interface IngestReport {
+  /** Documents of which everything is stored. */
   documents: number;
   /** New or changed chunks: embedded and stored. */
   added: number;
@@ -24,6 +21,12 @@ export interface IngestReport {
   unchanged: number;
   /** Chunks of earlier runs that their document no longer holds. */
   removed: number;
+}
+
+/** The report so far. */
+export interface IngestProgress extends IngestReport {
+  /** Known only when `documents` was given as an array. */
+  totalDocuments?: number;
 }
 
 export interface IngestOptions {
@@ -43,10 +46,15 @@ export interface IngestOptions {
    * hold. `'all'`: everything else in the index too, so that it mirrors `documents`. `'none'`: nothing.
    */
   cleanup?: 'source' | 'all' | 'none';
-  /** Chunks that are embedded and stored at once. Default 256. */
+  /** Chunks that are compared, embedded and stored at once. Default 256. */
   batchSize?: number;
+  /** Batches at work at once. Default 4. */
+  concurrency?: number;
+  /** Attempts after the first, where an error of the model or the store may pass: half a second later, one second, and so on. Default 5. */
+  maxRetries?: number;
+  /** Called after each batch, and while chunks are removed. */
   onProgress?: (progress: IngestProgress) => void;
-  /** Stops between two batches. What was stored so far stays, and the next run goes on from there. */
+  /** Stops at once, also a request to the model. What was stored so far stays, and the next run goes on from there. */
   signal?: AbortSignal;
 }
 
@@ -56,64 +64,97 @@ export interface IngestOptions {
  *
  * A chunk is known by its text and its document's metadata. Its vector is made from its headings and text, and reused as long
  * as these are the same. Beside its own metadata, each chunk gets `embedder`, the id of what made its vector. New chunks are
- * stored before old ones are removed: an interrupted run leaves an index that still answers.
+ * stored before old ones are removed: a run that was aborted or killed leaves an index that still answers, and the next one goes
+ * on from there.
+ *
+ * Documents are read as they are needed, so an iterable of any length will do. Memory holds `batchSize` × `concurrency` chunks,
+ * one document, and 16 to 48 bytes for each chunk that was seen.
  *
  * @throws the reason of `signal`; `INGEST_EMBEDDER_CHANGED` when the index was made with another embedder;
- *   `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`; whatever store and embedder throw
+ *   `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`; `VECTOR_ARGUMENT_INVALID` for a number that is
+ *   none; whatever store, embedder and `documents` throw
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
-  const { documents, store, indexName, chunkOptions = {}, cleanup = 'source', batchSize = 256, signal } = options;
-  const target: IngestTarget = {
-    store,
-    indexName,
-    embedder: toEmbedder(options.embedder),
-    metric: options.metric ?? 'cosine',
-    signal,
-  };
-  const known = await readKnownChunks(target);
+  const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;
+  for (const [name, value] of Object.entries({ batchSize, concurrency })) {
+    if (!Number.isInteger(value) || value < 1)
+      throw invalidArgument(`${name} must be a positive integer, not ${String(value)}.`);
+  }
+  const target = await openTarget(options);
+  const seen = createIdSet();
+  const sources = createSourceSet();
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
   const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
-  const seen = new Set<string>();
-  const sources = new Set<unknown>();
-  let waiting: Record<'new' | 'moved', Chunk[]> = { new: [], moved: [] };
+  const tell = (): void => onProgress?.({ ...report, ...total });
 
-  const storeWaiting = async (): Promise<void> => {
-    signal?.throwIfAborted();
-    await storeNewChunks(target, waiting.new);
-    await storeMovedChunks(target, waiting.moved);
-    report.added += waiting.new.length;
-    report.moved += waiting.moved.length;
-    waiting = { new: [], moved: [] };
-    options.onProgress?.({ documents: report.documents, ...total, added: report.added, unchanged: report.unchanged });
-  };
+  const batches = toBatches(documents, { seen, sources, batchSize, chunkOptions: options.chunkOptions });
+  const store = async (batch: Batch, batchSignal: AbortSignal): Promise<typeof report> => ({
+    ...(await storeChunks(target, batch.chunks, batchSignal)),
+    documents: batch.documents,
+    removed: 0,
+  });
+  for await (const counts of runAhead(batches, concurrency, store, signal)) {
+    for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
+    tell();
+  }
 
+  if (cleanup !== 'none' && target.isUpdate) {
+    const kept = { seen, signal, ...(cleanup === 'source' && { sources }) };
+    for await (const removed of removeVanished(target, kept)) {
+      report.removed = removed;
+      tell();
+    }
+  }
+  return report;
+}
+
+async function openTarget(options: IngestOptions): Promise<IngestTarget> {
+  const { store, indexName, metric = 'cosine', maxRetries = 5, signal } = options;
+  const embedder = toEmbedder(options.embedder, { maxRetries });
+  const existing = await askStore({ store, maxRetries }, (vectors) => vectors.listIndexes(), signal);
+  const target = { store, indexName, embedder, metric, maxRetries, isUpdate: existing.includes(indexName) };
+  if (target.isUpdate) await requireSameEmbedder(target, signal);
+  return target;
+}
+
+interface Batch {
+  /** With different ids. */
+  chunks: Chunk[];
+  /** Documents that end with it. */
+  documents: number;
+}
+
+interface BatchOptions {
+  seen: IdSet;
+  sources: SourceSet;
+  batchSize: number;
+  chunkOptions: ChunkParams | undefined;
+}
+
+async function* toBatches(
+  documents: IngestOptions['documents'],
+  { seen, sources, batchSize, chunkOptions = {} }: BatchOptions,
+): AsyncGenerator<Batch> {
+  let batch: Batch = { chunks: [], documents: 0 };
   for await (const document of documents) {
     // Read from the document itself: one that has become empty has no chunks to tell its source.
     for (const { metadata } of document.sources) {
       if (metadata['source'] !== undefined) sources.add(metadata['source']);
     }
     for (const chunk of await document.chunk(chunkOptions)) {
-      if (seen.has(chunk.id)) continue;
-      seen.add(chunk.id);
-      const state = compareChunk(chunk, known.get(chunk.id), target.embedder);
-      if (state === 'unchanged') report.unchanged += 1;
-      else waiting[state].push(chunk);
-      if (waiting.new.length + waiting.moved.length >= batchSize) await storeWaiting();
+      if (!seen.add(chunk.id)) continue;
+      batch.chunks.push(chunk);
+      if (batch.chunks.length < batchSize) continue;
+      yield batch;
+      batch = { chunks: [], documents: 0 };
+      await letOthersRun();
     }
-    report.documents += 1;
-    if (report.documents % documentsPerProgress === 0) await storeWaiting();
+    batch.documents += 1;
   }
-  await storeWaiting();
-
-  if (cleanup !== 'none') {
-    const vanished = [...known].filter(
-      ([id, { source }]) => !seen.has(id) && (cleanup === 'all' || sources.has(source)),
-    );
-    if (vanished.length > 0) await store.deleteVectors({ indexName, ids: vanished.map(([id]) => id) });
-    report.removed = vanished.length;
-  }
-  return report;
+  if (batch.documents > 0 || batch.chunks.length > 0) yield batch;
 }
 
-/** Without changes nothing else would tell how far a long run is. */
-const documentsPerProgress = 32;
+/** Timers and signals get their turn, also when neither store nor embedder ever waits. */
+function letOthersRun(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
+}

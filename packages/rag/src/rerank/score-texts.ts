@@ -1,8 +1,8 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
+import { createLimit } from '../embedding/concurrency-limit.js';
 import { retry } from '../embedding/retry.js';
 import { askLanguageModel } from './ask-language-model.js';
-import { mapLimited } from './map-limited.js';
 import type { RelevanceModel, RelevanceScorer, RerankingModel } from './relevance-model.js';
 
 /** From 0 to 1, or why there is none. */
@@ -30,16 +30,17 @@ export async function scoreTexts(
     return scoreTexts(await resolveLanguageModel(model), query, texts, signal);
   }
   const { size, ask } = toAsk(model);
-  const parts = toParts(texts, size);
-  const scores = await mapLimited(parts, callsAtOnce, async (part): Promise<TextScore[]> => {
+  const limit = createLimit(callsAtOnce);
+  const judge = async (part: readonly string[]): Promise<TextScore[]> => {
     try {
-      const answer = await retry(() => ask(query, part, signal), signal);
+      const answer = await retry(() => ask(query, part, signal), { signal });
       return part.map((_, position) => toTextScore(answer[position]));
     } catch (error) {
       signal?.throwIfAborted();
       return part.map(() => ({ error }));
     }
-  });
+  };
+  const scores = await Promise.all(toParts(texts, size).map((part) => limit(() => judge(part))));
   return scores.flat();
 }
 

@@ -47,7 +47,7 @@ async function ask({ llm, prompt, signal }: ModelQuestion, responseFormat?: obje
         ...(responseFormat && { responseFormat }),
         ...(signal && { abortSignal: signal }),
       }) as PromiseLike<Answer>,
-    signal,
+    { signal },
   );
   return content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }

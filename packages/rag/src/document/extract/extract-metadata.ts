@@ -1,5 +1,6 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toJsonSchema } from '@quiver/core/schema';
+import { createLimit } from '../../embedding/concurrency-limit.js';
 import type { Metadata } from '../chunk.js';
 import { askForObject, askForText, type ModelQuestion } from './ask-model.js';
 import {
@@ -35,9 +36,9 @@ export async function extractMetadata(items: readonly ExtractItem[], params: Ext
   const failures: ExtractFailure[] = [];
   const steps = planSteps(items, params);
   let done = 0;
-  let next = 0;
 
   async function run({ extractor, chunk, ask, store }: Step): Promise<void> {
+    signal?.throwIfAborted();
     try {
       store(found, await ask(signal));
     } catch (error) {
@@ -51,15 +52,9 @@ export async function extractMetadata(items: readonly ExtractItem[], params: Ext
     onProgress?.({ done, total: steps.length });
   }
 
-  async function work(): Promise<void> {
-    while (next < steps.length) {
-      signal?.throwIfAborted();
-      await run(steps[next++] as Step);
-    }
-  }
-
   signal?.throwIfAborted();
-  await Promise.all(Array.from({ length: Math.min(concurrency, steps.length) }, work));
+  const limit = createLimit(concurrency);
+  await Promise.all(steps.map((step) => limit(() => run(step))));
   return { metadata: found.map(inOrder), failures };
 }
 

@@ -1,0 +1,48 @@
+import { QuiverError } from '@quiver/core';
+import { retry } from '../embedding/retry.js';
+import type { Embedder } from '../embedding/index.js';
+import type { VectorMetric, VectorStore } from '../store/vector-store.js';
+import { isTransientError } from './transient-error.js';
+
+/** Where chunks are stored, and how their vectors are made. */
+export interface IngestTarget {
+  readonly store: VectorStore;
+  readonly indexName: string;
+  readonly embedder: Embedder;
+  readonly metric: VectorMetric;
+  readonly maxRetries: number;
+  /** Whether the index was there before, so that chunks may be known. */
+  readonly isUpdate: boolean;
+}
+
+/** Everything that is asked of a store here can be asked twice: it reads, or it writes and removes by id. */
+export function askStore<Result>(
+  { store, maxRetries }: Pick<IngestTarget, 'store' | 'maxRetries'>,
+  ask: (store: VectorStore) => Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  return retry(() => ask(store), { maxRetries, isTransient: isTransientError, signal });
+}
+
+const sampleSize = 100;
+
+/**
+ * Looks at the first records of an index. All that `ingest` stored there has one embedder.
+ *
+ * @throws `INGEST_EMBEDDER_CHANGED`
+ */
+export async function requireSameEmbedder(target: IngestTarget, signal: AbortSignal | undefined): Promise<void> {
+  const { indexName, embedder } = target;
+  const { records } = await askStore(target, (store) => store.scan({ indexName, limit: sampleSize }), signal);
+  for (const { metadata } of records) checkMaker(indexName, metadata['embedder'], embedder);
+}
+
+/** @throws `INGEST_EMBEDDER_CHANGED` when another embedder made the vector: those of two embedders must never be compared */
+export function checkMaker(indexName: string, madeBy: unknown, { id }: Embedder): void {
+  if (madeBy === undefined || madeBy === id) return;
+  throw new QuiverError(
+    'INGEST_EMBEDDER_CHANGED',
+    `The index '${indexName}' was made with the embedder '${String(madeBy)}', not '${id}'. Their vectors cannot be compared: use another indexName, or delete the index first.`,
+    { details: { indexName, existing: madeBy, requested: id } },
+  );
+}
