@@ -1,8 +1,8 @@
+import { pageBytes } from '../../../wasm/wasm-module.js';
 import { startKernel, type Kernel } from './compile-kernel.js';
 
 /** Rows that the kernel compares at once. */
 const blockRows = 4096;
-const pageBytes = 65_536;
 
 /** Estimates of the dot products of one query with a block of rows. */
 export interface BlockEstimate {
