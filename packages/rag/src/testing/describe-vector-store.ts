@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorMetric, VectorStore } from '../store/index.js';
+import { describeSearchModes } from './describe-search-modes.js';
 
 /**
  * What every vector store must do, as a suite of tests.
@@ -12,6 +13,7 @@ export function describeVectorStore<Store extends VectorStore>(
   open: () => Promise<Store>,
   close: (store: Store) => Promise<void>,
 ): void {
+  describeSearchModes(name, open, close);
   describe(`${name} as a vector store`, () => {
     let store: Store;
     const indexName = 'animals';
