@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { retry } from '../embedding/retry.js';
 import type { Embedder } from '../embedding/index.js';
-import type { VectorMetric, VectorStore } from '../store/vector-store.js';
+import type { Cancellable, VectorMetric, VectorStore } from '../store/vector-store.js';
 import { isTransientError } from './transient-error.js';
 
 /** Where chunks are stored, and how their vectors are made. */
@@ -18,10 +18,10 @@ export interface IngestTarget {
 /** Everything that is asked of a store here can be asked twice: it reads, or it writes and removes by id. */
 export function askStore<Result>(
   { store, maxRetries }: Pick<IngestTarget, 'store' | 'maxRetries'>,
-  ask: (store: VectorStore) => Promise<Result>,
+  ask: (store: VectorStore, cancellable: Cancellable) => Promise<Result>,
   signal: AbortSignal | undefined,
 ): Promise<Result> {
-  return retry(() => ask(store), { maxRetries, isTransient: isTransientError, signal });
+  return retry(() => ask(store, signal ? { signal } : {}), { maxRetries, isTransient: isTransientError, signal });
 }
 
 const sampleSize = 100;
@@ -33,7 +33,11 @@ const sampleSize = 100;
  */
 export async function requireSameEmbedder(target: IngestTarget, signal: AbortSignal | undefined): Promise<void> {
   const { indexName, embedder } = target;
-  const { records } = await askStore(target, (store) => store.scan({ indexName, limit: sampleSize }), signal);
+  const { records } = await askStore(
+    target,
+    (store, end) => store.scan({ indexName, limit: sampleSize, ...end }),
+    signal,
+  );
   for (const { metadata } of records) checkMaker(indexName, metadata['embedder'], embedder);
 }
 

@@ -111,7 +111,7 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
 async function openTarget(options: IngestOptions): Promise<IngestTarget> {
   const { store, indexName, metric = 'cosine', maxRetries = 5, signal } = options;
   const embedder = toEmbedder(options.embedder, { maxRetries });
-  const existing = await askStore({ store, maxRetries }, (vectors) => vectors.listIndexes(), signal);
+  const existing = await askStore({ store, maxRetries }, (vectors, end) => vectors.listIndexes(end), signal);
   const target = { store, indexName, embedder, metric, maxRetries, isUpdate: existing.includes(indexName) };
   if (target.isUpdate) await requireSameEmbedder(target, signal);
   return target;

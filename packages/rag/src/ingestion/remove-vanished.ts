@@ -32,9 +32,10 @@ export async function* removeVanished(
     let cursor: string | undefined;
     do {
       const place = { filter, ...(cursor !== undefined && { cursor }), limit: recordsPerPage };
-      const page = await askStore(target, (store) => store.scan({ indexName, ...place }), signal);
+      const page = await askStore(target, (store, end) => store.scan({ indexName, ...place, ...end }), signal);
       const ids = page.records.filter(hasVanished).map(({ id }) => id);
-      if (ids.length > 0) await askStore(target, (store) => store.deleteVectors({ indexName, ids }), signal);
+      if (ids.length > 0)
+        await askStore(target, (store, end) => store.deleteVectors({ indexName, ids, ...end }), signal);
       removed += ids.length;
       yield removed;
       cursor = page.nextCursor;

@@ -39,7 +39,7 @@ async function readKnown(
   if (!target.isUpdate || chunks.length === 0) return new Map();
   const { indexName, embedder } = target;
   const ids = chunks.map(({ id }) => id);
-  const records = await askStore(target, (store) => store.get({ indexName, ids }), signal);
+  const records = await askStore(target, (store, end) => store.get({ indexName, ids, ...end }), signal);
   return new Map(
     records.map(({ id, metadata }) => {
       checkMaker(indexName, metadata['embedder'], embedder);
@@ -64,7 +64,7 @@ async function storeNew(target: IngestTarget, chunks: readonly Chunk[], signal: 
   const texts = chunks.map(toEmbeddedText);
   const vectors = await retry(() => embedder.embed(texts, { purpose: 'document', signal }), { maxRetries, signal });
   const dimension = vectors[0]?.length ?? 0;
-  await askStore(target, (store) => store.createIndex({ indexName, dimension, metric }), signal);
+  await askStore(target, (store, end) => store.createIndex({ indexName, dimension, metric, ...end }), signal);
   await upsertChunks(target, chunks, vectors, signal);
 }
 
@@ -72,7 +72,11 @@ async function storeMoved(target: IngestTarget, chunks: readonly Chunk[], signal
   if (chunks.length === 0) return;
   const { indexName } = target;
   const ids = chunks.map(({ id }) => id);
-  const records = await askStore(target, (store) => store.get({ indexName, ids, includeVector: true }), signal);
+  const records = await askStore(
+    target,
+    (store, end) => store.get({ indexName, ids, includeVector: true, ...end }),
+    signal,
+  );
   const vectors = new Map(records.map(({ id, vector }) => [id, vector ?? []]));
   await upsertChunks(
     target,
@@ -95,7 +99,7 @@ async function upsertChunks(
     metadata: chunks.map((chunk) => metadataOf(chunk, target.embedder)),
     documents: chunks.map(({ text }) => text),
   };
-  await askStore(target, (store) => store.upsert(records), signal);
+  await askStore(target, (store, end) => store.upsert({ ...records, ...end }), signal);
 }
 
 /** The headings say what a passage is about, often in words that it does not repeat. */
