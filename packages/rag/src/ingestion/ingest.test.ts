@@ -149,13 +149,13 @@ describe('ingest', () => {
     embed.mockImplementation(
       (_texts, { signal } = {}) =>
         new Promise((_resolve, reject) => {
+          if (embed.mock.calls.length === 4) setTimeout(() => controller.abort(new Error('enough')));
           signal?.addEventListener('abort', () => {
             aborted.push(signal.reason);
             reject(signal.reason as Error);
           });
         }),
     );
-    setTimeout(() => controller.abort(new Error('enough')), 5);
     const documents = Array.from({ length: 20 }, (_, n) => guide(`Text ${n}.`, `${n}.md`));
     await expect(run(documents, { batchSize: 1, signal: controller.signal })).rejects.toThrow('enough');
     expect(aborted).toHaveLength(4);
