@@ -5,14 +5,6 @@ import { refuseResult, toCallbackError } from './failure-report.js';
 import type { RequestScope } from './request-scope.js';
 import type { ServerDefinition } from './server-definition.js';
 
-/** What a client wants completed. */
-export interface CompletionRequest extends CallbackContext {
-  /** What the user has typed so far. */
-  value: string;
-  /** Arguments or variables that have a value already. */
-  resolved: Readonly<Record<string, string>>;
-}
-
 const maxValues = 100;
 
 interface ParsedCompletion {

@@ -17,10 +17,10 @@ export type {
 } from './server-config.js';
 export type { RequestStateOptions } from './modern/request-state.js';
 export type { ToolsInput, ToolType } from './tool-registry.js';
-export type { MCPServerPrompts } from './prompts.js';
-export type { MCPServerResourceContent, MCPServerResources } from './resources.js';
+export type { MCPServerPrompts } from './server-prompts.js';
+export type { MCPServerResourceContent, MCPServerResources } from './server-resources.js';
 export type { CallbackContext } from './callback-context.js';
-export type { CompletionRequest } from './completions.js';
+export type { CompletionRequest } from './completion-request.js';
 export type { CacheableMethod, CacheHint, CacheHints } from './cache-hints.js';
 export type { ServerEvent, ServerEventBus } from './server-events.js';
 export type { PromptActions, ResourceActions, ToolActions } from './server-actions.js';

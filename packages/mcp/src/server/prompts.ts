@@ -1,29 +1,11 @@
 import { isObject, type Params } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 import { promptVersionKey, type Prompt, type PromptMessage } from '../prompt.js';
-import { createCallbackContext, type CallbackContext, type MaybePromise } from './callback-context.js';
-import type { CompletionRequest } from './completions.js';
+import { createCallbackContext, type CallbackContext } from './callback-context.js';
 import { refuseResult, toCallbackError } from './failure-report.js';
 import { pageOf, type ListPage } from './list-page.js';
 import type { RequestScope } from './request-scope.js';
 import type { ServerDefinition } from './server-definition.js';
-
-/** What a server's prompts are made of. All callbacks are called per request: what one caller sees is never shown to another. */
-export interface MCPServerPrompts {
-  /** The prompts that clients can list. Several may share a name and differ by `version`. */
-  listPrompts: (context: CallbackContext) => MaybePromise<Prompt[]>;
-  /** The messages of one of them; required arguments are there. */
-  getPromptMessages?: (
-    request: {
-      name: string;
-      version?: string;
-      // oxlint-disable-next-line typescript/no-explicit-any -- strings by name on the wire; the specification leaves the type open
-      args?: any;
-    } & CallbackContext,
-  ) => MaybePromise<PromptMessage[] | { prompt?: Prompt; messages: PromptMessage[] }>;
-  /** Suggests values for an argument of a prompt; at most 100 are sent. */
-  completeArgument?: (request: CompletionRequest & { name: string; argument: string }) => MaybePromise<string[]>;
-}
 
 /** `prompts/list`. */
 export async function listPrompts(server: ServerDefinition, scope: RequestScope): Promise<ListPage<object>> {

@@ -4,8 +4,8 @@ import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
 import type { Icon } from '../resource.js';
 import type { CacheHints } from './cache-hints.js';
 import type { RequestStateOptions } from './modern/request-state.js';
-import type { MCPServerPrompts } from './prompts.js';
-import type { MCPServerResources } from './resources.js';
+import type { MCPServerPrompts } from './server-prompts.js';
+import type { MCPServerResources } from './server-resources.js';
 import type { ServerEventBus } from './server-events.js';
 import type { ToolsInput, ToolType } from './tool-registry.js';
 

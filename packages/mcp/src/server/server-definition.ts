@@ -5,8 +5,8 @@ import type { CacheableMethod } from './cache-hints.js';
 import type { FailureReport } from './failure-report.js';
 import type { LegacyPeer } from './legacy/legacy-peer.js';
 import type { RequestStateCodec } from './modern/request-state.js';
-import type { MCPServerPrompts } from './prompts.js';
-import type { MCPServerResources } from './resources.js';
+import type { MCPServerPrompts } from './server-prompts.js';
+import type { MCPServerResources } from './server-resources.js';
 import type { ToolRegistry } from './tool-registry.js';
 
 /** What both eras and all transports need to know of a server; made once from its configuration. */

@@ -6,6 +6,7 @@ import type { ClientCapabilities } from '../../protocol/types.js';
 import type { ClientQuestion } from '../client-question.js';
 import type { Exchange } from '../exchange.js';
 import type { RequestScope } from '../request-scope.js';
+import { modernCapabilitiesOf } from './modern-capabilities.js';
 import type { QuestionRound } from './question-round.js';
 
 /** A request of the stateless revision: all there is to know of the client stands in its `_meta`. */
@@ -40,10 +41,4 @@ export class ModernScope implements RequestScope {
       'A client of this revision can be asked only while a tool is called, a prompt is fetched or a resource is read.',
     );
   }
-}
-
-export function modernCapabilitiesOf(params: Params | undefined): ClientCapabilities {
-  const meta = params?.['_meta'];
-  const declared = isObject(meta) ? meta[metaKeys.clientCapabilities] : undefined;
-  return isObject(declared) ? declared : {};
 }

@@ -4,7 +4,7 @@ import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { missingCapabilities, type RequiredCapabilities } from '../client-capabilities.js';
 import type { ClientQuestion } from '../client-question.js';
-import { modernCapabilitiesOf } from './modern-scope.js';
+import { modernCapabilitiesOf } from './modern-capabilities.js';
 import type { RequestState, RequestStateCodec } from './request-state.js';
 
 const maxRounds = 10;
