@@ -2,6 +2,7 @@ export type {
   Cancellable,
   CreateIndexParams,
   DeleteVectorsParams,
+  DerivedData,
   DiversityOptions,
   FusionWeights,
   GetParams,

@@ -129,6 +129,22 @@ export interface ScanPage {
   nextCursor?: string;
 }
 
+/**
+ * Data that are calculated from an index, such as its graph, kept beside it and deleted with it. They are a copy of what can be
+ * calculated again, so nothing is lost with them.
+ */
+export interface DerivedData {
+  read(params: IndexParams & { name: string }): Promise<Uint8Array | undefined>;
+  /**
+   * Replaces what is there under the name.
+   *
+   * @returns `false` where the place for it does not exist yet; {@link DerivedData.prepare} makes it
+   */
+  write(params: IndexParams & { name: string; data: Uint8Array }): Promise<boolean>;
+  /** Makes the place for derived data. Needs the right to create tables where that place is a table. */
+  prepare(params?: Cancellable): Promise<void>;
+}
+
 export interface IndexDescription {
   dimension: number;
   count: number;
@@ -167,6 +183,10 @@ export interface VectorStore {
   scan(params: ScanParams): Promise<ScanPage>;
   listIndexes(params?: Cancellable): Promise<string[]>;
   describeIndex(params: IndexParams): Promise<IndexDescription>;
+  /** Changes whenever a record of the index does: equal versions mean equal data. Absent in a store that cannot tell. */
+  version?(params: IndexParams): Promise<string>;
+  /** Absent in a store that cannot keep any. */
+  readonly derived?: DerivedData | undefined;
   /** Removes all records and keeps the index. */
   truncateIndex(params: IndexParams): Promise<void>;
   deleteIndex(params: IndexParams): Promise<void>;

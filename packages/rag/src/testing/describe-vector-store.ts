@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorMetric, VectorStore } from '../store/index.js';
+import { describeDerivedData } from './describe-derived-data.js';
 import { describeSearchModes } from './describe-search-modes.js';
 
 /**
@@ -14,6 +15,7 @@ export function describeVectorStore<Store extends VectorStore>(
   close: (store: Store) => Promise<void>,
 ): void {
   describeSearchModes(name, open, close);
+  describeDerivedData(name, open, close);
   describe(`${name} as a vector store`, () => {
     let store: Store;
     const indexName = 'animals';

@@ -1,8 +1,11 @@
+import type { DerivedData } from '../../store/vector-store.js';
 import { LocalIndex, type IndexHeader, type IndexOperation } from './local-index.js';
 
 /** An index and the way to change it. */
 export interface StoredIndex {
   readonly index: LocalIndex;
+  /** Other operations lead to another version. */
+  readonly version: string;
   /** Returns when the change is as durable as the place it is kept in. After an error the index is as before. */
   append(operation: IndexOperation): Promise<void>;
 }
@@ -16,7 +19,11 @@ export interface IndexHolder {
   create(header: IndexHeader): Promise<void>;
   delete(name: string): Promise<void>;
   close(): Promise<void>;
+  readonly derived?: DerivedData;
 }
+
+/** Counted for all indexes in memory together: an index that is made again under its name has no version of the one before. */
+let changesInMemory = 0;
 
 /** Keeps indexes as long as the object lives. */
 export function createMemoryHolder(): IndexHolder {
@@ -28,7 +35,15 @@ export function createMemoryHolder(): IndexHolder {
     findToWrite: find,
     create: async (header) => {
       const index = new LocalIndex(header);
-      indexes.set(header.name, { index, append: async (operation) => index.apply(operation) });
+      const stored = {
+        index,
+        version: String((changesInMemory += 1)),
+        append: async (operation: IndexOperation) => {
+          index.apply(operation);
+          stored.version = String((changesInMemory += 1));
+        },
+      };
+      indexes.set(header.name, stored);
     },
     delete: async (name) => void indexes.delete(name),
     close: async () => indexes.clear(),

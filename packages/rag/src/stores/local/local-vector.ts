@@ -15,6 +15,7 @@ import type {
   Cancellable,
   CreateIndexParams,
   DeleteVectorsParams,
+  DerivedData,
   GetParams,
   IndexDescription,
   IndexParams,
@@ -58,6 +59,8 @@ const defaultPageSize = 1000;
 export class LocalVector implements VectorStore, AsyncDisposable {
   readonly databaseConfigKey = 'local';
   readonly capabilities: VectorStoreCapabilities = { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'bm25' };
+  /** Files in the folder; absent in memory. */
+  readonly derived: DerivedData | undefined;
   readonly #options: LocalVectorOptions;
   #holder: Promise<IndexHolder> | undefined;
   /** Changes happen one after another, whoever asks for them. */
@@ -67,6 +70,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     if (options.path === '')
       throw invalidArgument('The path of a LocalVector must not be empty; leave it out to keep vectors in memory.');
     this.#options = options;
+    this.derived = options.path === undefined ? undefined : this.#derivedData();
   }
 
   async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
@@ -166,6 +170,10 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     return { dimension, metric, count: index.count };
   }
 
+  async version(params: IndexParams): Promise<string> {
+    return (await this.#require(params)).version;
+  }
+
   async truncateIndex(params: IndexParams): Promise<void> {
     await this.#changeIndex(params, (stored) => stored.append({ type: 'truncate' }));
   }
@@ -186,6 +194,18 @@ export class LocalVector implements VectorStore, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #derivedData(): DerivedData {
+    const open = async (params: IndexParams): Promise<DerivedData> => {
+      await this.#require(params);
+      return (await this.#open()).derived as DerivedData;
+    };
+    return {
+      read: async (params) => (await open(params)).read(params),
+      write: async (params) => (await open(params)).write(params),
+      prepare: async () => {},
+    };
   }
 
   #open(): Promise<IndexHolder> {

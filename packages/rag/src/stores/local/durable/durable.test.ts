@@ -133,6 +133,26 @@ describe('LocalVector in a folder', () => {
     });
   });
 
+  it('has the same version in every process that reads the same records, also after a compaction', async () => {
+    await using writer = new LocalVector({ path });
+    await using reader = new LocalVector({ path });
+    await writer.createIndex({ indexName, dimension: 2 });
+    const versions = new Set<string>();
+    const sizes: number[] = [];
+    const ids = Array.from({ length: 100 }, (_, n) => String(n));
+    for (let round = 0; round < 15; round += 1) {
+      await writer.upsert({ indexName, ids, vectors: ids.map((_id, n) => [n, round]) });
+      const version = await writer.version({ indexName });
+      expect(await reader.version({ indexName })).toBe(version);
+      await using late = new LocalVector({ path });
+      expect(await late.version({ indexName })).toBe(version);
+      versions.add(version);
+      sizes.push((await stat(logFile())).size);
+    }
+    expect(sizes.some((size, round) => size < (sizes[round - 1] ?? 0))).toBe(true);
+    expect(versions.size).toBe(15);
+  });
+
   it('compacts a log that is mostly history', async () => {
     await using reader = new LocalVector({ path });
     await write(async (store) => {

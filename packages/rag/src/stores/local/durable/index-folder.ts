@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { QuiverError } from '@quiver/core';
 import type { IndexHolder } from '../index-holder.js';
 import type { IndexHeader } from '../local-index.js';
+import { derivedFiles } from './derived-files.js';
 import { IndexLog } from './index-log.js';
 import { WriterLock } from './writer-lock.js';
 
@@ -10,6 +11,7 @@ const extension = '.qvlog';
 
 /** The indexes of one folder, each in a file of its own. Reading creates nothing; the first write takes the folder's lock. */
 export class IndexFolder implements IndexHolder {
+  readonly derived: ReturnType<typeof derivedFiles>;
   readonly #folder: string;
   readonly #logs = new Map<string, Promise<IndexLog>>();
   #lock: Promise<WriterLock> | undefined;
@@ -17,6 +19,7 @@ export class IndexFolder implements IndexHolder {
 
   constructor(folder: string) {
     this.#folder = folder;
+    this.derived = derivedFiles(folder);
   }
 
   async list(): Promise<string[]> {
@@ -59,6 +62,7 @@ export class IndexFolder implements IndexHolder {
     this.#logs.delete(name);
     await log?.close();
     await unlink(this.#file(name));
+    await this.derived.deleteOf(name);
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { LocalIndex, type IndexHeader, type IndexOperation } from '../local-index.js';
 import type { StoredIndex } from '../index-holder.js';
-import { readFrames, toFrame } from './log-frame.js';
+import { checksumOf, readFrames, toFrame } from './log-frame.js';
 import { decodeOperation, encodeOperation, type LogOperation } from './log-operation.js';
 
 /** Records per entry when an index is written anew: bounds the memory that takes. */
@@ -24,6 +24,8 @@ export class IndexLog implements StoredIndex {
   #end: number;
   /** Records in the file, superseded and deleted ones included. */
   #written: number;
+  /** Of the checksums of all entries. */
+  #chain = 0;
   #broken: Error | undefined;
   #refreshed: Promise<boolean> = Promise.resolve(true);
 
@@ -34,6 +36,11 @@ export class IndexLog implements StoredIndex {
     this.#inode = inode;
     this.#end = 0;
     this.#written = 0;
+  }
+
+  /** Equal in every process that reads the same file. */
+  get version(): string {
+    return `${this.#end}-${this.#chain.toString(16)}`;
   }
 
   /** Creates the file of a new index. The name appears only when the file is whole. */
@@ -52,11 +59,12 @@ export class IndexLog implements StoredIndex {
         ...source(handle, file),
         start: 0,
         end: size,
-        apply: (payload) => {
+        apply: (payload, checksum) => {
           const operation = decodeOperation(payload);
           if (log) log.#apply(operation);
           else if (operation.type === 'create') log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
           else throw new TypeError('the first entry does not describe an index');
+          log.#chain = chainOf(log.#chain, checksum);
         },
       });
       if (!log)
@@ -92,7 +100,10 @@ export class IndexLog implements StoredIndex {
         ...source(this.#handle, this.#file),
         start: this.#end,
         end: now.size,
-        apply: (payload) => this.#apply(decodeOperation(payload)),
+        apply: (payload, checksum) => {
+          this.#apply(decodeOperation(payload));
+          this.#chain = chainOf(this.#chain, checksum);
+        },
       });
     }
     return true;
@@ -124,6 +135,7 @@ export class IndexLog implements StoredIndex {
       throw error;
     }
     this.#end += frame[0].byteLength + frame[1].byteLength;
+    this.#chain = chainOf(this.#chain, checksumOf(frame[0]));
     this.#apply(operation);
     await this.#compactIfWorthIt();
   }
@@ -142,13 +154,14 @@ export class IndexLog implements StoredIndex {
   async #compactIfWorthIt(): Promise<void> {
     if (this.#written < 2 * this.index.count + minSuperseded) return;
     try {
-      await writeWhole(this.#file, contentsOf(this.index));
+      const chain = await writeWhole(this.#file, contentsOf(this.index));
       const handle = await open(this.#file, 'r+');
       await this.#handle.close();
       const { ino, size } = await handle.stat();
       this.#handle = handle;
       this.#inode = ino;
       this.#end = size;
+      this.#chain = chain;
     } catch (error) {
       // The change itself is safe in the log; only its size stays as it is.
       getDefaultLogger().warn(`The index file ${this.#file} could not be compacted: ${toErrorMessage(error)}`);
@@ -188,9 +201,10 @@ function source(
   };
 }
 
-/** Writes a file beside the one it replaces, and renames it when it is on the disk. */
-async function writeWhole(file: string, operations: Iterable<LogOperation>): Promise<void> {
+/** Writes a file beside the one it replaces, and renames it when it is on the disk. @returns the chain of its checksums */
+async function writeWhole(file: string, operations: Iterable<LogOperation>): Promise<number> {
   const temporary = `${file}.new`;
+  let chain = 0;
   const handle = await open(temporary, 'w');
   try {
     let position = 0;
@@ -198,6 +212,7 @@ async function writeWhole(file: string, operations: Iterable<LogOperation>): Pro
       const frame = toFrame(encodeOperation(operation));
       await writeAll(handle, frame, position);
       position += frame[0].byteLength + frame[1].byteLength;
+      chain = chainOf(chain, checksumOf(frame[0]));
     }
     await handle.datasync();
   } finally {
@@ -205,6 +220,12 @@ async function writeWhole(file: string, operations: Iterable<LogOperation>): Pro
   }
   await rename(temporary, file);
   await syncFolder(dirname(file));
+  return chain;
+}
+
+/** Order counts. */
+function chainOf(chain: number, checksum: number): number {
+  return (Math.imul(chain ^ checksum, 0x01_00_01_93) ^ (chain >>> 15)) >>> 0;
 }
 
 async function writeAll(

@@ -17,6 +17,11 @@ export function toFrame(payload: Uint8Array): [header: Uint8Array, payload: Uint
   return [header, payload];
 }
 
+/** The CRC of the payload that a frame's header holds. */
+export function checksumOf(header: Uint8Array): number {
+  return new DataView(header.buffer, header.byteOffset).getUint32(4, true);
+}
+
 /** Reads `length` bytes at `position`; fewer only at the end of the file. */
 export type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
@@ -28,7 +33,8 @@ export interface ReadFramesOptions {
   end: number;
   /** For messages. */
   file: string;
-  apply: (payload: Buffer) => void;
+  /** @param checksum - the CRC of the payload */
+  apply: (payload: Buffer, checksum: number) => void;
 }
 
 /**
@@ -54,7 +60,7 @@ export async function readFrames({ readAt, start, end, file, apply }: ReadFrames
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      apply(payload);
+      apply(payload, header.readUInt32LE(4));
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { VectorStore } from '../store/index.js';
+
+/** Versions of indexes and what is kept beside them, of stores that have them. */
+export function describeDerivedData<Store extends VectorStore>(
+  name: string,
+  open: () => Promise<Store>,
+  close: (store: Store) => Promise<void>,
+): void {
+  describe(`${name} as a place for what is calculated from an index`, () => {
+    let store: Store;
+    const indexName = 'plans';
+    const name = 'graph-1';
+    const data = new Uint8Array([0, 1, 254, 255]);
+
+    beforeEach(async (context) => {
+      store = await open();
+      if (!store.version && !store.derived) context.skip();
+      await store.createIndex({ indexName, dimension: 2 });
+      await store.createIndex({ indexName: 'other', dimension: 2 });
+    }, 60_000);
+    afterEach(() => close(store));
+
+    it('tells every change of an index by its version, and nothing else', async (context) => {
+      const version = store.version?.bind(store);
+      if (!version) return context.skip();
+      const changes = [
+        () =>
+          store.upsert({
+            indexName,
+            ids: ['a', 'b'],
+            vectors: [
+              [1, 0],
+              [0, 1],
+            ],
+            documents: ['one', 'two'],
+          }),
+        () => store.upsert({ indexName, ids: ['a'], vectors: [[1, 0]], documents: ['ten'] }),
+        () => store.updateVector({ indexName, id: 'a', update: { metadata: { team: 'red' } } }),
+        () => store.deleteVector({ indexName, id: 'b' }),
+        () => store.truncateIndex({ indexName }),
+        () => store.upsert({ indexName, ids: ['a'], vectors: [[1, 0]], documents: ['one'] }),
+        async () => {
+          await store.deleteIndex({ indexName });
+          await store.createIndex({ indexName, dimension: 2 });
+        },
+        () => store.upsert({ indexName, ids: ['a'], vectors: [[1, 0]], documents: ['new'] }),
+      ];
+      const seen = [await version({ indexName })];
+      for (const change of changes) {
+        await change();
+        seen.push(await version({ indexName }));
+        await store.upsert({ indexName: 'other', ids: ['x'], vectors: [[1, 1]] });
+        await store.query({ indexName, queryVector: [1, 0] });
+        expect(await version({ indexName })).toBe(seen.at(-1));
+      }
+      for (const [step, changed] of seen.entries()) expect(changed).not.toBe(seen[step + 1]);
+      await expect(version({ indexName: 'none' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    });
+
+    it('keeps derived data beside their index, replaces them, and deletes them with it', async (context) => {
+      const { derived } = store;
+      if (!derived) return context.skip();
+      expect(await derived.read({ indexName, name })).toBeUndefined();
+      await derived.prepare();
+      await derived.prepare();
+      expect(await derived.write({ indexName, name, data: new Uint8Array([7]) })).toBe(true);
+      expect(await derived.write({ indexName, name, data })).toBe(true);
+      expect(await derived.write({ indexName: 'other', name, data: new Uint8Array([9]) })).toBe(true);
+      expect([...((await derived.read({ indexName, name })) ?? [])]).toEqual([...data]);
+      expect(await derived.read({ indexName, name: 'graph-2' })).toBeUndefined();
+      await store.deleteIndex({ indexName });
+      await expect(derived.read({ indexName, name })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+      await store.createIndex({ indexName, dimension: 2 });
+      expect(await derived.read({ indexName, name })).toBeUndefined();
+      expect([...((await derived.read({ indexName: 'other', name })) ?? [])]).toEqual([9]);
+    });
+  });
+}
