@@ -97,7 +97,8 @@ export {
   type RerankWeights,
   type RerankWithScorerOptions,
 } from './rerank/index.js';
-export type { DatabaseConfig, VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';
+export type { ChromaConfig, DatabaseConfig, PgVectorConfig, PineconeConfig } from './tools/database-config.js';
+export type { VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';
 export {
   GraphRAG,
   type GraphChunk,

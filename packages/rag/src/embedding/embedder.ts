@@ -12,6 +12,11 @@ export interface Embedder {
   readonly id: string;
   /** Length of every vector; absent until it is known. */
   readonly dimension?: number | undefined;
+  /**
+   * How much its ranking should count beside one by words, which counts 1, when both are merged. Default 1; less where the vectors
+   * know little more than the words.
+   */
+  readonly hybridWeight?: number | undefined;
   /** One vector for each text, in order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
 }

@@ -12,6 +12,8 @@ export interface LexicalEmbedderOptions {
 
 const defaultDimension = 1024;
 const maxDimension = 65_536;
+/** It compares words too, but knows nothing of how rare they are: beside BM25 it finds other forms of words and little else. */
+const hybridWeight = 0.1;
 const gramLength = 3;
 /** Parts of words count less than words: they find other forms of a word, but also other words. */
 const gramWeight = 0.25;
@@ -38,6 +40,7 @@ export function createLexicalEmbedder({ dimension = defaultDimension }: LexicalE
   return {
     id: `quiver/lexical-1-${dimension}`,
     dimension,
+    hybridWeight,
     async embed(texts, { signal } = {}) {
       const vectors: Float32Array[] = [];
       for (const text of texts) {

@@ -3,10 +3,8 @@ import type { AnyRequestContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { parseFilter } from '../filter/index.js';
 import type { RerankConfig } from '../rerank/index.js';
-import type { VectorFilter, VectorStore } from '../store/index.js';
-
-/** Settings of particular stores, by the name of their block; a store receives its own block and nothing else. */
-export type DatabaseConfig = Record<string, Record<string, unknown>>;
+import type { DiversityOptions, FusionWeights, QueryMode, VectorFilter, VectorStore } from '../store/index.js';
+import type { DatabaseConfig } from './database-config.js';
 
 /** Chooses the store for a call, for example by the tenant in the request context. */
 export type VectorStoreResolver = (options: {
@@ -25,6 +23,12 @@ export interface VectorQueryToolOptions {
   vectorStore?: VectorStore | VectorStoreResolver;
   /** Only part of the default id; the store itself is `vectorStore`. */
   vectorStoreName?: string;
+  /** How passages are found: by meaning, by words, or by both. Default `vector`. A store that cannot do it refuses. */
+  mode?: QueryMode;
+  /** For `hybrid`: how much each ranking counts. Default 1 each, or what the embedder recommends for its vectors. */
+  fusion?: FusionWeights;
+  /** Passages that say different things. Default: the best ones, whatever they repeat. */
+  diversity?: DiversityOptions;
   /** Lets the model filter by metadata. Default `false`. */
   enableFilter?: boolean;
   /** Returns the passages as `sources` beside their text. Default `true`. */
@@ -46,6 +50,9 @@ export interface QuerySettings extends Required<
   Pick<VectorQueryToolOptions, 'indexName' | 'model' | 'includeSources' | 'includeVectors' | 'databaseConfig'>
 > {
   readonly providerOptions: VectorQueryToolOptions['providerOptions'];
+  readonly mode: QueryMode;
+  readonly fusion: FusionWeights | undefined;
+  readonly diversity: DiversityOptions | undefined;
   readonly reranker: RerankConfig | undefined;
   readonly topK: unknown;
   readonly enableFilter: boolean;
@@ -69,6 +76,9 @@ export function resolveSettings(options: VectorQueryToolOptions, requestContext:
     includeVectors: setting('includeVectors') ?? false,
     databaseConfig: setting('databaseConfig') ?? {},
     providerOptions: setting('providerOptions'),
+    mode: setting('mode') ?? 'vector',
+    fusion: setting('fusion'),
+    diversity: setting('diversity'),
     reranker: setting('reranker'),
     topK: requestContext.get('topK') as unknown,
     enableFilter: options.enableFilter ?? false,

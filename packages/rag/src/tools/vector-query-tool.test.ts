@@ -2,7 +2,8 @@ import { RequestContext } from '@quiver/core/request-context';
 import { isToolFailure } from '@quiver/core/tools';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import type { VectorStore } from '../store/index.js';
+import { runSearch } from '../store/run-search.js';
+import type { QueryParams, VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import type { VectorQueryToolOptions } from './query-settings.js';
 import { createVectorQueryTool } from './vector-query-tool.js';
@@ -128,6 +129,60 @@ describe('createVectorQueryTool', () => {
     await create({ vectorStore: recording, databaseConfig }).execute({ queryText: 'cat', topK: 2 });
     expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 2, indexName: 'animals' })]);
     expect(calls[0]).not.toHaveProperty('namespace');
+  });
+});
+
+describe('the mode of createVectorQueryTool', () => {
+  it('finds by words, without asking the embedding model', async () => {
+    const silent = { ...model, embed: () => Promise.reject(new Error('not needed')) };
+    const { sources } = await create({ mode: 'keyword', model: silent }).execute({ queryText: 'whales' });
+    expect(sources.map(({ id }) => id)).toEqual(['whale']);
+  });
+
+  it('finds by both, with the weights that were set, or that the embedder recommends', async () => {
+    const fusions: unknown[] = [];
+    const recording: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      query: (params: QueryParams) => {
+        fusions.push([params.mode, params.fusion]);
+        return store.query(params);
+      },
+    });
+    const ask = (options: Partial<VectorQueryToolOptions>) =>
+      create({ vectorStore: recording, mode: 'hybrid', ...options }).execute({ queryText: 'the cat', topK: 1 });
+    expect((await ask({})).sources.map(({ id }) => id)).toEqual(['cat']);
+    await ask({ model: { ...model, hybridWeight: undefined } });
+    await ask({ fusion: { keyword: 2, vector: 3 } });
+    await ask({ fusion: { keyword: 2 } });
+    expect(fusions).toEqual([
+      ['hybrid', { vector: model.hybridWeight }],
+      ['hybrid', { vector: 1 }],
+      ['hybrid', { keyword: 2, vector: 3 }],
+      ['hybrid', { keyword: 2, vector: model.hybridWeight }],
+    ]);
+  });
+
+  it('can be set in the request context, and asks for different passages there', async () => {
+    await fill(store, 'animals', [
+      { id: 'cat again', text: 'The cat sleeps on the sofa all day!', metadata: { kind: 'pet', year: 1 } },
+    ]);
+    const requestContext = new RequestContext<Record<string, unknown>>([['mode', 'keyword']]);
+    const ask = async (): Promise<string[]> =>
+      (
+        await create().execute({ queryText: 'the cat sleeps on the sofa, or the dog', topK: 2 }, { requestContext })
+      ).sources.map(({ id }) => id);
+    expect(await ask()).toEqual(['cat', 'cat again']);
+    requestContext.set('diversity', { lambda: 0.3 });
+    expect(await ask()).toEqual(['cat', 'dog']);
+  });
+
+  it('is refused by a store that does not have it', async () => {
+    const plain: VectorStore = Object.assign(Object.create(store) as VectorStore, {
+      query: (params: QueryParams) =>
+        runSearch(params, { name: 'Plain', capabilities: { modes: ['vector'] } }, () => Promise.resolve([])),
+    });
+    await expect(create({ vectorStore: plain, mode: 'hybrid' }).execute({ queryText: 'cat' })).rejects.toMatchObject({
+      code: 'VECTOR_QUERY_UNSUPPORTED',
+    });
   });
 });
 

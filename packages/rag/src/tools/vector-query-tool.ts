@@ -47,13 +47,13 @@ export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, Vecto
 }
 
 /**
- * A tool that answers a question with the nearest passages of an index.
+ * A tool that answers a question with the passages of an index that fit it best.
  *
  * The request context overrides what was set here: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
- * `databaseConfig`, `reranker`, `model`, `providerOptions`. A filter in the request context always applies; what the model filters by is
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`. A filter in the request context always applies; what the model filters by is
  * added.
  *
- * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_FAILED` with the cause when store or
+ * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `VECTOR_QUERY_FAILED` with the cause when store or
  *   embedding model fail. A failure is never an empty result.
  * @example
  * const searchDocs = createVectorQueryTool({ vectorStore: store, indexName: 'docs', model: 'openai/text-embedding-3-small' });
@@ -99,21 +99,29 @@ async function queryStore(
   input: VectorQueryInput,
   signal: AbortSignal | undefined,
 ): Promise<VectorMatch[]> {
-  const { indexName, model, includeVectors, databaseConfig, providerOptions, reranker } = settings;
+  const { indexName, model, includeVectors, databaseConfig, providerOptions, reranker, mode, diversity } = settings;
+  const { queryText } = input;
   const filter = resolveFilter(settings, input.filter);
   const topK = requireTopK(settings.topK ?? input.topK ?? defaultTopK);
   const embedder = toEmbedder(model, { ...(providerOptions && { providerOptions }) });
-  const [queryVector] = await embedder.embed([input.queryText], { purpose: 'query', ...(signal && { signal }) });
+  const [queryVector] =
+    mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', ...(signal && { signal }) });
+  const fusion = { vector: embedder.hybridWeight ?? 1, ...settings.fusion };
   const matches = await store.query({
     ...databaseConfig[store.databaseConfigKey],
     indexName,
-    queryVector: queryVector ?? [],
+    mode,
+    queryText,
+    ...(queryVector && { queryVector }),
+    ...(mode === 'hybrid' && { fusion }),
+    ...(diversity && { diversity }),
     topK,
     filter,
     includeVector: includeVectors,
+    ...(signal && { signal }),
   });
   if (!reranker || matches.length === 0) return matches;
-  const ranked = await rerank(matches, input.queryText, reranker.model, {
+  const ranked = await rerank(matches, queryText, reranker.model, {
     topK,
     ...reranker.options,
     ...(queryVector && { queryEmbedding: queryVector }),
