@@ -94,7 +94,7 @@ export {
   type RerankerOptions,
   type RerankingModel,
   type RerankResult,
-  type RerankWeights,
+  type WeightConfig,
   type RerankWithScorerOptions,
 } from './rerank/index.js';
 export type { ChromaConfig, DatabaseConfig, PgVectorConfig, PineconeConfig } from './tools/database-config.js';

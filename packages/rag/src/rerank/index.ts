@@ -1,5 +1,5 @@
 export type { RelevanceModel, RelevanceScorer, RerankingModel } from './relevance-model.js';
-export type { RerankWeights } from './rerank-weights.js';
+export type { WeightConfig } from './weight-config.js';
 export {
   rerank,
   rerankWithScorer,

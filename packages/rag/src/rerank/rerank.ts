@@ -2,11 +2,11 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { recordText } from '../store/record-text.js';
 import type { VectorMatch } from '../store/vector-store.js';
 import type { RelevanceModel } from './relevance-model.js';
-import { toWeights, type RerankWeights } from './rerank-weights.js';
+import { toWeights, type WeightConfig } from './weight-config.js';
 import { scoreTexts, type TextScore } from './score-texts.js';
 
 export interface RerankerOptions {
-  weights?: RerankWeights;
+  weights?: WeightConfig;
   /** The vector of the query: a long one raises all scores a little, as the formula says. */
   queryEmbedding?: readonly number[] | Float32Array;
   /** Results wanted. Default 3. */
