@@ -20,6 +20,7 @@ export type ClientOperation =
   | 'TOOL_EXECUTION'
   | 'COMPLETE'
   | 'SET_ROOTS'
+  | 'AUTHENTICATE'
   | 'RECONNECT';
 
 /**

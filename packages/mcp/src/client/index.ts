@@ -5,18 +5,14 @@
  */
 export { MCPClient, type MCPClientOptions, type ToolCatalogue, type ToolsWithErrors } from './mcp-client.js';
 export type { Answers, ServerErrorDetails } from './ask-servers.js';
+export type { AuthenticateServerOptions } from './authenticate-server.js';
 export type { CallToolOptions } from './call-tool.js';
 export type { CompleteOptions } from './completion.js';
 export { loadMcpConfig, type LoadMcpConfigOptions } from './config-file.js';
 export type { ElicitationHandler, ElicitationRequest } from './elicitation.js';
 export type { LogHandler, LoggingLevel, LogMessage } from './log-message.js';
 export type { ClientPrompts, GetPromptOptions } from './prompts.js';
-export {
-  RemoteToolError,
-  type RemoteTool,
-  type ToolCallInfo,
-  type ToolCallProcessor,
-} from './remote-tool.js';
+export { RemoteToolError, type RemoteTool, type ToolCallInfo, type ToolCallProcessor } from './remote-tool.js';
 export type { ClientResources, ListOptions, ReadResourceResult, ResourceContents } from './resources.js';
 export type { SamplingHandler, SamplingModel, SamplingOptions, SamplingRequest, SamplingResult } from './sampling.js';
 export type {

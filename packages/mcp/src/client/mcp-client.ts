@@ -1,6 +1,7 @@
 import { getDefaultLogger, QuiverError } from '@quiver/core';
 import type { CallToolResult, CompleteResult, ProtocolTool, Root } from '../protocol/client-types.js';
 import { askServers, logMissing, type ServerErrorDetails } from './ask-servers.js';
+import { authenticateServer, type AuthenticateServerOptions } from './authenticate-server.js';
 import { callTool, type CallToolOptions } from './call-tool.js';
 import { requireServer, withServer, type ClientServers } from './client-servers.js';
 import { complete, type CompleteOptions } from './completion.js';
@@ -289,6 +290,18 @@ export class MCPClient implements AsyncDisposable {
   /** The end of what a server's process wrote to its standard error. */
   getServerStderr(serverName: string): string | undefined {
     return requireServer(this.#servers, serverName).connection.stderr;
+  }
+
+  /**
+   * Signs the user in to a server with an `authProvider`, for command-line applications: waits on the provider's redirect URL and
+   * shows the sign-in page. Shows nothing while the server takes the tokens there are.
+   *
+   * @throws `MCP_CLIENT_AUTHENTICATE_FAILED`; `details.reason` tells why, for example `OAUTH_SIGN_IN_TIMEOUT`
+   */
+  authenticate(serverName: string, options: AuthenticateServerOptions = {}): Promise<void> {
+    return withServer(this.#servers, 'AUTHENTICATE', serverName, ({ target }) =>
+      authenticateServer(serverName, target, options),
+    );
   }
 
   /** Gives up the connection to a server and opens another. @throws `MCP_CLIENT_RECONNECT_FAILED` */

@@ -1,10 +1,13 @@
 import { QuiverError } from '@quiver/core';
 import type { ClientCapabilities, JsonSchemaValidator, ProtocolClient, Transport } from '../protocol/client-types.js';
 import { MODERN_VERSION } from '../protocol/constants.js';
+import { clientInfo } from './client-info.js';
+import { Handovers } from './direct/handovers.js';
 import { isEraKnown, rememberEra } from './era-memory.js';
 import { reasonOf, statusOf, stderrOf } from './request-error.js';
 import type { HttpServerDefinition, ServerTarget } from './server-definition.js';
 import type { ServerHandlers } from './server-handlers.js';
+import { signInRequired } from './sign-in-required.js';
 import { linkInProcess } from './transports/in-process.js';
 import { createServerAccess } from './transports/server-fetch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
@@ -14,6 +17,8 @@ export interface OpenConnection {
   readonly client: ProtocolClient;
   readonly transport: Transport;
   readonly kind: 'stdio' | 'http' | 'sse' | 'in-process';
+  /** Where the SDK meets answers to requests that went past it. */
+  readonly handovers: Handovers;
 }
 
 export interface OpenConnectionOptions {
@@ -43,7 +48,10 @@ export function capabilitiesOf(
   };
 }
 
-/** @throws `MCP_CLIENT_CONNECT_FAILED` with the reason: the end of a process and its last words, or the network's */
+/**
+ * @throws `MCP_CLIENT_CONNECT_FAILED` with the reason: the end of a process and its last words, or the network's;
+ *   `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in
+ */
 export async function openConnection(options: OpenConnectionOptions): Promise<OpenConnection> {
   const { name, target, limit, signal } = options;
   const opened: { client: ProtocolClient; transport: Transport }[] = [];
@@ -58,6 +66,8 @@ export async function openConnection(options: OpenConnectionOptions): Promise<Op
       if (attempt.transport instanceof StdioTransport) attempt.transport.kill();
       attempt.client.close().catch(() => {});
     }
+    const awaited = signInRequired(error);
+    if (awaited) throw awaited;
     const status = statusOf(error);
     throw new QuiverError(
       'MCP_CLIENT_CONNECT_FAILED',
@@ -75,6 +85,7 @@ async function connect(
   opened: { client: ProtocolClient; transport: Transport }[],
 ): Promise<OpenConnection> {
   const { target } = options;
+  const handovers = new Handovers();
   const open = async (
     transport: Transport,
     kind: OpenConnection['kind'],
@@ -83,7 +94,7 @@ async function connect(
     const client = await createClient(options, mode);
     opened.push({ client, transport });
     await client.connect(transport, { timeout: options.limit, signal: options.signal });
-    return { client, transport, kind };
+    return { client, transport, kind, handovers };
   };
 
   if (target.kind === 'stdio') {
@@ -97,7 +108,7 @@ async function connect(
   const wanted = definition.transport ?? (url.pathname.endsWith('/sse') ? 'sse' : 'auto');
   if (wanted !== 'sse') {
     try {
-      const transport = await createHttpTransport(definition, url, options.resume);
+      const transport = await createHttpTransport(definition, url, options.resume, handovers);
       return await open(transport, 'http', negotiationMode(target));
     } catch (error) {
       if (wanted === 'http' || definition.protocol === 'modern' || !meansOlderTransport(error)) throw error;
@@ -112,15 +123,12 @@ async function createClient(
 ): Promise<ProtocolClient> {
   const { Client } = await import('../protocol/sdk-client.js');
   const { maxInputRounds } = target.definition;
-  const client = new Client(
-    { name: 'quiver', version: '1.0.0' },
-    {
-      capabilities,
-      versionNegotiation: { mode },
-      jsonSchemaValidator: acceptEverything,
-      ...(maxInputRounds !== undefined && { inputRequired: { maxRounds: maxInputRounds } }),
-    },
-  );
+  const client = new Client(clientInfo, {
+    capabilities,
+    versionNegotiation: { mode },
+    jsonSchemaValidator: acceptEverything,
+    ...(maxInputRounds !== undefined && { inputRequired: { maxRounds: maxInputRounds } }),
+  });
   prepare(client);
   return client;
 }
@@ -132,11 +140,18 @@ function negotiationMode(target: ServerTarget): 'auto' | 'legacy' | { pin: strin
   return wanted;
 }
 
-async function createHttpTransport(definition: HttpServerDefinition, url: URL, resume: boolean): Promise<Transport> {
+async function createHttpTransport(
+  definition: HttpServerDefinition,
+  url: URL,
+  resume: boolean,
+  handovers: Handovers,
+): Promise<Transport> {
   const { StreamableHTTPClientTransport } = await import('../protocol/sdk-client.js');
   const { requestInit, reconnectionOptions = patient, sessionId } = definition;
+  const { fetch, ...access } = await createServerAccess(definition, url);
   return new StreamableHTTPClientTransport(url, {
-    ...(await createServerAccess(definition, url)),
+    ...access,
+    fetch: handovers.wrapFetch(fetch),
     reconnectionOptions,
     ...(requestInit && { requestInit }),
     ...(resume && sessionId !== undefined && { sessionId }),

@@ -1,6 +1,7 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Transport } from '../protocol/client-types.js';
 import { escapeControls } from './log-message.js';
+import { signInRequired } from './sign-in-required.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
 /** The answer that is given in the name of a server whose stream ended without one. */
@@ -24,6 +25,8 @@ export async function explainRequestError({
   timeout,
 }: RequestFailure): Promise<QuiverError> {
   if (isQuiverError(error)) return error;
+  const awaited = signInRequired(error);
+  if (awaited) return awaited;
   const { ProtocolError, SdkError, SdkErrorCode } = await import('../protocol/sdk-client.js');
   const status = statusOf(error);
   const details: Record<string, unknown> = {

@@ -4,6 +4,8 @@ import { metaKeys } from '../protocol/constants.js';
 import { createBackOff } from './back-off.js';
 import { createChangeStream, type ChangeStream } from './change-stream.js';
 import { maxDelay, type Deadline } from './deadline.js';
+import type { DirectChannel } from './direct/direct-channel.js';
+import { openDirectChannel } from './direct/open-direct-channel.js';
 import { toProtocolLevel, type ServerLog } from './log-message.js';
 import { capabilitiesOf, openConnection, type OpenConnection } from './open-connection.js';
 import { registerHandlers } from './register-handlers.js';
@@ -13,6 +15,7 @@ import { runWithContext, type RequestContextLike } from './request-scope.js';
 import type { ServerTarget } from './server-definition.js';
 import type { ListKind, ProgressUpdate, ServerHandlers } from './server-handlers.js';
 import { describeConnection, type ServerStatus } from './server-status.js';
+import { signInRequired } from './sign-in-required.js';
 import { watchTransport, type RawSchemas } from './transport-watch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
@@ -46,6 +49,8 @@ export interface RequestSettings {
 /** A connection with what belongs to it. */
 export interface Connected extends OpenConnection {
   readonly schemas: RawSchemas;
+  /** The way past the SDK. */
+  readonly direct: DirectChannel | undefined;
   readonly changes: ChangeStream | undefined;
   /** What was declared to the server. */
   readonly declared: string;
@@ -169,8 +174,10 @@ export class ServerConnection {
     connecting.catch((error: QuiverError) => {
       if (this.#connecting !== connecting) return;
       this.#connecting = undefined;
-      this.#backOff.failed();
       this.#lastError = error;
+      // The server is well, and the user may be back any moment; showing the page again and again helps nobody.
+      if (signInRequired(error)) return;
+      this.#backOff.failed();
       this.#reviveLater();
     });
     return connecting;
@@ -257,11 +264,12 @@ export class ServerConnection {
     const usual = target.kind === 'stdio' && timeout > 0 ? timeout : defaultConnectTimeout;
     const deadlines = new Set<Deadline>();
     const progress = new Map<string, (update: ProgressUpdate) => void>();
+    const capabilities = JSON.parse(declared) as ReturnType<typeof capabilitiesOf>;
     const opened = await openConnection({
       name,
       target,
       limit: target.definition.connectTimeout ?? usual,
-      capabilities: JSON.parse(declared) as ReturnType<typeof capabilitiesOf>,
+      capabilities,
       signal,
       resume: this.#resume,
       prepare: (client) => {
@@ -280,14 +288,27 @@ export class ServerConnection {
     this.#resume = false;
     const { client, transport } = opened;
     const changes = client.getProtocolEra() === 'modern' ? createChangeStream(client, log) : undefined;
-    const connected: Connected = { ...opened, schemas: new Map(), changes, declared, deadlines, progress, active: 0 };
+    const direct = await openDirectChannel(opened, target, capabilities);
+    const connected: Connected = {
+      ...opened,
+      schemas: new Map(),
+      direct,
+      changes,
+      declared,
+      deadlines,
+      progress,
+      active: 0,
+    };
     if (signal.aborted) {
       await this.#close(connected);
       throw new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
     }
-    watchTransport(transport, connected.schemas);
+    watchTransport(transport, connected);
     Object.assign(client, {
-      onclose: () => this.#lose(connected),
+      onclose: () => {
+        direct?.close();
+        this.#lose(connected);
+      },
       onerror: (error: Error) => this.#notice(connected, error),
     });
     this.#current = connected;

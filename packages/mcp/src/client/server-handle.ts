@@ -1,12 +1,19 @@
 import type { Prompt } from '../prompt.js';
-import type { ProtocolClient, ProtocolTool, RequestOptions } from '../protocol/client-types.js';
+import type { ProtocolTool, RequestOptions } from '../protocol/client-types.js';
 import type { Resource, ResourceTemplate } from '../resource.js';
 import { errorCodes } from '../protocol/constants.js';
+import { requestDirectly } from './direct/direct-request.js';
+import { toPlainToolList } from './direct/plain-result.js';
 import { createListCache, type FetchedList, type ListCache } from './list-cache.js';
 import { createServerLog } from './log-message.js';
 import { toSamplingHandler } from './sampling.js';
 import { ServerConnection, type Connected } from './server-connection.js';
-import { parseServerDefinition, type MastraMCPServerDefinition, type ServerOptions } from './server-definition.js';
+import {
+  parseServerDefinition,
+  type MastraMCPServerDefinition,
+  type ServerOptions,
+  type ServerTarget,
+} from './server-definition.js';
 import type { ListKind, ServerHandlers } from './server-handlers.js';
 import { compareDefinitions, type DefinitionChanges } from './tool-fingerprint.js';
 import type { InProcessServer } from './transports/in-process.js';
@@ -15,6 +22,7 @@ import type { InProcessServer } from './transports/in-process.js';
 export interface ServerHandle {
   readonly name: string;
   readonly options: ServerOptions;
+  readonly target: ServerTarget;
   readonly handlers: ServerHandlers;
   readonly connection: ServerConnection;
   readonly tools: ListCache<ProtocolTool>;
@@ -55,6 +63,7 @@ export function createServerHandle(
   const handle: ServerHandle = {
     name,
     options,
+    target,
     handlers,
     connection,
     tools: createListCache({
@@ -84,7 +93,7 @@ type ListResult = { nextCursor?: string | undefined; ttlMs?: unknown };
 interface ListOf<Item> {
   readonly kind: ListKind;
   readonly method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
-  readonly fetch: (client: ProtocolClient, options: RequestOptions) => Promise<ListResult>;
+  readonly fetch: (connected: Connected, options: RequestOptions) => Promise<ListResult>;
   readonly items: (result: ListResult, connected: Connected) => readonly Item[];
 }
 
@@ -93,7 +102,17 @@ const refresh = { cacheMode: 'refresh' } as const;
 const toolList: ListOf<ProtocolTool> = {
   kind: 'tools',
   method: 'tools/list',
-  fetch: (client, options) => client.listTools(undefined, { ...options, ...refresh }),
+  fetch: (connected, options) =>
+    requestDirectly<ListResult>(
+      connected,
+      {
+        method: 'tools/list',
+        params: {},
+        parse: (result) => toPlainToolList(result, connected.changes ? 'modern' : 'legacy'),
+        viaSdk: (sdkOptions) => connected.client.listTools(undefined, { ...sdkOptions, ...refresh }),
+      },
+      options,
+    ),
   items: (result, { schemas }) =>
     (result as unknown as { tools: ProtocolTool[] }).tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) })),
 };
@@ -101,21 +120,21 @@ const toolList: ListOf<ProtocolTool> = {
 const resourceList: ListOf<Resource> = {
   kind: 'resources',
   method: 'resources/list',
-  fetch: (client, options) => client.listResources(undefined, { ...options, ...refresh }),
+  fetch: ({ client }, options) => client.listResources(undefined, { ...options, ...refresh }),
   items: (result) => (result as unknown as { resources: Resource[] }).resources,
 };
 
 const templateList: ListOf<ResourceTemplate> = {
   kind: 'resources',
   method: 'resources/templates/list',
-  fetch: (client, options) => client.listResourceTemplates(undefined, { ...options, ...refresh }),
+  fetch: ({ client }, options) => client.listResourceTemplates(undefined, { ...options, ...refresh }),
   items: (result) => (result as unknown as { resourceTemplates: ResourceTemplate[] }).resourceTemplates,
 };
 
 const promptList: ListOf<Prompt> = {
   kind: 'prompts',
   method: 'prompts/list',
-  fetch: (client, options) => client.listPrompts(undefined, { ...options, ...refresh }),
+  fetch: ({ client }, options) => client.listPrompts(undefined, { ...options, ...refresh }),
   items: (result) => (result as unknown as { prompts: Prompt[] }).prompts,
 };
 
@@ -140,7 +159,7 @@ function fetchList<Item>(
       let result: ListResult;
       try {
         // A session that was taken up said nothing of its capabilities, and the SDK asks for none then.
-        result = capabilities ? await fetch(client, options) : await client.request({ method }, options);
+        result = capabilities ? await fetch(connected, options) : await client.request({ method }, options);
       } catch (error) {
         if ((error as { code?: unknown }).code !== errorCodes.methodNotFound) throw error;
         return { items: [], keepFor: silentServerLifetime };

@@ -5,11 +5,15 @@
  * @module
  */
 export {
-  auth,
-  discoverOAuthServerInfo,
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
   exchangeAuthorization,
+  fetchToken,
   OAuthError,
   refreshAuthorization,
   registerClient,
+  requestJwtAuthorizationGrant,
   resolveClientMetadata,
+  resourceUrlFromServerUrl,
+  startAuthorization,
 } from '@modelcontextprotocol/client';

@@ -56,7 +56,12 @@ export async function finishAuthorization({
       ...(provider.addClientAuthentication && { addClientAuthentication: provider.addClientAuthentication }),
       fetchFn: createGuardedFetch({ fetch, serverUrl: new URL(serverUrl) }),
     });
-    await provider.saveTokens({ ...tokens, issuer }, { issuer });
+    // Without a scope in the answer, what was asked for was granted (RFC 6749, section 5.1).
+    const scope = await provider.requestedScope();
+    await provider.saveTokens(
+      { ...(scope !== undefined && { scope, requested_scope: scope }), ...tokens, issuer },
+      { issuer },
+    );
   } catch (error) {
     throw explainAuthError(
       error,

@@ -31,15 +31,31 @@ export interface MCPOAuthClientProviderOptions {
   onRedirectToAuthorization?: (url: URL) => void | Promise<void>;
   /** Makes the value that ties the answer to the request. Default: a random UUID. */
   stateGenerator?: () => string | Promise<string>;
+  /** Makes the token request of a client without users. Default: the client credentials grant. */
+  tokenRequest?: (context: TokenRequestContext) => URLSearchParams | Promise<URLSearchParams>;
   /** Replaces how the client proves itself at the token endpoint. */
   addClientAuthentication?: AddClientAuthentication;
+  /**
+   * Accepts an authorization server whose metadata names another issuer than the one that was asked. It weakens the protection
+   * against mixed-up servers: only for one server that you know and that is configured wrongly. Default `false`.
+   */
+  skipIssuerMetadataValidation?: boolean;
   logger?: Logger;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
 
-/** Tokens as they are stored: with the time they end at, in seconds since 1970. */
-export type KeptTokens = StoredOAuthTokens & { expires_at?: number };
+/** What a token is asked for. */
+export interface TokenRequestContext {
+  /** The authorization server. */
+  readonly issuer: string;
+  /** The MCP server, as it calls itself. */
+  readonly resource: string | undefined;
+  readonly scope: string | undefined;
+}
+
+/** Tokens as they are stored: with the time they end at, in seconds since 1970, and the scope that was asked for. */
+export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_scope?: string };
 
 type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
 
@@ -62,7 +78,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly addClientAuthentication?: AddClientAuthentication;
   readonly clientMetadataUrl?: string;
   /** The token request of a client without users. */
-  readonly prepareTokenRequest?: (scope?: string) => URLSearchParams;
+  readonly prepareTokenRequest?: (scope?: string) => Promise<URLSearchParams>;
   readonly #options: MCPOAuthClientProviderOptions;
   readonly #values: StoredValues;
   readonly #storage: OAuthStorage;
@@ -78,11 +94,25 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     // Present only when given: their mere presence switches the SDK's own behaviour off.
     if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
     if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
-    if (options.redirectUrl === undefined) this.prepareTokenRequest = clientCredentialsRequest;
+    const { redirectUrl, tokenRequest = clientCredentialsRequest } = options;
+    if (redirectUrl === undefined) {
+      this.prepareTokenRequest = async (scope) => {
+        const found = await this.discoveryState();
+        return tokenRequest({
+          issuer: found?.authorizationServerMetadata?.issuer ?? found?.authorizationServerUrl ?? '',
+          resource: found?.resourceMetadata?.resource,
+          scope: scope === '' ? undefined : scope,
+        });
+      };
+    }
   }
 
   get redirectUrl(): string | URL | undefined {
     return this.#options.redirectUrl;
+  }
+
+  get skipIssuerMetadataValidation(): boolean {
+    return this.#options.skipIssuerMetadataValidation ?? false;
   }
 
   get clientMetadata(): OAuthClientMetadata {
@@ -178,7 +208,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens of another type than Bearer, which would be sent in the wrong way */
-  async saveTokens(tokens: StoredOAuthTokens, _context?: OAuthClientInformationContext): Promise<void> {
+  async saveTokens(tokens: KeptTokens, _context?: OAuthClientInformationContext): Promise<void> {
     if (!/^bearer$/i.test(tokens.token_type)) {
       throw new QuiverError(
         'OAUTH_TOKEN_TYPE_UNSUPPORTED',
@@ -205,8 +235,15 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   async redirectToAuthorization(url: URL): Promise<void> {
     const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
     const page = requireSecureUrl(url, 'the sign-in page');
+    await this.#values.write(this.#key('requested_scope'), { scope: page.searchParams.get('scope') ?? '' });
     if (onRedirectToAuthorization) await onRedirectToAuthorization(page);
     else logger.warn(`An MCP server wants you to sign in. Open ${page.href}`);
+  }
+
+  /** The scope that the last sign-in page asked for. */
+  async requestedScope(): Promise<string | undefined> {
+    const scope = (await this.#values.read(this.#key('requested_scope')))?.['scope'];
+    return typeof scope === 'string' && scope !== '' ? scope : undefined;
   }
 
   saveCodeVerifier(codeVerifier: string): Promise<void> {
@@ -253,10 +290,10 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   async invalidateCredentials(scope: CredentialScope): Promise<void> {
     const names: Record<CredentialScope, string[]> = {
-      all: ['tokens', 'client_info', 'code_verifier', 'state', 'discovery', 'client_issuer'],
+      all: ['tokens', 'client_info', 'code_verifier', 'state', 'requested_scope', 'discovery', 'client_issuer'],
       client: ['client_info'],
       tokens: ['tokens'],
-      verifier: ['code_verifier', 'state'],
+      verifier: ['code_verifier', 'state', 'requested_scope'],
       discovery: ['discovery'],
     };
     if (scope === 'all' || scope === 'client') {
@@ -297,9 +334,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 }
 
-function clientCredentialsRequest(scope?: string): URLSearchParams {
-  return new URLSearchParams({
-    grant_type: 'client_credentials',
-    ...(scope !== undefined && scope !== '' && { scope }),
-  });
+function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchParams {
+  return new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) });
 }

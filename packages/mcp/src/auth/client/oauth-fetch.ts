@@ -16,7 +16,7 @@ export interface OAuthFetchOptions {
 
 /**
  * A `fetch` that signs in. It sends the token of the provider, replaces it when it has expired or is refused, asks for more scopes when
- * the server wants more (once per request), and repeats the refused request. However many requests run into an expired token: one
+ * the server wants more (once per request, and not for what the last sign-in asked for already), and repeats the refused request. However many requests run into an expired token: one
  * refresh, for all who share the storage.
  *
  * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
@@ -41,7 +41,7 @@ export function createOAuthFetch({ provider, serverUrl, fetch = globalThis.fetch
       response = await send(fetch, url, init, tokens);
     }
     const challenge = response.status === 403 ? challengeOf(response, server) : {};
-    if (challenge.error !== 'insufficient_scope') return response;
+    if (challenge.error !== 'insufficient_scope' || wasAskedFor(tokens, challenge.scope)) return response;
     await response.body?.cancel();
     const scope = unionOf(tokens?.scope, challenge.scope);
     return send(fetch, url, init, await renew(tokens, { ...challenge, ...(scope !== '' && { scope }) }, 'widen'));
@@ -145,6 +145,12 @@ async function sharedRenewal(renewal: Renewal, begun: number): Promise<KeptToken
     },
   );
   return flight.tokens;
+}
+
+/** Whether the sign-in that gave the tokens asked for these scopes already: asking again would not get them. */
+function wasAskedFor(tokens: KeptTokens | undefined, scope: string | undefined): boolean {
+  const asked = new Set(tokens?.requested_scope?.split(' '));
+  return scope !== undefined && scope.split(' ').every((wanted) => asked.has(wanted));
 }
 
 function unionOf(...scopes: (string | undefined)[]): string {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { discover } from './discover.js';
 import type { Fetch } from './guarded-fetch.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 
@@ -26,7 +27,7 @@ export async function refreshTokens(options: RefreshOptions): Promise<KeptTokens
       return await attempt(options);
     } catch (error) {
       // What the guard or the provider refused does not get better by itself.
-      if (error instanceof QuiverError) throw error;
+      if (error instanceof QuiverError && error.code !== 'OAUTH_UNAVAILABLE') throw error;
       if (pause === undefined) {
         throw new QuiverError(
           'OAUTH_UNAVAILABLE',
@@ -46,11 +47,10 @@ async function attempt({
   fetch,
   resourceMetadataUrl,
 }: RefreshOptions): Promise<KeptTokens | undefined> {
-  const { discoverOAuthServerInfo, OAuthError, refreshAuthorization } = await import('../../protocol/sdk-auth.js');
+  const { OAuthError, refreshAuthorization } = await import('../../protocol/sdk-auth.js');
   const known = await provider.discoveryState();
-  const info =
-    known ??
-    (await discoverOAuthServerInfo(serverUrl, { ...(resourceMetadataUrl && { resourceMetadataUrl }), fetchFn: fetch }));
+  const { skipIssuerMetadataValidation } = provider;
+  const info = known ?? (await discover({ serverUrl, fetch, resourceMetadataUrl, skipIssuerMetadataValidation }));
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
   if (!known) await provider.saveDiscoveryState(info);
   const issuer = metadata?.issuer ?? authorizationServerUrl;

@@ -29,7 +29,7 @@ export async function createServerAccess(definition: HttpServerDefinition, serve
  * The `fetch` of one server: the user's or the default one, with the request context of the call, and with the definition's
  * headers. Those go to the server's own origin only, never to an authorization server.
  */
-async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
+export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
   const { fetch, headers } = definition;
   const base: PlainFetch = fetch ? (url, init) => fetch(url, init, currentContext()) : await defaultFetch();
   if (!headers) return base;

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { runOfficialSuite, type Outcome, type Runner } from './official-suite.ts';
+
+/** As this process was started, so that the client finds the sources when this process does. */
+const inherited = process.execArgv.filter((argument) => !argument.startsWith('--test'));
+const command = [JSON.stringify(process.execPath), ...inherited, join('src', 'client.ts')].join(' ');
+
+interface Suite {
+  readonly name: string;
+  readonly runner: Runner;
+  readonly select: readonly string[];
+  /** Runs one scenario of the suite. */
+  readonly alone: (scenario: string) => readonly string[];
+  /** Scenarios that decide; every one has to pass. */
+  readonly required: number;
+  /** Scenarios of extensions that must pass too. */
+  readonly extensions: readonly string[];
+}
+
+const extensions = [
+  'auth/client-credentials-basic',
+  'auth/client-credentials-jwt',
+  'auth/enterprise-managed-authorization',
+  'auth/wif-jwt-bearer',
+];
+const suites: readonly Suite[] = [
+  {
+    name: 'suite 0.1.16',
+    runner: 'conformance-0.1',
+    select: ['--suite', 'all'],
+    alone: (scenario) => ['--scenario', scenario],
+    required: 26,
+    extensions: [],
+  },
+  ...[
+    { revision: '2025-11-25', required: 18 },
+    { revision: '2026-07-28', required: 32 },
+  ].map(({ revision, required }): Suite => ({
+    name: revision,
+    runner: 'conformance-0.2',
+    select: ['--requirements', revision],
+    alone: (scenario) => ['--scenario', scenario, '--spec-version', revision],
+    required,
+    extensions,
+  })),
+];
+
+for (const { name, runner, select, alone, required, extensions: optional } of suites) {
+  describe(`official conformance of the client, ${name}`, () => {
+    let outcome: Outcome;
+    const failed: string[] = [];
+
+    before(async () => {
+      const run = (choice: readonly string[]): Promise<Outcome> =>
+        runOfficialSuite(runner, ['client', '--command', command, '--timeout', '120000', ...choice]);
+      outcome = await run(select);
+      // Scenarios run all at once, and some of them measure time: on a busy machine those have to be run alone.
+      for (const [scenario, passed] of outcome.scenarios) {
+        if (passed || isForeign(scenario)) continue;
+        const again = await run(alone(scenario));
+        if (again.exitCode !== 0) failed.push(`${scenario}\n${again.output}`);
+      }
+    });
+
+    /** Extensions that the client does not have. */
+    const isForeign = (scenario: string): boolean =>
+      outcome.unscored.get(scenario) === 'extension' && !optional.includes(scenario);
+
+    test(`all ${required} required scenarios pass, and those of ${optional.length} extensions`, () => {
+      assert.deepEqual(failed, [], failed.join('\n'));
+      const decisive = [...outcome.scenarios.keys()].filter((scenario) => !outcome.unscored.has(scenario));
+      assert.equal(decisive.length, required, outcome.output);
+      assert.deepEqual(
+        optional.filter((scenario) => !outcome.scenarios.has(scenario)),
+        [],
+      );
+    });
+  });
+}

@@ -1,0 +1,90 @@
+import {
+  createClientCredentialsProvider,
+  createEnterpriseManagedProvider,
+  createJwtBearerProvider,
+  finishAuthorization,
+  MCPOAuthClientProvider,
+  type AuthorizationCallback,
+} from '@quiver/mcp/auth';
+import type { ScenarioContext } from './client.ts';
+
+export interface SignIn {
+  readonly provider: MCPOAuthClientProvider;
+  /** Runs; when the server wants a user, finishes the sign-in that began, and runs again. */
+  signedIn<Result>(run: () => Promise<Result>): Promise<Result>;
+}
+
+const redirectUrl = 'http://localhost:3000/callback';
+
+/** Sign-in pages of the suites answer at once with a redirect to the client, which is all a user would do. */
+export function createSignIn(serverUrl: string, scenario: string | undefined, context: ScenarioContext): SignIn {
+  let callback: AuthorizationCallback | undefined;
+  const provider = createProvider(scenario, context, async (page) => {
+    const answer = await fetch(page, { redirect: 'manual' });
+    const { searchParams } = new URL(answer.headers.get('location') ?? redirectUrl);
+    const [code, state, iss] = ['code', 'state', 'iss'].map((name) => searchParams.get(name) ?? undefined);
+    if (code !== undefined) callback = { code, state, ...(iss !== undefined && { iss }) };
+  });
+  return {
+    provider,
+    signedIn: async (run) => {
+      for (;;) {
+        try {
+          return await run();
+        } catch (error) {
+          if (!callback) throw error;
+          const received = callback;
+          callback = undefined;
+          await finishAuthorization({ provider, serverUrl, callback: received });
+        }
+      }
+    },
+  };
+}
+
+function createProvider(
+  scenario: string | undefined,
+  context: ScenarioContext,
+  onRedirectToAuthorization: (page: URL) => Promise<void>,
+): MCPOAuthClientProvider {
+  const credentials = {
+    clientId: context.client_id ?? '',
+    ...(context.client_secret !== undefined && { clientSecret: context.client_secret }),
+  };
+  switch (scenario) {
+    case 'auth/client-credentials-basic':
+      return createClientCredentialsProvider(credentials);
+    case 'auth/client-credentials-jwt': {
+      const { private_key_pem: privateKey = '', signing_algorithm: algorithm = 'ES256' } = context;
+      return createClientCredentialsProvider({ ...credentials, privateKey, algorithm });
+    }
+    case 'auth/wif-jwt-bearer':
+      return createJwtBearerProvider({ ...credentials, assertion: () => context.valid_jwt ?? '' });
+    case 'auth/cross-app-access-complete-flow':
+    case 'auth/enterprise-managed-authorization':
+      return createEnterpriseManagedProvider({
+        ...credentials,
+        identityProvider: {
+          tokenEndpoint: context.idp_token_endpoint ?? '',
+          clientId: context.idp_client_id ?? '',
+          idToken: () => context.idp_id_token ?? '',
+        },
+      });
+    default:
+      return new MCPOAuthClientProvider({
+        redirectUrl,
+        clientMetadata: {
+          client_name: 'Quiver conformance client',
+          redirect_uris: [redirectUrl],
+          grant_types: ['authorization_code', 'refresh_token'],
+        },
+        clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+        ...(context.client_id !== undefined && {
+          clientInformation: { client_id: context.client_id, client_secret: context.client_secret },
+        }),
+        // In the revision of 2025-03-26 the metadata was at the root, whatever the issuer.
+        skipIssuerMetadataValidation: scenario === 'auth/2025-03-26-oauth-metadata-backcompat',
+        onRedirectToAuthorization,
+      });
+  }
+}
