@@ -21,4 +21,5 @@ export type {
   VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
+  VersionParams,
 } from './vector-store.js';

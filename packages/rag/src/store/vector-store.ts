@@ -129,6 +129,12 @@ export interface ScanPage {
   nextCursor?: string;
 }
 
+export interface VersionParams extends IndexParams {
+  filter?: VectorFilter;
+  /** Default: any number. */
+  maxRecords?: number;
+}
+
 /**
  * Data that are calculated from an index, such as its graph, kept beside it and deleted with it. They are a copy of what can be
  * calculated again, so nothing is lost with them.
@@ -183,8 +189,12 @@ export interface VectorStore {
   scan(params: ScanParams): Promise<ScanPage>;
   listIndexes(params?: Cancellable): Promise<string[]>;
   describeIndex(params: IndexParams): Promise<IndexDescription>;
-  /** Changes whenever a record of the index does: equal versions mean equal data. Absent in a store that cannot tell. */
-  version?(params: IndexParams): Promise<string>;
+  /**
+   * Changes whenever a record does that passes the filter: equal versions mean equal records. Absent in a store that cannot tell.
+   *
+   * @returns `undefined` when more than `maxRecords` pass, which is all that is counted then
+   */
+  version?(params: VersionParams): Promise<string | undefined>;
   /** Absent in a store that cannot keep any. */
   readonly derived?: DerivedData | undefined;
   /** Removes all records and keeps the index. */

@@ -58,6 +58,25 @@ export function describeDerivedData<Store extends VectorStore>(
       await expect(version({ indexName: 'none' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
     });
 
+    it('counts no further than asked, and only what passes the filter', async (context) => {
+      const version = store.version?.bind(store);
+      if (!version) return context.skip();
+      const ids = Array.from({ length: 12 }, (_, n) => `id${n}`);
+      const metadata = ids.map((_id, n) => ({ tenant: n < 3 ? 'small' : 'large' }));
+      await store.upsert({ indexName, ids, vectors: ids.map(() => [1, 0]), metadata });
+      expect(await version({ indexName, maxRecords: 12 })).toEqual(expect.any(String));
+      expect(await version({ indexName, maxRecords: 11 })).toBeUndefined();
+      const filter = { tenant: 'small' };
+      const before = await version({ indexName, filter, maxRecords: 3 });
+      expect(before).toEqual(expect.any(String));
+      expect(await version({ indexName, filter, maxRecords: 2 })).toBeUndefined();
+      await store.deleteVector({ indexName, id: 'id1' });
+      expect(await version({ indexName, filter, maxRecords: 3 })).not.toBe(before);
+      await expect(version({ indexName, filter: { a: { $like: 'x' } }, maxRecords: 1 })).rejects.toMatchObject({
+        code: 'FILTER_INVALID',
+      });
+    });
+
     it('keeps derived data beside their index, replaces them, and deletes them with it', async (context) => {
       const { derived } = store;
       if (!derived) return context.skip();
