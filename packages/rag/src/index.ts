@@ -100,13 +100,30 @@ export {
 export type { ChromaConfig, DatabaseConfig, PgVectorConfig, PineconeConfig } from './tools/database-config.js';
 export type { VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';
 export {
+  buildChunkGraph,
+  ChunkGraph,
   GraphRAG,
+  type BuildChunkGraphOptions,
+  type BuildProgress,
+  type ChunkEdge,
+  type ChunkGraphJson,
+  type EdgeChoice,
+  type EdgeKind,
+  type EdgeOptions,
+  type EdgeShare,
   type GraphChunk,
   type GraphEdge,
   type GraphEmbedding,
   type GraphNode,
+  type GraphPassage,
   type GraphQuery,
+  type GraphSeed,
   type GraphSnapshot,
+  type PhraseEdgeOptions,
+  type RankedChunk,
   type RankedNode,
-} from './graph/graph-rag.js';
+  type RankOptions,
+  type SimilarityEdgeOptions,
+  type Triple,
+} from './graph/index.js';
 export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/view/graph-view.js';

@@ -1,44 +1,69 @@
-/** A weighted connection between two nodes, given by their numbers. */
-export interface WeightedEdge {
-  readonly from: number;
-  readonly to: number;
-  /** Positive. */
-  readonly weight: number;
-}
+import type { EdgeList } from './edge-list.js';
 
 /**
- * The edges that leave each node, in compressed sparse rows: those of node `n` stand at `offsets[n]` up to `offsets[n + 1]`.
- * The weights of a node add up to 1, so they are the chances of a walker.
+ * The ways that leave each node, in compressed sparse rows: those of node `n` stand at `offsets[n]` up to `offsets[n + 1]`.
+ * The chances of a node's ways add up to 1: they are those of a walker.
  */
 export interface Adjacency {
   readonly nodeCount: number;
   readonly offsets: Uint32Array;
   readonly targets: Uint32Array;
   readonly chances: Float64Array;
+  /** The number of the edge behind each way. */
+  readonly edges: Uint32Array;
 }
 
-/** Edges keep their order within a node, so equal input gives equal arrays. */
-export function createAdjacency(nodeCount: number, edges: readonly WeightedEdge[]): Adjacency {
+/**
+ * Each edge becomes two ways, one in each direction. Equal input gives equal arrays.
+ *
+ * @param shares - how much of a walker each kind of edge gets, by the kind's number: a node's kinds divide the walker by their
+ *   shares, whatever the scale of their weights, and each kind divides its part by the weights. Without: weights alone decide.
+ */
+export function createAdjacency(nodeCount: number, edges: EdgeList, shares?: readonly number[]): Adjacency {
   const offsets = new Uint32Array(nodeCount + 1);
-  for (const { from } of edges) offsets[from + 1] = (offsets[from + 1] as number) + 1;
+  for (let edge = 0; edge < edges.count; edge += 1) {
+    count(offsets, edges.from(edge));
+    count(offsets, edges.to(edge));
+  }
   for (let node = 0; node < nodeCount; node += 1) {
     offsets[node + 1] = (offsets[node + 1] as number) + (offsets[node] as number);
   }
-  const targets = new Uint32Array(edges.length);
-  const chances = new Float64Array(edges.length);
-  const totals = new Float64Array(nodeCount);
+  const targets = new Uint32Array(edges.count * 2);
+  const edgeOfWay = new Uint32Array(edges.count * 2);
   const next = offsets.slice();
-  for (const { from, to, weight } of edges) {
-    const place = next[from] as number;
-    next[from] = place + 1;
-    targets[place] = to;
-    chances[place] = weight;
-    totals[from] = (totals[from] as number) + weight;
+  const addWay = (from: number, to: number, edge: number): void => {
+    const way = next[from] as number;
+    next[from] = way + 1;
+    targets[way] = to;
+    edgeOfWay[way] = edge;
+  };
+  for (let edge = 0; edge < edges.count; edge += 1) {
+    addWay(edges.from(edge), edges.to(edge), edge);
+    addWay(edges.to(edge), edges.from(edge), edge);
   }
-  for (let node = 0; node < nodeCount; node += 1) {
-    for (let place = offsets[node] as number; place < (offsets[node + 1] as number); place += 1) {
-      chances[place] = (chances[place] as number) / (totals[node] as number);
-    }
+  const adjacency = { nodeCount, offsets, targets, edges: edgeOfWay, chances: new Float64Array(targets.length) };
+  for (let node = 0; node < nodeCount; node += 1) setChances(adjacency, node, edges, shares);
+  return adjacency;
+}
+
+function count(offsets: Uint32Array, node: number): void {
+  offsets[node + 1] = (offsets[node + 1] as number) + 1;
+}
+
+function setChances(adjacency: Adjacency, node: number, edges: EdgeList, shares: readonly number[] | undefined): void {
+  const { offsets, chances } = adjacency;
+  const [start, end] = [offsets[node] as number, offsets[node + 1] as number];
+  const totals = new Float64Array(shares?.length ?? 1);
+  for (let way = start; way < end; way += 1) {
+    const edge = adjacency.edges[way] as number;
+    const group = shares ? edges.kindNumber(edge) : 0;
+    totals[group] = (totals[group] as number) + edges.weight(edge);
   }
-  return { nodeCount, offsets, targets, chances };
+  let divided = 0;
+  for (let group = 0; group < totals.length; group += 1) if (totals[group]) divided += shares?.[group] ?? 1;
+  for (let way = start; way < end; way += 1) {
+    const edge = adjacency.edges[way] as number;
+    const group = shares ? edges.kindNumber(edge) : 0;
+    chances[way] = ((edges.weight(edge) / (totals[group] as number)) * (shares?.[group] ?? 1)) / divided;
+  }
 }

@@ -1,0 +1,29 @@
+export { buildChunkGraph, type BuildChunkGraphOptions, type BuildProgress } from './build-chunk-graph.js';
+export {
+  ChunkGraph,
+  type ChunkEdge,
+  type ChunkGraphJson,
+  type GraphSeed,
+  type RankedChunk,
+  type RankOptions,
+} from './chunk-graph.js';
+export type {
+  EdgeChoice,
+  EdgeKind,
+  EdgeOptions,
+  EdgeShare,
+  PhraseEdgeOptions,
+  SimilarityEdgeOptions,
+} from './edges/edge-kinds.js';
+export type { GraphPassage } from './graph-passage.js';
+export {
+  GraphRAG,
+  type GraphChunk,
+  type GraphEdge,
+  type GraphEmbedding,
+  type GraphNode,
+  type GraphQuery,
+  type GraphSnapshot,
+  type RankedNode,
+} from './graph-rag.js';
+export type { Triple } from './triple.js';
