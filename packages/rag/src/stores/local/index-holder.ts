@@ -1,5 +1,6 @@
 import type { DerivedData } from '../../store/vector-store.js';
-import { LocalIndex, type IndexHeader, type IndexOperation } from './local-index.js';
+import type { IndexHeader, IndexOperation } from './index-operation.js';
+import { LocalIndex } from './local-index.js';
 
 /** An index and the way to change it. */
 export interface StoredIndex {

@@ -3,35 +3,11 @@ import { Bm25Index } from '../../retrieval/bm25-index.js';
 import type { CheckedRecord } from '../../store/check-arguments.js';
 import { recordText } from '../../store/record-text.js';
 import { toScore } from '../../store/score.js';
-import type {
-  VectorFilter,
-  VectorMatch,
-  VectorMetadata,
-  VectorMetric,
-  VectorRecord,
-} from '../../store/vector-store.js';
+import type { VectorFilter, VectorMatch, VectorRecord } from '../../store/vector-store.js';
+import { vectorAt, type IndexHeader, type IndexOperation, type IndexRow } from './index-operation.js';
 import { nearestRows } from './nearest-rows.js';
 import { RowSelection } from './row-selection.js';
 import { VectorTable } from './vector-table.js';
-
-/** What an index is, as written at the head of its log. */
-export interface IndexHeader {
-  readonly name: string;
-  readonly dimension: number;
-  readonly metric: VectorMetric;
-}
-
-/** A change of an index. Indexes change in no other way, so replaying the changes gives the index. */
-export type IndexOperation =
-  | { readonly type: 'upsert'; readonly records: readonly CheckedRecord[] }
-  | { readonly type: 'delete'; readonly ids: readonly string[] }
-  | { readonly type: 'truncate' };
-
-interface Row {
-  readonly id: string;
-  readonly metadata: VectorMetadata;
-  readonly document?: string;
-}
 
 /** How to search an index. */
 export interface LocalSearch {
@@ -44,7 +20,7 @@ export interface LocalSearch {
 export class LocalIndex {
   readonly header: IndexHeader;
   #vectors: VectorTable;
-  #rows: Row[] = [];
+  #rows: IndexRow[] = [];
   #rowOfId = new Map<string, number>();
   #selection = this.#newSelection();
   /** Made by the first search for words, and kept up from then on. */
@@ -62,22 +38,34 @@ export class LocalIndex {
   }
 
   apply(operation: IndexOperation): void {
-    if (operation.type === 'upsert') this.#upsert(operation.records);
+    if (operation.type === 'upsert') this.#upsert(operation.rows, operation.vectors);
     else if (operation.type === 'delete') this.#delete(operation.ids);
     else this.#truncate();
   }
 
-  #upsert(records: readonly CheckedRecord[]): void {
-    for (const { vector, ...record } of records) {
-      let row = this.#rowOfId.get(record.id);
-      if (row === undefined) {
-        row = this.#vectors.append(vector);
-        this.#rowOfId.set(record.id, row);
-        this.#sortedIds = undefined;
-      } else this.#vectors.set(row, vector);
-      this.#rows[row] = record;
-      this.#selection.set(row);
-      this.#keywords?.set(row, recordText(record));
+  #upsert(rows: readonly IndexRow[], vectors: Uint8Array): void {
+    const { count } = this;
+    if (vectors.length !== rows.length * this.header.dimension * 4)
+      throw new TypeError('the vectors do not have the dimension of the index');
+    for (const row of rows) {
+      const position = this.#rowOfId.get(row.id) ?? this.#rows.length;
+      this.#rowOfId.set(row.id, position);
+      this.#rows[position] = row;
+    }
+    if (this.count > count) this.#sortedIds = undefined;
+    if (this.count === count + rows.length) this.#vectors.appendAll(vectors);
+    else {
+      for (const [place, { id }] of rows.entries()) {
+        const vector = vectorAt(vectors, place, this.header.dimension);
+        const position = this.#rowOfId.get(id) as number;
+        if (position < this.#vectors.count) this.#vectors.set(position, vector);
+        else this.#vectors.append(vector);
+      }
+    }
+    for (const row of rows) {
+      const position = this.#rowOfId.get(row.id) as number;
+      this.#selection.set(position);
+      this.#keywords?.set(position, recordText(row));
     }
   }
 
@@ -87,7 +75,7 @@ export class LocalIndex {
       const row = this.#rowOfId.get(id);
       if (row === undefined) continue;
       const moved = this.#vectors.remove(row);
-      const last = this.#rows.pop() as Row;
+      const last = this.#rows.pop() as IndexRow;
       this.#rowOfId.delete(id);
       this.#sortedIds = undefined;
       this.#keywords?.delete(row);
@@ -177,8 +165,8 @@ export class LocalIndex {
     return keywords;
   }
 
-  #row(row: number): Row {
-    return this.#rows[row] as Row;
+  #row(row: number): IndexRow {
+    return this.#rows[row] as IndexRow;
   }
 
   /** A copy: what the caller does with it must not change the index. */

@@ -28,8 +28,10 @@ import type {
   VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
+  VersionParams,
 } from '../../store/vector-store.js';
 import { createMemoryHolder, type IndexHolder, type StoredIndex } from './index-holder.js';
+import { toUpsert } from './index-operation.js';
 
 export interface LocalVectorOptions {
   /**
@@ -86,7 +88,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   async upsert(params: UpsertParams): Promise<string[]> {
     return this.#changeIndex(params, async (stored) => {
       const { ids, records } = checkUpsert(params, stored.index.header.dimension);
-      if (records.length > 0) await stored.append({ type: 'upsert', records });
+      if (records.length > 0) await stored.append(toUpsert(records));
       return ids;
     });
   }
@@ -122,7 +124,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
       }));
       if (id !== undefined && records.length === 0)
         throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
-      if (records.length > 0) await stored.append({ type: 'upsert', records });
+      if (records.length > 0) await stored.append(toUpsert(records));
     });
   }
 
@@ -170,8 +172,10 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     return { dimension, metric, count: index.count };
   }
 
-  async version(params: IndexParams): Promise<string> {
-    return (await this.#require(params)).version;
+  async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
+    const { index, version } = await this.#require(params);
+    const isWithin = index.count <= maxRecords || (filter && index.select(filter).length <= maxRecords);
+    return isWithin ? version : undefined;
   }
 
   async truncateIndex(params: IndexParams): Promise<void> {

@@ -1,4 +1,5 @@
 import type { VectorMetric } from '../../store/vector-store.js';
+import { isLittleEndian, swapBytes } from './index-operation.js';
 import { QuantisedRows } from './kernel/quantised-rows.js';
 
 const rowsPerSegment = 4096;
@@ -13,7 +14,7 @@ export class VectorTable {
   readonly dimension: number;
   readonly metric: VectorMetric;
   readonly #segments: Float32Array[] = [];
-  /** Length of each row. */
+  /** Length of each row, −1 until somebody asks for it. */
   readonly #norms: Float64Array[] = [];
   #quantised: QuantisedRows | undefined;
   #count = 0;
@@ -30,21 +31,48 @@ export class VectorTable {
   /** @returns the new row */
   append(vector: Float32Array): number {
     const row = this.#count;
-    if (row % rowsPerSegment === 0 && row / rowsPerSegment === this.#segments.length) {
-      this.#segments.push(new Float32Array(rowsPerSegment * this.dimension));
-      this.#norms.push(new Float64Array(rowsPerSegment));
-    }
+    this.#reserve(row);
     this.#count += 1;
     this.set(row, vector);
     return row;
   }
 
+  /** Appends many rows at once. @param vectors - one after another, as 32-bit floats, little-endian */
+  appendAll(vectors: Uint8Array): void {
+    const size = this.dimension * Float32Array.BYTES_PER_ELEMENT;
+    const added = vectors.length / size;
+    for (let done = 0; done < added;) {
+      const row = this.#count;
+      this.#reserve(row);
+      const first = row % rowsPerSegment;
+      const rows = Math.min(added - done, rowsPerSegment - first);
+      const segment = this.#segments[Math.floor(row / rowsPerSegment)] as Float32Array;
+      const target = new Uint8Array(segment.buffer, first * size, rows * size);
+      target.set(vectors.subarray(done * size, (done + rows) * size));
+      if (!isLittleEndian) swapBytes(target);
+      (this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array).fill(-1, first, first + rows);
+      this.#count += rows;
+      done += rows;
+      if (this.#quantised) for (let at = row; at < this.#count; at += 1) this.#quantise(at, this.row(at));
+    }
+  }
+
+  #reserve(row: number): void {
+    if (row % rowsPerSegment !== 0 || row / rowsPerSegment !== this.#segments.length) return;
+    this.#segments.push(new Float32Array(rowsPerSegment * this.dimension));
+    this.#norms.push(new Float64Array(rowsPerSegment));
+  }
+
+  #quantise(row: number, vector: Float32Array): void {
+    if (this.#quantised?.reserve(this.#count) === false) this.#quantised = undefined;
+    this.#quantised?.set(row, vector, this.#factor(row));
+  }
+
   set(row: number, vector: Float32Array): void {
     this.row(row).set(vector);
     const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
-    norms[row % rowsPerSegment] = Math.sqrt(dot(vector, 0, vector, this.dimension));
-    if (this.#quantised?.reserve(this.#count) === false) this.#quantised = undefined;
-    this.#quantised?.set(row, vector, this.#factor(row));
+    norms[row % rowsPerSegment] = -1;
+    this.#quantise(row, vector);
   }
 
   /** A view, not a copy. */
@@ -56,7 +84,16 @@ export class VectorTable {
   }
 
   norm(row: number): number {
-    return this.#norms[Math.floor(row / rowsPerSegment)]?.[row % rowsPerSegment] ?? 0;
+    const number = Math.floor(row / rowsPerSegment);
+    const [norms, segment] = [this.#norms[number], this.#segments[number]];
+    if (!norms || !segment) return 0;
+    const place = row % rowsPerSegment;
+    const known = norms[place] as number;
+    if (known >= 0) return known;
+    const start = place * this.dimension;
+    const norm = Math.sqrt(dotOfSelf(segment, start, this.dimension));
+    norms[place] = norm;
+    return norm;
   }
 
   /** Removes a row; the last one takes its place. @returns the row that moved, `undefined` when it was the last itself */
@@ -96,6 +133,11 @@ export class VectorTable {
     const norm = this.norm(row);
     return norm === 0 ? 0 : 1 / norm;
   }
+}
+
+/** As `dot` of a vector with itself. */
+function dotOfSelf(matrix: Float32Array, start: number, dimension: number): number {
+  return dot(matrix, start, matrix.subarray(start, start + dimension), dimension);
 }
 
 /** Four sums at once: the additions do not wait for each other. The order is fixed, so equal input gives equal bits. */

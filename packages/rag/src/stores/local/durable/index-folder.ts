@@ -2,7 +2,7 @@ import { mkdir, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QuiverError } from '@quiver/core';
 import type { IndexHolder } from '../index-holder.js';
-import type { IndexHeader } from '../local-index.js';
+import type { IndexHeader } from '../index-operation.js';
 import { derivedFiles } from './derived-files.js';
 import { IndexLog } from './index-log.js';
 import { WriterLock } from './writer-lock.js';

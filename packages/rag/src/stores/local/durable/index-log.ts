@@ -1,10 +1,12 @@
 import { open, rename, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
-import { LocalIndex, type IndexHeader, type IndexOperation } from '../local-index.js';
 import type { StoredIndex } from '../index-holder.js';
+import { toUpsert, type IndexHeader, type IndexOperation } from '../index-operation.js';
+import { LocalIndex } from '../local-index.js';
 import { checksumOf, readFrames, toFrame } from './log-frame.js';
 import { decodeOperation, encodeOperation, type LogOperation } from './log-operation.js';
+import { createReadAhead } from './read-ahead.js';
 
 /** Records per entry when an index is written anew: bounds the memory that takes. */
 const compactionBatch = 1000;
@@ -56,7 +58,8 @@ export class IndexLog implements StoredIndex {
       const { ino, size } = await handle.stat();
       let log: IndexLog | undefined;
       const end = await readFrames({
-        ...source(handle, file),
+        readAt: createReadAhead(handle, 0, size),
+        file,
         start: 0,
         end: size,
         apply: (payload, checksum) => {
@@ -97,7 +100,8 @@ export class IndexLog implements StoredIndex {
     if (!now || now.ino !== this.#inode || now.size < this.#end) return false;
     if (now.size > this.#end) {
       this.#end = await readFrames({
-        ...source(this.#handle, this.#file),
+        readAt: createReadAhead(this.#handle, this.#end, now.size),
+        file: this.#file,
         start: this.#end,
         end: now.size,
         apply: (payload, checksum) => {
@@ -147,7 +151,7 @@ export class IndexLog implements StoredIndex {
   #apply(operation: LogOperation): void {
     if (operation.type === 'create') throw new TypeError('a second description of the index');
     this.index.apply(operation);
-    if (operation.type === 'upsert') this.#written += operation.records.length;
+    if (operation.type === 'upsert') this.#written += operation.rows.length;
   }
 
   /** When more than half of the records are history, writes the index anew and puts it in the place of the log. */
@@ -176,29 +180,10 @@ function* contentsOf(index: LocalIndex): Generator<LogOperation> {
   for (const record of index.records()) {
     records.push(record);
     if (records.length < compactionBatch) continue;
-    yield { type: 'upsert', records };
+    yield toUpsert(records);
     records = [];
   }
-  if (records.length > 0) yield { type: 'upsert', records };
-}
-
-function source(
-  handle: FileHandle,
-  file: string,
-): { readAt: (position: number, length: number) => Promise<Buffer>; file: string } {
-  return {
-    file,
-    readAt: async (position, length) => {
-      const buffer = Buffer.allocUnsafe(length);
-      let done = 0;
-      while (done < length) {
-        const { bytesRead } = await handle.read(buffer, done, length - done, position + done);
-        if (bytesRead === 0) break;
-        done += bytesRead;
-      }
-      return buffer.subarray(0, done);
-    },
-  };
+  if (records.length > 0) yield toUpsert(records);
 }
 
 /** Writes a file beside the one it replaces, and renames it when it is on the disk. @returns the chain of its checksums */

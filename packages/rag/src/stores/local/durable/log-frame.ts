@@ -22,7 +22,7 @@ export function checksumOf(header: Uint8Array): number {
   return new DataView(header.buffer, header.byteOffset).getUint32(4, true);
 }
 
-/** Reads `length` bytes at `position`; fewer only at the end of the file. */
+/** Reads `length` bytes at `position`; fewer only at the end of the file. They are valid until the next read. */
 export type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
 export interface ReadFramesOptions {
@@ -51,16 +51,18 @@ export async function readFrames({ readAt, start, end, file, apply }: ReadFrames
       if (await isZero(readAt, position, end)) return position;
       throw corrupt(file, position, 'the header of an entry does not match its checksum');
     }
-    const next = position + headerLength + header.readUInt32LE(0);
+    const length = header.readUInt32LE(0);
+    const checksum = header.readUInt32LE(4);
+    const next = position + headerLength + length;
     if (next > end) return position;
-    const payload = await readAt(position + headerLength, header.readUInt32LE(0));
-    if (crc32(payload) !== header.readUInt32LE(4)) {
+    const payload = await readAt(position + headerLength, length);
+    if (crc32(payload) !== checksum) {
       // The length reached the disk before the data did: possible only for the very last write.
       if (next === end) return position;
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      apply(payload, header.readUInt32LE(4));
+      apply(payload, checksum);
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }

@@ -1,5 +1,4 @@
-import type { CheckedRecord } from '../../../store/check-arguments.js';
-import type { IndexHeader, IndexOperation } from '../local-index.js';
+import type { IndexHeader, IndexOperation, IndexRow } from '../index-operation.js';
 
 /** One entry of an index's log: what the index is, then its changes. */
 export type LogOperation = { readonly type: 'create'; readonly header: IndexHeader } | IndexOperation;
@@ -21,10 +20,10 @@ export function encodeOperation(operation: LogOperation): Uint8Array {
     case 'truncate':
       return type;
     case 'upsert': {
-      const rows = toJson(operation.records.map(({ id, metadata, document }) => ({ id, metadata, document })));
+      const rows = toJson(operation.rows);
       const length = Buffer.alloc(4);
       length.writeUInt32LE(rows.byteLength);
-      return Buffer.concat([type, length, rows, ...operation.records.map(({ vector }) => toBytes(vector))]);
+      return Buffer.concat([type, length, rows, operation.vectors]);
     }
   }
 }
@@ -48,15 +47,11 @@ export function decodeOperation(bytes: Buffer): LogOperation {
       return { type: 'truncate' };
     case types.upsert: {
       const end = 5 + bytes.readUInt32LE(1);
-      const rows = fromJson(bytes.subarray(5, end)) as Omit<CheckedRecord, 'vector'>[];
-      const vectors = toFloats(bytes.subarray(end));
-      const dimension = vectors.length / rows.length;
-      if (rows.length > 0 && !Number.isInteger(dimension)) throw new TypeError('the vectors do not fit the records');
-      const records = rows.map((row, position) => ({
-        ...row,
-        vector: vectors.subarray(position * dimension, (position + 1) * dimension),
-      }));
-      return { type: 'upsert', records };
+      const rows = fromJson(bytes.subarray(5, end)) as IndexRow[];
+      const vectors = bytes.subarray(end);
+      if (rows.length > 0 && vectors.length % (4 * rows.length) !== 0)
+        throw new TypeError('the vectors do not fit the records');
+      return { type: 'upsert', rows, vectors };
     }
     default:
       throw new TypeError(`unknown operation ${bytes[0]}`);
@@ -69,20 +64,4 @@ function toJson(value: unknown): Buffer {
 
 function fromJson(bytes: Buffer): unknown {
   return JSON.parse(bytes.toString('utf8')) as unknown;
-}
-
-const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-
-function toBytes(vector: Float32Array): Buffer {
-  if (isLittleEndian) return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-  const bytes = Buffer.alloc(vector.byteLength);
-  vector.forEach((value, position) => bytes.writeFloatLE(value, position * 4));
-  return bytes;
-}
-
-/** A copy: the bytes of a log entry are not aligned for 32-bit floats. */
-function toFloats(bytes: Buffer): Float32Array {
-  if (bytes.byteLength % 4 !== 0) throw new TypeError('the vectors are cut off');
-  if (isLittleEndian) return new Float32Array(Uint8Array.from(bytes).buffer);
-  return Float32Array.from({ length: bytes.byteLength / 4 }, (_, position) => bytes.readFloatLE(position * 4));
 }
