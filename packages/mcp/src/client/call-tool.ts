@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
+import { errorCodes } from '../protocol/constants.js';
+import { isObject } from '../protocol/json-rpc.js';
+import type { Answer } from './direct/answer.js';
+import { requestDirectly } from './direct/direct-request.js';
+import { toPlainCallResult } from './direct/plain-result.js';
 import type { RequestContextLike } from './request-scope.js';
 import type { ServerHandle } from './server-handle.js';
 import type { ProgressUpdate } from './server-handlers.js';
@@ -38,16 +43,31 @@ export async function callTool(
   const tracked = enableProgressTracking || settings.onProgress !== undefined;
   return connection.request(
     (connected, requestOptions, progressToken) => {
-      const { client } = connected;
+      const { client, changes, schemas } = connected;
       const params = {
         name,
         arguments: args,
         _meta: { ...meta, ...connection.metaFor(connected), ...(progressToken !== undefined && { progressToken }) },
       };
-      if (!connected.changes) return client.request({ method: 'tools/call', params }, requestOptions);
-      // The stateless revision repeats some arguments in headers, for which the SDK looks at the schema.
-      const isListed = connected.schemas.has(name);
-      return client.callTool(params, { ...requestOptions, ...(!isListed && tool && { toolDefinition: tool }) });
+      const era = changes ? 'modern' : 'legacy';
+      return requestDirectly(
+        connected,
+        {
+          method: 'tools/call',
+          params,
+          name,
+          isDirect: !changes || isSimple(name, tool),
+          parse: (result) => toPlainCallResult(result, era),
+          viaSdk: (sdkOptions, answer) => {
+            if (!changes) return client.request({ method: 'tools/call', params }, sdkOptions);
+            // The stateless revision repeats some arguments in headers, for which the SDK looks at the schema. When the server
+            // found them wrong, the SDK has to ask for the schema first.
+            const known = schemas.has(name) || isHeaderMismatch(answer) ? undefined : tool;
+            return client.callTool(params, { ...sdkOptions, ...(known && { toolDefinition: known }) });
+          },
+        },
+        requestOptions,
+      );
     },
     {
       ...settings,
@@ -55,4 +75,21 @@ export async function callTool(
       ...(tracked && { progressToken: runId }),
     },
   );
+}
+
+const simple = new WeakMap<ProtocolTool, boolean>();
+
+/** Tells whether the headers of a call only have to repeat the tool's name, as it is. */
+function isSimple(name: string, tool: ProtocolTool | undefined): boolean {
+  if (!/^[\x21-\x7E]+$/.test(name) || name.startsWith('=?')) return false;
+  if (!tool) return true;
+  const known = simple.get(tool) ?? !JSON.stringify(tool.inputSchema).includes('x-mcp-header');
+  simple.set(tool, known);
+  return known;
+}
+
+function isHeaderMismatch(answer: Answer | undefined): boolean {
+  if (answer?.kind !== 'message') return false;
+  const { error } = answer.message;
+  return isObject(error) && error['code'] === errorCodes.headerMismatch;
 }

@@ -19,6 +19,7 @@ export type {
   RequestOptions,
   Root,
   ServerCapabilities,
+  StreamableHTTPClientTransport,
   StreamableHTTPReconnectionOptions,
   SubscriptionFilter,
   Tool as ProtocolTool,

@@ -125,18 +125,22 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
-  /** @throws `CONNECTION_CLOSED` when the child is gone */
-  send(message: JSONRPCMessage): Promise<void> {
+  /** @throws `MCP_CONNECTION_CLOSED` when the child is gone */
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.write(JSON.stringify(message))) return;
     const stdin = this.#child?.stdin;
-    if (!stdin?.writable) {
-      return Promise.reject(
-        new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.#ending ?? 'is not running'}.`),
-      );
-    }
-    return new Promise((resolve) => {
-      if (stdin.write(`${JSON.stringify(message)}\n`)) resolve();
-      else stdin.once('drain', resolve).once('close', resolve);
-    });
+    await new Promise((resolve) => stdin?.once('drain', resolve).once('close', resolve));
+  }
+
+  /**
+   * @param line - one message
+   * @returns whether more may be written at once
+   * @throws `MCP_CONNECTION_CLOSED` when the child is gone
+   */
+  write(line: string): boolean {
+    const stdin = this.#child?.stdin;
+    if (stdin?.writable) return stdin.write(`${line}\n`);
+    throw new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.#ending ?? 'is not running'}.`);
   }
 
   /** Closes the child's input, which asks it to end; then SIGTERM, then SIGKILL, two seconds apart, to it and its children. */

@@ -1,0 +1,180 @@
+// Measures MCPClient beside the clients of the official SDKs: CPU per call, calls per second, start, memory per connection.
+//
+//   pnpm build && pnpm --filter @quiver/benchmarks mcp-client                  Quiver, SDK 1 and 2
+//   pnpm --filter @quiver/benchmarks mcp-client -- --with-anchors              also @mastra/mcp and @ai-sdk/mcp, in a temporary folder
+//   options: --rounds 5, --seconds 1, --only load,start,heap, --json results.json, --source (runs the TypeScript sources)
+//
+// Every client runs in a process of its own against one server in another; every round measures each of them in turn, ratios are
+// taken within a round, and the median is shown. CPU is the client process's own.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { arch, cpus, loadavg, platform } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { installClients } from './clients/install.mjs';
+import { sourceArguments } from './processes.mjs';
+
+const { values: flags } = parseArgs({
+  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    json: { type: 'string' },
+    source: { type: 'boolean', default: false },
+    'with-anchors': { type: 'boolean', default: false },
+  },
+});
+const rounds = Number(flags.rounds);
+const seconds = Number(flags.seconds);
+const wanted = flags.only?.split(',');
+const here = dirname(fileURLToPath(import.meta.url));
+const anchors = flags['with-anchors'] ? installClients() : { folderOf: {}, remove() {} };
+const raw = [];
+
+/** The first one is the base. */
+const systems = [
+  { label: 'SDK 1.32.2', name: 'sdk1', era: 'legacy' },
+  { label: 'SDK 2.4.0', name: 'sdk2', era: 'legacy' },
+  { label: 'SDK 2.4.0, 2026-07-28', name: 'sdk2', era: 'modern' },
+  { label: '**Quiver**', name: 'quiver', era: 'legacy' },
+  { label: '**Quiver**, 2026-07-28', name: 'quiver', era: 'modern' },
+  { label: '**Quiver**, `callTool`', name: 'quiver', era: 'legacy', variant: 'direct' },
+  ...(flags['with-anchors']
+    ? [
+        { label: '@mastra/mcp 1.18.0', name: 'mastra', install: 'mastra1', era: 'legacy' },
+        { label: '@mastra/mcp 2.0.0, 2026-07-28', name: 'mastra', install: 'mastra2', era: 'modern' },
+        { label: '@ai-sdk/mcp 2.0.99', name: 'ai-sdk', install: 'ai-sdk', era: 'legacy' },
+      ]
+    : []),
+];
+
+function start(file, args = [], execArgv = []) {
+  const child = fork(file, args, { execArgv, env: { ...process.env, NODE_ENV: 'production' } });
+  const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} exited with code ${code}`)));
+  failed.catch(() => {});
+  return {
+    next: async () => (await Promise.race([once(child, 'message'), failed]))[0],
+    send: (message) => child.send(message),
+    stop: () => void child.kill('SIGKILL'),
+  };
+}
+
+function startClient({ label, name, install, era, variant = '' }) {
+  const folder = install === undefined ? join(here, 'clients') : anchors.folderOf[install];
+  const args = [join(folder, `${name}.mjs`), era, variant];
+  const child = start(join(here, 'clients/process.mjs'), args, ['--expose-gc', ...sourceArguments(flags.source)]);
+  return {
+    label,
+    run: async (message) => {
+      child.send(message);
+      const { result, error } = await child.next();
+      if (error) throw new Error(`${label}: ${error}`);
+      raw.push({ system: label, ...message, ...result });
+      return result;
+    },
+    stop: child.stop,
+  };
+}
+
+const server = start(join(here, 'clients/server.mjs'));
+const { url } = await server.next();
+try {
+  const machine = `${platform()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`;
+  console.log(`${machine}; ${rounds} rounds, median\n`);
+  if (isWanted('load')) await load();
+  if (isWanted('start')) await starts();
+  if (isWanted('heap')) await heaps();
+  const loads = loadavg().map((value) => value.toFixed(2));
+  console.log(`load average at the end: ${loads.join(' ')}`);
+  if (flags.json) writeFileSync(flags.json, JSON.stringify({ machine, rounds, seconds, raw }, undefined, 2));
+} finally {
+  server.stop();
+  anchors.remove();
+}
+
+function isWanted(name) {
+  return !wanted || wanted.includes(name);
+}
+
+async function load() {
+  const cases = [
+    ['json', 1],
+    ['json', 16],
+    ['sse', 16],
+  ];
+  const tables = [];
+  for (const form of ['json', 'sse']) {
+    const clients = systems.map(startClient);
+    for (const client of clients) {
+      await client.run({ job: 'open', url, form });
+      // The SDK needs seconds to reach its speed.
+      await client.run({ job: 'load', inFlight: 16, seconds: 2 });
+    }
+    for (const [caseForm, inFlight] of cases) {
+      if (caseForm !== form) continue;
+      const rows = clients.map(() => []);
+      for (let round = 0; round < rounds; round += 1) {
+        for (const [index, client] of clients.entries())
+          rows[index].push(await client.run({ job: 'load', inFlight, seconds }));
+      }
+      tables.push({ title: `${form === 'sse' ? 'event stream' : 'JSON'}, ${inFlight} in flight`, rows });
+    }
+    for (const client of clients) client.stop();
+  }
+  console.log('**Calls**: CPU µs per call (×) · calls per second (×)\n');
+  console.log(`| | ${tables.map(({ title }) => title).join(' | ')} |\n|---|${'---|'.repeat(tables.length)}`);
+  for (const [index, { label }] of systems.entries()) {
+    const cells = tables.map(({ rows }) => `${cell(rows, index, 'cpu', 0)} · ${cell(rows, index, 'perSecond', 0)}`);
+    console.log(`| ${label} | ${cells.join(' | ')} |`);
+  }
+  console.log();
+}
+
+async function starts() {
+  const rows = await fresh(rounds, { job: 'start', url, count: 20 });
+  console.log('**Start**: 20 servers of 50 tools, connected and listed: ms (×) · CPU ms (×)\n');
+  console.log('| | code loaded, connected | connected again |\n|---|---|---|');
+  for (const [index, { label }] of systems.entries()) {
+    if (label.includes('callTool')) continue;
+    const first = `${cell(rows, index, 'total', 0)} · ${cell(rows, index, 'totalCpu', 0)}`;
+    console.log(`| ${label} | ${first} | ${cell(rows, index, 'warm', 1)} · ${cell(rows, index, 'warmCpu', 1)} |`);
+  }
+  console.log();
+}
+
+async function heaps() {
+  const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 100 });
+  console.log('**Memory**: heap per open connection with its 50 tools, after collection\n\n| | KB (×) |\n|---|---|');
+  for (const [index, { label }] of systems.entries())
+    if (!label.includes('callTool')) console.log(`| ${label} | ${cell(rows, index, 'kilobytes', 0)} |`);
+  console.log();
+}
+
+/** Each time in a new process. */
+async function fresh(times, message) {
+  const rows = systems.map(() => []);
+  for (let round = 0; round < times; round += 1) {
+    for (const [index, system] of systems.entries()) {
+      if (system.variant) continue;
+      const client = startClient(system);
+      rows[index].push(await client.run(message));
+      client.stop();
+    }
+  }
+  return rows;
+}
+
+function cell(rows, index, key, digits) {
+  const values = rows[index].map((row) => row[key]);
+  const ratio = median(values.map((value, round) => value / rows[0][round][key]));
+  return `${median(values).toFixed(digits)} (${ratio.toFixed(2)})`;
+}
+
+function median(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}

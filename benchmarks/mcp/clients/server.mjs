@@ -1,0 +1,70 @@
+// The other side of every measured client: answers at once, in either revision of the protocol, as JSON or as an event stream.
+import { createServer } from 'node:http';
+import { ready } from '../servers/process.mjs';
+
+const tools = Array.from({ length: 50 }, (_, index) => ({
+  name: index === 0 ? 'echo' : `tool_${index}`,
+  description: index === 0 ? 'Echoes a message' : `Does what tool ${index} does, with a text, a number and a choice`,
+  inputSchema: {
+    type: 'object',
+    properties:
+      index === 0
+        ? { message: { type: 'string' } }
+        : {
+            text: { type: 'string', description: 'a text' },
+            limit: { type: 'number' },
+            kind: { type: 'string', enum: ['a', 'b'] },
+          },
+    required: [index === 0 ? 'message' : 'text'],
+  },
+}));
+const serverInfo = { name: 'bench', version: '1.0.0' };
+const capabilities = { tools: {} };
+
+const results = {
+  initialize: () => ({ protocolVersion: '2025-06-18', capabilities, serverInfo }),
+  'server/discover': () => ({
+    supportedVersions: ['2026-07-28'],
+    capabilities,
+    serverInfo,
+    ttlMs: 60_000,
+    cacheScope: 'private',
+  }),
+  'tools/list': () => ({ tools }),
+  'tools/call': ({ arguments: { message } }) => ({ content: [{ type: 'text', text: message }] }),
+  ping: () => ({}),
+};
+
+/** @returns the text of the answer, or `undefined` for a request that this revision does not have */
+function answer({ id, method, params }, isModern) {
+  if (method === (isModern ? 'initialize' : 'server/discover')) return undefined;
+  const result = results[method]?.(params);
+  if (!result) return undefined;
+  const complete = isModern
+    ? { resultType: 'complete', ...(method === 'tools/list' && { ttlMs: 60_000, cacheScope: 'private' }), ...result }
+    : result;
+  return JSON.stringify({ jsonrpc: '2.0', id, result: complete });
+}
+
+const http = createServer((req, res) => {
+  const chunks = [];
+  req.on('data', (chunk) => chunks.push(chunk));
+  req.on('end', () => {
+    if (req.method !== 'POST') return void res.writeHead(req.method === 'DELETE' ? 200 : 405).end();
+    const message = JSON.parse(Buffer.concat(chunks).toString());
+    if (message.id === undefined) return void res.writeHead(202, { 'content-length': 0 }).end();
+    const text = answer(message, req.headers['mcp-protocol-version'] === '2026-07-28');
+    const session = message.method === 'initialize' ? { 'mcp-session-id': String(Math.random()) } : {};
+    if (text === undefined) {
+      const refusal = { jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'Method not found' } };
+      return void res.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify(refusal));
+    }
+    const isStream = req.url?.startsWith('/sse');
+    const body = isStream ? `event: message\ndata: ${text}\n\n` : text;
+    const type = isStream ? 'text/event-stream' : 'application/json';
+    // As the SDK's server does it: the length of a stream is not known.
+    const length = isStream ? {} : { 'content-length': Buffer.byteLength(body) };
+    res.writeHead(200, { 'content-type': type, ...length, ...session }).end(body);
+  });
+});
+http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}`));

@@ -1,0 +1,2 @@
+/** What this side calls itself. */
+export const clientInfo = { name: 'quiver', version: '1.0.0' };

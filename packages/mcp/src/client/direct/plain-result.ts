@@ -1,0 +1,106 @@
+import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
+import { metaKeys } from '../../protocol/constants.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import type { ServerEra } from '../era-memory.js';
+
+/**
+ * The result of a tool call that needs no closer look: text and structured content of the right types.
+ *
+ * @returns `undefined` for everything else, which the SDK's schemas have to judge
+ */
+export function toPlainCallResult(result: Params, era: ServerEra): CallToolResult | undefined {
+  const { content, structuredContent, isError, _meta } = result;
+  if (!Array.isArray(content) || !content.every(isPlainText)) return undefined;
+  if (isError !== undefined && typeof isError !== 'boolean') return undefined;
+  if (!isPlainMeta(_meta)) return undefined;
+  if (structuredContent !== undefined && !isObject(structuredContent)) return undefined;
+  return withoutResultType(result, era) as CallToolResult | undefined;
+}
+
+/**
+ * A complete list of tools that needs no closer look.
+ *
+ * @returns `undefined` for pages, for tools with unusual members, and for those whose arguments go into headers
+ */
+export function toPlainToolList(
+  result: Params,
+  era: ServerEra,
+): { tools: ProtocolTool[]; ttlMs?: unknown } | undefined {
+  const { tools, nextCursor, _meta } = result;
+  if (nextCursor !== undefined || !isPlainMeta(_meta)) return undefined;
+  if (!Array.isArray(tools) || !tools.every((tool) => isPlainTool(tool, era))) return undefined;
+  if (era === 'modern' && !(Number.isInteger(result['ttlMs']) && (result['ttlMs'] as number) >= 0)) return undefined;
+  if (era === 'modern' && result['cacheScope'] !== 'public' && result['cacheScope'] !== 'private') return undefined;
+  return withoutResultType(result, era) as { tools: ProtocolTool[] } | undefined;
+}
+
+/** The stateless revision says of each result that it is one; the older ones do not know the member. */
+function withoutResultType(result: Params, era: ServerEra): Params | undefined {
+  if (era === 'legacy') return 'resultType' in result ? undefined : result;
+  const { resultType, ...rest } = result;
+  return resultType === 'complete' ? rest : undefined;
+}
+
+function isPlainText(part: unknown): boolean {
+  if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return false;
+  for (const key in part) if (key !== 'type' && key !== 'text') return false;
+  return true;
+}
+
+/** Some members of `_meta` have a shape of their own, which the SDK knows. */
+function isPlainMeta(meta: unknown): boolean {
+  if (meta === undefined) return true;
+  if (!isObject(meta)) return false;
+  for (const key in meta) {
+    if (key === metaKeys.serverInfo && isPlainIdentity(meta[key])) continue;
+    if (key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')) return false;
+  }
+  return true;
+}
+
+function isPlainIdentity(identity: unknown): boolean {
+  if (!isObject(identity)) return false;
+  const { name, version, title = '', ...rest } = identity;
+  return (
+    typeof name === 'string' &&
+    typeof version === 'string' &&
+    typeof title === 'string' &&
+    Object.keys(rest).length === 0
+  );
+}
+
+const toolMembers: ReadonlySet<string> = new Set([
+  'name',
+  'title',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'annotations',
+  '_meta',
+]);
+const hints: ReadonlySet<string> = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']);
+
+function isPlainTool(tool: unknown, era: ServerEra): boolean {
+  if (!isObject(tool) || typeof tool['name'] !== 'string') return false;
+  for (const key in tool) if (!toolMembers.has(key)) return false;
+  const { title = '', description = '', inputSchema, outputSchema, annotations = {}, _meta = {} } = tool;
+  if (typeof title !== 'string' || typeof description !== 'string' || !isObject(_meta)) return false;
+  if (!isObject(annotations)) return false;
+  for (const key in annotations) {
+    if (typeof annotations[key] !== (key === 'title' ? 'string' : hints.has(key) ? 'boolean' : '')) return false;
+  }
+  if (!isPlainSchema(inputSchema) || (outputSchema !== undefined && !isPlainSchema(outputSchema))) return false;
+  // Arguments that have to be repeated in headers.
+  return era === 'legacy' || !JSON.stringify(inputSchema).includes('x-mcp-header');
+}
+
+function isPlainSchema(schema: unknown): boolean {
+  if (!isObject(schema) || schema['type'] !== 'object') return false;
+  const { properties = {}, required = [], $schema = '' } = schema;
+  return (
+    isObject(properties) &&
+    typeof $schema === 'string' &&
+    Array.isArray(required) &&
+    required.every((name) => typeof name === 'string')
+  );
+}
