@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { authenticate, createOAuthFetch, FileOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
+import { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startAuthorizationServer, type AuthorizationServer } from '../../../test/authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../../test/protected-server.ts';
@@ -34,7 +35,8 @@ async function setUp(): Promise<{
   const as = await startAuthorizationServer();
   const mcp = await startProtectedServer({
     authorizationServers: [as.issuer],
-    validateToken: (token) => (as.active.has(token) ? { valid: true, subject: 'ada' } : { valid: false }),
+    requiredScopes: ['mcp:read'],
+    validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada', scopes: as.active.get(token) ?? [] }),
   });
   const folder = await mkdtemp(join(tmpdir(), 'quiver-oauth-'));
   closers.push(mcp.close, as.close, () => rm(folder, { recursive: true }));
@@ -69,6 +71,27 @@ describe('authenticate', () => {
     expect(answer.status).toBe(200);
   });
 
+  it('asks for the scopes that the server names, and for others when told to', async () => {
+    const { mcp, user, shown } = await setUp();
+    await authenticate({ provider: user, serverUrl: mcp.url });
+    await authenticate({ provider: user, serverUrl: mcp.url, scope: 'mcp:read mcp:write' });
+    expect(shown.map((page) => page.searchParams.get('scope'))).toEqual(['mcp:read', 'mcp:read mcp:write']);
+  });
+
+  it('refreshes tokens that expired, and shows the page for tokens that the server no longer takes', async () => {
+    const { as, mcp, user, shown } = await setUp();
+    await authenticate({ provider: user, serverUrl: mcp.url });
+    const tokens = await user.tokens();
+    await user.saveTokens({ ...tokens, token_type: 'Bearer', access_token: 'old', expires_in: -1 });
+    await authenticate({ provider: user, serverUrl: mcp.url });
+    expect(as.tokenRequests.at(-1)?.get('grant_type')).toBe('refresh_token');
+    expect(shown).toHaveLength(1);
+    as.active.clear();
+    await authenticate({ provider: user, serverUrl: mcp.url });
+    expect(shown).toHaveLength(2);
+    expect(as.active.has(String((await user.tokens())?.access_token))).toBe(true);
+  });
+
   it('gives up when nobody comes back', async () => {
     const { mcp, redirectUrl } = await setUp();
     const provider = new MCPOAuthClientProvider({
@@ -95,5 +118,49 @@ describe('authenticate', () => {
     expect(await Promise.all([run(), run(), run(), run()])).toEqual([0, 0, 0, 0]);
     expect(as.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
     expect(as.familyRevoked).toBe(false);
+  });
+});
+
+describe('MCPClient.authenticate', () => {
+  it('signs in to a server by its name, after which its tools are there', async () => {
+    const { mcp, user, shown } = await setUp();
+    await using client = new MCPClient({ id: 'by-name', servers: { notes: { url: mcp.url, authProvider: user } } });
+    await client.authenticate('notes');
+    expect(Object.keys(await client.listTools())).toContain('notes_whoami');
+    await client.authenticate('notes');
+    expect(shown).toHaveLength(1);
+  });
+
+  it('finishes what a refused call began, without a pause', async () => {
+    const { mcp, user, redirectUrl } = await setUp();
+    let isThere = false;
+    const provider = new MCPOAuthClientProvider({
+      redirectUrl,
+      clientMetadata: { redirect_uris: [redirectUrl] },
+      onRedirectToAuthorization: async (page) => {
+        if (isThere) await user.redirectToAuthorization(page);
+      },
+    });
+    await using client = new MCPClient({ id: 'refused', servers: { notes: { url: mcp.url, authProvider: provider } } });
+    const call = { serverName: 'notes', name: 'whoami' };
+    await expect(client.callTool(call)).rejects.toMatchObject({
+      code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
+      details: { reason: 'OAUTH_AUTHORIZATION_REQUIRED' },
+    });
+    const error = { code: 'OAUTH_AUTHORIZATION_REQUIRED' };
+    expect(client.status()['notes']).toMatchObject({ state: 'failed', error });
+    expect((await client.listToolsWithErrors()).errorDetails['notes']).toMatchObject(error);
+    isThere = true;
+    await client.authenticate('notes');
+    expect((await client.callTool(call)).isError).not.toBe(true);
+  });
+
+  it('says what is missing to sign in', async () => {
+    const { mcp } = await setUp();
+    await using client = new MCPClient({ id: 'nobody', servers: { notes: { url: mcp.url } } });
+    await expect(client.authenticate('notes')).rejects.toMatchObject({
+      code: 'MCP_CLIENT_AUTHENTICATE_FAILED',
+      details: { reason: 'OAUTH_PROVIDER_MISSING' },
+    });
   });
 });

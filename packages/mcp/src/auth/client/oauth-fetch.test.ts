@@ -416,6 +416,21 @@ describe('more scopes', () => {
     const answer = await call(createOAuthFetch({ provider, serverUrl: mcp.url }), 'secret');
     expect([answer.status, grants]).toEqual([403, 2]);
   });
+
+  it('OC16 asks the user once for scopes that are not granted, and shows the 403 from then on', async () => {
+    const { call, fetch, shown, signIn, user, as } = await setUpSignedIn();
+    await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    as.knobs.token = (_form, res) => {
+      as.active.set('less', ['mcp:read']);
+      const tokens = { access_token: 'less', token_type: 'Bearer', scope: 'mcp:read' };
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens));
+      return true;
+    };
+    await signIn(user);
+    expect((await call(fetch, 'secret')).status).toBe(403);
+    expect((await call(fetch, 'secret')).status).toBe(403);
+    expect(shown).toHaveLength(2);
+  });
 });
 
 describe('client credentials', () => {
@@ -633,7 +648,6 @@ describe('createSimpleTokenProvider', () => {
     const client = new MCPClient({ id: 'sign-in', servers: { mcp: { url: mcp.url, authProvider } } });
     expect(Object.keys((await client.listToolsWithErrors()).errors)).toEqual(['mcp']);
     await signIn(authProvider);
-    await client.disconnect();
     expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
     expect(as.tokenRequests).toHaveLength(1);
     await client.disconnect();

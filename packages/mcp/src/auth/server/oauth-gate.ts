@@ -170,8 +170,8 @@ export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
     },
 
     checkCall(body, { scopes = [] }, origin) {
-      const wanted = callScopes.get(calledTool(body) ?? '');
-      if (!wanted?.some((scope) => !scopes.includes(scope))) return undefined;
+      const wanted = calledTools(body).flatMap((tool) => callScopes.get(tool) ?? []);
+      if (wanted.every((scope) => scopes.includes(scope))) return undefined;
       return refuse(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
     },
   };
@@ -209,8 +209,12 @@ function requireResult(result: unknown): TokenValidationResult {
   throw new TypeError('validateToken() must return an object with `valid: true` or `valid: false`.');
 }
 
-function calledTool(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null) return undefined;
-  const { method, params } = body as { method?: unknown; params?: { name?: unknown } | null };
-  return method === 'tools/call' && typeof params?.name === 'string' ? params.name : undefined;
+/** Of one call, or of every call in a batch. */
+function calledTools(body: unknown): string[] {
+  const messages: unknown[] = Array.isArray(body) ? body : [body];
+  return messages.flatMap((message) => {
+    if (typeof message !== 'object' || message === null) return [];
+    const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null };
+    return method === 'tools/call' && typeof params?.name === 'string' ? [params.name] : [];
+  });
 }

@@ -306,6 +306,18 @@ describe('the identity', () => {
     expect(allowed.json.result.content[0].text).toBe('{"secret":42}');
   });
 
+  it('O13 looks at every call of a batch', async () => {
+    const { url } = await start({ validateToken, requiredScopes: ['mcp:read'], toolScopes: { secret: ['mcp:write'] } });
+    const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'old', version: '1' } };
+    const opened = await send(url, { headers: bearer('good'), body: rpc('initialize', params) });
+    const headers = { ...bearer('good'), 'mcp-session-id': String(opened.headers['mcp-session-id']) };
+    const first = rpc('tools/call', { name: 'whoami' }, 1);
+    const refused = await send(url, { headers, body: [first, rpc('tools/call', { name: 'secret' }, 2)] });
+    expect(refused.status).toBe(403);
+    const served = await send(url, { headers, body: [first, rpc('ping', undefined, 2)] });
+    expect([served.status, served.json.length]).toEqual([200, 2]);
+  });
+
   it('O13 leaves bodies that are not calls to the server behind', async () => {
     const { url } = await start({ validateToken, toolScopes: { secret: ['mcp:write'] } });
     const broken = await send(url, { headers: bearer('good'), body: '{"jsonrpc":' });

@@ -1,0 +1,144 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { discover } from './discover.js';
+
+/** What a site answers, by path: JSON, a page, or a status without either. Everything else is a 404. */
+type Site = Record<string, object | string | number>;
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** An MCP server at `/mcp` and the authorization server, on one origin; tells which paths were asked for, in order. */
+async function serve(siteOf: (origin: string) => Site): Promise<{ origin: string; asked: string[] }> {
+  const asked: string[] = [];
+  let site: Site = {};
+  const server = createServer((req, res) => {
+    asked.push(req.url ?? '');
+    const answer = site[req.url ?? ''] ?? 404;
+    if (typeof answer === 'number') res.writeHead(answer).end();
+    else if (typeof answer === 'string') res.writeHead(200, { 'content-type': 'text/html' }).end(answer);
+    else res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => new Promise((resolve) => server.close(resolve)));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  site = siteOf(origin);
+  return { origin, asked };
+}
+
+const ask = (origin: string, more: object = {}): ReturnType<typeof discover> =>
+  discover({ serverUrl: new URL(`${origin}/mcp`), fetch: globalThis.fetch, ...more });
+
+const resource = '/.well-known/oauth-protected-resource';
+const oauth = '/.well-known/oauth-authorization-server';
+const openid = '/.well-known/openid-configuration';
+const page = '<!doctype html><title>Welcome</title>';
+
+const describeResource = (origin: string, issuer = `${origin}/tenant`): object => ({
+  resource: `${origin}/mcp`,
+  authorization_servers: [issuer],
+});
+const describeIssuer = (issuer: string): object => ({
+  issuer,
+  authorization_endpoint: `${issuer}/authorize`,
+  token_endpoint: `${issuer}/token`,
+  jwks_uri: `${issuer}/jwks`,
+  response_types_supported: ['code'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['RS256'],
+});
+
+describe('OC11 the metadata of a protected resource is found', () => {
+  const places: [string, string, (Site & object)?][] = [
+    ['where the server says', '/elsewhere.json'],
+    ['at the path form', `${resource}/mcp`],
+    ['at the path form, when the server names nothing that is there', `${resource}/mcp`, { '/elsewhere.json': 404 }],
+    ['at the path form, when there is a page where the server says', `${resource}/mcp`, { '/elsewhere.json': page }],
+    ['at the root', resource],
+    ['at the root, when there is a page at the path form', resource, { [`${resource}/mcp`]: page }],
+    ['at the root, when the path form is forbidden', resource, { [`${resource}/mcp`]: 403 }],
+  ];
+  it.each(places)('%s', async (_what, place, others = {}) => {
+    const { origin, asked } = await serve((at) => ({
+      ...others,
+      [place]: describeResource(at),
+      [`${oauth}/tenant`]: describeIssuer(`${at}/tenant`),
+    }));
+    const isNamed = place === '/elsewhere.json' || '/elsewhere.json' in others;
+    const found = await ask(origin, isNamed ? { resourceMetadataUrl: new URL(`${origin}/elsewhere.json`) } : {});
+    expect(found.resourceMetadata?.resource).toBe(`${origin}/mcp`);
+    expect(found.authorizationServerMetadata?.issuer).toBe(`${origin}/tenant`);
+    expect(asked.at(-1)).toBe(`${oauth}/tenant`);
+  });
+
+  it('nowhere: then the server is its own authorization server, as in 2025-03-26', async () => {
+    const { origin, asked } = await serve(() => ({}));
+    expect(await ask(origin)).toEqual({ authorizationServerUrl: `${origin}/` });
+    expect(asked).toEqual([`${resource}/mcp`, resource, oauth, openid]);
+  });
+});
+
+describe('OC11 the metadata of a protected resource is refused, and nobody else is asked,', () => {
+  it.each<[string, string, (origin: string) => object]>([
+    ['OAUTH_RESOURCE_MISMATCH', 'for another origin', () => ({ resource: 'https://other.example/mcp' })],
+    ['OAUTH_RESOURCE_MISMATCH', 'for another path', (origin) => ({ resource: `${origin}/mcp2` })],
+    ['OAUTH_RESOURCE_MISMATCH', 'for something that is no URL', () => ({ resource: 'mcp' })],
+    ['OAUTH_METADATA_INVALID', 'without a resource', () => ({})],
+    [
+      'OAUTH_METADATA_INVALID',
+      'with servers that are no list',
+      (origin) => ({ resource: `${origin}/mcp`, authorization_servers: 'https://auth.example' }),
+    ],
+  ])('with %s, %s', async (code, _what, metadata) => {
+    const { origin, asked } = await serve((at) => ({ [`${resource}/mcp`]: metadata(at), [resource]: metadata(at) }));
+    await expect(ask(origin)).rejects.toMatchObject({ code });
+    expect(asked).toEqual([`${resource}/mcp`]);
+  });
+});
+
+describe('OC11 the metadata of an authorization server is found', () => {
+  it.each([
+    ['in the form of RFC 8414', `${oauth}/tenant`, {}],
+    ['in the form of OpenID Connect with the path at the end', `${openid}/tenant`, {}],
+    ['in the form of OpenID Connect with the path in front', `/tenant${openid}`, {}],
+    ['behind pages', `/tenant${openid}`, { [`${oauth}/tenant`]: page, [`${openid}/tenant`]: page }],
+    ['behind a proxy that knows nobody', `/tenant${openid}`, { [`${oauth}/tenant`]: 502 }],
+  ])('%s', async (_what, place, others) => {
+    const { origin } = await serve((at) => ({
+      ...others,
+      [`${resource}/mcp`]: describeResource(at),
+      [place]: describeIssuer(`${at}/tenant`),
+    }));
+    const { authorizationServerMetadata } = await ask(origin);
+    expect(authorizationServerMetadata?.token_endpoint).toBe(`${origin}/tenant/token`);
+  });
+});
+
+describe('OC11 a server that is out of order', () => {
+  it.each([`${resource}/mcp`, `${oauth}/tenant`])('is not taken for one without metadata: %s', async (place) => {
+    const { origin, asked } = await serve((at) => ({ [`${resource}/mcp`]: describeResource(at), [place]: 503 }));
+    await expect(ask(origin)).rejects.toMatchObject({ code: 'OAUTH_UNAVAILABLE' });
+    expect(asked.at(-1)).toBe(place);
+  });
+});
+
+describe('OC09 metadata that names another issuer', () => {
+  const site = (at: string): Site => ({
+    [`${resource}/mcp`]: describeResource(at),
+    [`${oauth}/tenant`]: describeIssuer(`${at}/other`),
+  });
+
+  it('is refused', async () => {
+    const { origin } = await serve(site);
+    await expect(ask(origin)).rejects.toThrow(/issuer/i);
+  });
+
+  it('is taken by who asks for it', async () => {
+    const { origin } = await serve(site);
+    const { authorizationServerMetadata } = await ask(origin, { skipIssuerMetadataValidation: true });
+    expect(authorizationServerMetadata?.issuer).toBe(`${origin}/other`);
+  });
+});

@@ -1,0 +1,159 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createEnterpriseManagedProvider,
+  createJwtBearerProvider,
+  createOAuthFetch,
+  type MCPOAuthClientProvider,
+} from '@quiver/mcp/auth';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startAuthorizationServer, type AuthorizationServer } from '../../../test/authorization-server.ts';
+import { startProtectedServer, type ProtectedServer } from '../../../test/protected-server.ts';
+import { initializeParams, rpc } from '../../../test/wire.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+/** An authorization server that takes exactly one JWT. */
+async function setUp(trusted: string): Promise<{
+  as: AuthorizationServer;
+  mcp: ProtectedServer;
+  call: (provider: MCPOAuthClientProvider) => Promise<Response>;
+}> {
+  const as = await startAuthorizationServer({
+    token: (form, res) => {
+      if (form.get('grant_type') !== grantType) return false;
+      const isTrusted = form.get('assertion') === trusted;
+      if (isTrusted) as.active.set('exchanged', ['mcp:read']);
+      const answer = isTrusted ? { access_token: 'exchanged', token_type: 'Bearer' } : { error: 'invalid_grant' };
+      res.writeHead(isTrusted ? 200 : 400, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      return true;
+    },
+  });
+  const mcp = await startProtectedServer({
+    authorizationServers: [as.issuer],
+    requiredScopes: ['mcp:read'],
+    validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada', scopes: ['mcp:read'] }),
+  });
+  closers.push(mcp.close, as.close);
+  const call = (provider: MCPOAuthClientProvider): Promise<Response> =>
+    createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify(rpc('initialize', initializeParams)),
+    });
+  return { as, mcp, call };
+}
+
+describe('createJwtBearerProvider', () => {
+  it('exchanges the JWT of a platform for a token, told for whom and for what', async () => {
+    const { as, mcp, call } = await setUp('workload-jwt');
+    const asked: unknown[] = [];
+    const provider = createJwtBearerProvider({
+      clientId: 'nightly',
+      assertion: (context) => {
+        asked.push(context);
+        return 'workload-jwt';
+      },
+    });
+    expect((await call(provider)).status).toBe(200);
+    expect((await call(provider)).status).toBe(200);
+    expect(asked).toEqual([{ issuer: as.issuer, resource: mcp.url, scope: 'mcp:read' }]);
+    expect(as.tokenRequests.map((form) => Object.fromEntries(form))).toEqual([
+      {
+        grant_type: grantType,
+        assertion: 'workload-jwt',
+        scope: 'mcp:read',
+        resource: mcp.url,
+        client_id: 'nightly',
+      },
+    ]);
+  });
+
+  it('asks once and gives up when the JWT is not taken', async () => {
+    const { as, call } = await setUp('workload-jwt');
+    const provider = createJwtBearerProvider({ clientId: 'nightly', assertion: () => 'expired-jwt' });
+    const error = await call(provider).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'OAUTH_SIGN_IN_FAILED', details: { error: 'invalid_grant' } });
+    expect(String(error)).not.toContain('expired-jwt');
+    expect(as.tokenRequests).toHaveLength(1);
+  });
+});
+
+describe('createEnterpriseManagedProvider', () => {
+  async function startIdentityProvider(
+    answer: (form: URLSearchParams) => [status: number, body: object],
+  ): Promise<{ tokenEndpoint: string; forms: URLSearchParams[] }> {
+    const forms: URLSearchParams[] = [];
+    const server = createServer(async (req, res) => {
+      let body = '';
+      for await (const chunk of req) body += String(chunk);
+      const form = new URLSearchParams(body);
+      forms.push(form);
+      const [status, value] = answer(form);
+      res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    return { tokenEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`, forms };
+  }
+
+  it('turns the sign-in at the company into a token of the server, without another page', async () => {
+    const { as, mcp, call } = await setUp('id-jag');
+    const { tokenEndpoint, forms } = await startIdentityProvider(() => [
+      200,
+      {
+        access_token: 'id-jag',
+        issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
+        token_type: 'N_A',
+      },
+    ]);
+    const provider = createEnterpriseManagedProvider({
+      clientId: 'chat-at-server',
+      clientSecret: 'secret',
+      identityProvider: { tokenEndpoint, clientId: 'chat-at-company', idToken: () => 'id-token' },
+    });
+    expect((await call(provider)).status).toBe(200);
+    expect(Object.fromEntries(forms[0] ?? [])).toMatchObject({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      requested_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
+      audience: as.issuer,
+      resource: mcp.url,
+      subject_token: 'id-token',
+      client_id: 'chat-at-company',
+    });
+    expect(as.authorizations[0]).toBe(`Basic ${Buffer.from('chat-at-server:secret').toString('base64')}`);
+  });
+
+  it('OC18 says why there is no grant, without repeating the ID token', async () => {
+    const { as, call } = await setUp('id-jag');
+    const { tokenEndpoint } = await startIdentityProvider((form) => [
+      400,
+      { error: 'access_denied', error_description: `not with ${form.get('subject_token')}` },
+    ]);
+    const provider = createEnterpriseManagedProvider({
+      clientId: 'chat-at-server',
+      identityProvider: { tokenEndpoint, clientId: 'chat-at-company', idToken: () => 's3cr3t-id-token' },
+    });
+    const error = await call(provider).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'OAUTH_TOKEN_EXCHANGE_FAILED',
+      message: expect.stringContaining('access_denied') as string,
+    });
+    expect(String(error)).not.toContain('s3cr3t');
+    expect(as.tokenRequests).toHaveLength(0);
+  });
+
+  it('refuses an identity provider on an open line', () => {
+    expect(() =>
+      createEnterpriseManagedProvider({
+        clientId: 'c',
+        identityProvider: { tokenEndpoint: 'http://idp.example/token', clientId: 'c', idToken: () => 't' },
+      }),
+    ).toThrow(expect.objectContaining({ code: 'OAUTH_URL_INSECURE' }) as Error);
+  });
+});
