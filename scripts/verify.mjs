@@ -28,7 +28,7 @@ const stages = [
     count: countTap,
   },
   {
-    name: 'examples and official conformance suites',
+    name: 'examples, documentation and official conformance suites',
     command: ['node', '--test', '--test-reporter=tap', ...checks()],
     count: countTap,
   },
@@ -100,9 +100,9 @@ function compatibilitySuite() {
   return ['scripts/consumer/compat', 'packages/core/test/compat'].flatMap(testFilesIn);
 }
 
-/** Programs that check themselves: every example, and the conformance server. */
+/** Programs that check themselves: every example, the conformance server, and the code in the documentation. */
 function checks() {
-  const programs = [...readdirSync('examples').map((name) => join('examples', name)), 'conformance'];
+  const programs = [...readdirSync('examples').map((name) => join('examples', name)), 'conformance', 'docs'];
   return programs.flatMap((directory) => testFilesIn(join(directory, 'check')));
 }
 

@@ -1,0 +1,74 @@
+// Every TypeScript block of the documentation is type-checked; what a page shows as its output is what it prints.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readCodeBlocks, takeImports, toModule } from './code-blocks.ts';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const generated = fileURLToPath(new URL('generated/', import.meta.url));
+const patterns = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*/README.md'];
+const pages = new Map(
+  globSync(patterns, { cwd: repository, exclude: (path) => path.includes('node_modules') })
+    .toSorted()
+    .map((path) => [path, readFileSync(join(repository, path), 'utf8')]),
+);
+const fileOf = (path: string): string => `${path.replaceAll('/', '__')}.ts`;
+
+before(() => {
+  rmSync(generated, { recursive: true, force: true });
+  mkdirSync(generated);
+  for (const [path, page] of pages) writeFileSync(join(generated, fileOf(path)), toModule(page));
+  const compilerOptions = {
+    // As readers compile, and more: pages show one thing at a time.
+    exactOptionalPropertyTypes: false,
+    noImplicitAny: false,
+    noUncheckedIndexedAccess: false,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  };
+  const configuration = { extends: '../../../tsconfig.base.json', compilerOptions, include: ['*.ts', '../given.d.ts'] };
+  writeFileSync(join(generated, 'tsconfig.json'), JSON.stringify(configuration));
+});
+after(() => rmSync(generated, { recursive: true, force: true }));
+
+test('every block of code has the types that it claims', () => {
+  const { stdout } = spawnSync('tsc', ['-p', generated], { encoding: 'utf8' });
+  // Lines of the generated files are those of the pages.
+  const found = stdout.matchAll(/^docs\/check\/generated\/(\S+)\.ts\((\d+),\d+\): (.*(?:\n .*)*)/gm);
+  const errors = Array.from(found, ([, file = '', line, text]) => `${file.replaceAll('__', '/')}:${line} ${text}`);
+  assert.deepEqual(errors, []);
+});
+
+describe('the output on the page is what the code prints:', () => {
+  for (const [path, page] of pages) {
+    for (const { code, line, output } of readCodeBlocks(page)) {
+      if (output === undefined || !code.includes('console.log(')) continue;
+      test(`${path}:${line + 1}`, () => {
+        const others = takeImports(readCodeBlocks(page).map((block) => (block.language === 'ts' ? block.code : '')));
+        const file = join(generated, `run-${fileOf(path)}`);
+        writeFileSync(file, `${others.header}\n${takeImports([code]).bodies[0]}`);
+        // Some write an index.
+        const cwd = mkdtempSync(join(tmpdir(), 'quiver-docs-'));
+        const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd });
+        rmSync(cwd, { recursive: true });
+        assert.equal(stdout.trimEnd(), output, stderr);
+      });
+    }
+  }
+});
+
+test('links between pages lead somewhere', () => {
+  const dead: string[] = [];
+  for (const [path, page] of pages) {
+    const text = page.replaceAll(/^(`{3,})[\s\S]*?^\1$/gm, '');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      if (!existsSync(resolve(repository, dirname(path), target))) dead.push(`${path}: ${target}`);
+    }
+  }
+  assert.deepEqual(dead, []);
+});
