@@ -47,26 +47,31 @@ export class LocalIndex {
     const { count } = this;
     if (vectors.length !== rows.length * this.header.dimension * 4)
       throw new TypeError('the vectors do not have the dimension of the index');
-    for (const row of rows) {
-      const position = this.#rowOfId.get(row.id) ?? this.#rows.length;
-      this.#rowOfId.set(row.id, position);
-      this.#rows[position] = row;
-    }
+    const positions = rows.map((row) => this.#place(row));
     if (this.count > count) this.#sortedIds = undefined;
     if (this.count === count + rows.length) this.#vectors.appendAll(vectors);
     else {
-      for (const [place, { id }] of rows.entries()) {
+      for (const [place, position] of positions.entries()) {
         const vector = vectorAt(vectors, place, this.header.dimension);
-        const position = this.#rowOfId.get(id) as number;
         if (position < this.#vectors.count) this.#vectors.set(position, vector);
         else this.#vectors.append(vector);
       }
     }
-    for (const row of rows) {
-      const position = this.#rowOfId.get(row.id) as number;
+    for (const [place, position] of positions.entries()) {
       this.#selection.set(position);
-      this.#keywords?.set(position, recordText(row));
+      this.#keywords?.set(position, recordText(rows[place] as IndexRow));
     }
+  }
+
+  /** Puts a row where its id is, or at the end. @returns its position */
+  #place(row: IndexRow): number {
+    let position = this.#rowOfId.get(row.id);
+    if (position === undefined) {
+      position = this.#rows.length;
+      this.#rowOfId.set(row.id, position);
+    }
+    this.#rows[position] = row;
+    return position;
   }
 
   /** Ids that do not exist are ignored. */
