@@ -24,7 +24,23 @@ export async function startProtectedServer(
     execute: async (_input, context) => ({ authInfo: context?.mcp?.extra?.authInfo ?? null }),
   });
   const secret = createTool({ id: 'secret', description: 'Needs more.', execute: async () => ({ secret: 42 }) });
-  const server = new MCPServer({ id: 'protected', name: 'Protected', version: '1.0.0', tools: { whoami, secret } });
+  const ask = createTool({
+    id: 'ask',
+    description: 'Greets whoever answers.',
+    execute: async (_input, context) => {
+      const answer = await context?.mcp?.elicitation?.sendRequest({
+        message: 'Your name?',
+        requestedSchema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+      });
+      return `Hello, ${String(answer?.content?.['name'])}!`;
+    },
+  });
+  const server = new MCPServer({
+    id: 'protected',
+    name: 'Protected',
+    version: '1.0.0',
+    tools: { whoami, secret, ask },
+  });
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);
   let middleware: ReturnType<typeof createOAuthMiddleware> | undefined;

@@ -17,17 +17,27 @@ export function toAuthInfo(auth: unknown): McpAuthInfo | undefined {
 const subjectKeys = ['sub', 'subject', 'userId'] as const;
 
 /**
- * Whom a session belongs to. A user's id survives a refreshed token; without one, the token itself is the identity, since
- * many users may share a client id. The empty string stands for callers without authentication.
+ * Whom sessions, event streams and the state of unanswered questions belong to. A user's id survives a refreshed token; it means
+ * something beside its issuer only, since two authorization servers may both know a `1`. Without an id the token itself is the
+ * identity, since many users may share a client id. The empty string stands for callers without authentication.
  *
+ * @see [OpenID Connect Core, section 5.7 – Claim Stability and Uniqueness](https://openid.net/specs/openid-connect-core-1_0.html#ClaimStability)
  * @see [MCP, session hijacking](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)
  */
 export function principalOf(authInfo: McpAuthInfo | undefined): string {
   if (!authInfo) return '';
   for (const key of subjectKeys) {
     const subject: unknown = authInfo.extra?.[key];
-    if (typeof subject === 'string' || typeof subject === 'number') return `${key}:${subject}`;
+    if (typeof subject === 'string' || typeof subject === 'number') {
+      return JSON.stringify([key, subject, issuerOf(authInfo)]);
+    }
   }
-  if (typeof authInfo.token === 'string') return `token:${authInfo.token}`;
-  return `client:${authInfo.clientId ?? ''}`;
+  if (typeof authInfo.token === 'string') return JSON.stringify(['token', authInfo.token]);
+  return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
+}
+
+function issuerOf({ extra }: McpAuthInfo): string {
+  const { issuer, iss, claims } = extra ?? {};
+  const named = [issuer, iss, isObject(claims) ? claims['iss'] : undefined].find((value) => typeof value === 'string');
+  return typeof named === 'string' ? named : '';
 }

@@ -3,8 +3,8 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import type { TokenValidationResult } from './token-validator.js';
 
 /**
- * What tools see of a validated token, as `context.mcp.extra.authInfo`. `extra` carries `subject` and `claims`. The token itself is
- * left out unless asked for: a tool that passes it on to another service breaks the audience rule.
+ * What tools see of a validated token, as `context.mcp.extra.authInfo`. `extra` carries `subject`, `issuer` and `claims`. The token
+ * itself is left out unless asked for: a tool that passes it on to another service breaks the audience rule.
  *
  * A token without a subject stands for itself: its fingerprint is the subject, so that two of them never share a session.
  *
@@ -12,7 +12,7 @@ import type { TokenValidationResult } from './token-validator.js';
  */
 export function toIdentity(
   token: string,
-  { subject, scopes = [], clientId, expiresAt, claims }: TokenValidationResult,
+  { subject, issuer, scopes = [], clientId, expiresAt, claims }: TokenValidationResult,
   { resource, exposeToken }: { resource: string; exposeToken: boolean },
 ): McpAuthInfo {
   return {
@@ -21,7 +21,11 @@ export function toIdentity(
     scopes: [...scopes],
     ...(expiresAt !== undefined && { expiresAt }),
     resource,
-    extra: { subject: subject ?? `token:${fingerprintOf(token)}`, ...(claims && { claims }) },
+    extra: {
+      subject: subject ?? `token:${fingerprintOf(token)}`,
+      ...(issuer !== undefined && { issuer }),
+      ...(claims && { claims }),
+    },
   };
 }
 

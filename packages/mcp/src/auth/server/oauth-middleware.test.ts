@@ -280,6 +280,34 @@ describe('the identity', () => {
     });
   });
 
+  it('S13 keeps sessions and the state of questions from the same subject of another issuer', async () => {
+    const { url } = await start({
+      validateToken: (token) => ({ valid: true, subject: '1', issuer: `https://${token}.example` }),
+    });
+    const session = await openSession(url, bearer('a'));
+    const ping = (token: string): Promise<WireAnswer> =>
+      send(url, { headers: { ...bearer(token), ...session }, body: rpc('ping') });
+    expect([(await ping('a')).status, (await ping('b')).status]).toEqual([200, 404]);
+
+    const ask = (token: string, more: object = {}): Promise<WireAnswer> => {
+      const { headers, body } = modern('tools/call', {
+        name: 'ask',
+        arguments: {},
+        _meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } },
+        ...more,
+      });
+      return send(url, { headers: { ...headers, ...bearer(token) }, body });
+    };
+    const { requestState, inputRequests } = (await ask('a')).json.result;
+    const [key = ''] = Object.keys(inputRequests as object);
+    const answers = {
+      requestState: requestState as string,
+      inputResponses: { [key]: { action: 'accept', content: { name: 'Ada' } } },
+    };
+    expect((await ask('b', answers)).json.error.code).toBe(-32_602);
+    expect((await ask('a', answers)).json.result.content[0].text).toBe('Hello, Ada!');
+  });
+
   it('O12 answers 403 with all scopes that are needed', async () => {
     const { url, origin } = await start({ validateToken, requiredScopes: ['mcp:read', 'mcp:write'] });
     const { status, headers, json } = await call(url, bearer('good'));

@@ -39,6 +39,7 @@ export function judgeClaims(claims: Record<string, unknown>, rules: ClaimRules):
     valid: true,
     scopes,
     ...(typeof sub === 'string' && sub !== '' && { subject: sub }),
+    ...(typeof iss === 'string' && { issuer: iss }),
     ...(client !== undefined && { clientId: client }),
     ...(exp !== undefined && { expiresAt: exp }),
     claims,

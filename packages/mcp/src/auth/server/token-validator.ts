@@ -9,8 +9,10 @@ export interface TokenValidationResult {
   /** A sentence for the developer of the client. Must not repeat the token. */
   errorDescription?: string;
   scopes?: string[];
-  /** Who the token speaks for. Sessions are bound to it. */
+  /** Who the token speaks for. Sessions are bound to it and the issuer. */
   subject?: string;
+  /** Who issued it, where tokens of several authorization servers are accepted. */
+  issuer?: string;
   /** The OAuth client that the token was issued to. */
   clientId?: string;
   /** Seconds since 1970. A time in the past refuses the token. */
