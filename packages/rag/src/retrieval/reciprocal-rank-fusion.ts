@@ -1,5 +1,5 @@
 /** Softens how much more the first places count than later ones. */
-const k = 60;
+export const fusionConstant = 60;
 
 /** One ranking, best first, and how much it counts. */
 export interface Ranking {
@@ -25,8 +25,8 @@ export function reciprocalRankFusion(rankings: readonly Ranking[]): FusedRank[] 
   let largest = 0;
   for (const { ids, weight } of rankings) {
     if (weight === 0) continue;
-    largest += weight / (k + 1);
-    for (const [place, id] of ids.entries()) scores.set(id, (scores.get(id) ?? 0) + weight / (k + place + 1));
+    largest += weight / (fusionConstant + 1);
+    for (const [place, id] of ids.entries()) scores.set(id, (scores.get(id) ?? 0) + weight / (fusionConstant + place + 1));
   }
   return [...scores]
     .map(([id, score]) => ({ id, score: score / largest }))

@@ -1,31 +1,20 @@
 import { QuiverError } from '@quiver/core';
 import { invalidArgument } from '../../store/check-arguments.js';
 import { requireSameShape } from '../../store/index-options.js';
-import type { CreateIndexParams, VectorMetric } from '../../store/vector-store.js';
+import type { CreateIndexParams } from '../../store/vector-store.js';
+import { buildIndex, requireIndexable, type PgIndexConfig, type PgTarget } from './build-index.js';
+import { createMetadataIndexes } from './metadata-index.js';
 import {
   indexableDimension,
   readExtension,
   readIndex,
   toComment,
-  type PgIndex,
-  type PgIndexType,
   type PgVectorExtension,
   type PgVectorType,
 } from './pg-index.js';
 import type { SqlQuery } from './sql-database.js';
 import { quoteIdentifier } from './sql-text.js';
-
-export interface PgIndexConfig {
-  /**
-   * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible. `ivfflat` looks for its centres in the data, so
-   * it is built by `buildIndex()` once they are there.
-   */
-  type?: PgIndexType;
-  /** Defaults 16 and 64, those of pgvector. */
-  hnsw?: { m?: number; efConstruction?: number };
-  /** Default: one per 1,000 rows. */
-  ivf?: { lists?: number };
-}
+import { readLanguage, textSearchColumn, textSearchIndex } from './text-search.js';
 
 export interface PgCreateIndexParams extends CreateIndexParams {
   indexConfig?: PgIndexConfig;
@@ -33,12 +22,16 @@ export interface PgCreateIndexParams extends CreateIndexParams {
   buildIndex?: boolean;
   /** Default `vector`: numbers of 32 bits. */
   vectorType?: PgVectorType;
+  /**
+   * For keyword and hybrid search: a text search configuration of PostgreSQL, which knows the stems and stop words of its language.
+   * `simple` knows none. Default `english`; `false` leaves the words out. An index that exists gets words by `addTextSearch()`.
+   */
+  textSearch?: { language?: string } | false;
+  /** Fields of the metadata that filters ask for by equality, such as a tenant. Those that are missing are added to an index that exists. */
+  metadataIndexes?: readonly string[];
 }
 
-export interface PgTarget {
-  readonly schemaName: string;
-  readonly indexName: string;
-}
+export const defaultLanguage = 'english';
 
 /** Runs inside a transaction; any number of processes may do so at once. */
 export async function createIndex(
@@ -54,83 +47,30 @@ export async function createIndex(
   await query(`SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('quiver create index'))`);
   const extension = await requireExtension(query);
   await requireSchema(query, schemaName);
+  const metadataIndexes = { schemaName, indexName, fields: params.metadataIndexes ?? [] };
   const existing = await readIndex(query, schemaName, indexName);
-  if (existing) return requireSameShape(indexName, existing, { dimension, metric });
+  if (existing) {
+    requireSameShape(indexName, existing, { dimension, metric });
+    return createMetadataIndexes(query, metadataIndexes);
+  }
   const table = `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`;
   await requireFreeName(query, schemaName, indexName);
-  await query(
-    `CREATE TABLE ${table} (id text COLLATE "C" PRIMARY KEY, embedding ${extension.schema}.${vectorType}(${dimension}) NOT NULL, metadata jsonb NOT NULL, document text)`,
-  );
-  await query(`COMMENT ON TABLE ${table} IS ${toComment(metric)}`);
+  const { textSearch = {} } = params;
+  const language = textSearch === false ? undefined : await readLanguage(query, textSearch.language ?? defaultLanguage);
+  const columns = [
+    'id text COLLATE "C" PRIMARY KEY',
+    `embedding ${extension.schema}.${vectorType}(${dimension}) NOT NULL`,
+    'metadata jsonb NOT NULL',
+    'document text',
+    ...(language ? [textSearchColumn(language)] : []),
+  ];
+  await query(`CREATE TABLE ${table} (${columns.join(', ')})`);
+  await query(`COMMENT ON TABLE ${table} IS ${toComment(metric, language)}`);
+  if (language) await query(textSearchIndex({ schemaName, indexName }));
+  await createMetadataIndexes(query, metadataIndexes);
   if (params.buildIndex === false || type !== 'hnsw') return;
-  const index: PgIndex = { table, dimension, metric, vectorType, type: 'flat', config: {} };
+  const index = { table, dimension, metric, vectorType, type: 'flat', config: {}, extension } as const;
   await buildIndex(query, index, { indexName, schemaName, indexConfig: { ...indexConfig, type } });
-}
-
-export async function buildIndex(
-  query: SqlQuery,
-  index: PgIndex,
-  { indexName, schemaName, indexConfig = {} }: PgTarget & { indexConfig?: PgIndexConfig },
-): Promise<void> {
-  const { table, dimension, metric, vectorType } = index;
-  const type = indexConfig.type ?? 'hnsw';
-  requireIndexable(type, dimension);
-  const extension = await requireExtension(query);
-  const name = quoteIdentifier(`${indexName}_vector_idx`);
-  await query(`DROP INDEX IF EXISTS ${quoteIdentifier(schemaName)}.${name}`);
-  if (type === 'flat') return;
-  const elements = indexedElements(index);
-  const column = elements === vectorType ? 'embedding' : `(embedding::${extension.schema}.${elements}(${dimension}))`;
-  const operators = `${extension.schema}.${elements}_${operatorClasses[metric]}`;
-  const options = type === 'hnsw' ? hnswOptions(indexConfig) : await ivfflatOptions(query, table, indexConfig);
-  await query(`CREATE INDEX ${name} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`);
-}
-
-const operatorClasses: Readonly<Record<VectorMetric, string>> = {
-  cosine: 'cosine_ops',
-  euclidean: 'l2_ops',
-  dotproduct: 'ip_ops',
-};
-
-/** Above 2,000 dimensions an index holds 16-bit numbers; the vectors themselves stay as they are. */
-export function indexedElements({ dimension, vectorType }: PgIndex): PgVectorType {
-  return dimension > indexableDimension.vector ? 'halfvec' : vectorType;
-}
-
-function hnswOptions({ hnsw: { m = 16, efConstruction = 64 } = {} }: PgIndexConfig): string {
-  return `m = ${requireInteger('m', m, 2, 100)}, ef_construction = ${requireInteger('efConstruction', efConstruction, 4, 1000)}`;
-}
-
-const rowsPerList = 50;
-
-async function ivfflatOptions(query: SqlQuery, table: string, { ivf }: PgIndexConfig): Promise<string> {
-  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
-  const count = row?.['count'] as number;
-  const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, 32_768);
-  if (count < lists * rowsPerList) {
-    throw new QuiverError(
-      'VECTOR_INDEX_TOO_EARLY',
-      `An ivfflat index of ${lists} lists needs at least ${lists * rowsPerList} rows to find its centres in, but there are ${count}. Build it when the data are there, or use hnsw.`,
-      { details: { lists, count } },
-    );
-  }
-  return `lists = ${lists}`;
-}
-
-/** These stand in the text of statements, so nothing but an integer may pass. @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireInteger(name: string, value: unknown, smallest: number, largest: number): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
-  throw invalidArgument(`${name} must be an integer from ${smallest} to ${largest}, not ${String(value)}.`);
-}
-
-function requireIndexable(type: PgIndexType, dimension: number): void {
-  if (!['hnsw', 'ivfflat', 'flat'].includes(type))
-    throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
-  if (type !== 'flat' && dimension > indexableDimension.halfvec) {
-    throw invalidArgument(
-      `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension.halfvec}. Use { type: 'flat' }, which compares all vectors, or an embedding model with fewer dimensions.`,
-    );
-  }
 }
 
 async function requireExtension(query: SqlQuery): Promise<PgVectorExtension> {

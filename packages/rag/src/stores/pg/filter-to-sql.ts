@@ -3,7 +3,7 @@ import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/
 import { isStorableText, type SqlParameters } from './sql-text.js';
 
 export interface SqlCondition {
-  /** A boolean expression that is never NULL. */
+  /** A boolean expression for WHERE; NULL is as good as FALSE. */
   readonly sql: string;
   /** `false`: the expression lets more rows through than the filter, which must be evaluated on what comes back. */
   readonly exact: boolean;
@@ -30,7 +30,10 @@ interface State {
   exact: boolean;
 }
 
-/** @param widen - whether an inexact condition may let too many rows through or, inside a negation, too few */
+/**
+ * @param widen - whether an inexact condition may let too many rows through or, inside a negation, too few. Where it may, NULL is as
+ *   good as FALSE, and a plain expression is one that an index on the field can answer.
+ */
 function compile(state: State, filter: Filter, root: string, widen: boolean): string {
   switch (filter.kind) {
     case 'and':
@@ -43,11 +46,16 @@ function compile(state: State, filter: Filter, root: string, widen: boolean): st
       return `(NOT ${compile(state, filter.filter, root, !widen)})`;
     case 'equal':
       // `@>` is also true for an array that holds the scalar.
-      return `COALESCE(${read(state, filter.path, root)} @> ${scalar(state, filter.value)}, ${filter.value === null ? 'TRUE' : 'FALSE'})`;
+      return orMissing(
+        `(${read(state, filter.path, root)} @> ${scalar(state, filter.value)})`,
+        filter.value === null,
+        widen,
+      );
     case 'in': {
       if (filter.values.length === 0) return 'FALSE';
       const list = state.parameters.add(filter.values.map((value) => toJson(value)));
-      return `COALESCE(${read(state, filter.path, root)} @> ANY (${list}::text[]::jsonb[]), ${filter.values.includes(null) ? 'TRUE' : 'FALSE'})`;
+      const isOne = `(${read(state, filter.path, root)} @> ANY (${list}::text[]::jsonb[]))`;
+      return orMissing(isOne, filter.values.includes(null), widen);
     }
     case 'order':
       return anyValue(state, read(state, filter.path, root), (value) =>
@@ -74,16 +82,30 @@ function compile(state: State, filter: Filter, root: string, widen: boolean): st
   }
 }
 
-/** A key that itself contains the dots comes first, as in the evaluator. */
+/** A comparison with a field, NULL where the field is missing. */
+function orMissing(comparison: string, matchesMissing: boolean, widen: boolean): string {
+  if (matchesMissing) return `COALESCE(${comparison}, TRUE)`;
+  return widen ? comparison : `COALESCE(${comparison}, FALSE)`;
+}
+
 function read(state: State, path: FieldPath, root: string): string {
+  return fieldToSql(path, root, (key) => `${state.parameters.add(requireText(key))}::text`);
+}
+
+/**
+ * A field of `jsonb`. A key that itself contains the dots comes first, as in the evaluator.
+ *
+ * @param text - a key as an expression
+ */
+export function fieldToSql(path: FieldPath, root: string, text: (key: string) => string): string {
   if (path.length === 0) return root;
-  const walk = path.reduce((holder, key) => {
-    const place = state.parameters.add(requireText(key));
-    // Arrays have elements under `0`, `1` and so on, but PostgreSQL would also take `-1` and `01`.
-    return /^(?:0|[1-9]\d{0,8})$/.test(key) ? `(${holder} #> ARRAY[${place}::text])` : `(${holder} -> ${place}::text)`;
-  }, root);
-  if (path.length === 1) return walk;
-  return `COALESCE(${root} -> ${state.parameters.add(requireText(path.join('.')))}::text, ${walk})`;
+  const walk = path.reduce(
+    (holder, key) =>
+      // Arrays have elements under `0`, `1` and so on, but PostgreSQL would also take `-1` and `01`.
+      /^(?:0|[1-9]\d{0,8})$/.test(key) ? `(${holder} #> ARRAY[${text(key)}])` : `(${holder} -> ${text(key)})`,
+    root,
+  );
+  return path.length === 1 ? walk : `COALESCE(${root} -> ${text(path.join('.'))}, ${walk})`;
 }
 
 /** A test of the value, or of any element if it is an array. */

@@ -1,7 +1,7 @@
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { invalidArgument } from '../../store/check-arguments.js';
 import { pgliteDatabase, type PgliteClient } from './pglite-database.js';
-import { poolDatabase, type PgPool } from './pool-database.js';
+import { poolDatabase, type PgPool, type PgPoolInternals } from './pool-database.js';
 import type { SqlDatabase } from './sql-database.js';
 
 /** Where the database is: a pool or a PGlite of yours, which stay open, or how to connect. */
@@ -27,22 +27,53 @@ export interface PgConnectionOptions {
   pgPoolOptions?: Record<string, unknown>;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` unless exactly one way to the database is given */
-export function requireConnection({ pool, pglite, connectionString, host }: PgConnectionOptions): void {
-  const given = Object.entries({ pool, pglite, connectionString, host }).filter(([, value]) => value !== undefined);
-  if (given.length === 1) return;
-  const names = given.map(([name]) => name).join(' and ');
-  throw invalidArgument(
-    `PgVector needs one of pool, pglite, connectionString and host${given.length > 1 ? `, not ${names} together` : ''}.`,
-  );
+export interface OpenDatabase {
+  readonly database: SqlDatabase;
+  /** Absent for a PGlite. */
+  readonly pool?: PgPool;
 }
 
-/** @throws `VECTOR_CLIENT_MISSING` when `pg` is needed and not installed */
-export async function openDatabase(options: PgConnectionOptions): Promise<SqlDatabase> {
-  const { pool, pglite, pgPoolOptions, max = 20, idleTimeoutMillis = 30_000, ...connection } = options;
-  if (pglite) return pgliteDatabase(pglite);
+/** @throws `VECTOR_ARGUMENT_INVALID` unless exactly one way to the database is given */
+export function openDatabase(options: PgConnectionOptions): OpenDatabase {
+  const { pool, pglite, connectionString, host } = options;
+  const given = Object.entries({ pool, pglite, connectionString, host }).filter(([, value]) => value !== undefined);
+  if (given.length !== 1) {
+    const names = given.map(([name]) => name).join(' and ');
+    throw invalidArgument(
+      `PgVector needs one of pool, pglite, connectionString and host${given.length > 1 ? `, not ${names} together` : ''}.`,
+    );
+  }
+  if (pglite) return { database: pgliteDatabase(pglite) };
   // A pool that somebody else made is somebody else's to end.
-  if (pool) return poolDatabase(pool, async () => {});
+  if (pool) return { pool, database: poolDatabase(pool, async () => {}) };
+  const ownPool = lazyPool(options);
+  return { pool: ownPool, database: poolDatabase(ownPool, () => ownPool.end()) };
+}
+
+/** A pool that `pg` is loaded for at the first call, and again at the first one after `end()`. */
+function lazyPool(options: PgConnectionOptions): PgPool {
+  let opened: Promise<PgPool> | undefined;
+  const open = (): Promise<PgPool> => (opened ??= openPool(options).then((pool) => adopt(pool)));
+  const lazy: PgPool & PgPoolInternals = {
+    query: async (sql, values) => (await open()).query(sql, values),
+    connect: async () => (await open()).connect(),
+    end: async () => {
+      const ending = opened;
+      opened = undefined;
+      await (await ending)?.end();
+    },
+  };
+  const adopt = (pool: PgPool & PgPoolInternals): PgPool => {
+    const { Client, options: used } = pool;
+    Object.assign(lazy, { Client, options: used });
+    return pool;
+  };
+  return lazy;
+}
+
+/** @throws `VECTOR_CLIENT_MISSING` without `pg` */
+async function openPool(options: PgConnectionOptions): Promise<PgPool> {
+  const { pool: _pool, pglite: _pglite, pgPoolOptions, max = 20, idleTimeoutMillis = 30_000, ...connection } = options;
   const { default: pg } = await import('pg').catch((error: unknown) => {
     throw new QuiverError(
       'VECTOR_CLIENT_MISSING',
@@ -50,7 +81,7 @@ export async function openDatabase(options: PgConnectionOptions): Promise<SqlDat
       { cause: error },
     );
   });
-  const ownPool = new pg.Pool({
+  const pool = new pg.Pool({
     ...connection,
     max,
     idleTimeoutMillis,
@@ -59,8 +90,8 @@ export async function openDatabase(options: PgConnectionOptions): Promise<SqlDat
     ...pgPoolOptions,
   });
   // Without a listener, a server that restarts would end this process; the pool opens a new connection by itself.
-  ownPool.on('error', (error) =>
+  pool.on('error', (error) =>
     getDefaultLogger().warn(`An idle connection to PostgreSQL ended: ${toErrorMessage(error)}`),
   );
-  return poolDatabase(ownPool, () => ownPool.end());
+  return pool;
 }

@@ -18,6 +18,14 @@ export interface PgIndex {
   readonly type: PgIndexType;
   /** Parameters of the index, for example `{ m: 16, ef_construction: 64 }` or `{ lists: 100 }`. */
   readonly config: Readonly<Record<string, number>>;
+  /** The text search configuration of the column `words`; absent without the column. */
+  readonly language?: PgLanguage;
+}
+
+export interface PgLanguage {
+  readonly schema: string;
+  /** For example `english`. */
+  readonly name: string;
 }
 
 /** The extension, which may live in any schema: names are always qualified, so the search path has no influence. */
@@ -26,6 +34,8 @@ export interface PgVectorExtension {
   readonly schema: string;
   /** Whether an index can go on searching until enough rows pass a filter: pgvector 0.8. */
   readonly scansOn: boolean;
+  /** OID of the type `vector`. */
+  readonly vectorOid: number;
 }
 
 /** Ready for statements. */
@@ -35,11 +45,15 @@ export interface OpenIndex extends PgIndex {
 
 export async function readExtension(query: SqlQuery): Promise<PgVectorExtension | undefined> {
   const [row] = await query(
-    `SELECT n.nspname AS schema, e.extversion AS version FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'`,
+    `SELECT n.nspname AS schema, e.extversion AS version, t.oid::int8::float8 AS oid FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace JOIN pg_catalog.pg_type t ON t.typnamespace = e.extnamespace AND t.typname = 'vector' WHERE e.extname = 'vector'`,
   );
   if (!row) return undefined;
   const [major = 0, minor = 0] = String(row['version']).split('.').map(Number);
-  return { schema: quoteIdentifier(String(row['schema'])), scansOn: major > 0 || minor >= 8 };
+  return {
+    schema: quoteIdentifier(String(row['schema'])),
+    scansOn: major > 0 || minor >= 8,
+    vectorOid: row['oid'] as number,
+  };
 }
 
 /** The largest dimension that an index of each element type can have. */
@@ -48,8 +62,8 @@ export const indexableDimension: Readonly<Record<PgVectorType, number>> = { vect
 /** Written as the table's comment: it tells our tables from others. */
 const mark = 'quiver vectors, metric ';
 
-export function toComment(metric: VectorMetric): string {
-  return `'${mark}${metric}'`;
+export function toComment(metric: VectorMetric, language: PgLanguage | undefined): string {
+  return `'${mark}${metric}${language === undefined ? '' : `, words ${language.schema}.${language.name}`}'`;
 }
 
 /** @returns `undefined` when there is no such table, or when it is not one of ours */
@@ -71,10 +85,13 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
   const comment = row?.['comment'];
   if (!row || typeof comment !== 'string' || !comment.startsWith(mark)) return undefined;
   const options = String(row['options'] ?? '').split(',');
+  const [metric, words] = comment.slice(mark.length).split(', words ');
+  const [schema, name] = words?.split('.') ?? [];
   return {
     table: `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`,
     dimension: row['dimension'] as number,
-    metric: comment.slice(mark.length) as VectorMetric,
+    metric: metric as VectorMetric,
+    ...(schema !== undefined && name !== undefined && { language: { schema, name } }),
     vectorType: row['vector_type'] as PgVectorType,
     type: (row['type'] ?? 'flat') as PgIndexType,
     config: Object.fromEntries(

@@ -1,14 +1,12 @@
-import { fromSql, toSql } from 'pgvector';
+import { fromSql } from 'pgvector';
 import { invalidArgument, type CheckedRecord } from '../../store/check-arguments.js';
-import { toScore } from '../../store/score.js';
-import type { VectorMatch, VectorMetadata, VectorRecord } from '../../store/vector-store.js';
-import { toSimilarity } from './nearest-sql.js';
-import type { OpenIndex, PgIndex } from './pg-index.js';
-import type { SqlRow } from './sql-database.js';
+import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
+import type { OpenIndex } from './pg-index.js';
+import type { SqlDatabase, SqlRow } from './sql-database.js';
 import { isStorableText } from './sql-text.js';
 
 const rowsPerStatement = 1000;
-const charactersPerStatement = 8_000_000;
+const sizePerStatement = 8_000_000;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` for text that PostgreSQL cannot hold */
 export function requireStorable({ id, metadata, document = '' }: Omit<CheckedRecord, 'vector'>): void {
@@ -28,41 +26,43 @@ function isStorableJson(value: unknown): boolean {
 }
 
 export function upsertSql({ table, extension, vectorType }: OpenIndex): string {
+  const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
   return `INSERT INTO ${table} (id, embedding, metadata, document)
-    SELECT r.id, r.embedding::${extension.schema}.${vectorType}, r.metadata::jsonb, r.document
-    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS r(id, embedding, metadata, document)
+    SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document
+    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]) AS r(id, embedding, metadata, document)
     ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document`;
 }
 
-interface RowTexts {
-  readonly id: string;
-  readonly vector: string;
+interface RowValues extends Omit<CheckedRecord, 'metadata'> {
   readonly metadata: string;
-  readonly document: string | null;
 }
 
 /** By number and by size: a statement is one message. */
-export function* toBatches(records: readonly CheckedRecord[]): Generator<RowTexts[]> {
-  let batch: RowTexts[] = [];
-  let characters = 0;
-  for (const { id, vector, metadata, document = null } of records) {
-    const row = { id, vector: toSql([...vector]) as string, metadata: JSON.stringify(metadata), document };
+export function* toBatches(records: readonly CheckedRecord[]): Generator<RowValues[]> {
+  let batch: RowValues[] = [];
+  let size = 0;
+  for (const record of records) {
+    const row = { ...record, metadata: JSON.stringify(record.metadata) };
     batch.push(row);
-    characters += row.vector.length + row.metadata.length + (document?.length ?? 0);
-    if (batch.length < rowsPerStatement && characters < charactersPerStatement) continue;
+    size += 4 * row.vector.length + row.metadata.length + (row.document?.length ?? 0);
+    if (batch.length < rowsPerStatement && size < sizePerStatement) continue;
     yield batch;
     batch = [];
-    characters = 0;
+    size = 0;
   }
   if (batch.length > 0) yield batch;
 }
 
-export function toColumns(rows: readonly RowTexts[]): (string | null)[][] {
+/** The parameters of {@link upsertSql}. */
+export function toColumns(rows: readonly RowValues[], { extension }: OpenIndex, database: SqlDatabase): unknown[] {
   return [
     rows.map(({ id }) => id),
-    rows.map(({ vector }) => vector),
+    database.toVectorsValue(
+      rows.map(({ vector }) => vector),
+      extension.vectorOid,
+    ),
     rows.map(({ metadata }) => metadata),
-    rows.map(({ document }) => document),
+    rows.map(({ document = null }) => document),
   ];
 }
 
@@ -75,6 +75,8 @@ export function toRecord({ id, metadata, document, vector }: SqlRow): VectorReco
   };
 }
 
-export function toMatch({ metric }: PgIndex, row: SqlRow): VectorMatch {
-  return { ...toRecord(row), score: toScore(metric, toSimilarity(metric, row['distance'] as number)) };
+/** Parameters: ids, vector, metadata, document; what is null stays as it is. Returns the ids that were there. */
+export function updateSql({ table, extension, vectorType }: OpenIndex): string {
+  const vector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
+  return `UPDATE ${table} SET embedding = COALESCE(${vector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`;
 }

@@ -1,6 +1,4 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { toSql } from 'pgvector';
-import { evaluateFilter, parseFilter, type Filter } from '../../filter/index.js';
+import { isQuiverError } from '@quiver/core';
 import {
   checkUpsert,
   indexNotFound,
@@ -11,13 +9,16 @@ import {
 } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape } from '../../store/index-options.js';
-import type { VectorSearch } from '../../store/parse-search.js';
 import { requireFilter } from '../../store/require-filter.js';
 import { runSearch } from '../../store/run-search.js';
+import { toStoreFailure } from '../../store/store-failure.js';
+import { toFilter } from '../../store/to-filter.js';
 import type {
+  Cancellable,
   DeleteVectorsParams,
   GetParams,
   IndexDescription,
+  IndexParams,
   ScanPage,
   ScanParams,
   UpdateVectorParams,
@@ -28,10 +29,10 @@ import type {
   VectorStore,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { buildIndex, createIndex, type PgCreateIndexParams, type PgIndexConfig } from './create-index.js';
-import { filterToSql, type SqlCondition } from './filter-to-sql.js';
-import { candidatesPerResult, nearestSql } from './nearest-sql.js';
-import { openDatabase, requireConnection, type PgConnectionOptions } from './open-database.js';
+import { buildIndex, type PgIndexConfig } from './build-index.js';
+import { createIndex, defaultLanguage, type PgCreateIndexParams } from './create-index.js';
+import { findRecords, keepMatching, toCondition } from './find-records.js';
+import { openDatabase, type PgConnectionOptions } from './open-database.js';
 import {
   listIndexNames,
   readExtension,
@@ -41,10 +42,12 @@ import {
   type PgIndexType,
   type PgVectorType,
 } from './pg-index.js';
-import { requireStorable, toBatches, toColumns, toMatch, toRecord, upsertSql } from './pg-rows.js';
-import { searchSettings, type PgQueryParams } from './search-settings.js';
+import { requireStorable, toBatches, toColumns, toRecord, updateSql, upsertSql } from './pg-rows.js';
+import type { PgPool } from './pool-database.js';
+import type { PgQueryParams } from './search-settings.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './sql-database.js';
 import { isStorableText, requireSchemaName, SqlParameters } from './sql-text.js';
+import { addTextSearch } from './text-search.js';
 
 export interface PgVectorConfig extends PgConnectionOptions {
   /** For your own records. */
@@ -57,10 +60,14 @@ export interface PgIndexDescription extends IndexDescription {
   type: PgIndexType;
   vectorType: PgVectorType;
   config: Readonly<Record<string, number>>;
+  /** The language of keyword search; absent for an index without it. */
+  language?: string;
 }
 
 /** With `_vector_idx` behind it, a name is still within PostgreSQL's 63 bytes. */
 const longestIndexName = 52;
+/** What takes long on a large table must not end in the middle. */
+const noTimeout = ['SET LOCAL statement_timeout = 0'];
 
 /**
  * A vector store in PostgreSQL with pgvector: on a pool of yours, a connection string, or PGlite.
@@ -69,159 +76,170 @@ const longestIndexName = 52;
  * the index finds fewer than `topK` rows, because of a filter for example, all are compared. Above 2,000 dimensions the index
  * holds 16-bit numbers, above 4,000 there is none. Reading needs no right but to read.
  *
+ * Words are those of PostgreSQL's text search. In the mode `keyword` a text scores higher the rarer the words are that it shares with
+ * the question.
+ *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
- *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_STORE_FAILED` with the error of the database as cause and its SQLSTATE in
- *   `details`; `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
+ *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_STORE_FAILED` with the error of the database as
+ *   cause and its SQLSTATE in `details`; `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
  * @example
  * const store = new PgVector({ connectionString: 'postgres://localhost/app', schemaName: 'tenant_a' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
 export class PgVector implements VectorStore, AsyncDisposable {
   readonly databaseConfigKey = 'pgvector';
-  readonly capabilities: VectorStoreCapabilities<'vector'> = { modes: ['vector'] };
+  readonly capabilities: VectorStoreCapabilities = {
+    modes: ['vector', 'keyword', 'hybrid'],
+    keywordRanking: 'native',
+  };
   readonly id: string;
-  readonly #config: PgVectorConfig;
   readonly #schemaName: string;
-  #database: Promise<SqlDatabase> | undefined;
+  readonly #database: SqlDatabase;
+  readonly #pool: PgPool | undefined;
   /** Saves each call the question for the dimension. */
   readonly #indexes = new Map<string, Promise<OpenIndex>>();
 
-  constructor(config: PgVectorConfig) {
-    const { id = 'pg-vector', schemaName = 'public', ...connection } = config;
+  constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorConfig) {
     requireSchemaName(schemaName);
-    requireConnection(connection);
+    const { database, pool } = openDatabase(connection);
     this.id = id;
     this.#schemaName = schemaName;
-    this.#config = connection;
+    this.#database = database;
+    this.#pool = pool;
+  }
+
+  /** The pool that was given, or the store's own, which opens at its first use. @throws `VECTOR_ARGUMENT_INVALID` for a PGlite */
+  get pool(): PgPool {
+    if (!this.#pool) throw invalidArgument('This PgVector stands on a PGlite, which has no pool.');
+    return this.#pool;
   }
 
   async createIndex(params: PgCreateIndexParams): Promise<void> {
-    const { indexName, dimension, metric = 'cosine' } = params;
+    const { indexName, dimension, metric = 'cosine', signal } = params;
     requireIndexName(indexName, longestIndexName);
     requireIndexShape({ dimension, metric });
-    await this.#run(`creating the index '${indexName}'`, (database) =>
-      database.transaction((query) => createIndex(query, { ...params, schemaName: this.#schemaName })),
+    await this.#run(
+      `creating the index '${indexName}'`,
+      ({ transaction }) =>
+        transaction((query) => createIndex(query, { ...params, schemaName: this.#schemaName }), {
+          settings: noTimeout,
+          signal,
+        }),
+      signal,
     );
     this.#indexes.delete(indexName);
   }
 
   /** Builds the index that queries go through anew; rows may be read meanwhile, not written. */
-  async buildIndex({ indexName, indexConfig }: { indexName: string; indexConfig?: PgIndexConfig }): Promise<void> {
-    const index = await this.#require(indexName);
+  async buildIndex({ indexName, indexConfig, signal }: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
+    const index = await this.#require(indexName, signal);
     const target = { indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
-    await this.#run(`building the index '${indexName}'`, (database) =>
-      database.transaction((query) => buildIndex(query, index, target), ['SET LOCAL statement_timeout = 0']),
-    );
+    await this.#change(indexName, (query) => buildIndex(query, index, target), signal, noTimeout);
+    this.#indexes.delete(indexName);
+  }
+
+  /**
+   * Adds what keyword search needs to an index that was made without it, or for another language. The table is written anew, and nobody
+   * can use it meanwhile.
+   *
+   * @param params - `language`: a text search configuration of the database; default `english`
+   */
+  async addTextSearch({
+    indexName,
+    language = defaultLanguage,
+    signal,
+  }: IndexParams & { language?: string }): Promise<void> {
+    await this.#require(indexName, signal);
+    const target = { indexName, schemaName: this.#schemaName };
+    await this.#change(indexName, (query) => addTextSearch(query, target, language), signal, noTimeout);
     this.#indexes.delete(indexName);
   }
 
   async upsert(params: UpsertParams): Promise<string[]> {
-    const index = await this.#require(params.indexName);
+    const { indexName, signal } = params;
+    const index = await this.#require(indexName, signal);
     const { ids, records } = checkUpsert(params, index.dimension);
     for (const record of records) requireStorable(record);
     if (records.length === 0) return ids;
     // In one order everywhere, so that two calls at once never wait for each other in a circle.
     const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    await this.#change(params.indexName, async (query) => {
-      for (const batch of toBatches(sorted)) await query(upsertSql(index), toColumns(batch));
-    });
+    const store = async (query: SqlQuery): Promise<void> => {
+      for (const batch of toBatches(sorted)) await query(upsertSql(index), toColumns(batch, index, this.#database));
+    };
+    await this.#change(indexName, store, signal);
     return ids;
   }
 
   async query(params: PgQueryParams): Promise<VectorMatch[]> {
-    return runSearch(params, { name: 'PgVector', capabilities: this.capabilities }, (search) =>
-      this.#nearest(params, search),
-    );
-  }
-
-  async #nearest(
-    params: PgQueryParams,
-    { queryVector, limit: wanted, includeVector }: VectorSearch,
-  ): Promise<VectorMatch[]> {
-    const { indexName, minScore } = params;
+    const { indexName, minScore, signal } = params;
     if (minScore !== undefined && !Number.isFinite(minScore))
       throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
-    const index = await this.#require(indexName);
-    const vector = toVector(queryVector, index.dimension, 'The query vector');
-    const filter = toFilter(params.filter);
-    const parameters = new SqlParameters();
-    const place = parameters.add(toSql([...vector]) as string);
-    const condition = toCondition(filter, parameters);
-    const settings = searchSettings(index, params, wanted);
-    const search = async (exact: boolean, limit: number, offset: number): Promise<SqlRow[]> => {
-      const sql = nearestSql({
-        index,
-        extension: index.extension,
-        vector: place,
-        where: condition.sql,
-        limit,
-        offset,
-        includeVector,
-        exact,
-      });
-      return this.#run(`querying the index '${indexName}'`, (database) =>
-        exact || settings.length === 0
-          ? database.query(sql, parameters.values)
-          : database.transaction((query) => query(sql, parameters.values), settings),
+    return runSearch(params, { name: 'PgVector', capabilities: this.capabilities }, async (search) => {
+      const index = await this.#require(indexName, signal);
+      const filter = toFilter(params.filter);
+      const found = await this.#run(
+        `querying the index '${indexName}'`,
+        (database) => findRecords({ indexName, index, database, params, filter }, search),
+        signal,
       );
-    };
-    // Between vectors of zeros and others there is no angle, so an index does not hold them.
-    const hasDirection = index.metric !== 'cosine' || vector.some((value) => value !== 0);
-    const canUseIndex = index.type !== 'flat' && params.exact !== true && hasDirection;
-    const trustsIndex = canUseIndex && (filter === undefined || index.extension.scansOn);
-    let rows: SqlRow[] = [];
-    if (trustsIndex) {
-      const candidates = condition.exact ? wanted : wanted * candidatesPerResult;
-      // One more tells whether the last place is shared, which only all rows can settle.
-      const found = keepMatching(await search(false, candidates + 1, 0), filter, condition);
-      const isShared = found.length > wanted && found[wanted]?.['distance'] === found[wanted - 1]?.['distance'];
-      if (!isShared) rows = found.slice(0, wanted);
-    }
-    if (rows.length < wanted) rows = await searchExactly(search, filter, condition, wanted);
-    return rows.map((row) => toMatch(index, row)).filter(({ score }) => minScore === undefined || score > minScore);
+      return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
+    });
   }
 
-  async get({ indexName, ids, includeVector = false }: GetParams): Promise<VectorRecord[]> {
-    await this.#require(indexName);
-    const rows = await this.#read(indexName, includeVector, `WHERE id = ANY ($1::text[])`, [
-      ids.filter(isStorableText),
-    ]);
+  async get({ indexName, ids, includeVector = false, signal }: GetParams): Promise<VectorRecord[]> {
+    const { table } = await this.#require(indexName, signal);
+    const rows = await this.#read(
+      { indexName, signal },
+      `${selectSql(table, includeVector)} WHERE id = ANY ($1::text[])`,
+      [ids.filter(isStorableText)],
+    );
     const records = new Map(rows.map((row) => [row['id'], toRecord(row)]));
     return ids.flatMap((id) => records.get(id) ?? []);
   }
 
-  async updateVector({ indexName, id, filter, update }: UpdateVectorParams): Promise<void> {
-    const index = await this.#require(indexName);
+  async updateVector({ indexName, id, filter, update, signal }: UpdateVectorParams): Promise<void> {
+    const index = await this.#require(indexName, signal);
     const vector = update.vector && toVector(update.vector, index.dimension, 'The new vector');
     const metadata = update.metadata && toPlainMetadata(update.metadata, id ?? 'records');
     requireStorable({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
-    await this.#change(indexName, async (query) => {
+    const values = [
+      vector ? this.#database.toVectorValue(vector) : null,
+      metadata ? JSON.stringify(metadata) : null,
+      update.document ?? null,
+    ];
+    const change = async (query: SqlQuery): Promise<void> => {
       const ids = id === undefined ? await this.#select(query, index, requireFilter(filter)) : [id];
-      const updated = await query(
-        `UPDATE ${index.table} SET embedding = COALESCE($2::text::${index.extension.schema}.${index.vectorType}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`,
-        [ids, vector ? toSql([...vector]) : null, metadata ? JSON.stringify(metadata) : null, update.document ?? null],
-      );
+      const updated = await query(updateSql(index), [ids, ...values]);
       if (id !== undefined && updated.length === 0)
         throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
-    });
+    };
+    await this.#change(indexName, change, signal);
   }
 
-  async deleteVector({ indexName, id }: { indexName: string; id: string }): Promise<void> {
-    await this.deleteVectors({ indexName, ids: [id] });
+  async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
+    await this.deleteVectors({ ...params, ids: [id] });
   }
 
-  async deleteVectors({ indexName, ids, filter }: DeleteVectorsParams): Promise<void> {
+  async deleteVectors({ indexName, ids, filter, signal }: DeleteVectorsParams): Promise<void> {
     if (ids !== undefined && filter !== undefined)
       throw invalidArgument('deleteVectors takes ids or a filter, not both.');
-    const index = await this.#require(indexName);
-    await this.#change(indexName, async (query) => {
+    const index = await this.#require(indexName, signal);
+    const change = async (query: SqlQuery): Promise<void> => {
       const chosen = ids?.filter(isStorableText) ?? (await this.#select(query, index, requireFilter(filter)));
       if (chosen.length > 0) await query(`DELETE FROM ${index.table} WHERE id = ANY ($1::text[])`, [chosen]);
-    });
+    };
+    await this.#change(indexName, change, signal);
   }
 
-  async scan({ indexName, cursor, limit = 1000, filter, includeVector = false }: ScanParams): Promise<ScanPage> {
-    await this.#require(indexName);
+  async scan({
+    indexName,
+    cursor,
+    limit = 1000,
+    filter,
+    includeVector = false,
+    signal,
+  }: ScanParams): Promise<ScanPage> {
+    const { table } = await this.#require(indexName, signal);
     const size = requireTopK(limit);
     const parsed = toFilter(filter);
     const found: SqlRow[] = [];
@@ -231,12 +249,9 @@ export class PgVector implements VectorStore, AsyncDisposable {
       const parameters = new SqlParameters();
       const condition = toCondition(parsed, parameters);
       const start = after === undefined ? '' : ` AND id > ${parameters.add(after)}::text`;
-      const rows = await this.#read(
-        indexName,
-        includeVector,
-        `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${size + 1}`,
-        parameters.values,
-      );
+      const page = `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${size + 1}`;
+      const sql = `${selectSql(table, includeVector)} ${page}`;
+      const rows = await this.#read({ indexName, signal }, sql, parameters.values);
       isLast = rows.length <= size;
       after = rows.at(-1)?.['id'] as string | undefined;
       found.push(...keepMatching(rows, parsed, condition));
@@ -246,35 +261,43 @@ export class PgVector implements VectorStore, AsyncDisposable {
     return { records, ...(last && found.length > size && { nextCursor: last.id }) };
   }
 
-  async listIndexes(): Promise<string[]> {
-    return this.#run('listing indexes', (database) => listIndexNames(database.query, this.#schemaName));
-  }
-
-  async describeIndex({ indexName }: { indexName: string }): Promise<PgIndexDescription> {
-    const { table, dimension, metric, type, vectorType, config } = await this.#require(indexName);
-    const [row] = await this.#run(`describing the index '${indexName}'`, (database) =>
-      database.query(`SELECT count(*)::int AS count FROM ${table}`),
+  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+    return this.#run(
+      'listing indexes',
+      (database) => listIndexNames((sql, values) => database.query(sql, values, signal), this.#schemaName),
+      signal,
     );
-    return { dimension, metric, count: row?.['count'] as number, type, vectorType, config };
   }
 
-  async truncateIndex({ indexName }: { indexName: string }): Promise<void> {
-    const { table } = await this.#require(indexName);
-    await this.#change(indexName, (query) => query(`TRUNCATE ${table}`));
+  async describeIndex({ indexName, signal }: IndexParams): Promise<PgIndexDescription> {
+    const { table, dimension, metric, type, vectorType, config, language } = await this.#require(indexName, signal);
+    const [row] = await this.#read({ indexName, signal }, `SELECT count(*)::int AS count FROM ${table}`);
+    return {
+      dimension,
+      metric,
+      count: row?.['count'] as number,
+      type,
+      vectorType,
+      config,
+      ...(language && { language: language.name }),
+    };
   }
 
-  async deleteIndex({ indexName }: { indexName: string }): Promise<void> {
-    const { table } = await this.#require(indexName);
-    await this.#change(indexName, (query) => query(`DROP TABLE ${table}`));
+  async truncateIndex({ indexName, signal }: IndexParams): Promise<void> {
+    const { table } = await this.#require(indexName, signal);
+    await this.#change(indexName, (query) => query(`TRUNCATE ${table}`), signal);
+  }
+
+  async deleteIndex({ indexName, signal }: IndexParams): Promise<void> {
+    const { table } = await this.#require(indexName, signal);
+    await this.#change(indexName, (query) => query(`DROP TABLE ${table}`), signal);
     this.#indexes.delete(indexName);
   }
 
   /** Ends the pool if the store made it. The store can be used again afterwards. */
   async close(): Promise<void> {
-    const database = this.#database;
-    this.#database = undefined;
     this.#indexes.clear();
-    await (await database)?.close();
+    await this.#database.close();
   }
 
   /** The same as `close()`. */
@@ -286,8 +309,9 @@ export class PgVector implements VectorStore, AsyncDisposable {
     await this.close();
   }
 
-  async #require(indexName: string): Promise<OpenIndex> {
+  async #require(indexName: string, signal?: AbortSignal): Promise<OpenIndex> {
     requireIndexName(indexName, longestIndexName);
+    signal?.throwIfAborted();
     let index = this.#indexes.get(indexName);
     if (!index) {
       index = this.#readIndex(indexName);
@@ -297,6 +321,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
     return index;
   }
 
+  /** Without a signal: other calls wait for the same answer. */
   async #readIndex(indexName: string): Promise<OpenIndex> {
     return this.#run(`looking up the index '${indexName}'`, async ({ query }) => {
       const index = await readIndex(query, this.#schemaName, indexName);
@@ -306,12 +331,13 @@ export class PgVector implements VectorStore, AsyncDisposable {
     });
   }
 
-  async #read(indexName: string, includeVector: boolean, rest: string, values: unknown[]): Promise<SqlRow[]> {
-    const { table } = await this.#require(indexName);
-    const vector = includeVector ? ', embedding::text AS vector' : '';
-    return this.#run(`reading the index '${indexName}'`, (database) =>
-      database.query(`SELECT id, metadata, document${vector} FROM ${table} ${rest}`, values),
-    );
+  #read(
+    { indexName, signal }: { indexName: string; signal: AbortSignal | undefined },
+    sql: string,
+    values?: unknown[],
+  ): Promise<SqlRow[]> {
+    const what = `reading the index '${indexName}'`;
+    return this.#run(what, (database) => database.query(sql, values, signal), signal);
   }
 
   /** Ids of all records that pass a filter, locked until the transaction ends. */
@@ -326,56 +352,37 @@ export class PgVector implements VectorStore, AsyncDisposable {
     return keepMatching(rows, parsed, condition).map(({ id }) => String(id));
   }
 
-  async #change(indexName: string, change: (query: SqlQuery) => Promise<unknown>): Promise<void> {
-    await this.#run(`changing the index '${indexName}'`, (database) => database.transaction(change));
+  async #change(
+    indexName: string,
+    change: (query: SqlQuery) => Promise<unknown>,
+    signal: AbortSignal | undefined,
+    settings: readonly string[] = [],
+  ): Promise<void> {
+    const what = `changing the index '${indexName}'`;
+    await this.#run(what, ({ transaction }) => transaction(change, { settings, signal }), signal);
   }
 
   /** The way to the database: errors become ours, and what was remembered of an index that changed is forgotten. */
-  async #run<Result>(what: string, work: (database: SqlDatabase) => Promise<Result>): Promise<Result> {
-    this.#database ??= openDatabase(this.#config);
+  async #run<Result>(
+    what: string,
+    work: (database: SqlDatabase) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
     try {
-      return await work(await this.#database);
+      signal?.throwIfAborted();
+      return await work(this.#database);
     } catch (error) {
-      if (isQuiverError(error)) throw error;
-      this.#indexes.clear();
+      if (!isQuiverError(error)) this.#indexes.clear();
       const sqlState = (error as { code?: unknown } | null)?.code;
-      throw new QuiverError('VECTOR_STORE_FAILED', `PostgreSQL failed at ${what}: ${toErrorMessage(error)}`, {
-        cause: error,
-        ...(typeof sqlState === 'string' && { details: { sqlState } }),
-      });
+      throw toStoreFailure(
+        error,
+        { store: 'PostgreSQL', what, signal },
+        typeof sqlState === 'string' ? { sqlState } : undefined,
+      );
     }
   }
 }
 
-function toFilter(filter: VectorFilter): Filter | undefined {
-  return filter === undefined || filter === null ? undefined : parseFilter(filter);
-}
-
-function toCondition(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
-  return filter ? filterToSql(filter, parameters) : { sql: 'TRUE', exact: true };
-}
-
-function keepMatching(rows: SqlRow[], filter: Filter | undefined, { exact }: SqlCondition): SqlRow[] {
-  return filter && !exact ? rows.filter(({ metadata }) => evaluateFilter(filter, metadata)) : rows;
-}
-
-/** Page by page, where the condition lets too much through. */
-async function searchExactly(
-  search: (exact: boolean, limit: number, offset: number) => Promise<SqlRow[]>,
-  filter: Filter | undefined,
-  condition: SqlCondition,
-  wanted: number,
-): Promise<SqlRow[]> {
-  if (condition.exact) return search(true, wanted, 0);
-  const found: SqlRow[] = [];
-  let limit = Math.max(100, wanted * candidatesPerResult);
-  let offset = 0;
-  while (found.length < wanted) {
-    const rows = await search(true, limit, offset);
-    found.push(...keepMatching(rows, filter, condition));
-    if (rows.length < limit) break;
-    offset += limit;
-    limit *= 4;
-  }
-  return found.slice(0, wanted);
+function selectSql(table: string, includeVector: boolean): string {
+  return `SELECT id, metadata, document${includeVector ? ', embedding::text AS vector' : ''} FROM ${table}`;
 }

@@ -1,12 +1,15 @@
 import type { QueryParams } from '../../store/vector-store.js';
-import { requireInteger } from './create-index.js';
 import { candidatesPerResult } from './nearest-sql.js';
 import type { OpenIndex } from './pg-index.js';
+import { requireInteger } from './sql-text.js';
 
 export interface PgQueryParams extends QueryParams {
   /** Only results with a score above this. */
   minScore?: number;
-  /** Candidates that a search through an HNSW index keeps, 1 to 1,000: more find more, and take longer. Default 40. */
+  /**
+   * Candidates that a search through an HNSW index keeps, 1 to 1,000: more find more, and take longer. Default four per result, at
+   * least 40.
+   */
   ef?: number;
   /** Lists that a search through an IVFFlat index visits. Default: the square root of their number. */
   probes?: number;
@@ -16,32 +19,40 @@ export interface PgQueryParams extends QueryParams {
   options?: { ef?: number; probes?: number };
 }
 
+/** What pgvector keeps by itself. */
 const defaultEf = 40;
+const largestEf = 1000;
 
-/** What a search through the index needs; nothing where the defaults do, which saves two round trips. */
+/** A setting of the database, for one statement. Both parts are ours or checked. */
+export type SearchSetting = readonly [name: string, value: string | number];
+
+/**
+ * What a search through the index needs beyond the defaults of the database.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID`
+ */
 export function searchSettings(
   index: OpenIndex,
-  { filter, options, ...params }: PgQueryParams,
-  topK: number,
-): string[] {
-  const ef = params.ef ?? options?.ef;
-  const probes = params.probes ?? options?.probes;
-  const settings: string[] = [];
-  if (ef !== undefined) settings.push(`SET LOCAL hnsw.ef_search = ${requireInteger('ef', ef, 1, 1000)}`);
-  if (probes !== undefined) settings.push(`SET LOCAL ivfflat.probes = ${requireInteger('probes', probes, 1, 32_768)}`);
+  { options, ...params }: Pick<PgQueryParams, 'ef' | 'probes' | 'options'>,
+  { hasFilter, wanted }: { hasFilter: boolean; wanted: number },
+): SearchSetting[] {
+  const ef = optional('ef', params.ef ?? options?.ef, largestEf);
+  const probes = optional('probes', params.probes ?? options?.probes, 32_768);
   if (index.type === 'flat') return [];
-  if (index.type === 'ivfflat' && probes === undefined)
-    settings.push(`SET LOCAL ivfflat.probes = ${Math.ceil(Math.sqrt(index.config['lists'] ?? 1))}`);
-  const hasFilter = filter !== undefined && filter !== null;
-  const needsMore = hasFilter || topK * candidatesPerResult > (ef ?? defaultEf);
-  if (index.extension.scansOn && needsMore) {
-    settings.push(
-      index.type === 'hnsw'
-        ? 'SET LOCAL hnsw.iterative_scan = strict_order'
-        : 'SET LOCAL ivfflat.iterative_scan = relaxed_order',
-    );
+  const settings: SearchSetting[] = [];
+  if (index.type === 'hnsw') {
+    const kept = ef ?? Math.min(largestEf, Math.max(defaultEf, wanted * candidatesPerResult));
+    if (kept !== defaultEf) settings.push(['hnsw.ef_search', kept]);
+    // The order is put right outside, and this way fewer rows are thrown away on the way.
+    if (index.extension.scansOn && (hasFilter || wanted * candidatesPerResult > kept))
+      settings.push(['hnsw.iterative_scan', 'relaxed_order']);
+  } else {
+    settings.push(['ivfflat.probes', probes ?? Math.ceil(Math.sqrt(index.config['lists'] ?? 1))]);
+    if (index.extension.scansOn) settings.push(['ivfflat.iterative_scan', 'relaxed_order']);
   }
-  // Compiling the condition of a filter takes longer than the search.
-  if (hasFilter) settings.push('SET LOCAL jit = off');
   return settings;
+}
+
+function optional(name: string, value: number | undefined, largest: number): number | undefined {
+  return value === undefined ? undefined : requireInteger(name, value, 1, largest);
 }

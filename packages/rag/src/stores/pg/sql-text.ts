@@ -17,6 +17,14 @@ export function requireSchemaName(schemaName: string): void {
   );
 }
 
+/** Names of languages stand in the text of statements. @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireTextSearchName(name: string): void {
+  if (typeof name === 'string' && /^[a-z_][a-z0-9_]*$/i.test(name) && name.length <= longestIdentifier) return;
+  throw invalidArgument(
+    `'${String(name)}' cannot name a text search configuration, such as 'english' or 'simple': use letters, digits and '_'.`,
+  );
+}
+
 /** PostgreSQL has no NUL in text, and no halves of surrogate pairs. */
 export function isStorableText(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
@@ -30,10 +38,19 @@ export class SqlParameters {
   /** @returns its place, such as `$3`, to be cast to text or text[] first: equal strings share a place, whatever they become */
   add(value: string | readonly (string | null)[]): string {
     let place = this.#places.get(value);
-    if (place === undefined) {
-      this.values.push(value);
-      this.#places.set(value, (place = `$${this.values.length}`));
-    }
+    if (place === undefined) this.#places.set(value, (place = this.addValue(value)));
     return place;
   }
+
+  /** @returns a place of its own, for a value of any type */
+  addValue(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+/** These stand in the text of statements, so nothing but an integer may pass. @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireInteger(name: string, value: unknown, smallest: number, largest: number): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
+  throw invalidArgument(`${name} must be an integer from ${smallest} to ${largest}, not ${String(value)}.`);
 }

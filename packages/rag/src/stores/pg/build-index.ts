@@ -1,0 +1,90 @@
+import { QuiverError } from '@quiver/core';
+import { invalidArgument } from '../../store/check-arguments.js';
+import type { VectorMetric } from '../../store/vector-store.js';
+import {
+  indexableDimension,
+  type PgIndex,
+  type PgIndexType,
+  type PgVectorExtension,
+  type PgVectorType,
+} from './pg-index.js';
+import type { SqlQuery } from './sql-database.js';
+import { quoteIdentifier, requireInteger } from './sql-text.js';
+
+export interface PgIndexConfig {
+  /**
+   * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible. `ivfflat` looks for its centres in the data, so
+   * it is built by `buildIndex()` once they are there.
+   */
+  type?: PgIndexType;
+  /** Defaults 16 and 64, those of pgvector. */
+  hnsw?: { m?: number; efConstruction?: number };
+  /** Default: one per 1,000 rows. */
+  ivf?: { lists?: number };
+}
+
+export interface PgTarget {
+  readonly schemaName: string;
+  readonly indexName: string;
+}
+
+/** Builds the index of the vectors anew. */
+export async function buildIndex(
+  query: SqlQuery,
+  index: PgIndex & { readonly extension: PgVectorExtension },
+  { indexName, schemaName, indexConfig = {} }: PgTarget & { indexConfig?: PgIndexConfig },
+): Promise<void> {
+  const { table, dimension, metric, vectorType, extension } = index;
+  const type = indexConfig.type ?? 'hnsw';
+  requireIndexable(type, dimension);
+  const name = quoteIdentifier(`${indexName}_vector_idx`);
+  await query(`DROP INDEX IF EXISTS ${quoteIdentifier(schemaName)}.${name}`);
+  if (type === 'flat') return;
+  const elements = indexedElements(index);
+  const column = elements === vectorType ? 'embedding' : `(embedding::${extension.schema}.${elements}(${dimension}))`;
+  const operators = `${extension.schema}.${elements}_${operatorClasses[metric]}`;
+  const options = type === 'hnsw' ? hnswOptions(indexConfig) : await ivfflatOptions(query, table, indexConfig);
+  await query(`CREATE INDEX ${name} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`);
+}
+
+const operatorClasses: Readonly<Record<VectorMetric, string>> = {
+  cosine: 'cosine_ops',
+  euclidean: 'l2_ops',
+  dotproduct: 'ip_ops',
+};
+
+/** Above 2,000 dimensions an index holds 16-bit numbers; the vectors themselves stay as they are. */
+export function indexedElements({ dimension, vectorType }: PgIndex): PgVectorType {
+  return dimension > indexableDimension.vector ? 'halfvec' : vectorType;
+}
+
+function hnswOptions({ hnsw: { m = 16, efConstruction = 64 } = {} }: PgIndexConfig): string {
+  return `m = ${requireInteger('m', m, 2, 100)}, ef_construction = ${requireInteger('efConstruction', efConstruction, 4, 1000)}`;
+}
+
+const rowsPerList = 50;
+
+async function ivfflatOptions(query: SqlQuery, table: string, { ivf }: PgIndexConfig): Promise<string> {
+  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
+  const count = row?.['count'] as number;
+  const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, 32_768);
+  if (count < lists * rowsPerList) {
+    throw new QuiverError(
+      'VECTOR_INDEX_TOO_EARLY',
+      `An ivfflat index of ${lists} lists needs at least ${lists * rowsPerList} rows to find its centres in, but there are ${count}. Build it when the data are there, or use hnsw.`,
+      { details: { lists, count } },
+    );
+  }
+  return `lists = ${lists}`;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireIndexable(type: PgIndexType, dimension: number): void {
+  if (!['hnsw', 'ivfflat', 'flat'].includes(type))
+    throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
+  if (type !== 'flat' && dimension > indexableDimension.halfvec) {
+    throw invalidArgument(
+      `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension.halfvec}. Use { type: 'flat' }, which compares all vectors, or an embedding model with fewer dimensions.`,
+    );
+  }
+}

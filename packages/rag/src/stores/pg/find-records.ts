@@ -1,0 +1,196 @@
+import { QuiverError } from '@quiver/core';
+import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { fusionDepth } from '../../retrieval/reciprocal-rank-fusion.js';
+import { toVector } from '../../store/check-arguments.js';
+import type { HybridSearch, KeywordSearch, VectorSearch } from '../../store/parse-search.js';
+import { fuseSearches } from '../../store/run-search.js';
+import { toScore } from '../../store/score.js';
+import type { VectorMatch } from '../../store/vector-store.js';
+import { filterToSql, type SqlCondition } from './filter-to-sql.js';
+import { hybridSql } from './hybrid-sql.js';
+import { keywordSql, questionSql } from './keyword-sql.js';
+import { approximateSql, candidatesPerResult, exactSql, toSimilarity } from './nearest-sql.js';
+import type { OpenIndex } from './pg-index.js';
+import { toRecord } from './pg-rows.js';
+import { searchSettings, type PgQueryParams } from './search-settings.js';
+import type { SqlDatabase, SqlRow } from './sql-database.js';
+import { SqlParameters } from './sql-text.js';
+import { languageConstant } from './text-search.js';
+
+/** Where and how a query is answered. */
+export interface QueryPlace {
+  readonly indexName: string;
+  readonly index: OpenIndex;
+  readonly database: SqlDatabase;
+  readonly params: PgQueryParams;
+  readonly filter: Filter | undefined;
+}
+
+/** The best records for a search, best first. */
+export function findRecords(
+  place: QueryPlace,
+  search: VectorSearch | KeywordSearch | HybridSearch,
+): Promise<VectorMatch[]> {
+  switch (search.mode) {
+    case 'vector':
+      return findNearest(place, search);
+    case 'keyword':
+      return findByWords(place, search);
+    case 'hybrid':
+      return findByBoth(place, search);
+  }
+}
+
+async function findNearest(
+  place: QueryPlace,
+  { queryVector, limit, includeVector }: VectorSearch,
+): Promise<VectorMatch[]> {
+  const { index, params, filter } = place;
+  const { parameters, vector, where, condition, canUseIndex } = startVectorQuery(place, queryVector);
+  const columns = toColumns(includeVector);
+  const run = (sql: string): Promise<SqlRow[]> => runQuery(place, sql, parameters);
+  const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
+  let rows: SqlRow[] = [];
+  if (canUseIndex) {
+    // One more tells whether the last place is shared, which only all rows can settle.
+    const candidates = (condition.exact ? limit : limit * candidatesPerResult) + 1;
+    const sql = approximateSql({ index, vector, columns, where, limit: candidates, settings });
+    const found = keepMatching(await run(sql), filter, condition);
+    const isShared = found.length > limit && found[limit]?.['distance'] === found[limit - 1]?.['distance'];
+    if (!isShared) rows = found.slice(0, limit);
+  }
+  if (rows.length < limit) {
+    rows = await collect(limit, filter, condition, (size, offset) =>
+      run(exactSql({ index, vector, columns, where, limit: size, offset })),
+    );
+  }
+  return rows.map((row) => ({
+    ...toRecord(row),
+    score: toScore(index.metric, toSimilarity(index.metric, row['distance'] as number)),
+  }));
+}
+
+async function findByWords(
+  place: QueryPlace,
+  { queryText, limit, includeVector }: KeywordSearch,
+): Promise<VectorMatch[]> {
+  const { filter } = place;
+  const parameters = new SqlParameters();
+  const question = startQuestion(place, queryText, parameters);
+  const condition = toCondition(filter, parameters);
+  const columns = toColumns(includeVector);
+  const rows = await collect(limit, filter, condition, (size, offset) => {
+    const sql = keywordSql({ table: question.table, columns, where: condition.sql, limit: size, offset });
+    return runQuery(place, `WITH ${questionSql(question)} ${sql}`, parameters);
+  });
+  return rows.map(toScored);
+}
+
+async function findByBoth(place: QueryPlace, search: HybridSearch): Promise<VectorMatch[]> {
+  const { queryVector, queryText, limit, includeVector, fusion } = search;
+  const { index, params, filter } = place;
+  const { parameters, vector, where, condition, canUseIndex } = startVectorQuery(place, queryVector);
+  const keyword = startQuestion(place, queryText, parameters);
+  // What the database lets through must be evaluated here, and one ranking alone needs no merging there.
+  if (!condition.exact || fusion.vector === 0 || fusion.keyword === 0)
+    return fuseSearches(search, (part) => findRecords(place, part));
+  const depth = fusionDepth(limit);
+  const sql = hybridSql({
+    nearest: { index, vector, where },
+    keyword,
+    settings: canUseIndex
+      ? searchSettings(index, params, { hasFilter: filter !== undefined, wanted: depth })
+      : undefined,
+    columns: toColumns(includeVector),
+    depth,
+    limit,
+    weights: {
+      vector: parameters.addValue(fusion.vector),
+      keyword: parameters.addValue(fusion.keyword),
+    },
+  });
+  return (await runQuery(place, sql, parameters)).map(toScored);
+}
+
+interface VectorQuery {
+  readonly parameters: SqlParameters;
+  /** Place of the query vector. */
+  readonly vector: string;
+  readonly condition: SqlCondition;
+  readonly where: string;
+  readonly canUseIndex: boolean;
+}
+
+function startVectorQuery(
+  { index, database, params, filter }: QueryPlace,
+  queryVector: ArrayLike<number>,
+): VectorQuery {
+  const values = toVector(queryVector, index.dimension, 'The query vector');
+  const parameters = new SqlParameters();
+  const vector = parameters.addValue(database.toVectorValue(values));
+  const condition = toCondition(filter, parameters);
+  // Between vectors of zeros and others there is no angle, so an index does not hold them.
+  const hasDirection = index.metric !== 'cosine' || values.some((value) => value !== 0);
+  const canUseIndex =
+    index.type !== 'flat' && params.exact !== true && hasDirection && (filter === undefined || index.extension.scansOn);
+  return { parameters, vector, condition, where: condition.sql, canUseIndex };
+}
+
+/** @throws `VECTOR_TEXT_SEARCH_MISSING` */
+function startQuestion(
+  { indexName, index: { table, language } }: QueryPlace,
+  queryText: string,
+  parameters: SqlParameters,
+): { table: string; language: string; text: string } {
+  if (!language) {
+    throw new QuiverError(
+      'VECTOR_TEXT_SEARCH_MISSING',
+      `The index '${indexName}' was made without text search, so it has no words to look for. Add them once with addTextSearch({ indexName: '${indexName}' }).`,
+      { details: { indexName } },
+    );
+  }
+  // What PostgreSQL cannot hold is part of no word.
+  const text = parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '));
+  return { table, language: languageConstant(language), text };
+}
+
+function runQuery({ database, params }: QueryPlace, sql: string, { values }: SqlParameters): Promise<SqlRow[]> {
+  return database.query(sql, values, params.signal);
+}
+
+function toColumns(includeVector: boolean): string[] {
+  return ['metadata', 'document', ...(includeVector ? ['embedding::text AS vector'] : [])];
+}
+
+function toScored(row: SqlRow): VectorMatch {
+  return { ...toRecord(row), score: Math.min(1, row['score'] as number) };
+}
+
+export function toCondition(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
+  return filter ? filterToSql(filter, parameters) : { sql: 'TRUE', exact: true };
+}
+
+export function keepMatching(rows: SqlRow[], filter: Filter | undefined, { exact }: SqlCondition): SqlRow[] {
+  return filter && !exact ? rows.filter(({ metadata }) => evaluateFilter(filter, metadata)) : rows;
+}
+
+/** The first rows in an exact order; page by page, where the condition lets too much through. */
+async function collect(
+  wanted: number,
+  filter: Filter | undefined,
+  condition: SqlCondition,
+  read: (limit: number, offset: number) => Promise<SqlRow[]>,
+): Promise<SqlRow[]> {
+  if (condition.exact) return read(wanted, 0);
+  const found: SqlRow[] = [];
+  let limit = Math.max(100, wanted * candidatesPerResult);
+  let offset = 0;
+  while (found.length < wanted) {
+    const rows = await read(limit, offset);
+    found.push(...keepMatching(rows, filter, condition));
+    if (rows.length < limit) break;
+    offset += limit;
+    limit *= 4;
+  }
+  return found.slice(0, wanted);
+}
