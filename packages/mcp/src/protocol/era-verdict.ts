@@ -14,6 +14,18 @@ export function claimsModern(params: Params | undefined, protocolVersionHeader?:
 }
 
 /**
+ * Refuses a batch that claims the modern revision, in the official SDK's words.
+ *
+ * @throws ProtocolError with the SDK's own code, text and HTTP status
+ */
+export async function requireLegacyBatch(messages: readonly unknown[], headers?: StandardHeaders): Promise<void> {
+  const claims = messages.some(
+    (message) => isObject(message) && isObject(message['params']) && claimsModern(message['params']),
+  );
+  if (claims || claimsModern(undefined, headers?.protocolVersion)) await judgeEra(messages, headers);
+}
+
+/**
  * Tells whether a request is modern beyond doubt: complete envelope, headers that agree with it. Everything less than perfect
  * goes to {@link judgeEra}, which knows every rule and costs ten times as much.
  *

@@ -59,10 +59,36 @@ export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
 }
 
-/** The text of an answer whose result is text already. */
-export function resultText(id: RequestId, result: string): string {
-  return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":${result}}`;
+/** A result that many answers repeat, as JSON: its bytes are made once. */
+export interface PreparedResult {
+  readonly text: string;
+  readonly bytes: Uint8Array;
 }
+
+/** A result as JSON text, or prepared. */
+export type ResultJson = string | PreparedResult;
+
+const encoder = new TextEncoder();
+
+export function prepareResult(text: string): PreparedResult {
+  return { text, bytes: encoder.encode(text) };
+}
+
+/** The text of an answer whose result is JSON already. */
+export function resultText(id: RequestId, result: ResultJson): string {
+  return `${beforeResult(id)}${typeof result === 'string' ? result : result.text}}`;
+}
+
+/** The same as bytes, in parts: the long one in the middle is not copied. */
+export function resultParts(id: RequestId, { bytes }: PreparedResult): Uint8Array[] {
+  return [encoder.encode(beforeResult(id)), bytes, closingBrace];
+}
+
+function beforeResult(id: RequestId): string {
+  return `{"jsonrpc":"2.0","id":${typeof id === 'number' ? id : JSON.stringify(id)},"result":`;
+}
+
+const closingBrace = encoder.encode('}');
 
 /** The text of an error answer. Anything but a {@link ProtocolError} becomes -32603 without a word about its cause. */
 export function errorText(id: RequestId | null, error: unknown): string {

@@ -164,12 +164,6 @@ describe('HTTP', () => {
     expect((await send(url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
   });
 
-  test('a batch is refused', async () => {
-    const answer = await send(url, { body: [rpc('ping'), rpc('ping', undefined, 2)] });
-    expect(answer.status).toBe(400);
-    expect(answer.json.error.code).toBe(-32600);
-  });
-
   test('member names are compared exactly', async () => {
     const answer = await send(url, { body: { jsonrpc: '2.0', id: 1, Method: 'ping' } });
     expect(answer.status).toBe(400);

@@ -1,7 +1,13 @@
 import { RequestContext } from '@quiver/core/request-context';
 import { validate, type Schema } from '@quiver/core/schema';
 import { executeTool } from '@quiver/core/tools';
-import { encodeErrorText, encodeToolResult, isContentResult, type EncodedResult } from '../content.js';
+import {
+  encodeErrorText,
+  encodeToolResult,
+  isContentResult,
+  type ContentResult,
+  type EncodedResult,
+} from '../content.js';
 import { isObject, type Params } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 import type { RequestScope } from './request-scope.js';
@@ -23,13 +29,16 @@ export async function callTool(server: ServerDefinition, scope: RequestScope): P
     const value = await executeTool(registered.tool, args, {
       toolName: registered.name,
       toolCallId: String(exchange.requestId),
-      requestContext: new RequestContext([['mcp.extra', mcp.extra]]),
+      requestContext: new RequestContext().set('mcp.extra', mcp.extra),
       abortSignal: exchange.signal,
       acceptOutput: isCompleteResult,
       mcp,
     });
-    const problem = await checkStructuredContent(registered, value);
-    return problem === undefined ? encodeToolResult(value, registered.structured[era]) : encodeErrorText(problem);
+    if (registered.tool.outputSchema && isContentResult(value)) {
+      const problem = await checkStructuredContent(registered, value);
+      if (problem !== undefined) return encodeErrorText(problem);
+    }
+    return encodeToolResult(value, registered.structured[era]);
   } catch (error) {
     return encodeErrorText(`Error: ${server.failures.describe(`Tool ${registered.name}`, error)}`);
   }
@@ -41,10 +50,12 @@ function isCompleteResult(output: unknown): boolean {
 }
 
 /** A result in the protocol's own form brings its structured content; that must fit the schema too. */
-async function checkStructuredContent({ name, tool }: RegisteredTool, value: unknown): Promise<string | undefined> {
-  if (!tool.outputSchema || !isContentResult(value) || value.isError === true) return undefined;
-  if (value.structuredContent === undefined) return undefined;
-  const result = await validate(tool.outputSchema as Schema, value.structuredContent);
+async function checkStructuredContent(
+  { name, tool }: RegisteredTool,
+  { isError, structuredContent }: ContentResult,
+): Promise<string | undefined> {
+  if (isError === true || structuredContent === undefined) return undefined;
+  const result = await validate(tool.outputSchema as Schema, structuredContent);
   if (result.ok) return undefined;
   const reasons = result.issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`);
   return `Error: Invalid structured content for tool ${name}:\n${reasons.join('\n')}`;

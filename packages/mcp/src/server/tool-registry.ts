@@ -2,7 +2,7 @@ import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import type { ToolAnnotations, ToolLike } from '@quiver/core/tools';
 import type { Era } from '../protocol/era-verdict.js';
-import type { Params } from '../protocol/json-rpc.js';
+import { prepareResult, type Params, type PreparedResult, type ResultJson } from '../protocol/json-rpc.js';
 import type { Icon } from '../resource.js';
 import { pageOf } from './list-page.js';
 import { findParamHeaders, type ParamHeader } from './modern/param-headers.js';
@@ -43,13 +43,13 @@ export interface ToolRegistryOptions {
 }
 
 /**
- * The table of a server's tools. Schemas are converted once, and the text of `tools/list` is made once for as long as the tools
+ * The table of a server's tools. Schemas are converted once, and the result of `tools/list` is made once for as long as the tools
  * stay the same.
  */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #options: ToolRegistryOptions;
-  #firstPages: Partial<Record<Era, string>> = {};
+  #firstPages: Partial<Record<Era, PreparedResult>> = {};
 
   constructor(options: ToolRegistryOptions) {
     this.#options = options;
@@ -81,16 +81,17 @@ export class ToolRegistry {
   }
 
   /**
-   * The members of a `tools/list` result, in the order the tools were added: `"tools":[…]`, and `"nextCursor"` when there are more.
+   * A `tools/list` result, in the order the tools were added. The first page, which is all that most clients ever ask for, is made once.
    *
+   * @param close - makes the result of its members: `"tools":[…]`, and `"nextCursor"` when there are more
    * @throws ProtocolError -32602 for a cursor that is not one of ours
    */
-  listText(era: Era, params: Params | undefined): string {
-    if (params?.['cursor'] === undefined) return (this.#firstPages[era] ??= this.#pageText(era, params));
-    return this.#pageText(era, params);
+  list(era: Era, params: Params | undefined, close: (members: string) => string): ResultJson {
+    if (params?.['cursor'] !== undefined) return close(this.#pageMembers(era, params));
+    return (this.#firstPages[era] ??= prepareResult(close(this.#pageMembers(era, params))));
   }
 
-  #pageText(era: Era, params: Params | undefined): string {
+  #pageMembers(era: Era, params: Params | undefined): string {
     const { pageSize } = this.#options;
     const { items, nextCursor } = pageOf([...this.#tools.values()], ({ name }) => name, { params, pageSize });
     const list = `"tools":${JSON.stringify(items.map((tool) => listedFor(era, tool)))}`;

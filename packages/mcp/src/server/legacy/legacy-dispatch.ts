@@ -6,6 +6,7 @@ import {
   type JsonRpcNotification,
   type JsonRpcRequest,
   type Params,
+  type ResultJson,
 } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import type { Implementation } from '../../protocol/types.js';
@@ -23,20 +24,20 @@ import { subscribe, unsubscribe } from './subscriptions.js';
 /**
  * Answers a request of a revision with a handshake (up to 2025-11-25).
  *
- * @returns the result as JSON text
+ * @returns the result as JSON
  * @throws ProtocolError for everything that is answered with a JSON-RPC error
  */
-export async function answerLegacyRequest(
+export function answerLegacyRequest(
   server: ServerDefinition,
   peer: LegacyPeer,
   { method, params }: JsonRpcRequest,
   exchange: Exchange,
-): Promise<string> {
+): ResultJson | Promise<ResultJson> {
   switch (method) {
     case 'tools/call':
-      return encode(await callTool(server, new LegacyScope(peer, exchange, params)));
+      return callTool(server, new LegacyScope(peer, exchange, params)).then(encode);
     case 'tools/list':
-      return `{${server.tools.listText('legacy', params)}}`;
+      return server.tools.list('legacy', params, (members) => `{${members}}`);
     case 'initialize':
       return initialize(server, peer, params);
     case 'ping':

@@ -1,5 +1,6 @@
-import type { LoggingLevel } from '../../protocol/constants.js';
+import { errorCodes, type LoggingLevel } from '../../protocol/constants.js';
 import type { JsonRpcResponse, RequestId } from '../../protocol/json-rpc.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { Exchange } from '../exchange.js';
 
@@ -31,4 +32,21 @@ export interface LegacyPeer {
 
 export function createLegacyPeer(protocolVersion: string): LegacyPeer {
   return { protocolVersion, clientCapabilities: {}, logLevel: 'debug', inFlight: new Map() };
+}
+
+/**
+ * Counts a request among those that are being answered. Whoever answers it takes it out again.
+ *
+ * @throws ProtocolError -32600 with HTTP status 400 when a request of this id is being answered: a second one must not take its place
+ */
+export function beginFlight(peer: LegacyPeer, exchange: Exchange): void {
+  const { requestId } = exchange;
+  if (peer.inFlight.has(requestId)) {
+    throw new ProtocolError(
+      errorCodes.invalidRequest,
+      `Request id ${JSON.stringify(requestId)} is already being answered; ids must be unique`,
+      { httpStatus: 400 },
+    );
+  }
+  peer.inFlight.set(requestId, exchange);
 }

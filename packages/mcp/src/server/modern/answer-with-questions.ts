@@ -1,11 +1,13 @@
 import { metaKeys } from '../../protocol/constants.js';
 import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { principalOf } from '../auth-info.js';
+import type { AskClient } from '../client-question.js';
 import type { Exchange } from '../exchange.js';
 import type { RequestScope } from '../request-scope.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { ModernScope } from './modern-scope.js';
-import { QuestionRound, type InputRequired, type QuestionRoundOptions } from './question-round.js';
+import { QuestionRound, readRequestState, type InputRequired, type QuestionRoundOptions } from './question-round.js';
+import type { RequestState } from './request-state.js';
 
 export interface AnswerWithQuestions {
   readonly server: ServerDefinition;
@@ -20,33 +22,49 @@ export interface AnswerWithQuestions {
  *
  * @throws ProtocolError -32602 for a `requestState` that was not given for this request, -32021 when the client cannot be asked
  */
-export async function answerWithQuestions({ server, request, exchange, run }: AnswerWithQuestions): Promise<string> {
-  const { method, params } = request;
-  let cut: QuestionRoundOptions['onCut'] = () => {};
-  const options = (): QuestionRoundOptions => ({
-    method,
-    params,
+export function answerWithQuestions(asked: AnswerWithQuestions): Promise<string> {
+  const isFirstRound = asked.request.params?.['requestState'] === undefined;
+  return isFirstRound ? runRound(asked, undefined) : resume(asked);
+}
+
+async function resume(asked: AnswerWithQuestions): Promise<string> {
+  return runRound(asked, await readRequestState(describeRequest(asked)));
+}
+
+/** Whatever comes first: the result, or a question without an answer. The run that asked is abandoned, not ended. */
+function runRound(asked: AnswerWithQuestions, previous: RequestState | undefined): Promise<string> {
+  const { server, request, exchange } = asked;
+  return new Promise((resolve, reject) => {
+    let hasResult = false;
+    let round: QuestionRound | undefined;
+    const onCut: QuestionRoundOptions['onCut'] = (end) => {
+      if (hasResult) return;
+      // From here on the promise is bound to the question, and what the run still does is ignored.
+      resolve(end().then((required) => toText(server, required)));
+      exchange.abandon();
+    };
+    const ask: AskClient = (question, options) => {
+      round ??= new QuestionRound({ ...describeRequest(asked), previous, onCut });
+      return round.ask(question, options);
+    };
+    asked.run(new ModernScope(exchange, request.params, ask)).then(
+      (result) => ((hasResult = true), resolve(result)),
+      (error: Error) => ((hasResult = true), reject(error)),
+    );
+  });
+}
+
+function describeRequest({
+  server,
+  request,
+  exchange,
+}: AnswerWithQuestions): Omit<QuestionRoundOptions, 'previous' | 'onCut'> {
+  return {
+    method: request.method,
+    params: request.params,
     principal: principalOf(exchange.caller.authInfo),
     codec: server.requestState,
-    onCut: (outcome) => cut(outcome),
-  });
-  let round = params?.['requestState'] === undefined ? undefined : await QuestionRound.resume(options());
-  const scope = new ModernScope(exchange, params, () => (round ??= new QuestionRound(options())));
-  // Whatever comes first: the result, or a question without an answer. The run that asked is abandoned, not ended.
-  return new Promise((resolve, reject) => {
-    let isOver = false;
-    const first =
-      <Value>(settle: (value: Value) => void) =>
-      (value: Value): void => {
-        if (!isOver) settle(value);
-        isOver = true;
-      };
-    cut = first((outcome) => {
-      outcome.then((required) => resolve(toText(server, required)), reject);
-      exchange.abandon();
-    });
-    run(scope).then(first(resolve), first(reject));
-  });
+  };
 }
 
 function toText({ serverInfo }: ServerDefinition, required: InputRequired): string {

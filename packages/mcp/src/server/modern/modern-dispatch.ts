@@ -1,6 +1,6 @@
 import type { EncodedResult } from '../../content.js';
 import { metaKeys, MODERN_VERSION } from '../../protocol/constants.js';
-import type { JsonRpcRequest } from '../../protocol/json-rpc.js';
+import type { JsonRpcRequest, ResultJson } from '../../protocol/json-rpc.js';
 import { methodNotFound } from '../../protocol/protocol-error.js';
 import type { CacheableMethod } from '../cache-hints.js';
 import { complete } from '../completions.js';
@@ -18,14 +18,14 @@ import { ModernScope } from './modern-scope.js';
 /**
  * Answers a request of the stateless revision (2026-07-28). Everything about the client stands in the request itself.
  *
- * @returns the result as JSON text
+ * @returns the result as JSON
  * @throws ProtocolError for everything that is answered with a JSON-RPC error
  */
-export async function answerModernRequest(
+export function answerModernRequest(
   server: ServerDefinition,
   request: JsonRpcRequest,
   exchange: Exchange,
-): Promise<string> {
+): ResultJson | Promise<ResultJson> {
   const { method, params } = request;
   switch (method) {
     case 'tools/call':
@@ -33,10 +33,10 @@ export async function answerModernRequest(
         server,
         request,
         exchange,
-        run: async (scope) => encode(server, await callTool(server, scope)),
+        run: (scope) => callTool(server, scope).then((result) => encode(server, result)),
       });
     case 'tools/list':
-      return cacheable(server, method, server.tools.listText('modern', params));
+      return server.tools.list('modern', params, (members) => cacheable(server, method, members));
     case 'server/discover':
       return cacheable(server, method, discoverText(server));
     case 'subscriptions/listen':

@@ -3,24 +3,23 @@ import type { ElicitOptions } from '@quiver/core/tools';
 import { isLoggingLevel, metaKeys, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
-import type { ClientQuestion } from '../client-question.js';
+import type { AskClient, ClientQuestion } from '../client-question.js';
 import type { Exchange } from '../exchange.js';
 import type { RequestScope } from '../request-scope.js';
 import { modernCapabilitiesOf } from './modern-capabilities.js';
-import type { QuestionRound } from './question-round.js';
 
 /** A request of the stateless revision: all there is to know of the client stands in its `_meta`. */
 export class ModernScope implements RequestScope {
   readonly era = 'modern';
   readonly exchange: Exchange;
   readonly params: Params | undefined;
-  readonly #round: (() => QuestionRound) | undefined;
+  readonly #ask: AskClient | undefined;
 
-  /** @param round - called when something is asked; without it nothing can be */
-  constructor(exchange: Exchange, params: Params | undefined, round?: () => QuestionRound) {
+  /** @param ask - called when something is asked; without it nothing can be */
+  constructor(exchange: Exchange, params: Params | undefined, ask?: AskClient) {
     this.exchange = exchange;
     this.params = params;
-    this.#round = round;
+    this.#ask = ask;
   }
 
   get clientCapabilities(): ClientCapabilities {
@@ -35,7 +34,7 @@ export class ModernScope implements RequestScope {
   }
 
   async ask<Answer>(question: ClientQuestion<Answer>, options: ElicitOptions): Promise<Answer> {
-    if (this.#round) return this.#round().ask(question, options);
+    if (this.#ask) return this.#ask(question, options);
     throw new QuiverError(
       `${question.subject}_NOT_SUPPORTED`,
       'A client of this revision can be asked only while a tool is called, a prompt is fetched or a resource is read.',

@@ -15,8 +15,14 @@ export interface QuestionRoundOptions {
   /** Whom the state belongs to. */
   readonly principal: string;
   readonly codec: RequestStateCodec;
-  /** Called once, when something was asked that has no answer yet; rejects when the client cannot be asked. */
-  readonly onCut: (outcome: Promise<InputRequired>) => void;
+  /** What the client brought along from the round before. */
+  readonly previous: RequestState | undefined;
+  /**
+   * Called once, when something was asked that has no answer yet.
+   *
+   * @param end - makes the answer; rejects when the client cannot be asked
+   */
+  readonly onCut: (end: () => Promise<InputRequired>) => void;
 }
 
 /** What the client has to answer before the request can go on. */
@@ -42,23 +48,10 @@ export class QuestionRound {
   #checking = 0;
   #isCut = false;
 
-  constructor(options: QuestionRoundOptions, previous?: RequestState) {
+  constructor(options: QuestionRoundOptions) {
     this.#options = options;
-    this.#previous = previous;
-    this.#answers = { ...previous?.answers };
-  }
-
-  /**
-   * Takes up what the client brought along from the round before.
-   *
-   * @throws ProtocolError -32602 when its `requestState` is not what this server gave it for this request
-   */
-  static async resume(options: QuestionRoundOptions): Promise<QuestionRound> {
-    const { codec, params, principal, method } = options;
-    const state = await codec.verify(params?.['requestState'], contextOf(method, principal));
-    if (state.call !== (await digestOfRequest(params)))
-      throw invalidParams('Invalid requestState: it belongs to another call.');
-    return new QuestionRound(options, state);
+    this.#previous = options.previous;
+    this.#answers = { ...options.previous?.answers };
   }
 
   /** Answers at once what was answered before; otherwise the promise stays pending for ever and the round ends. */
@@ -85,7 +78,7 @@ export class QuestionRound {
     defer(() => {
       if (this.#isCut || this.#checking > 0) return;
       this.#isCut = true;
-      this.#options.onCut(this.#end());
+      this.#options.onCut(() => this.#end());
     });
   }
 
@@ -147,6 +140,23 @@ export class QuestionRound {
 
 const defer: (run: () => void) => void =
   typeof setImmediate === 'function' ? (run) => void setImmediate(run) : (run) => void setTimeout(run, 0);
+
+/**
+ * What the client brought along from the round before.
+ *
+ * @throws ProtocolError -32602 when it is not what this server gave the client for this request
+ */
+export async function readRequestState({
+  codec,
+  params,
+  principal,
+  method,
+}: Omit<QuestionRoundOptions, 'previous' | 'onCut'>): Promise<RequestState> {
+  const state = await codec.verify(params?.['requestState'], contextOf(method, principal));
+  if (state.call !== (await digestOfRequest(params)))
+    throw invalidParams('Invalid requestState: it belongs to another call.');
+  return state;
+}
 
 /** What a state is bound to, beside the request itself. */
 function contextOf(method: string, principal: string): string {

@@ -3,7 +3,7 @@ import { SessionStore } from '../sessions.js';
 import { EventStream } from './event-stream.js';
 import { Heartbeat } from './heartbeat.js';
 import { HttpAnswer } from './http-answer.js';
-import type { HttpCall } from './http-endpoint.js';
+import type { HttpCall } from './http-call.js';
 import type { EventSink, HttpReply } from './http-message.js';
 
 /** Records what would go over the network. */

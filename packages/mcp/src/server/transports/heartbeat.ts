@@ -1,10 +1,17 @@
 import type { SessionStore } from '../sessions.js';
-import type { HttpAnswer } from './http-answer.js';
 
 const tickMilliseconds = 5_000;
 
 /** A comment goes out on every third tick. */
 const ticksPerComment = 3;
+
+/** An answer that is being made. */
+export interface PendingAnswer {
+  /** Shows the client, and proxies on the way, that the answer is still to come. */
+  keepAlive(): void;
+  /** Lets a request end that has no end of its own. */
+  release(): void;
+}
 
 /**
  * The one timer of an endpoint. Proxies take silence for death and clients need headers to wait for, so answers that take long
@@ -13,7 +20,7 @@ const ticksPerComment = 3;
 export class Heartbeat {
   readonly #sessions: SessionStore;
   /** Answers that are not made yet, and the tick they were first seen at. */
-  readonly #waiting = new Map<HttpAnswer, number>();
+  readonly #waiting = new Map<PendingAnswer, number>();
   #timer: NodeJS.Timeout | undefined;
   #tick = 0;
   #onIdle: (() => void) | undefined;
@@ -22,12 +29,12 @@ export class Heartbeat {
     this.#sessions = sessions;
   }
 
-  add(answer: HttpAnswer): void {
+  add(answer: PendingAnswer): void {
     this.#waiting.set(answer, this.#tick);
     this.start();
   }
 
-  remove(answer: HttpAnswer): void {
+  remove(answer: PendingAnswer): void {
     this.#waiting.delete(answer);
     if (this.#waiting.size === 0) this.#onIdle?.();
   }
@@ -62,7 +69,7 @@ export class Heartbeat {
 
   /** Ends requests that have no end of their own. Settles when nothing is being answered, or when the time is over. */
   async drained(milliseconds: number): Promise<void> {
-    for (const answer of this.#waiting.keys()) answer.exchange?.release();
+    for (const answer of this.#waiting.keys()) answer.release();
     if (this.#waiting.size === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);

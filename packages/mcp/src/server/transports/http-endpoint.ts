@@ -1,35 +1,17 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
-import { errorCodes } from '../../protocol/constants.js';
-import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
+import { toErrorMessage } from '@quiver/core';
+import { isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { requireJsonExchange, requireTrustedOrigin } from '../request-guard.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { defaultSessionLimits, SessionStore } from '../sessions.js';
-import { endSession } from './http-legacy.js';
 import { Heartbeat } from './heartbeat.js';
-import { jsonHeaders } from './http-answer.js';
+import type { HttpCall, HttpEndpointState } from './http-call.js';
+import { endSession } from './http-legacy.js';
 import type { HttpReply, HttpRequest } from './http-message.js';
 import { isStateless, type StreamableHTTPServerTransportOptions } from './http-options.js';
 import { servePost } from './http-post.js';
 import { openStream } from './open-stream.js';
 import { defaultMaxBodyBytes } from './read-json-body.js';
-
-/** What one endpoint remembers between requests. */
-export interface HttpEndpointState {
-  readonly server: ServerDefinition;
-  readonly sessions: SessionStore;
-  /** Answers that are not made yet. */
-  readonly heartbeat: Heartbeat;
-  readonly onStoreError: (error: unknown) => void;
-}
-
-/** One request over HTTP and all that is needed to answer it. */
-export interface HttpCall {
-  readonly state: HttpEndpointState;
-  readonly request: HttpRequest;
-  readonly reply: HttpReply;
-  readonly options: StreamableHTTPServerTransportOptions;
-}
+import { MethodNotAllowed, refuseRequest, shuttingDown } from './refuse-request.js';
 
 /** Serves MCP over Streamable HTTP, in both eras, on requests that some other server has accepted. */
 export class HttpEndpoint {
@@ -66,7 +48,7 @@ export class HttpEndpoint {
     try {
       requireTrustedOrigin(request, options);
       if (!isHere) return reply.send(404, {});
-      if (this.#closing) throw closing();
+      if (this.#closing) throw shuttingDown();
       const call: HttpCall = { state: this.#open(options), request, reply, options };
       const { method } = request;
       if (method === 'POST') {
@@ -78,7 +60,7 @@ export class HttpEndpoint {
       else if (method === 'DELETE' && !isStateless(options)) endSession(call);
       else refuseMethod(call);
     } catch (error) {
-      refuse(reply, error, id, this.#server.logger);
+      refuseRequest(reply, error, id, this.#server.logger);
     }
   }
 
@@ -108,30 +90,6 @@ export class HttpEndpoint {
     };
     this.#state = state;
     return state;
-  }
-}
-
-function closing(): ProtocolError {
-  return new ProtocolError(errorCodes.refused, 'The server is shutting down', { httpStatus: 503 });
-}
-
-/** Answers with an error; what nobody foresaw becomes 500 without a word about its cause. */
-export function refuse(reply: HttpReply, error: unknown, id: RequestId | null, logger: Logger): void {
-  if (!(error instanceof ProtocolError)) {
-    logger.error(`An MCP request over HTTP failed: ${toErrorMessage(error)}`, error);
-  }
-  const status = error instanceof ProtocolError ? error.httpStatus : 500;
-  const retry = status === 503 ? { 'retry-after': '60' } : undefined;
-  const allow = error instanceof MethodNotAllowed ? { allow: error.allow } : undefined;
-  reply.send(status, { ...jsonHeaders, ...retry, ...allow }, errorText(id, error));
-}
-
-class MethodNotAllowed extends ProtocolError {
-  readonly allow: string;
-
-  constructor(method: string | undefined, allow: string) {
-    super(errorCodes.refused, `Method not allowed: ${method}`, { httpStatus: 405 });
-    this.allow = allow;
   }
 }
 

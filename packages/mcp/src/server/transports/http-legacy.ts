@@ -5,10 +5,10 @@ import { principalOf, toAuthInfo } from '../auth-info.js';
 import { Exchange } from '../exchange.js';
 import { acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
 import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-dispatch.js';
-import { createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
+import { beginFlight, createLegacyPeer } from '../legacy/legacy-peer.js';
 import type { Session } from '../sessions.js';
 import { HttpAnswer } from './http-answer.js';
-import type { HttpCall } from './http-endpoint.js';
+import type { HttpCall } from './http-call.js';
 import { isStateless } from './http-options.js';
 import { requireSession } from './require-session.js';
 import { runExchange } from './run-exchange.js';
@@ -18,20 +18,19 @@ import { runExchange } from './run-exchange.js';
  *
  * @throws ProtocolError with an HTTP status when there is no such session, or no room for one
  */
-export async function serveLegacyMessage(call: HttpCall, incoming: IncomingMessage): Promise<void> {
-  const version = call.request.header('mcp-protocol-version');
-  const initializes = incoming.kind === 'request' && incoming.message.method === 'initialize';
-  if (!initializes && version !== undefined) requireLegacyVersion(version);
+export function serveLegacyMessage(call: HttpCall, incoming: IncomingMessage): void | Promise<void> {
+  const { kind, message } = incoming;
+  const initializes = kind === 'request' && message.method === 'initialize';
+  if (!initializes) requireLegacyVersion(call.request.header('mcp-protocol-version'));
   if (isStateless(call.options)) {
-    if (incoming.kind === 'request') await answerAlone(call, incoming.message);
-    else call.reply.send(202, {});
-    return;
+    if (kind === 'request') return answerAlone(call, message);
+    return call.reply.send(202, {});
   }
-  if (initializes) return startSession(call, incoming.message);
+  if (initializes) return startSession(call, message);
   const session = requireSession(call);
-  if (incoming.kind === 'request') return answerInSession(call, incoming.message, session);
-  if (incoming.kind === 'notification') acceptLegacyNotification(session, incoming.message);
-  else acceptLegacyResponse(session, incoming.message);
+  if (kind === 'request') return answerInSession(call, message, session);
+  if (kind === 'notification') acceptLegacyNotification(session, message);
+  else acceptLegacyResponse(session, message);
   call.reply.send(202, {});
 }
 
@@ -59,25 +58,11 @@ async function answerInSession(
   isNew = false,
 ): Promise<void> {
   const { state, request } = call;
-  if (session.inFlight.has(message.id)) {
-    throw new ProtocolError(
-      errorCodes.invalidRequest,
-      `Request id ${JSON.stringify(message.id)} is already being answered in this session`,
-      {
-        httpStatus: 400,
-      },
-    );
-  }
   const answer = new HttpAnswer(call, session, isNew);
   const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth), sessionId: session.id }, answer);
-  session.inFlight.set(message.id, exchange);
+  beginFlight(session, exchange);
   try {
-    await runExchange({
-      state,
-      exchange,
-      answer,
-      run: () => answerLegacyRequest(state.server, session, message, exchange),
-    });
+    await runExchange(answer, exchange, () => answerLegacyRequest(state.server, session, message, exchange));
   } finally {
     session.inFlight.delete(message.id);
     state.sessions.touch(session);
@@ -85,13 +70,13 @@ async function answerInSession(
 }
 
 /** Without a session nobody can cancel by message, so a client that goes away cancels. */
-async function answerAlone(call: HttpCall, message: JsonRpcRequest): Promise<void> {
+function answerAlone(call: HttpCall, message: JsonRpcRequest): Promise<void> {
   const { state, request, reply } = call;
-  const peer: LegacyPeer = createLegacyPeer(request.header('mcp-protocol-version') ?? DEFAULT_LEGACY_VERSION);
+  const peer = createLegacyPeer(request.header('mcp-protocol-version') ?? DEFAULT_LEGACY_VERSION);
   const answer = new HttpAnswer(call);
   const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth) }, answer);
   reply.onClose(() => exchange.cancel());
-  await runExchange({ state, exchange, answer, run: () => answerLegacyRequest(state.server, peer, message, exchange) });
+  return runExchange(answer, exchange, () => answerLegacyRequest(state.server, peer, message, exchange));
 }
 
 /** DELETE: ends the session. */
@@ -100,8 +85,9 @@ export function endSession(call: HttpCall): void {
   call.reply.send(200, {});
 }
 
-function requireLegacyVersion(version: string): void {
-  if (LEGACY_VERSIONS.some((known) => known === version)) return;
+/** @throws ProtocolError with HTTP status 400 for a revision that is not spoken here; none is the default one */
+export function requireLegacyVersion(version: string | undefined): void {
+  if (version === undefined || LEGACY_VERSIONS.some((known) => known === version)) return;
   throw new ProtocolError(
     errorCodes.refused,
     `Bad Request: Unsupported protocol version: ${version.slice(0, 50)} (supported versions: ${LEGACY_VERSIONS.join(', ')})`,

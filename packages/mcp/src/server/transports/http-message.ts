@@ -13,10 +13,13 @@ export interface HttpRequest {
   readJson(maxBytes: number): unknown;
 }
 
+/** Text, or the parts of a long one as bytes. */
+export type ReplyBody = string | readonly Uint8Array[];
+
 /** Where the answer goes: to the client at once with `send`, or piece by piece after `stream`. One of the two, once. */
 export interface HttpReply {
   /** Does nothing when the answer has begun, or nobody is there to read it. */
-  send(status: number, headers: Readonly<Record<string, string>>, text?: string): void;
+  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;
   /** Begins an event stream with status 200; the headers may wait for the first event. */
   stream(headers: Readonly<Record<string, string>>): EventSink;
   /** Calls back when the connection is over, whether the answer was complete or not. */
@@ -38,3 +41,5 @@ export const eventStreamHeaders = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 } as const;
+
+export const jsonHeaders = { 'content-type': 'application/json' } as const;

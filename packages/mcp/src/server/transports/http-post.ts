@@ -1,6 +1,6 @@
 import { errorCodes } from '../../protocol/constants.js';
 import { claimsModern, isPerfectModernRequest, judgeEra } from '../../protocol/era-verdict.js';
-import { parseMessage, type JsonRpcRequest } from '../../protocol/json-rpc.js';
+import { parseMessage, type IncomingMessage, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { StandardHeaders } from '../../protocol/standard-headers.js';
 import { toAuthInfo } from '../auth-info.js';
@@ -8,7 +8,8 @@ import { Exchange } from '../exchange.js';
 import { answerModernRequest } from '../modern/modern-dispatch.js';
 import { requireParamHeaders } from '../modern/param-headers.js';
 import { HttpAnswer } from './http-answer.js';
-import type { HttpCall } from './http-endpoint.js';
+import { serveBatch } from './http-batch.js';
+import type { HttpCall } from './http-call.js';
 import { serveLegacyMessage } from './http-legacy.js';
 import type { HttpRequest } from './http-message.js';
 import { runExchange } from './run-exchange.js';
@@ -19,29 +20,31 @@ import { runExchange } from './run-exchange.js';
  *
  * @throws ProtocolError with an HTTP status when the message is refused
  */
-export async function servePost(call: HttpCall, body: unknown): Promise<void> {
-  const incoming = parseMessage(body);
+export function servePost(call: HttpCall, body: unknown): void | Promise<void> {
   const headers = standardHeadersOf(call.request);
-  if (!incoming) {
-    await judgeEra(body, headers);
-    throw new ProtocolError(
-      errorCodes.invalidRequest,
-      'Bad Request: send one JSON-RPC message per request; batches are not supported',
-      {
-        httpStatus: 400,
-      },
-    );
-  }
-  if (incoming.kind === 'response' || !claimsModern(incoming.message.params, headers.protocolVersion)) {
+  const incoming = parseMessage(body);
+  if (!incoming) return Array.isArray(body) ? serveBatch(call, body, headers) : refuseBody(body, headers);
+  if (incoming.kind === 'response' || !claimsModern(incoming.message.params, headers.protocolVersion))
     return serveLegacyMessage(call, incoming);
-  }
-  const perfect = incoming.kind === 'request' && isPerfectModernRequest(incoming.message, headers);
-  if (!perfect && (await judgeEra(body, headers)) === 'legacy') return serveLegacyMessage(call, incoming);
-  if (incoming.kind === 'request') await serveModernRequest(call, incoming.message);
-  else call.reply.send(202, {});
+  if (incoming.kind === 'request' && isPerfectModernRequest(incoming.message, headers))
+    return serveModernRequest(call, incoming.message);
+  return serveJudged(call, incoming, headers);
 }
 
-async function serveModernRequest(call: HttpCall, message: JsonRpcRequest): Promise<void> {
+async function refuseBody(body: unknown, headers: StandardHeaders): Promise<never> {
+  await judgeEra(body, headers);
+  throw new ProtocolError(errorCodes.invalidRequest, 'Invalid Request: the body is not a JSON-RPC message', {
+    httpStatus: 400,
+  });
+}
+
+async function serveJudged(call: HttpCall, incoming: IncomingMessage, headers: StandardHeaders): Promise<void> {
+  if ((await judgeEra(incoming.message, headers)) === 'legacy') return serveLegacyMessage(call, incoming);
+  if (incoming.kind === 'request') return serveModernRequest(call, incoming.message);
+  call.reply.send(202, {});
+}
+
+function serveModernRequest(call: HttpCall, message: JsonRpcRequest): Promise<void> {
   const { state, request, reply } = call;
   if (message.method === 'tools/call') {
     const { name, arguments: args } = message.params ?? {};
@@ -52,7 +55,7 @@ async function serveModernRequest(call: HttpCall, message: JsonRpcRequest): Prom
   const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth) }, answer);
   // Closing the response stream is how a modern client cancels.
   reply.onClose(() => exchange.cancel());
-  await runExchange({ state, exchange, answer, run: () => answerModernRequest(state.server, message, exchange) });
+  return runExchange(answer, exchange, () => answerModernRequest(state.server, message, exchange));
 }
 
 function standardHeadersOf(request: HttpRequest): StandardHeaders {

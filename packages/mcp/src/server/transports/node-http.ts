@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthenticatedRequest } from './http-options.js';
-import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest } from './http-message.js';
+import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './http-message.js';
 import { parseJsonText, readJsonBody } from './read-json-body.js';
 
 /** A request of `node:http`, or of a framework on top of it. */
@@ -59,13 +59,20 @@ export class NodeReply implements HttpReply, EventSink {
     this.#res = res;
   }
 
-  /** One `writeHead` and one `end` with a known length: one packet for small answers. */
-  send(status: number, headers: Readonly<Record<string, string>>, text?: string): void {
+  /** One `writeHead` and one `end` with a known length: one packet for small answers, one system call for long ones. */
+  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
     const res = this.#res;
     if (res.destroyed || res.headersSent) return;
-    if (text === undefined) return void res.writeHead(status, headers).end();
-    res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
-    res.end(text);
+    if (body === undefined) return void res.writeHead(status, headers).end();
+    if (typeof body === 'string') {
+      const length = Buffer.byteLength(body);
+      res.writeHead(status, { ...headers, 'content-length': length });
+      // Plain ASCII needs no encoding.
+      return void res.end(body, length === body.length ? 'latin1' : 'utf8');
+    }
+    res.writeHead(status, { ...headers, 'content-length': body.reduce((length, part) => length + part.length, 0) });
+    for (const part of body) res.write(part);
+    res.end();
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {

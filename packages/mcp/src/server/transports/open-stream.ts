@@ -4,7 +4,7 @@ import { requireEventStream } from '../request-guard.js';
 import type { Session } from '../sessions.js';
 import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, replay } from './event-stream.js';
-import type { HttpCall } from './http-endpoint.js';
+import type { HttpCall } from './http-call.js';
 import { eventStreamHeaders, type EventSink } from './http-message.js';
 import { requireSession } from './require-session.js';
 

@@ -1,6 +1,12 @@
 import { toErrorMessage } from '@quiver/core';
 import { DEFAULT_LEGACY_VERSION, errorCodes } from '../../protocol/constants.js';
-import { claimsModern, isPerfectModernRequest, judgeEra, type Era } from '../../protocol/era-verdict.js';
+import {
+  claimsModern,
+  isPerfectModernRequest,
+  judgeEra,
+  requireLegacyBatch,
+  type Era,
+} from '../../protocol/era-verdict.js';
 import {
   errorText,
   isObject,
@@ -13,7 +19,8 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import { Exchange, type Caller, type Channel } from '../exchange.js';
 import { acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
 import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-dispatch.js';
-import { createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
+import { answerBatch } from '../legacy/answer-batch.js';
+import { beginFlight, createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
 import { answerModernRequest } from '../modern/modern-dispatch.js';
 import type { ServerDefinition } from '../server-definition.js';
 
@@ -32,6 +39,8 @@ export class PeerConnection implements Channel {
   readonly #write: (messageText: string) => void;
   readonly #peer: LegacyPeer;
   #isOpen = true;
+  /** Batches whose answer is not made yet. */
+  #batches = 0;
   #onIdle: (() => void) | undefined;
 
   constructor({ server, write }: PeerConnectionOptions) {
@@ -46,17 +55,17 @@ export class PeerConnection implements Channel {
     return this.#isOpen;
   }
 
-  /** Takes one message as parsed JSON. Never rejects: what is wrong with it is told to the client, or to the logger. */
+  /**
+   * Takes one message as parsed JSON, or a batch of 2025-03-26. Never rejects: what is wrong with it is told to the client, or to
+   * the logger.
+   */
   async receive(body: unknown, caller: Caller = {}): Promise<void> {
     const incoming = parseMessage(body);
     try {
-      if (!incoming) {
-        await judgeEra(body);
-        throw new ProtocolError(errorCodes.invalidRequest, 'Invalid Request: send one JSON-RPC message at a time');
-      }
-      if (incoming.kind === 'notification') acceptLegacyNotification(this.#peer, incoming.message);
-      if (incoming.kind === 'response') acceptLegacyResponse(this.#peer, incoming.message);
-      if (incoming.kind === 'request') await this.#answer(incoming.message, caller);
+      if (!incoming) await (Array.isArray(body) ? this.#answerBatch(body, caller) : refuseBody(body));
+      else if (incoming.kind === 'notification') acceptLegacyNotification(this.#peer, incoming.message);
+      else if (incoming.kind === 'response') acceptLegacyResponse(this.#peer, incoming.message);
+      else await this.#answer(incoming.message, caller, (text) => this.send(text));
     } catch (error) {
       this.refuse(isObject(body) && isRequestId(body['id']) ? body['id'] : null, error);
     }
@@ -72,7 +81,7 @@ export class PeerConnection implements Channel {
   /** Ends requests that have no end of their own. Settles when nothing is being answered, or when the time is over. */
   async drained(milliseconds: number): Promise<void> {
     for (const exchange of this.#peer.inFlight.values()) exchange.release();
-    if (this.#peer.inFlight.size === 0) return;
+    if (this.#isIdle) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds);
       this.#onIdle = () => {
@@ -89,16 +98,9 @@ export class PeerConnection implements Channel {
     for (const exchange of this.#peer.inFlight.values()) exchange.cancel();
   }
 
-  async #answer(request: JsonRpcRequest, caller: Caller): Promise<void> {
-    const { inFlight } = this.#peer;
-    if (inFlight.has(request.id)) {
-      throw new ProtocolError(
-        errorCodes.invalidRequest,
-        `Request id ${JSON.stringify(request.id)} is already being answered`,
-      );
-    }
+  async #answer(request: JsonRpcRequest, caller: Caller, deliver: (text: string) => void): Promise<void> {
     const exchange = new Exchange(request.id, caller, this);
-    inFlight.set(request.id, exchange);
+    beginFlight(this.#peer, exchange);
     try {
       const era = claimsModern(request.params) ? await eraOf(request) : 'legacy';
       const result =
@@ -107,13 +109,48 @@ export class PeerConnection implements Channel {
           : await answerLegacyRequest(this.#server, this.#peer, request, exchange);
       // The official clients lose progress that arrives in one chunk with the answer.
       if (exchange.notified) await new Promise((resolve) => setTimeout(resolve, 0));
-      if (!exchange.cancelled) this.send(resultText(request.id, result));
+      if (!exchange.cancelled) deliver(resultText(request.id, result));
     } finally {
       exchange.settle();
-      inFlight.delete(request.id);
-      if (inFlight.size === 0) this.#onIdle?.();
+      this.#peer.inFlight.delete(request.id);
+      this.#checkIdle();
     }
   }
+
+  async #answerBatch(messages: readonly unknown[], caller: Caller): Promise<void> {
+    await requireLegacyBatch(messages);
+    this.#batches += 1;
+    try {
+      const text = await answerBatch({
+        messages,
+        peer: this.#peer,
+        version: this.#peer.initialized ? this.#peer.protocolVersion : undefined,
+        answer: async (request) => {
+          let answered: string | undefined;
+          await this.#answer(request, caller, (answer) => void (answered = answer));
+          return answered;
+        },
+        logger: this.#server.logger,
+      });
+      if (text !== undefined) this.send(text);
+    } finally {
+      this.#batches -= 1;
+      this.#checkIdle();
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#peer.inFlight.size === 0 && this.#batches === 0;
+  }
+
+  #checkIdle(): void {
+    if (this.#isIdle) this.#onIdle?.();
+  }
+}
+
+async function refuseBody(body: unknown): Promise<never> {
+  await judgeEra(body);
+  throw new ProtocolError(errorCodes.invalidRequest, 'Invalid Request: not a JSON-RPC message');
 }
 
 function eraOf(request: JsonRpcRequest): Era | Promise<Era> {

@@ -14,14 +14,9 @@ export type JsonBytes = Uint8Array<ArrayBuffer>;
  *
  * @throws ProtocolError with HTTP status 413 for too much, 400 (-32700) for what is not UTF-8 or not JSON
  */
-export async function readJsonBody(req: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const bytes = await readBytes(req, maxBytes);
-  return parseJsonText(bytes ? bytes.toString('utf8') : '', bytes);
-}
-
-function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  refuseLargerThan(maxBytes, Number(req.headers['content-length'] ?? 0));
+export function readJsonBody(req: IncomingMessage, maxBytes: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    refuseLargerThan(maxBytes, Number(req.headers['content-length'] ?? 0));
     let first: Buffer | undefined;
     let rest: Buffer[] | undefined;
     let length = 0;
@@ -39,7 +34,16 @@ function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer | und
       if (!req.complete) reject(parseError('Parse error: the body ended early'));
     };
     req.on('data', onData);
-    req.on('end', () => resolve(rest ? Buffer.concat(rest) : first));
+    req.on('end', () => {
+      const bytes = rest ? Buffer.concat(rest) : first;
+      let body: unknown;
+      try {
+        body = parseJsonText(bytes ? bytes.toString('utf8') : '', bytes);
+      } catch (error) {
+        return void reject(error as Error);
+      }
+      resolve(body);
+    });
     req.on('error', onLost);
     req.on('close', onLost);
   });

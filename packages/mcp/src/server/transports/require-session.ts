@@ -2,7 +2,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import type { Session } from '../sessions.js';
-import type { HttpCall } from './http-endpoint.js';
+import type { HttpCall } from './http-call.js';
 
 /**
  * The session that a request names, if it belongs to the caller. To everybody else it does not exist.

@@ -4,10 +4,10 @@ import { principalOf, toAuthInfo } from '../auth-info.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from '../request-guard.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { defaultSessionLimits } from '../sessions.js';
-import { refuse } from './http-endpoint.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './http-message.js';
 import { PeerConnection } from './peer-connection.js';
 import { defaultMaxBodyBytes } from './read-json-body.js';
+import { refuseRequest, shuttingDown } from './refuse-request.js';
 
 /** How `startSSE()` and `startHonoSSE()` treat requests. */
 export interface SSEOptions extends OriginPolicy {
@@ -78,7 +78,7 @@ export class SSEEndpoint {
         else reply.send(405, { allow: 'POST' });
       } else reply.send(404, textHeaders, 'Unknown path');
     } catch (error) {
-      refuse(reply, error, null, this.#server.logger);
+      refuseRequest(reply, error, null, this.#server.logger);
     }
   }
 
@@ -88,7 +88,7 @@ export class SSEEndpoint {
       requireTrustedOrigin(request, options);
       this.#connect(request, reply, messagePath, options);
     } catch (error) {
-      refuse(reply, error, null, this.#server.logger);
+      refuseRequest(reply, error, null, this.#server.logger);
     }
   }
 
@@ -99,7 +99,7 @@ export class SSEEndpoint {
     messagePath: string,
     { maxSessions = defaultSessionLimits.maxSessions }: SSEOptions = {},
   ): void {
-    if (this.#closing) throw new ProtocolError(errorCodes.refused, 'The server is shutting down', { httpStatus: 503 });
+    if (this.#closing) throw shuttingDown();
     if (this.#connections.size >= maxSessions) {
       throw new ProtocolError(errorCodes.refused, 'Too many connections are open; try again later', {
         httpStatus: 503,

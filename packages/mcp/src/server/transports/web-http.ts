@@ -1,5 +1,5 @@
 import { parseJsonText, refuseLargerThan, type JsonBytes } from './read-json-body.js';
-import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest } from './http-message.js';
+import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './http-message.js';
 
 /** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
 export class WebRequest implements HttpRequest {
@@ -48,11 +48,15 @@ async function readAll(body: ReadableStream<JsonBytes>, maxBytes: number): Promi
     refuseLargerThan(maxBytes, length);
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(length);
+  return joinBytes(chunks);
+}
+
+function joinBytes(parts: readonly Uint8Array[]): JsonBytes {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
   }
   return bytes;
 }
@@ -74,8 +78,9 @@ export class WebReply implements HttpReply, EventSink {
     });
   }
 
-  send(status: number, headers: Readonly<Record<string, string>>, text?: string): void {
-    this.#respond?.(new Response(text ?? null, { status, headers }));
+  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
+    const whole = typeof body === 'object' ? joinBytes(body) : (body ?? null);
+    this.#respond?.(new Response(whole, { status, headers }));
     this.#respond = undefined;
   }
 

@@ -1,0 +1,168 @@
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleTools } from '../../test/example-tools.ts';
+import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
+import { createServerDefinition } from './create-server-definition.js';
+import { MCPServer } from './mcp-server.js';
+import type { McpHttpServer } from './transports/listen.js';
+import { StdioConnection } from './transports/stdio.js';
+
+const server = new MCPServer({ name: 'Batches', version: '1.0.0', tools: exampleTools });
+let sessions: McpHttpServer;
+let stateless: McpHttpServer;
+beforeAll(async () => {
+  sessions = await server.listen();
+  stateless = await server.listen({ serverless: true });
+});
+afterAll(() => server.close());
+
+const call = (name: string, args: object, id: string | number, _meta?: object): object =>
+  rpc('tools/call', { name, arguments: args, ...(_meta && { _meta }) }, id);
+const echo = (message: string, id: string | number): object => call('echo', { message }, id);
+const said = (text: string, id: string | number): object => ({
+  jsonrpc: '2.0',
+  id,
+  result: { content: [{ type: 'text', text }] },
+});
+const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+
+async function openSession(protocolVersion: string): Promise<Record<string, string>> {
+  const body = rpc('initialize', { ...initializeParams, protocolVersion });
+  const { headers } = await send(sessions.url, { body });
+  return { 'mcp-session-id': String(headers['mcp-session-id']), 'mcp-protocol-version': protocolVersion };
+}
+
+async function batch(body: unknown, protocolVersion = '2025-03-26'): Promise<WireAnswer> {
+  return send(sessions.url, { headers: await openSession(protocolVersion), body });
+}
+
+describe('a batch of 2025-03-26 over HTTP', () => {
+  test('is answered with one array, in the order of the requests', async () => {
+    const answer = await batch([echo('first', 1), initialized, echo('second', 'two'), rpc('ping', undefined, 3)]);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(answer.json).toEqual([said('first', 1), said('second', 'two'), { jsonrpc: '2.0', id: 3, result: {} }]);
+  });
+
+  test('carries a list too', async () => {
+    const answer = await batch([rpc('tools/list')]);
+    expect(answer.json[0].result.tools.length).toBe(Object.keys(exampleTools).length);
+  });
+
+  test('needs no session where there are none', async () => {
+    for (const headers of [{}, { 'mcp-protocol-version': '2025-03-26' }]) {
+      const answer = await send(stateless.url, { headers, body: [echo('a', 1), echo('b', 2)] });
+      expect(answer.json).toEqual([said('a', 1), said('b', 2)]);
+    }
+  });
+
+  test('of notifications and answers alone is accepted with 202', async () => {
+    const answer = await batch([initialized, { jsonrpc: '2.0', id: 9, result: {} }]);
+    expect([answer.status, answer.text]).toEqual([202, '']);
+  });
+
+  test('becomes an event stream when a tool has something to say first', async () => {
+    const { headers, events } = await batch([call('steps', {}, 1, { progressToken: 'p' }), echo('quick', 2)]);
+    expect(headers['content-type']).toBe('text/event-stream');
+    expect(events.map(({ method }) => method)).toEqual([
+      'notifications/progress',
+      'notifications/message',
+      'notifications/progress',
+      undefined,
+    ]);
+    expect(events.at(-1)).toEqual([said('done', 1), said('quick', 2)]);
+  });
+
+  test('answers each wrong message by itself', async () => {
+    const { status, json } = await batch([
+      echo('fine', 1),
+      { jsonrpc: '2.0', id: 2, Method: 'ping' },
+      rpc('nothing/here', undefined, 3),
+      rpc('initialize', initializeParams, 4),
+      5,
+    ]);
+    expect(status).toBe(200);
+    expect(json[0]).toEqual(said('fine', 1));
+    expect(json.slice(1).map(({ id, error }: { id: unknown; error: { code: number } }) => [id, error.code])).toEqual([
+      [null, -32600],
+      [3, -32601],
+      [4, -32600],
+      [null, -32600],
+    ]);
+  });
+
+  test('S06 refuses the second of two requests with one id', async () => {
+    const { events } = await batch([call('steps', {}, 1), echo('again', 1)]);
+    expect(events.at(-1)).toHaveLength(2);
+    expect(events.at(-1)[1]).toMatchObject({ id: 1, error: { code: -32600 } });
+  });
+
+  test.each([
+    ['empty', []],
+    ['of more than 100 messages', Array.from({ length: 101 }, (_, id) => rpc('ping', undefined, id))],
+  ])('that is %s is refused', async (_name, body) => {
+    const { status, json } = await batch(body);
+    expect([status, json.id, json.error.code]).toEqual([400, null, -32600]);
+  });
+
+  test.each(['2025-11-25', '2025-06-18', '2024-11-05'])('is refused in %s, where there are none', async (version) => {
+    const { status, json } = await batch([rpc('ping')], version);
+    expect([status, json.error.code]).toEqual([400, -32600]);
+    const alone = await send(stateless.url, { headers: { 'mcp-protocol-version': version }, body: [rpc('ping')] });
+    expect([alone.status, alone.json.error.code]).toEqual([400, -32600]);
+  });
+
+  test('that claims the stateless revision is refused', async () => {
+    const { body, headers } = modern('tools/list');
+    expect((await send(stateless.url, { headers, body: [body] })).status).toBe(400);
+    expect((await send(stateless.url, { body: [body] })).status).toBe(400);
+  });
+
+  test('needs a session where there are some', async () => {
+    expect((await send(sessions.url, { body: [rpc('ping')] })).status).toBe(400);
+    expect((await send(sessions.url, { headers: { 'mcp-session-id': 'nobody' }, body: [rpc('ping')] })).status).toBe(
+      404,
+    );
+  });
+});
+
+describe('a batch over stdio', () => {
+  const start = (): { write: (message: unknown) => void; lines: unknown[]; connection: StdioConnection } => {
+    const input = new PassThrough();
+    const lines: unknown[] = [];
+    const connection = new StdioConnection({
+      server: createServerDefinition({ name: 'Batches', version: '1.0.0', tools: exampleTools }),
+      input,
+      write: (line) => void lines.push(JSON.parse(line)),
+      onClose: () => {},
+    });
+    return { write: (message) => void input.write(`${JSON.stringify(message)}\n`), lines, connection };
+  };
+  const initialize = (protocolVersion: string): object =>
+    rpc('initialize', { ...initializeParams, protocolVersion }, 0);
+
+  test('is answered with one line', async () => {
+    const { write, lines } = start();
+    write(initialize('2025-03-26'));
+    write([echo('a', 1), initialized, echo('b', 2)]);
+    write([initialized]);
+    await expect.poll(() => lines.slice(1)).toEqual([[said('a', 1), said('b', 2)]]);
+  });
+
+  test.each(['2025-11-25', '2024-11-05', undefined])('is refused after initialize with %s', async (version) => {
+    const { write, lines } = start();
+    if (version) write(initialize(version));
+    write([echo('a', 1)]);
+    await expect.poll(() => lines.at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
+  });
+
+  test('is finished before the server closes', async () => {
+    const { write, lines, connection } = start();
+    write(initialize('2025-03-26'));
+    await expect.poll(() => lines.length).toBe(1);
+    write([call('steps', {}, 1), echo('b', 2)]);
+    await new Promise((resolve) => setImmediate(resolve));
+    await connection.shutDown(10_000);
+    expect(lines.at(-1)).toEqual([said('done', 1), said('b', 2)]);
+  });
+});
