@@ -127,3 +127,15 @@ export {
   type Triple,
 } from './graph/index.js';
 export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/view/graph-view.js';
+export {
+  createGraphRAGTool,
+  type GraphQueryResult,
+  type GraphRAGOutput,
+  type GraphRAGTool,
+  type GraphRAGToolOptions,
+} from './tools/graph-rag-tool.js';
+export { buildGraph, type BuildGraphOptions, type BuiltGraph } from './graph-index/build-graph.js';
+export { viewGraph, type ViewGraphOptions } from './graph-index/view-graph.js';
+export type { GraphOptions } from './graph-index/graph-settings.js';
+export type { GraphProgress } from './graph-index/index-graph.js';
+export type { GraphReport } from './graph-index/query-graph.js';

@@ -86,12 +86,15 @@ export function resolveSettings(options: VectorQueryToolOptions, requestContext:
   };
 }
 
-/** The model's filter, where it may use one, within the application's: it can narrow the search, never widen it. */
-export function resolveFilter(
-  { trustedFilter, enableFilter }: QuerySettings,
-  filter: VectorFilter | string,
-): VectorFilter {
-  const own = enableFilter && filter !== undefined && filter !== null ? toFilterObject(filter) : undefined;
+/** The model's filter, where it may use one. */
+export function resolveModelFilter({ enableFilter }: QuerySettings, filter: VectorFilter | string): VectorFilter {
+  return enableFilter && filter !== undefined && filter !== null ? toFilterObject(filter) : undefined;
+}
+
+/** The model's filter within the application's: it can narrow the search, never widen it. */
+export function resolveFilter(settings: QuerySettings, filter: VectorFilter | string): VectorFilter {
+  const { trustedFilter } = settings;
+  const own = resolveModelFilter(settings, filter);
   return trustedFilter && own ? { $and: [trustedFilter, own] } : (trustedFilter ?? own);
 }
 

@@ -1,0 +1,39 @@
+/**
+ * A task that several callers wait for. One that gives up does not end it for the others; when all have given up, it is aborted.
+ */
+export interface SharedTask<Result> {
+  /** @throws what the task throws, or the reason of `signal` */
+  wait(signal: AbortSignal | undefined): Promise<Result>;
+  /** Whether it was aborted because all have given up. */
+  readonly isAbandoned: boolean;
+}
+
+/** Starts the task at once. */
+export function startSharedTask<Result>(run: (signal: AbortSignal) => Promise<Result>): SharedTask<Result> {
+  const controller = new AbortController();
+  const running = run(controller.signal);
+  // Each caller hears of a failure; a task that nobody waits for any more fails in silence.
+  running.catch(() => {});
+  let waiting = 0;
+  return {
+    get isAbandoned() {
+      return controller.signal.aborted;
+    },
+    async wait(signal) {
+      waiting += 1;
+      let leave: (() => void) | undefined;
+      const gaveUp = new Promise<never>((_resolve, reject) => {
+        leave = () => reject(signal?.reason as Error);
+        if (signal?.aborted) leave();
+        else signal?.addEventListener('abort', leave);
+      });
+      try {
+        return await Promise.race([running, gaveUp]);
+      } finally {
+        if (leave) signal?.removeEventListener('abort', leave);
+        waiting -= 1;
+        if (waiting === 0 && signal?.aborted) controller.abort(signal.reason);
+      }
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import type { JsonSchema } from '@quiver/core/schema';
+import { createTool, type AnyRequestContext, type Tool, type ToolCallOptions } from '@quiver/core/tools';
+import type { ChunkEdge } from '../graph/chunk-graph.js';
+import { parseGraphOptions, type GraphOptions } from '../graph-index/graph-settings.js';
+import type { GraphProgress } from '../graph-index/index-graph.js';
+import { queryGraph, type FoundPassage, type GraphReport } from '../graph-index/query-graph.js';
+import { recordText } from '../store/record-text.js';
+import type { QueryMode } from '../store/index.js';
+import { graphRAGOutputSchema } from './graph-rag-schemas.js';
+import {
+  defaultTopK,
+  requireTopK,
+  resolveModelFilter,
+  resolveSettings,
+  resolveStore,
+  type VectorQueryToolOptions,
+} from './query-settings.js';
+import { vectorQueryInputSchema } from './vector-query-schemas.js';
+import type { QueryResult, VectorQueryInput } from './vector-query-tool.js';
+
+export interface GraphRAGToolOptions extends Pick<
+  VectorQueryToolOptions,
+  | 'id'
+  | 'description'
+  | 'indexName'
+  | 'model'
+  | 'vectorStore'
+  | 'vectorStoreName'
+  | 'fusion'
+  | 'enableFilter'
+  | 'includeSources'
+  | 'databaseConfig'
+  | 'providerOptions'
+> {
+  /** How the graph is made and walked. */
+  graphOptions?: GraphOptions;
+  /**
+   * How the passages are found that the walk starts at: `vector`, by meaning; `keyword`, by words; `hybrid`, by both. A store that
+   * cannot do it refuses. Default: `hybrid` where the store can, otherwise `vector`; the answer says which.
+   */
+  seeds?: QueryMode;
+  /** Told while the graph is made, which the first question after a change waits for. */
+  onProgress?: (progress: GraphProgress) => void;
+}
+
+/** A passage, and how it was found. */
+export interface GraphQueryResult extends QueryResult {
+  /** The steps that led to it from a passage that matches the question; empty when it matches the question itself. */
+  path: ChunkEdge[];
+}
+
+export interface GraphRAGOutput {
+  /** The texts of all passages, best first, separated by blank lines. */
+  relevantContext: string;
+  sources: GraphQueryResult[];
+  graph: GraphReport;
+}
+
+export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAGOutput>, 'execute'> {
+  readonly execute: (input: VectorQueryInput, options?: ToolCallOptions) => Promise<GraphRAGOutput>;
+}
+
+/**
+ * A tool that answers a question with passages that match it and passages that are connected with these: through names they share,
+ * links, their order in a document, similarity, and relations that you know. The graph is made over the whole index, belongs to its
+ * data and not to the tool, and follows every change of them.
+ *
+ * The request context overrides what was set here: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
+ * `includeSources`, `databaseConfig`, `model`, `providerOptions`. A filter in the request context makes a graph of
+ * its own, in which nothing else has any influence: that is how tenants are kept apart. What the model filters by narrows the walk
+ * and the results.
+ *
+ * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `GRAPH_INVALID` for bad options; `VECTOR_QUERY_UNSUPPORTED`
+ *   when the store cannot find the seeds so; `GRAPH_QUERY_FAILED` with the cause when store or embedding model fail. A failure is
+ *   never an empty result.
+ * @example
+ * const exploreDocs = createGraphRAGTool({ vectorStore: store, indexName: 'docs', model: 'openai/text-embedding-3-small' });
+ * const { sources } = await exploreDocs.execute({ queryText: 'Which teams depend on the billing service?' });
+ */
+export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
+  const { vectorStoreName = 'DirectVectorStore', indexName, enableFilter = false } = options;
+  return createTool({
+    id: options.id ?? `GraphRAG ${vectorStoreName} ${indexName} Tool`,
+    description: options.description ?? defaultDescription,
+    inputSchema: vectorQueryInputSchema(enableFilter),
+    outputSchema: graphRAGOutputSchema,
+    mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
+    execute: async (input: VectorQueryInput, { requestContext, abortSignal }): Promise<GraphRAGOutput> => {
+      const settings = resolveSettings(options, requestContext);
+      const graphSettings = parseGraphOptions(resolveGraphOptions(options.graphOptions, requestContext));
+      const store = await resolveStore(options, requestContext);
+      try {
+        const { found, report } = await queryGraph({
+          ...settings,
+          store,
+          queryText: input.queryText,
+          topK: requireTopK(settings.topK ?? input.topK ?? defaultTopK),
+          settings: graphSettings,
+          seeds: options.seeds,
+          scopeFilter: settings.trustedFilter,
+          filter: resolveModelFilter(settings, input.filter),
+          databaseConfig: settings.databaseConfig[store.databaseConfigKey],
+          signal: abortSignal,
+          onProgress: options.onProgress,
+        });
+        const sources = found.map(toGraphQueryResult);
+        const relevantContext = sources
+          .map(({ document }) => document)
+          .filter((text) => text !== '')
+          .join('\n\n');
+        return { relevantContext, sources: settings.includeSources ? sources : [], graph: report };
+      } catch (error) {
+        if (isQuiverError(error) || abortSignal?.aborted) throw error;
+        throw new QuiverError(
+          'GRAPH_QUERY_FAILED',
+          `The query of the graph over index '${settings.indexName}' failed: ${toErrorMessage(error)}`,
+          { cause: error },
+        );
+      }
+    },
+  });
+}
+
+const defaultDescription =
+  'Finds passages of the knowledge base that answer a question together: those that match it, and those that are connected with them through shared names, links and order. Use it for questions about relationships and connections, and for those whose answer is spread over several documents.';
+
+function resolveGraphOptions(options: GraphOptions = {}, requestContext: AnyRequestContext): GraphOptions {
+  const overrides = ['randomWalkSteps', 'restartProb'].filter((key) => requestContext.get(key) !== undefined);
+  return { ...options, ...Object.fromEntries(overrides.map((key) => [key, requestContext.get(key)])) };
+}
+
+function toGraphQueryResult({ record, score, path }: FoundPassage): GraphQueryResult {
+  const { id, metadata } = record;
+  return { id, metadata, vector: [], score, document: recordText(record), path: [...path] };
+}
