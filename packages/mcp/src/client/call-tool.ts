@@ -57,7 +57,7 @@ export async function callTool(
           params,
           name,
           isDirect: !changes || isSimple(name, tool),
-          parse: (result) => toPlainCallResult(result, era),
+          parse: (result) => toPlainCallResult(result, era, tool),
           viaSdk: (sdkOptions, answer) => {
             if (!changes) return client.request({ method: 'tools/call', params }, sdkOptions);
             // The stateless revision repeats some arguments in headers, for which the SDK looks at the schema. When the server
@@ -89,7 +89,15 @@ function isSimple(name: string, tool: ProtocolTool | undefined): boolean {
 }
 
 function isHeaderMismatch(answer: Answer | undefined): boolean {
-  if (answer?.kind !== 'message') return false;
-  const { error } = answer.message;
-  return isObject(error) && error['code'] === errorCodes.headerMismatch;
+  if (answer?.kind === 'message') return codeOf(answer.message) === errorCodes.headerMismatch;
+  if (!answer?.text?.includes(String(errorCodes.headerMismatch))) return false;
+  try {
+    return codeOf(JSON.parse(answer.text)) === errorCodes.headerMismatch;
+  } catch {
+    return false;
+  }
+}
+
+function codeOf(message: unknown): unknown {
+  return isObject(message) && isObject(message['error']) ? message['error']['code'] : undefined;
 }

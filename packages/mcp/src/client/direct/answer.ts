@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from '../../protocol/client-types.js';
+import { metaKeys } from '../../protocol/constants.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';
 
 /** What came back for a request: a message with its id, or an HTTP response that is anything else. */
@@ -6,21 +7,54 @@ export type Answer =
   | { readonly kind: 'message'; readonly message: Record<string, unknown> }
   | {
       readonly kind: 'response';
+      /** Its body, unless that is a stream. */
+      readonly text?: string;
       /** The response as if the request had had this id. The signal ends what is still coming. */
       readonly open: (id: RequestId, signal?: AbortSignal | null) => Response;
     };
 
-/** Tells whether a message is what came back for the request with this id. */
-export function isAnswerTo(id: RequestId, message: unknown): message is Record<string, unknown> {
+/** Tells whether a message claims to be what came back for the request with this id. */
+export function claimsToAnswer(id: RequestId, message: unknown): message is Record<string, unknown> {
   return isObject(message) && message['id'] === id && !('method' in message);
 }
 
-/** The message with another id; text that is not a message, or not the answer to `from`, stays as it is. */
+/** Tells whether it does so in proper form: with a result or an error, and nothing that needs a closer look. */
+export function isAnswerTo(id: RequestId, message: unknown): message is Record<string, unknown> {
+  if (!claimsToAnswer(id, message) || message['jsonrpc'] !== '2.0') return false;
+  const { result, error } = message;
+  if (Object.keys(message).length !== 3) return false;
+  if (isObject(result)) return isPlainMeta(result['_meta']);
+  return isObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string';
+}
+
+/** Some members of `_meta` have a shape of their own, which the SDK knows. */
+function isPlainMeta(meta: unknown): boolean {
+  if (meta === undefined) return true;
+  if (!isObject(meta)) return false;
+  for (const key in meta) {
+    if (key === metaKeys.serverInfo && isPlainIdentity(meta[key])) continue;
+    if (key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')) return false;
+  }
+  return true;
+}
+
+function isPlainIdentity(identity: unknown): boolean {
+  if (!isObject(identity)) return false;
+  const { name, version, title = '', ...rest } = identity;
+  return (
+    typeof name === 'string' &&
+    typeof version === 'string' &&
+    typeof title === 'string' &&
+    Object.keys(rest).length === 0
+  );
+}
+
+/** The message with another id; text that is not an answer to `from`, however broken, stays as it is. */
 export function withAnswerId(text: string, from: RequestId, to: RequestId): string {
   if (!text.includes(String(from))) return text;
   try {
     const message: unknown = JSON.parse(text);
-    return isAnswerTo(from, message) ? JSON.stringify({ ...message, id: to }) : text;
+    return claimsToAnswer(from, message) ? JSON.stringify({ ...message, id: to }) : text;
   } catch {
     return text;
   }

@@ -29,8 +29,8 @@ export async function requestDirectly<Result>(
   if (!isDirect || !direct?.isOpen()) return viaSdk(options, undefined);
   const started = Date.now();
   const { id, answer } = await direct.request(method, params, options, name);
-  const result = answer.kind === 'message' ? resultOf(answer.message) : undefined;
-  const parsed = result && parse(result);
+  const result = answer.kind === 'message' && answer.message['result'];
+  const parsed = isObject(result) ? parse(result) : undefined;
   if (parsed !== undefined) return parsed;
   const headers = handovers.offer(id, answer);
   const { timeout } = options;
@@ -40,9 +40,4 @@ export async function requestDirectly<Result>(
   } finally {
     handovers.forget(id);
   }
-}
-
-function resultOf(message: Record<string, unknown>): Params | undefined {
-  const { jsonrpc, result } = message;
-  return jsonrpc === '2.0' && isObject(result) && !('error' in message) ? result : undefined;
 }

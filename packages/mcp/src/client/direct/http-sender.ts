@@ -7,9 +7,9 @@ import type { HttpServerDefinition } from '../server-definition.js';
 import { isIdentity, limitLines, readAll, toResponse } from '../transports/http-answer.js';
 import { openHttpRequest, toHttpTarget } from '../transports/http-request.js';
 import { isFetchReplaced } from '../transports/node-fetch.js';
-import { isAnswerTo, withAnswerId } from './answer.js';
+import { claimsToAnswer, isAnswerTo, withAnswerId } from './answer.js';
 import type { AnswerListener, DirectSender, OutgoingRequest } from './direct-channel.js';
-import { createEventReader } from './event-reader.js';
+import { createEventReader, type StreamEvent } from './event-reader.js';
 import { createStreamRelay, type StreamRelay } from './stream-relay.js';
 
 export interface HttpSenderOptions {
@@ -103,8 +103,9 @@ function passOn(
 ): void {
   onAnswer({
     kind: 'response',
+    text,
     open: (sdkId) =>
-      new Response(text === '' ? null : withAnswerId(text, id, sdkId), {
+      new Response(text === '' ? null : new TextEncoder().encode(withAnswerId(text, id, sdkId)), {
         status,
         statusText,
         headers: new Headers(headers),
@@ -128,7 +129,10 @@ async function readJson(message: IncomingMessage, id: RequestId, listener: Answe
   }
 }
 
-/** A stream that can be taken up again after it broke is left to the SDK from its first id or delay on. */
+/**
+ * A stream is left to the SDK from the first event on that says how it can be taken up again after it broke, or that is not in
+ * proper form.
+ */
 function readEvents(
   message: IncomingMessage,
   id: RequestId,
@@ -139,11 +143,7 @@ function readEvents(
   let isAnswered = false;
   const read = createEventReader((event) => {
     if (relay) return relay.take(event);
-    if (!isAnswered && (event.id !== undefined || event.retry !== undefined)) {
-      relay = createStreamRelay(id);
-      relay.take(event);
-      return onAnswer({ kind: 'response', open: relayed(message, relay) });
-    }
+    if (!isAnswered && (event.id !== undefined || event.retry !== undefined)) return leave(event);
     if (event.data === undefined || event.data === '' || (event.event ?? 'message') !== 'message') return;
     let received: unknown;
     try {
@@ -151,10 +151,16 @@ function readEvents(
     } catch (error) {
       return onError(error as Error);
     }
-    if (isAnswered || !isAnswerTo(id, received)) return onMessage(received);
+    if (isAnswered || !claimsToAnswer(id, received)) return onMessage(received);
+    if (!isAnswerTo(id, received)) return leave(event);
     isAnswered = true;
     onAnswer({ kind: 'message', message: received });
   });
+  const leave = (event: StreamEvent): void => {
+    relay = createStreamRelay(id);
+    relay.take(event);
+    onAnswer({ kind: 'response', open: relayed(message, relay) });
+  };
   const stop = (error?: Error): void => {
     if (relay) return error ? relay.fail(error) : relay.end();
     if (error) onError(error);

@@ -1,5 +1,4 @@
 import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
-import { metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import type { ServerEra } from '../era-memory.js';
 
@@ -8,12 +7,17 @@ import type { ServerEra } from '../era-memory.js';
  *
  * @returns `undefined` for everything else, which the SDK's schemas have to judge
  */
-export function toPlainCallResult(result: Params, era: ServerEra): CallToolResult | undefined {
-  const { content, structuredContent, isError, _meta } = result;
+export function toPlainCallResult(
+  result: Params,
+  era: ServerEra,
+  tool?: Pick<ProtocolTool, 'outputSchema'>,
+): CallToolResult | undefined {
+  const { content, structuredContent, isError } = result;
   if (!Array.isArray(content) || !content.every(isPlainText)) return undefined;
   if (isError !== undefined && typeof isError !== 'boolean') return undefined;
-  if (!isPlainMeta(_meta)) return undefined;
   if (structuredContent !== undefined && !isObject(structuredContent)) return undefined;
+  const isForgotten = structuredContent === undefined && isError !== true && tool?.outputSchema !== undefined;
+  if (era === 'modern' && isForgotten) return undefined;
   return withoutResultType(result, era) as CallToolResult | undefined;
 }
 
@@ -26,8 +30,8 @@ export function toPlainToolList(
   result: Params,
   era: ServerEra,
 ): { tools: ProtocolTool[]; ttlMs?: unknown } | undefined {
-  const { tools, nextCursor, _meta } = result;
-  if (nextCursor !== undefined || !isPlainMeta(_meta)) return undefined;
+  const { tools, nextCursor } = result;
+  if (nextCursor !== undefined) return undefined;
   if (!Array.isArray(tools) || !tools.every((tool) => isPlainTool(tool, era))) return undefined;
   if (era === 'modern' && !(Number.isInteger(result['ttlMs']) && (result['ttlMs'] as number) >= 0)) return undefined;
   if (era === 'modern' && result['cacheScope'] !== 'public' && result['cacheScope'] !== 'private') return undefined;
@@ -45,28 +49,6 @@ function isPlainText(part: unknown): boolean {
   if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return false;
   for (const key in part) if (key !== 'type' && key !== 'text') return false;
   return true;
-}
-
-/** Some members of `_meta` have a shape of their own, which the SDK knows. */
-function isPlainMeta(meta: unknown): boolean {
-  if (meta === undefined) return true;
-  if (!isObject(meta)) return false;
-  for (const key in meta) {
-    if (key === metaKeys.serverInfo && isPlainIdentity(meta[key])) continue;
-    if (key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')) return false;
-  }
-  return true;
-}
-
-function isPlainIdentity(identity: unknown): boolean {
-  if (!isObject(identity)) return false;
-  const { name, version, title = '', ...rest } = identity;
-  return (
-    typeof name === 'string' &&
-    typeof version === 'string' &&
-    typeof title === 'string' &&
-    Object.keys(rest).length === 0
-  );
 }
 
 const toolMembers: ReadonlySet<string> = new Set([
