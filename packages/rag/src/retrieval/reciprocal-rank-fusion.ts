@@ -26,7 +26,8 @@ export function reciprocalRankFusion(rankings: readonly Ranking[]): FusedRank[] 
   for (const { ids, weight } of rankings) {
     if (weight === 0) continue;
     largest += weight / (fusionConstant + 1);
-    for (const [place, id] of ids.entries()) scores.set(id, (scores.get(id) ?? 0) + weight / (fusionConstant + place + 1));
+    for (const [place, id] of ids.entries())
+      scores.set(id, (scores.get(id) ?? 0) + weight / (fusionConstant + place + 1));
   }
   return [...scores]
     .map(([id, score]) => ({ id, score: score / largest }))

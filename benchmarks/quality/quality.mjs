@@ -1,0 +1,26 @@
+// Quality of retrieval on two test collections, as a table:
+//   npm run bench:quality [-- --data DIR]      (or QUIVER_DATA=DIR; default ../shared/data)
+// The collections are no part of this repository; without them this prints one line. packages/rag guards the same figures in its tests.
+import { parseArgs } from 'node:util';
+import { measureQuality, readTestCollections } from '../../packages/rag/src/retrieval/test-collection.fixture.ts';
+import { createSystems } from './systems.mjs';
+
+const { values } = parseArgs({
+  options: { data: { type: 'string', default: process.env.QUIVER_DATA || '../shared/data' } },
+});
+const collections = readTestCollections(values.data);
+if (!collections) {
+  console.log(`Quality was not measured: ${values.data} does not hold the collections cranfield and hotpotqa.`);
+  process.exit(0);
+}
+
+const rows = [];
+for (const collection of collections) {
+  for (const { name, rank } of await createSystems(collection)) {
+    const quality = await measureQuality(collection, rank);
+    rows.push([collection.name, name, ...Object.values(quality).map((value) => value.toFixed(4))]);
+  }
+}
+const head = ['collection', 'system', 'nDCG@10', 'recall@5', 'recall@10', 'all@5', 'MRR@10'];
+const toLine = (cells) => `| ${cells.join(' | ')} |`;
+console.log([toLine(head), toLine(head.map(() => '---')), ...rows.map(toLine)].join('\n'));

@@ -1,0 +1,30 @@
+import { createLexicalEmbedder } from '@quiver/rag';
+import { LocalVector } from '@quiver/rag/local';
+
+const indexName = 'documents';
+
+/** Ways to search one collection. @returns `{ name, rank }`: from a question to the ids of documents, best first */
+export async function createSystems({ documents }) {
+  const embedder = createLexicalEmbedder();
+  const store = new LocalVector();
+  await store.createIndex({ indexName, dimension: embedder.dimension });
+  const texts = documents.map(({ text }) => text);
+  const vectors = await embedder.embed(texts);
+  await store.upsert({ indexName, ids: documents.map(({ id }) => id), vectors, documents: texts });
+
+  const search = (params) => async (queryText) => {
+    const [queryVector] = await embedder.embed([queryText], { purpose: 'query' });
+    const matches = await store.query({ indexName, queryVector, queryText, topK: 10, ...params });
+    return matches.map(({ id }) => id);
+  };
+  const { hybridWeight } = embedder;
+  return [
+    { name: 'keyword (BM25)', rank: search({ mode: 'keyword' }) },
+    { name: 'vector (lexical embedder)', rank: search({ mode: 'vector' }) },
+    {
+      name: `hybrid, weight of vectors ${hybridWeight}`,
+      rank: search({ mode: 'hybrid', fusion: { vector: hybridWeight } }),
+    },
+    { name: 'hybrid, equal weights', rank: search({ mode: 'hybrid' }) },
+  ];
+}
