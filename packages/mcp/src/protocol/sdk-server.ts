@@ -3,8 +3,4 @@
  *
  * @module
  */
-export {
-  classifyInboundRequest,
-  createRequestStateCodec,
-  UnsupportedProtocolVersionError,
-} from '@modelcontextprotocol/server';
+export { classifyInboundRequest, UnsupportedProtocolVersionError } from '@modelcontextprotocol/server';

@@ -116,7 +116,7 @@ export class QuestionRound {
       inputRequests[name] = { method: question.method, ...(question.params && { params: question.params }) };
     }
     const state: RequestState = { call: await digestOfRequest(params), round, asked, answers: this.#answers };
-    return { inputRequests, requestState: await codec.mint(state, contextOf(method, principal)) };
+    return { inputRequests, requestState: await codec.mint(state, await bindingOf(method, principal)) };
   }
 
   #requireCapabilities(): void {
@@ -152,15 +152,15 @@ export async function readRequestState({
   principal,
   method,
 }: Omit<QuestionRoundOptions, 'previous' | 'onCut'>): Promise<RequestState> {
-  const state = await codec.verify(params?.['requestState'], contextOf(method, principal));
+  const state = await codec.verify(params?.['requestState'], await bindingOf(method, principal));
   if (state.call !== (await digestOfRequest(params)))
     throw invalidParams('Invalid requestState: it belongs to another call.');
   return state;
 }
 
-/** What a state is bound to, beside the request itself. */
-function contextOf(method: string, principal: string): string {
-  return `${method}\0${principal}`;
+/** What a state is bound to, beside the request itself. A digest, since the caller may be known by its token alone. */
+function bindingOf(method: string, principal: string): Promise<string> {
+  return digestOf([method, principal]);
 }
 
 /** Of what names the request: the tool or prompt and its arguments, or the resource. */

@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 
@@ -23,30 +24,52 @@ export interface RequestState {
 }
 
 export interface RequestStateCodec {
-  /** @param context - what the state is bound to: method and caller */
-  mint(state: RequestState, context: string): Promise<string>;
+  /** @param binding - what the state is bound to: method and caller, as a digest */
+  mint(state: RequestState, binding: string): Promise<string>;
   /** @throws ProtocolError -32602 for what was tampered with, has expired or belongs to somebody else */
-  verify(text: unknown, context: string): Promise<RequestState>;
+  verify(text: unknown, binding: string): Promise<RequestState>;
 }
 
-/** The SDK's codec (HMAC-SHA256), loaded when the first question is asked. */
-export function createRequestStateCodec({ key: given, ttlSeconds }: RequestStateOptions = {}): RequestStateCodec {
-  const loading = lazily(async () => {
-    const { createRequestStateCodec: create } = await import('../../protocol/sdk-server.js');
-    const key = given ?? crypto.getRandomValues(new Uint8Array(32));
-    return create<RequestState>({
-      key,
-      ...(ttlSeconds !== undefined && { ttlSeconds }),
-      // The context is whatever is passed to `mint` and `verify`.
-      bind: String,
-    });
-  });
+const algorithm = 'HS256';
+const minKeyBytes = 32;
+const defaultTtlSeconds = 600;
+
+/**
+ * Signs the state as a JSON Web Token; `jose` is loaded when the first question is asked.
+ *
+ * @param now - milliseconds since 1970
+ * @throws `SERVER_CONFIG_INVALID` for a key of less than 32 bytes
+ * @see [RFC 7515, JSON Web Signature](https://www.rfc-editor.org/rfc/rfc7515.html)
+ * @see [RFC 7518, section 3.2 – HMAC with SHA-2](https://www.rfc-editor.org/rfc/rfc7518.html#section-3.2)
+ */
+export function createRequestStateCodec(
+  { key: given, ttlSeconds = defaultTtlSeconds }: RequestStateOptions = {},
+  now: () => number = Date.now,
+): RequestStateCodec {
+  let key = typeof given === 'string' ? new TextEncoder().encode(given) : given;
+  if (key && key.length < minKeyBytes) {
+    throw new QuiverError(
+      'SERVER_CONFIG_INVALID',
+      `requestState.key of MCPServer has ${key.length} bytes; it needs ${minKeyBytes} or more, random and secret.`,
+    );
+  }
+  // Not before it is needed: edge runtimes forbid random values while a module loads.
+  const secret = (): Uint8Array => (key ??= crypto.getRandomValues(new Uint8Array(minKeyBytes)));
   return {
-    mint: async (state, context) => (await loading()).mint(state, context as never),
-    verify: async (text, context) => {
+    mint: async (state, binding) => {
+      const { SignJWT } = await import('jose/jwt/sign');
+      return new SignJWT({ state })
+        .setProtectedHeader({ alg: algorithm })
+        .setAudience(binding)
+        .setExpirationTime(Math.floor(now() / 1000) + ttlSeconds)
+        .sign(secret());
+    },
+    verify: async (text, binding) => {
       try {
-        const state: unknown = await (await loading()).verify(text as string, context as never);
-        if (isObject(state)) return state as unknown as RequestState;
+        const { jwtVerify } = await import('jose/jwt/verify');
+        const options = { algorithms: [algorithm], audience: binding, currentDate: new Date(now()) };
+        const { payload } = await jwtVerify(text as string, secret(), { ...options, requiredClaims: ['exp', 'aud'] });
+        if (isObject(payload['state'])) return payload['state'] as unknown as RequestState;
       } catch {
         // Which check failed is nobody's business.
       }
@@ -55,9 +78,4 @@ export function createRequestStateCodec({ key: given, ttlSeconds }: RequestState
       );
     },
   };
-}
-
-function lazily<Value>(load: () => Promise<Value>): () => Promise<Value> {
-  let loading: Promise<Value> | undefined;
-  return () => (loading ??= load());
 }

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { createRequestStateCodec, type RequestState } from './request-state.js';
+
+const state: RequestState = {
+  call: 'c',
+  round: 1,
+  asked: { a: 'q' },
+  answers: { b: { question: 'p', answer: 'Ada' } },
+};
+const key = 'k'.repeat(32);
+
+describe('the state of a call that asks', () => {
+  test('comes back as it was, within its time and its binding', async () => {
+    let time = 0;
+    const codec = createRequestStateCodec({ key, ttlSeconds: 60 }, () => time);
+    const text = await codec.mint(state, 'tools/call ada');
+    time = 59_000;
+    expect(await codec.verify(text, 'tools/call ada')).toEqual(state);
+    await expect(codec.verify(text, 'tools/call bob')).rejects.toMatchObject({ code: -32602 });
+    time = 61_000;
+    await expect(codec.verify(text, 'tools/call ada')).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test('is read by every instance with the same key, and by no other', async () => {
+    const text = await createRequestStateCodec({ key }).mint(state, 'b');
+    expect(await createRequestStateCodec({ key: new TextEncoder().encode(key) }).verify(text, 'b')).toEqual(state);
+    for (const other of [createRequestStateCodec(), createRequestStateCodec({ key: 'x'.repeat(32) })])
+      await expect(other.verify(text, 'b')).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test('is refused when any character was changed, or it claims to need no signature', async () => {
+    const codec = createRequestStateCodec({ key });
+    const text = await codec.mint(state, 'b');
+    for (let at = 0; at < text.length; at += 7) {
+      const changed = `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
+      await expect(codec.verify(changed, 'b')).rejects.toMatchObject({ code: -32602 });
+    }
+    const [, payload = ''] = text.split('.');
+    const unsigned = `${btoa('{"alg":"none"}').replaceAll('=', '')}.${payload}.`;
+    for (const wrong of [unsigned, '', 'a.b.c', 7, null, undefined, {}])
+      await expect(codec.verify(wrong, 'b')).rejects.toMatchObject({ code: -32602 });
+  });
+
+  test('needs a key of 32 bytes', () => {
+    expect(() => createRequestStateCodec({ key: 'short' })).toThrow(
+      expect.objectContaining({ code: 'SERVER_CONFIG_INVALID' }),
+    );
+  });
+});
