@@ -1,0 +1,82 @@
+// A folder of documents in, the passages that answer a question out: node src/main.ts [folder] ["question"] [--index <folder>]
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { toErrorMessage } from '@quiver/core';
+import { createLexicalEmbedder, ingest, rerank, toEmbedder, type IngestProgress } from '@quiver/rag';
+import { LocalVector } from '@quiver/rag/local';
+import { loadDocuments } from '@quiver/rag/node';
+import { wordOverlap } from './word-overlap.ts';
+
+async function main(): Promise<void> {
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { index: { type: 'string' } } });
+  const [folder = join(import.meta.dirname, '../../../docs'), ...questions] = positionals;
+  const question = questions.join(' ') || 'Can a killed writer damage LocalVector?';
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort(new Error('Interrupted. What was indexed so far is kept.')));
+  const { signal } = interrupted;
+
+  // With a key, models judge by meaning. Without one, words have to do.
+  const hasKey = Boolean(process.env['OPENAI_API_KEY']);
+  const embedder = hasKey ? toEmbedder('openai/text-embedding-3-small') : createLexicalEmbedder();
+  const judge = hasKey ? 'openai/gpt-5.1' : wordOverlap;
+  // Vectors of two embedders must not meet in one index.
+  const indexName = hasKey ? 'openai' : 'lexical';
+
+  const path = resolve(values.index ?? '.quiver');
+  await mkdir(path, { recursive: true });
+  await using store = new LocalVector({ path });
+  const indexingStarted = performance.now();
+  const report = await ingest({
+    documents: loadDocuments(resolve(folder), {
+      include: ['**/*.{md,html,txt,pdf}'],
+      onSkip: ({ path: file, reason }) => console.error(`Skipped    ${file}: ${reason}`),
+    }),
+    chunkOptions: { maxSize: 1200 },
+    store,
+    indexName,
+    embedder,
+    cleanup: 'all',
+    onProgress: showProgress,
+    signal,
+  });
+  if (report.documents === 0) throw new Error(`There is nothing to read in ${folder}.`);
+  const { documents, added, unchanged, removed } = report;
+  console.log(
+    `Indexed    ${documents} documents: ${added} passages embedded, ${unchanged} unchanged, ${removed} removed (${since(indexingStarted)})`,
+  );
+
+  const askingStarted = performance.now();
+  const [queryVector] = await embedder.embed([question], { purpose: 'query', signal });
+  if (!queryVector) throw new Error('The embedder gave no vector.');
+  const found = await store.query({ indexName, mode: 'hybrid', queryVector, queryText: question, topK: 20, signal });
+  const best = await rerank(found, question, judge, { topK: 3, signal });
+  console.log(`Question   ${question} (${since(askingStarted)})`);
+  for (const [index, { result, score }] of best.entries()) {
+    const { source, headings = [] } = result.metadata as { source: string; headings?: string[] };
+    console.log(`\n${index + 1}. ${score.toFixed(3)}  ${[source, ...headings].join(' › ')}`);
+    console.log(`          ${excerpt(result.document ?? '')}`);
+  }
+}
+
+function showProgress({ documents, added, moved, unchanged }: IngestProgress): void {
+  const line = `Indexing   ${documents} documents, ${added + moved + unchanged} passages, ${added} embedded`;
+  process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`);
+}
+
+function excerpt(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 240 ? `${line.slice(0, 239)}…` : line;
+}
+
+function since(started: number): string {
+  const milliseconds = performance.now() - started;
+  return milliseconds < 1000 ? `${milliseconds.toFixed(0)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(toErrorMessage(error));
+  process.exitCode = 1;
+}

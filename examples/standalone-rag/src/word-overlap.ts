@@ -1,0 +1,19 @@
+import type { RelevanceScorer } from '@quiver/rag';
+
+/** Judges a passage by the share of the question's words that it contains; longer words say more. Needs no model. */
+export const wordOverlap: RelevanceScorer = {
+  async getRelevanceScore(question, passage) {
+    const found = wordsOf(passage);
+    let total = 0;
+    let matched = 0;
+    for (const word of wordsOf(question)) {
+      total += word.length;
+      if (found.has(word)) matched += word.length;
+    }
+    return total === 0 ? 0 : matched / total;
+  },
+};
+
+function wordsOf(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
+}
