@@ -1,0 +1,139 @@
+// Speed of LocalVector, and of other embedded engines when they are asked for:
+//   node retrieval/retrieval.mjs [--with-anchors] [--rounds 7] [--vectors 100000] [--dimension 384] [--texts 20000]
+// Every round asks every engine the same questions in turn; ratios are taken within a round, then their median.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createTexts, createVectors, nearestByHand } from './data.mjs';
+import { installAnchors } from './install-anchors.mjs';
+import { openKeywordSearch, quiver } from './quiver.mjs';
+
+const { values } = parseArgs({
+  options: {
+    'with-anchors': { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '7' },
+    vectors: { type: 'string', default: '100000' },
+    dimension: { type: 'string', default: '384' },
+    texts: { type: 'string', default: '20000' },
+  },
+});
+const rounds = Number(values.rounds);
+const topK = 10;
+const anchors = values['with-anchors'] ? await installAnchors() : undefined;
+if (!anchors) console.log('Only Quiver is measured. --with-anchors installs the others (about 600 MB) first.\n');
+const scratch = mkdtempSync(join(tmpdir(), 'quiver-retrieval-'));
+try {
+  await measureVectors([quiver, ...(anchors ? [anchors.sqliteVec, anchors.lance] : [])]);
+  await measureWords([
+    { name: '**Quiver** LocalVector, BM25', open: openKeywordSearch },
+    ...(anchors ? [anchors.minisearch, anchors.orama] : []),
+  ]);
+  console.log(`\nLoad of the machine: ${loadavg()[0].toFixed(1)}; Node ${process.versions.node}.`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+  anchors?.remove();
+}
+// Some engines keep threads.
+process.exit(0);
+
+async function measureVectors(systems) {
+  const { vectors, queries } = createVectors(Number(values.vectors), Number(values.dimension), 20);
+  const cases = { 'top 10': undefined, 'top 10, filter that 1 % pass': 7 };
+  const expected = Object.fromEntries(
+    Object.entries(cases).map(([name, part]) => [
+      name,
+      queries.map((query) => nearestByHand(vectors, query, topK, part)),
+    ]),
+  );
+  const opened = [];
+  for (const system of systems) {
+    const folder = mkdtempSync(join(scratch, 'store-'));
+    const filled = await seconds(() => system.fill(folder, vectors));
+    const opening = [];
+    let index;
+    for (let round = 0; round < 5; round += 1) {
+      await index?.close();
+      opening.push(await seconds(async () => (index = await system.open(folder))));
+    }
+    const first = await seconds(() => index.query(queries[0], topK));
+    opened.push({ name: system.name, index, filled, opening: median(opening), first });
+  }
+  console.log(
+    `${vectors.length} × ${values.dimension}, cosine, median of ${rounds} rounds of ${queries.length} queries\n`,
+  );
+  printTable(
+    ['', 'write s', 'open again ms', 'first query ms'],
+    opened.map(({ name, filled, opening, first }) => [name, filled.toFixed(2), ms(opening), ms(first)]),
+  );
+  for (const [name, part] of Object.entries(cases)) {
+    const times = opened.map(() => []);
+    const hits = opened.map(() => 0);
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const [place, { index }] of opened.entries()) {
+        const each = [];
+        for (const [number, query] of queries.entries()) {
+          let found;
+          each.push(await seconds(async () => (found = await index.query(query, topK, part))));
+          if (round === 0) hits[place] += found.filter((row) => expected[name][number].includes(row)).length;
+        }
+        // Round 0 warms up.
+        if (round > 0) times[place].push(median(each));
+      }
+    }
+    console.log('');
+    printTable(
+      [name, 'p50 ms', '× Quiver', 'recall@10'],
+      opened.map((system, place) => [
+        system.name,
+        ms(median(times[place])),
+        median(times[place].map((time, round) => time / times[0][round])).toFixed(1),
+        (hits[place] / (queries.length * topK)).toFixed(3),
+      ]),
+    );
+  }
+  for (const { index } of opened) await index.close();
+}
+
+async function measureWords(systems) {
+  const { texts, questions } = createTexts(Number(values.texts), 50);
+  const opened = [];
+  for (const { name, open } of systems) opened.push({ name, ...(await open(texts)) });
+  const times = opened.map(() => []);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [place, { search }] of opened.entries()) {
+      const each = [];
+      for (const question of questions) each.push(await seconds(() => search(question, topK)));
+      if (round > 0) times[place].push(median(each));
+    }
+  }
+  console.log(`\n${texts.length} texts of 40 to 80 words, questions of four\n`);
+  printTable(
+    ['any of the words, top 10', 'index s', 'p50 ms', '× Quiver'],
+    opened.map(({ name, seconds: indexing }, place) => [
+      name,
+      indexing.toFixed(2),
+      ms(median(times[place])),
+      median(times[place].map((time, round) => time / times[0][round])).toFixed(1),
+    ]),
+  );
+}
+
+async function seconds(work) {
+  const startedAt = performance.now();
+  await work();
+  return (performance.now() - startedAt) / 1000;
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+}
+
+function ms(time) {
+  return (time * 1000).toFixed(time < 0.01 ? 2 : 0);
+}
+
+function printTable(head, rows) {
+  const toLine = (cells) => `| ${cells.join(' | ')} |`;
+  console.log([toLine(head), toLine(head.map(() => '---')), ...rows.map(toLine)].join('\n'));
+}
