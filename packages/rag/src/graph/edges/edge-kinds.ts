@@ -1,3 +1,5 @@
+import { graphInvalid } from '../graph-error.js';
+
 /** Why two passages are connected. */
 export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation' | 'triple';
 
@@ -49,26 +51,42 @@ export interface ResolvedEdgeOptions {
   readonly phrases: Required<Omit<PhraseEdgeOptions, 'share'>> | undefined;
 }
 
+/** @throws `GRAPH_INVALID` for numbers out of range */
 export function resolveEdgeOptions(options: EdgeOptions = {}): ResolvedEdgeOptions {
-  const { similarity, phrases, sequence, links, relations, triples } = options;
-  const near = read(similarity);
-  const named = read(phrases);
-  return {
+  const similarity = read(options.similarity);
+  const phrases = read(options.phrases);
+  const resolved: ResolvedEdgeOptions = {
     shares: {
-      similarity: near ? (near.share ?? 0.25) : 0,
-      phrase: named ? (named.share ?? 1) : 0,
-      sequence: shareOf(sequence, 0.5),
-      link: shareOf(links, 1),
-      relation: shareOf(relations, 2),
-      triple: shareOf(triples, 2),
+      similarity: shareOf(similarity, 0.25, 'similarity'),
+      phrase: shareOf(phrases, 1, 'phrases'),
+      sequence: shareOf(read(options.sequence), 0.5, 'sequence'),
+      link: shareOf(read(options.links), 1, 'links'),
+      relation: shareOf(read(options.relations), 2, 'relations'),
+      triple: shareOf(read(options.triples), 2, 'triples'),
     },
-    similarity: near && {
-      neighbours: near.neighbours ?? 10,
-      threshold: near.threshold ?? 0.7,
-      recall: near.recall ?? 0.95,
+    similarity: similarity && {
+      neighbours: similarity.neighbours ?? 10,
+      threshold: similarity.threshold ?? 0.7,
+      recall: similarity.recall ?? 0.95,
     },
-    phrases: named && { maxPassages: named.maxPassages ?? 12 },
+    phrases: phrases && { maxPassages: phrases.maxPassages ?? 12 },
   };
+  if (resolved.similarity) {
+    const { neighbours, threshold, recall } = resolved.similarity;
+    requireRange(
+      Number.isInteger(neighbours) && neighbours >= 1,
+      'similarity.neighbours',
+      'a positive integer',
+      neighbours,
+    );
+    requireRange(threshold >= 0 && threshold <= 1, 'similarity.threshold', 'in [0, 1]', threshold);
+    requireRange(recall > 0 && recall <= 1, 'similarity.recall', 'above 0, at most 1', recall);
+  }
+  if (resolved.phrases) {
+    const { maxPassages } = resolved.phrases;
+    requireRange(maxPassages >= 2, 'phrases.maxPassages', 'at least 2', maxPassages);
+  }
+  return resolved;
 }
 
 function read<Options extends object>(choice: EdgeChoice<Options> | undefined): Partial<Options> | undefined {
@@ -76,7 +94,13 @@ function read<Options extends object>(choice: EdgeChoice<Options> | undefined): 
   return typeof choice === 'object' ? choice : {};
 }
 
-function shareOf(choice: EdgeChoice<EdgeShare> | undefined, share: number): number {
-  const options = read(choice);
-  return options ? (options.share ?? share) : 0;
+function shareOf(options: EdgeShare | undefined, byDefault: number, name: keyof EdgeOptions): number {
+  if (!options) return 0;
+  const share = options.share ?? byDefault;
+  requireRange(share > 0 && Number.isFinite(share), `${name}.share`, 'positive; false switches a kind off', share);
+  return share;
+}
+
+function requireRange(holds: boolean, name: string, range: string, value: number): void {
+  if (!holds) throw graphInvalid(`The option edges.${name} must be ${range}. It is ${value}.`);
 }

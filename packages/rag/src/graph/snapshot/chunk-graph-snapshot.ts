@@ -137,23 +137,28 @@ class ByteWriter {
   #length = 0;
 
   uint8(value: number): void {
-    this.#view.setUint8(this.#reserve(1), value);
+    const at = this.#reserve(1);
+    this.#view.setUint8(at, value);
   }
 
   uint32(value: number): void {
-    this.#view.setUint32(this.#reserve(4), value, true);
+    const at = this.#reserve(4);
+    this.#view.setUint32(at, value, true);
   }
 
   float32(value: number): void {
-    this.#view.setFloat32(this.#reserve(4), value, true);
+    const at = this.#reserve(4);
+    this.#view.setFloat32(at, value, true);
   }
 
   float64(value: number): void {
-    this.#view.setFloat64(this.#reserve(8), value, true);
+    const at = this.#reserve(8);
+    this.#view.setFloat64(at, value, true);
   }
 
   uint64(value: bigint): void {
-    this.#view.setBigUint64(this.#reserve(8), value, true);
+    const at = this.#reserve(8);
+    this.#view.setBigUint64(at, value, true);
   }
 
   bytes(bytes: Uint8Array): void {
