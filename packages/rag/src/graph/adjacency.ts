@@ -2,7 +2,8 @@ import type { EdgeList } from './edge-list.js';
 
 /**
  * The ways that leave each node, in compressed sparse rows: those of node `n` stand at `offsets[n]` up to `offsets[n + 1]`.
- * The chances of a node's ways add up to 1: they are those of a walker.
+ * The chances of a node's ways are those of a walker. They add up to 1, or to less: with the rest the walker goes back to where it
+ * began.
  */
 export interface Adjacency {
   readonly nodeCount: number;
@@ -16,8 +17,9 @@ export interface Adjacency {
 /**
  * Each edge becomes two ways, one in each direction. Equal input gives equal arrays.
  *
- * @param shares - how much of a walker each kind of edge gets, by the kind's number: a node's kinds divide the walker by their
- *   shares, whatever the scale of their weights, and each kind divides its part by the weights. Without: weights alone decide.
+ * @param shares - how much of a walker each kind of edge gets, by the kind's number, whatever the scale of their weights: where a
+ *   node's kinds have more than 1 in sum, they divide the walker by their shares. Each kind divides its part by the weights. Without:
+ *   weights alone decide.
  */
 export function createAdjacency(nodeCount: number, edges: EdgeList, shares?: readonly number[]): Adjacency {
   const offsets = new Uint32Array(nodeCount + 1);
@@ -59,8 +61,9 @@ function setChances(adjacency: Adjacency, node: number, edges: EdgeList, shares:
     const group = shares ? edges.kindNumber(edge) : 0;
     totals[group] = (totals[group] as number) + edges.weight(edge);
   }
-  let divided = 0;
-  for (let group = 0; group < totals.length; group += 1) if (totals[group]) divided += shares?.[group] ?? 1;
+  let shared = 0;
+  for (let group = 0; group < totals.length; group += 1) if (totals[group]) shared += shares?.[group] ?? 1;
+  const divided = Math.max(1, shared);
   for (let way = start; way < end; way += 1) {
     const edge = adjacency.edges[way] as number;
     const group = shares ? edges.kindNumber(edge) : 0;

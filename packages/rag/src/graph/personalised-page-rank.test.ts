@@ -18,6 +18,7 @@ const graphs = fc.integer({ min: 1, max: 12 }).chain((nodeCount) => {
     edges: fc.array(edge, { maxLength: 40 }),
     seeds: fc.uniqueArray(node, { minLength: 1, maxLength: nodeCount }),
     restartProb: fc.double({ min: 0.05, max: 0.95, noNaN: true }),
+    share: fc.oneof(fc.constant(1), fc.double({ min: 0.05, max: 1, noNaN: true })),
   });
 });
 
@@ -27,12 +28,16 @@ function listOf(edges: readonly WeightedEdge[]): EdgeList {
   return list;
 }
 
-/** Solves `p = (1 − α)·Mᵀp + α·s` by elimination, where nodes without edges lead back to the seeds. */
+/**
+ * Solves `p = (1 − α)·Mᵀp + α·s` by elimination, where nodes without edges lead back to the seeds, and so do others with the
+ * chance `1 − share`.
+ */
 function solve(
   nodeCount: number,
   oneWay: readonly WeightedEdge[],
   seeds: ReadonlyMap<number, number>,
   restartProb: number,
+  share: number,
 ): number[] {
   const edges = oneWay.flatMap(({ from, to, weight }) => [
     { from, to, weight },
@@ -44,9 +49,9 @@ function solve(
   for (let from = 0; from < nodeCount; from += 1) {
     const own = edges.filter((edge) => edge.from === from);
     const total = own.reduce((sum, { weight }) => sum + weight, 0);
-    for (const { to, weight } of own) (matrix[to] as number[])[from]! -= ((1 - restartProb) * weight) / total;
-    if (own.length === 0)
-      for (const [seed, chance] of seeds) (matrix[seed] as number[])[from]! -= (1 - restartProb) * chance;
+    for (const { to, weight } of own) (matrix[to] as number[])[from]! -= ((1 - restartProb) * share * weight) / total;
+    const back = own.length === 0 ? 1 : 1 - share;
+    for (const [seed, chance] of seeds) (matrix[seed] as number[])[from]! -= (1 - restartProb) * back * chance;
   }
   for (const [seed, chance] of seeds) (matrix[seed] as number[])[nodeCount] = restartProb * chance;
   for (let pivot = 0; pivot < nodeCount; pivot += 1) {
@@ -65,9 +70,9 @@ function solve(
 describe('personalisedPageRank', () => {
   it('agrees with a direct solution', () => {
     fc.assert(
-      fc.property(graphs, ({ nodeCount, edges, seeds: nodes, restartProb }) => {
+      fc.property(graphs, ({ nodeCount, edges, seeds: nodes, restartProb, share }) => {
         const seeds = new Map(nodes.map((node) => [node, 1 / nodes.length]));
-        const adjacency = createAdjacency(nodeCount, listOf(edges));
+        const adjacency = createAdjacency(nodeCount, listOf(edges), [share]);
         const { ranks } = personalisedPageRank({
           adjacency,
           seeds,
@@ -75,7 +80,7 @@ describe('personalisedPageRank', () => {
           maxIterations: 10_000,
           tolerance: 1e-14,
         });
-        solve(nodeCount, edges, seeds, restartProb).forEach((expected, node) =>
+        solve(nodeCount, edges, seeds, restartProb, share).forEach((expected, node) =>
           expect(ranks[node]).toBeCloseTo(expected, 9),
         );
         expect(ranks.reduce((sum, rank) => sum + rank, 0)).toBeCloseTo(1, 9);
@@ -90,9 +95,9 @@ describe('personalisedPageRank', () => {
         graphs,
         fc.integer({ min: 1, max: 20 }),
         fc.constantFrom(0, 1e-6, 1e-3, 0.1),
-        ({ nodeCount, edges, seeds: nodes, restartProb }, maxIterations, tolerance) => {
+        ({ nodeCount, edges, seeds: nodes, restartProb, share }, maxIterations, tolerance) => {
           const seeds = new Map(nodes.map((node) => [node, 1 / nodes.length]));
-          const adjacency = createAdjacency(nodeCount, listOf(edges));
+          const adjacency = createAdjacency(nodeCount, listOf(edges), [share]);
           const { ranks, error: bound } = personalisedPageRank({
             adjacency,
             seeds,
@@ -100,7 +105,7 @@ describe('personalisedPageRank', () => {
             maxIterations,
             tolerance,
           });
-          const exact = solve(nodeCount, edges, seeds, restartProb);
+          const exact = solve(nodeCount, edges, seeds, restartProb, share);
           const error = exact.reduce((sum, rank, node) => sum + Math.abs(rank - (ranks[node] as number)), 0);
           expect(error).toBeLessThanOrEqual(bound + 1e-9);
           if (tolerance === 0) expect(bound).toBeLessThanOrEqual(2 * (1 - restartProb) ** (maxIterations + 1) + 1e-9);

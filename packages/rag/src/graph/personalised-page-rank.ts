@@ -23,9 +23,11 @@ export interface PageRanks {
   readonly error: number;
 }
 
+const roundingError = 1e-9;
+
 /**
- * Where a walker is found that follows edges by their chances and now and then restarts at the seeds. A node that has no edges
- * leads back to the seeds.
+ * Where a walker is found that follows edges by their chances and now and then restarts at the seeds. What the chances of a node
+ * lack to 1, all of it where a node has no edges, leads back to the seeds.
  *
  * Computed by forward push in rounds: each round takes all nodes where at least `tolerance` is waiting, settles the part
  * `restartProb` of it and passes the rest on along the edges. Only the neighbourhood of the seeds is visited. With a tolerance of
@@ -80,15 +82,20 @@ export function personalisedPageRank(options: PageRankOptions): PageRanks {
       const passedOn = (1 - restartProb) * amount;
       const [start, end] = [offsets[node] as number, offsets[node + 1] as number];
       let open = 0;
+      let all = 0;
       for (let way = start; way < end; way += 1) {
-        if (mayEnter(targets[way] as number)) open += chances[way] as number;
+        const chance = chances[way] as number;
+        all += chance;
+        if (mayEnter(targets[way] as number)) open += chance;
       }
       if (open === 0) {
         lost += passedOn;
         continue;
       }
-      // Without closed ways the chances add up to 1 but for rounding.
-      const scale = passedOn / open;
+      // Closed ways leave their part to the open ones. A sum of 1 is one but for rounding.
+      const leaving = all > 1 - roundingError ? 1 : all;
+      lost += passedOn * (1 - leaving);
+      const scale = (passedOn * leaving) / open;
       for (let way = start; way < end; way += 1) {
         const target = targets[way] as number;
         if (states[target] !== 3) receive(target, scale * (chances[way] as number));

@@ -5,13 +5,17 @@ import { addSharedTermEdges } from './shared-term-edges.js';
 
 /**
  * Connects passages that share rare names, found without a model: words with a capital letter, and the titles of documents. A
- * title stands for the first passage of its document.
+ * title stands for the first passage of its document. One that several documents bear, such as “Introduction”, names none of them.
  */
 export function addPhraseEdges(edges: EdgeList, passages: readonly GraphPassage[], maxPassages: number): void {
   const firsts = new Set([...groupBySource(passages).values()].map(([first]) => first));
-  const phrases = passages.map(({ document, title, source }, node) => {
-    const isFirst = source === undefined || firsts.has(node);
-    return namesIn(title !== undefined && isFirst ? `${title} ${document}` : document, isFirst ? title : undefined);
+  const isFirst = ({ source }: GraphPassage, node: number): boolean => source === undefined || firsts.has(node);
+  const bearers = new Map<string, number>();
+  for (const { title = '' } of passages.filter(isFirst)) bearers.set(title, (bearers.get(title) ?? 0) + 1);
+  const phrases = passages.map((passage, node) => {
+    const { document, title } = passage;
+    const hasName = title !== undefined && isFirst(passage, node) && bearers.get(title) === 1;
+    return hasName ? namesIn(`${title} ${document}`, title) : namesIn(document);
   });
   addSharedTermEdges({
     edges,
