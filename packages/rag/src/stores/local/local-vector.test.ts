@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
 import { LocalVector } from './index.js';
 
@@ -25,6 +26,13 @@ describeVectorStore(
     await store.close();
     await rm(folders.get(store) as string, { recursive: true });
   },
+);
+
+describeFilters(
+  'LocalVector',
+  async () => new LocalVector(),
+  (store) => store.close(),
+  { runs: 1000 },
 );
 
 describe('exactness of LocalVector', () => {

@@ -1,0 +1,80 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { evaluateFilter, parseFilter, type Filter } from '../../filter/index.js';
+import { anyFilter, anyMetadata } from '../../testing/any-filter.js';
+import { RowSelection } from './row-selection.js';
+
+function tryParse(filter: unknown): Filter | undefined {
+  try {
+    return parseFilter(filter);
+  } catch {
+    return undefined;
+  }
+}
+
+describe('the rows that pass a filter', () => {
+  it('F08 F09 F10 are those of the reference evaluator, whatever was added, replaced and moved before', () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(
+        fc.array(anyMetadata, { maxLength: 30 }),
+        fc.array(fc.tuple(fc.constantFrom('add', 'replace', 'remove'), fc.nat(29), anyMetadata), { maxLength: 20 }),
+        fc.array(anyFilter, { minLength: 1, maxLength: 4 }),
+        (metadata, changes, inputs) => {
+          const filters = inputs.flatMap((input) => tryParse(input) ?? []);
+          const rows = [...metadata];
+          const selection = new RowSelection((row) => rows[row]);
+          const compare = (): void => {
+            for (const filter of filters) {
+              const expected = rows.map((values) => (evaluateFilter(filter, values) ? 1 : 0));
+              expect([...selection.select(filter, rows.length)]).toEqual(expected);
+              compared += 1;
+            }
+          };
+          compare();
+          for (const [kind, at, values] of changes) {
+            if (kind === 'add') {
+              rows.push(values);
+              selection.set(rows.length - 1);
+            } else if (at < rows.length && kind === 'replace') {
+              rows[at] = values;
+              selection.set(at);
+            } else if (at < rows.length) {
+              const last = rows.pop() ?? {};
+              if (at < rows.length) {
+                rows[at] = last;
+                selection.move(rows.length, at);
+              }
+            }
+          }
+          compare();
+        },
+      ),
+      { numRuns: 500 },
+    );
+    expect(compared).toBeGreaterThan(500);
+  });
+
+  it('are right again when a field was asked for, forgotten for others, and asked for again', () => {
+    const rows = Array.from({ length: 50 }, (_, row) => ({ kind: row % 2 }));
+    const selection = new RowSelection((row) => rows[row]);
+    const odd = parseFilter({ kind: 1 });
+    const count = (): number => selection.select(odd, rows.length).filter((mark) => mark === 1).length;
+    expect(count()).toBe(25);
+    for (let field = 0; field < 200; field += 1) selection.select(parseFilter({ [`field${field}`]: 1 }), rows.length);
+    rows[0] = { kind: 1 };
+    selection.set(0);
+    expect(count()).toBe(26);
+  });
+
+  it('do not need more memory when values come and go for ever', () => {
+    const rows = Array.from({ length: 10 }, (_, row) => ({ version: row }));
+    const selection = new RowSelection((row) => rows[row]);
+    for (let version = 0; version < 20_000; version += 1) {
+      rows[version % 10] = { version };
+      selection.set(version % 10);
+      const found = selection.select(parseFilter({ version: { $gte: version } }), rows.length);
+      expect(found.indexOf(1)).toBe(version % 10);
+    }
+  });
+});
