@@ -23,6 +23,7 @@ export async function authenticateServer(
       `Nobody can sign in to MCP server '${name}': give its definition an \`authProvider\` made with \`new MCPOAuthClientProvider()\`.`,
     );
   }
-  const fetch = await createServerFetch(target.definition, target.url);
-  await authenticate({ ...options, provider, serverUrl: target.url, fetch });
+  const serverFetch = await createServerFetch(target.definition, target.url);
+  const own = target.definition.fetch && { fetch: serverFetch };
+  await authenticate({ ...options, provider, serverUrl: target.url, serverFetch, ...own });
 }

@@ -14,7 +14,9 @@ export interface AuthenticateOptions {
   scope?: string;
   /** Milliseconds until the user must be back. Default 300 000. */
   timeout?: number;
+  /** As for `createOAuthFetch()`. */
   fetch?: Fetch;
+  serverFetch?: Fetch;
 }
 
 /**
@@ -29,13 +31,14 @@ export async function authenticate({
   serverUrl,
   scope,
   timeout,
-  fetch = globalThis.fetch,
+  fetch,
+  serverFetch = fetch ?? globalThis.fetch,
 }: AuthenticateOptions): Promise<void> {
   const server = new URL(serverUrl);
   provider.bind(server);
-  const guarded = createGuardedFetch({ fetch, serverUrl: server });
+  const guarded = createGuardedFetch({ fetch, serverFetch, serverUrl: server });
   if (scope === undefined && (await refreshIfExpired(provider, server, guarded))) return;
-  const answer = await knock(provider, server, fetch);
+  const answer = await knock(provider, server, serverFetch);
   const isServed = answer !== undefined && answer.status !== 401;
   if (scope === undefined && isServed && (await provider.hasValidTokens())) return;
   if (provider.redirectUrl === undefined) {
@@ -58,7 +61,7 @@ export async function authenticate({
       scope: scope ?? named,
     });
     const callback = await callbackServer.waitForCode();
-    await finishAuthorization({ provider, serverUrl, callback, fetch });
+    await finishAuthorization({ provider, serverUrl, callback, ...(fetch && { fetch }) });
   } finally {
     await callbackServer.close();
   }

@@ -30,7 +30,7 @@ export interface EnterpriseManagedOptions extends Omit<JwtBearerOptions, 'assert
  */
 export function createEnterpriseManagedProvider({
   identityProvider,
-  fetch = globalThis.fetch,
+  fetch,
   ...options
 }: EnterpriseManagedOptions): MCPOAuthClientProvider {
   const { clientId, clientSecret, idToken } = identityProvider;

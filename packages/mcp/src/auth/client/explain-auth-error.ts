@@ -6,8 +6,15 @@ import { QuiverError } from '@quiver/core';
  */
 export function explainAuthError(error: unknown, code: string, what: string): QuiverError {
   if (error instanceof QuiverError) return error;
-  const { code: reason, message, name } = error as { code?: unknown; message?: unknown; name?: unknown };
-  const isOAuth = typeof reason === 'string';
-  const text = isOAuth ? reason : `${String(name)}: ${String(message).slice(0, 200)}`;
+  const { message, name } = error as { message?: unknown; name?: unknown };
+  const reason = codeOf(error) ?? codeOf((error as { cause?: unknown }).cause);
+  const text = reason ?? `${String(name)}: ${String(message).slice(0, 200)}`;
+  // Codes of OAuth are written small, those of the system in capitals.
+  const isOAuth = reason !== undefined && /^[a-z_]+$/.test(reason);
   return new QuiverError(code, `${what} (${text}).`, { details: isOAuth ? { error: reason } : {} });
+}
+
+function codeOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : undefined;
 }

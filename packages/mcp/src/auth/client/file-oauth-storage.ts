@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID, scryptSync } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
+import { withFileLock } from './file-lock.js';
 import type { OAuthStorage } from './oauth-storage.js';
 
 export interface FileOAuthStorageOptions {
@@ -12,10 +11,6 @@ export interface FileOAuthStorageOptions {
   /** Encrypts the file with a key made of this secret (AES-256-GCM, scrypt). Default: plain JSON that only the user can read. */
   encryptionKey?: string;
 }
-
-/** A lock that is older than this belongs to a process that died. */
-const staleLock = 60_000;
-const lockRetry = 25;
 
 /**
  * Keeps tokens in one file that only its owner can read (mode 0600). The file is replaced as a whole: a crash leaves the old one.
@@ -121,27 +116,7 @@ export class FileOAuthStorage implements OAuthStorage {
     return key;
   }
 
-  async #locked<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
-    const lock = `${this.#path}.${name}`;
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    for (;;) {
-      try {
-        await (await open(lock, 'wx', 0o600)).close();
-        break;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-        const age = await stat(lock).then(
-          ({ mtimeMs }) => Date.now() - mtimeMs,
-          () => 0,
-        );
-        if (age > staleLock) await rm(lock, { force: true });
-        else await sleep(lockRetry);
-      }
-    }
-    try {
-      return await run();
-    } finally {
-      await rm(lock, { force: true });
-    }
+  #locked<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
+    return withFileLock(`${this.#path}.${name}`, run);
   }
 }

@@ -28,7 +28,7 @@ export async function finishAuthorization({
   provider,
   serverUrl,
   callback,
-  fetch = globalThis.fetch,
+  fetch,
 }: FinishAuthorizationOptions): Promise<void> {
   await provider.bindForAnswer(serverUrl);
   await provider.redeemState(callback.state);

@@ -10,8 +10,10 @@ export interface OAuthFetchOptions {
   provider: MCPOAuthClientProvider;
   /** The MCP server. Its tokens go to its origin only. */
   serverUrl: string | URL;
-  /** Default: the global one. */
+  /** How everything is asked. Default: the global one; authorization servers in a way that looks at the address it connects to. */
   fetch?: Fetch;
+  /** How the MCP server is asked, where that differs. */
+  serverFetch?: Fetch;
 }
 
 /**
@@ -22,10 +24,15 @@ export interface OAuthFetchOptions {
  * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
  * @throws `OAUTH_UNAVAILABLE` while the authorization server is out of order; the sign-in is kept
  */
-export function createOAuthFetch({ provider, serverUrl, fetch = globalThis.fetch }: OAuthFetchOptions): Fetch {
+export function createOAuthFetch({
+  provider,
+  serverUrl,
+  fetch: ownFetch,
+  serverFetch: fetch = ownFetch ?? globalThis.fetch,
+}: OAuthFetchOptions): Fetch {
   const server = new URL(serverUrl);
   provider.bind(server);
-  const guarded = createGuardedFetch({ fetch, serverUrl: server });
+  const guarded = createGuardedFetch({ fetch: ownFetch, serverFetch: fetch, serverUrl: server });
 
   return async (url, init) => {
     if (new URL(url).origin !== server.origin) return fetch(url, init);

@@ -6,7 +6,7 @@ import { streamEnded } from '../request-error.js';
 import type { HttpServerDefinition } from '../server-definition.js';
 import { isIdentity, limitLines, readAll, toResponse } from '../transports/http-answer.js';
 import { openHttpRequest, toHttpTarget } from '../transports/http-request.js';
-import { isFetchReplaced } from '../transports/node-fetch.js';
+import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import { claimsToAnswer, isAnswerTo, withAnswerId } from './answer.js';
 import type { AnswerListener, DirectSender, OutgoingRequest } from './direct-channel.js';
 import { createEventReader, type StreamEvent } from './event-reader.js';

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import { toResponse } from './http-answer.js';
 import { openHttpRequest, toHttpTarget } from './http-request.js';
 
@@ -17,16 +18,6 @@ export async function nodeFetch(url: string | URL, init: RequestInit = {}): Prom
   const response = await exchange(new URL(url), init, body ?? undefined);
   if (signal?.aborted) response.destroy(signal.reason as Error);
   return toResponse(response);
-}
-
-const builtInFetch: unknown = globalThis.fetch;
-const dispatcher = Symbol.for('undici.globalDispatcher.1');
-
-/** Tells whether the application wants requests to go another way than the platform's. */
-export function isFetchReplaced(): boolean {
-  if (globalThis.fetch !== builtInFetch) return true;
-  const current = (globalThis as { [dispatcher]?: object })[dispatcher];
-  return current !== undefined && current.constructor.name !== 'Agent';
 }
 
 function exchange(

@@ -22,7 +22,8 @@ export async function createServerAccess(definition: HttpServerDefinition, serve
   if (!authProvider) return { fetch };
   const { createOAuthFetch, MCPOAuthClientProvider } = await import('../../auth/client/index.js');
   if (!(authProvider instanceof MCPOAuthClientProvider)) return { fetch, authProvider };
-  return { fetch: createOAuthFetch({ provider: authProvider, serverUrl, fetch }) };
+  const own = definition.fetch && { fetch };
+  return { fetch: createOAuthFetch({ provider: authProvider, serverUrl, serverFetch: fetch, ...own }) };
 }
 
 /**

@@ -1,0 +1,105 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Resolve } from './checked-fetch.js';
+import { createGuardedFetch } from './guarded-fetch.js';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** A service on this machine that nobody outside should reach; counts who knocks. */
+async function startPrivateService(): Promise<{ port: number; knocks: () => number }> {
+  let knocks = 0;
+  const server = createServer((socket) => {
+    knocks += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => new Promise((resolve) => server.close(resolve)));
+  return { port: (server.address() as AddressInfo).port, knocks: () => knocks };
+}
+
+/** A name server that answers each question with the next of its answers. */
+function answering(...answers: string[][]): { resolve: Resolve; asked: string[] } {
+  const asked: string[] = [];
+  const resolve: Resolve = (hostname, _options, callback) => {
+    const addresses = answers[Math.min(asked.length, answers.length - 1)] ?? [];
+    asked.push(hostname);
+    const family = (address: string): number => (address.includes(':') ? 6 : 4);
+    queueMicrotask(() =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: family(address) })),
+      ),
+    );
+  };
+  return { resolve, asked };
+}
+
+const serverUrl = new URL('https://mcp.example.com/mcp');
+
+describe('the guard', () => {
+  it.each([
+    ['a private address', ['127.0.0.1']],
+    ['the link-local address of cloud metadata', ['169.254.169.254']],
+    ['a private address among public ones', ['203.0.113.7', '10.0.0.1']],
+    ['a private address in IPv6 form', ['::ffff:10.0.0.1']],
+  ])('OC12 refuses a name that resolves to %s, before anything is sent', async (_what, addresses) => {
+    const { port, knocks } = await startPrivateService();
+    const { resolve } = answering(addresses);
+    const fetch = createGuardedFetch({ serverUrl, resolve });
+    await expect(fetch(`https://auth.example.com:${port}/token`, { method: 'POST', body: 'x' })).rejects.toMatchObject({
+      code: 'OAUTH_URL_PRIVATE',
+    });
+    expect(knocks()).toBe(0);
+  });
+
+  it('OC12 connects to the address it looked at, though the name has another one a moment later', async () => {
+    const { port, knocks } = await startPrivateService();
+    // 203.0.113.0/24 is for documentation: nobody answers there.
+    const { resolve, asked } = answering(['203.0.113.7'], ['127.0.0.1']);
+    const fetch = createGuardedFetch({ serverUrl, resolve, timeout: 100 });
+    await expect(fetch(`https://auth.example.com:${port}/token`)).rejects.not.toMatchObject({
+      code: 'OAUTH_URL_PRIVATE',
+    });
+    expect([asked, knocks()]).toEqual([['auth.example.com'], 0]);
+    await expect(fetch(`https://auth.example.com:${port}/token`)).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
+    expect(knocks()).toBe(0);
+  });
+
+  it('OC12 refuses this machine to a server elsewhere, and allows it to one that is here', async () => {
+    const { port, knocks } = await startPrivateService();
+    const url = `http://localhost:${port}/token`;
+    await expect(createGuardedFetch({ serverUrl })(url)).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
+    expect(knocks()).toBe(0);
+    await expect(createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp') })(url)).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
+    expect(knocks()).toBe(1);
+  });
+
+  it('OC12 leaves the way to a fetch of the application, after it looked at the name', async () => {
+    const asked: string[] = [];
+    const fetch = createGuardedFetch({
+      serverUrl,
+      fetch: async (url) => {
+        asked.push(String(url));
+        return Response.json({ ok: true });
+      },
+    });
+    expect(await (await fetch('https://203.0.113.7/token')).json()).toEqual({ ok: true });
+    await expect(fetch('https://10.0.0.1/token')).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
+    expect(asked).toEqual(['https://203.0.113.7/token']);
+  });
+
+  it('OC12 gives up on an endpoint that does not answer', async () => {
+    const server = createServer((socket) => void socket.on('error', () => {}).resume());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    const { port } = server.address() as AddressInfo;
+    const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp'), timeout: 100 });
+    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
