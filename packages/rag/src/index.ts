@@ -102,6 +102,7 @@ export type { VectorQueryToolOptions, VectorStoreResolver } from './tools/query-
 export {
   buildChunkGraph,
   ChunkGraph,
+  extractTriples,
   GraphRAG,
   type BuildChunkGraphOptions,
   type BuildProgress,
@@ -111,6 +112,7 @@ export {
   type EdgeKind,
   type EdgeOptions,
   type EdgeShare,
+  type ExtractTriplesOptions,
   type GraphChunk,
   type GraphEdge,
   type GraphEmbedding,
@@ -125,6 +127,9 @@ export {
   type RankOptions,
   type SimilarityEdgeOptions,
   type Triple,
+  type TripleCache,
+  type TripleFailure,
+  type TripleProgress,
 } from './graph/index.js';
 export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/view/graph-view.js';
 export {

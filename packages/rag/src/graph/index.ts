@@ -15,6 +15,13 @@ export type {
   PhraseEdgeOptions,
   SimilarityEdgeOptions,
 } from './edges/edge-kinds.js';
+export {
+  extractTriples,
+  type ExtractTriplesOptions,
+  type TripleCache,
+  type TripleFailure,
+  type TripleProgress,
+} from './extract-triples.js';
 export type { GraphPassage } from './graph-passage.js';
 export {
   GraphRAG,
