@@ -1,0 +1,183 @@
+// Measures PgVector beside the bare SQL it stands for and, when asked, @mastra/pg:
+//
+//   QUIVER_POSTGRES_URL=postgres://… pnpm --filter @quiver/benchmarks pg [-- --with-anchors] [--rounds 40] [--rows 30000]
+//
+// Build first (`pnpm build`). Works in schemas of its own, which it deletes. In each round every system answers the same question once,
+// in turn; ratios are taken within a round, then their median. Recall@10 is counted against the exact answer.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createVectors, metadataOf } from './data.mjs';
+import { bareSystem, mastraSystem, quiverSystem } from './systems.mjs';
+
+const { values: flags } = parseArgs({
+  args: process.argv.slice(2).filter((argument) => argument !== '--'),
+  options: {
+    'with-anchors': { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '40' },
+    rows: { type: 'string', default: '30000' },
+  },
+});
+const connectionString = process.env.QUIVER_POSTGRES_URL;
+if (!connectionString)
+  throw new Error('Set QUIVER_POSTGRES_URL to a PostgreSQL with pgvector; see .ci/services/postgres.sh.');
+const rounds = Number(flags.rounds);
+const rowCount = Number(flags.rows);
+const dimension = 384;
+
+const fromRag = createRequire(new URL('../../packages/rag/package.json', import.meta.url));
+const { Pool } = fromRag('pg');
+const { toSql } = fromRag('pgvector');
+const { PgVector } = await import('../../packages/rag/dist/stores/pg/index.js');
+
+const vectors = createVectors(rowCount, dimension, 1);
+const questions = createVectors(rounds + 5, dimension, 2);
+const pool = new Pool({ connectionString, max: 2 });
+const schemas = ['quiver_bench', 'quiver_bench_fields', 'quiver_bench_rows'];
+const dropSchemas = async () => {
+  for (const schema of [...schemas, 'mastra_bench']) await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+};
+const anchors = flags['with-anchors'] ? installAnchors() : undefined;
+if (!anchors)
+  console.log('Without @mastra/pg; --with-anchors installs it (about 150 MB) into a temporary folder first.\n');
+
+try {
+  await dropSchemas();
+  await main();
+} finally {
+  await dropSchemas();
+  await pool.end();
+  anchors?.remove();
+}
+
+async function main() {
+  const options = { PgVector, Pool, toSql, connectionString, pool, dimension };
+  const quiver = await quiverSystem({ ...options, schema: 'quiver_bench' });
+  const withFields = await quiverSystem({ ...options, schema: 'quiver_bench_fields', metadataIndexes: ['hundredth'] });
+  const bare = bareSystem({ ...options, schema: 'quiver_bench' });
+  const mastra =
+    anchors && (await mastraSystem({ ...options, PgVector: await anchors.load(), schema: 'mastra_bench' }));
+  const stores = [quiver, withFields, mastra].filter(Boolean);
+  for (const store of stores) {
+    await store.fill(vectors, metadataOf);
+    await pool.query('VACUUM ANALYZE');
+  }
+  const cases = {
+    'no filter': { filter: undefined },
+    'filter, 10 % of the rows': { filter: { tenth: 3 } },
+    'filter, 1 % of the rows': { filter: { hundredth: 3 } },
+    'filter, 1 %, field indexed': { filter: { hundredth: 3 }, quiver: withFields },
+    'all compared (exact)': { filter: undefined, exact: true },
+  };
+  const table = [];
+  for (const [name, { filter, exact, ...own }] of Object.entries(cases)) {
+    const systems = { bare, quiver: own.quiver ?? quiver, ...(mastra && { mastra }) };
+    table.push([name, ...(await compare(systems, { filter, exact }))]);
+  }
+  print('milliseconds per query', table);
+  print('rows per second', await compareUpserts({ ...options, mastra }));
+  for (const store of [...stores, bare]) await store.close();
+}
+
+async function compare(systems, { filter, exact }) {
+  const times = Object.fromEntries(Object.keys(systems).map((name) => [name, []]));
+  const recalls = structuredClone(times);
+  for (const [round, question] of questions.entries()) {
+    const best = new Set(await systems.bare.query(question, { filter, exact: true }));
+    for (const name of rotate(Object.keys(systems), round)) {
+      const started = performance.now();
+      const ids = await systems[name].query(question, { filter, exact });
+      const time = performance.now() - started;
+      if (round < 5) continue;
+      times[name].push(time);
+      recalls[name].push(ids.filter((id) => best.has(id)).length / best.size);
+    }
+  }
+  return Object.keys(systems).map((name) => {
+    const ratio = median(times[name].map((time, round) => time / times.bare[round]));
+    return `${median(times[name]).toFixed(1)} (${ratio.toFixed(2)}×), recall ${mean(recalls[name]).toFixed(2)}`;
+  });
+}
+
+/** A thousand rows at a time, into tables that are empty before; with the index of the vectors there, and without. */
+async function compareUpserts({ mastra, ...options }) {
+  const table = [];
+  for (const [name, batches, index] of [
+    ['upsert, no index of the vectors', 1, 'flat'],
+    ['upsert, HNSW', 2, 'hnsw'],
+  ]) {
+    const systems = {
+      bare: bareSystem({ ...options, schema: 'quiver_bench_rows', table: `bare_${index}` }),
+      quiver: await quiverSystem({ ...options, schema: 'quiver_bench_rows', indexName: `rows_${index}`, index }),
+      'without words': await quiverSystem({
+        ...options,
+        schema: 'quiver_bench_rows',
+        indexName: `plain_${index}`,
+        index,
+        textSearch: false,
+      }),
+      ...(mastra && { mastra: await mastra.another(`rows_${index}`, index) }),
+    };
+    await systems.bare.create(index);
+    const times = Object.fromEntries(Object.keys(systems).map((system) => [system, []]));
+    for (let round = 0; round < 6; round += 1) {
+      for (const system of rotate(Object.keys(systems), round)) {
+        await systems[system].truncate();
+        const started = performance.now();
+        for (let batch = 0; batch < batches; batch += 1)
+          await systems[system].upsert(vectors, metadataOf, batch * 1000, (batch + 1) * 1000);
+        if (round > 0) times[system].push((batches * 1000) / ((performance.now() - started) / 1000));
+      }
+    }
+    const cell = (system) => {
+      const ratio = median(times[system].map((rate, round) => rate / times.bare[round]));
+      return `${Math.round(median(times[system]))} (${ratio.toFixed(2)}×)`;
+    };
+    table.push([name, cell('bare'), cell('quiver'), ...(mastra ? [cell('mastra')] : [])]);
+    table.push([`${name}, without keyword search`, '', cell('without words'), ...(mastra ? [''] : [])]);
+    for (const system of Object.keys(systems)) if (system !== 'mastra') await systems[system].close();
+  }
+  return table;
+}
+
+function print(unit, rows) {
+  const names = ['bare SQL', 'PgVector', ...(anchors ? ['@mastra/pg 1.27.1'] : [])];
+  console.log(
+    `${unit}; in brackets the ratio to bare SQL. ${rowCount} × ${dimension}, Node ${process.version}, load ${loadavg()[0].toFixed(1)}\n`,
+  );
+  console.log(`| | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`);
+  for (const row of rows) console.log(`| ${row.join(' | ')} |`);
+  console.log();
+}
+
+function rotate(names, round) {
+  const start = round % names.length;
+  return [...names.slice(start), ...names.slice(0, start)];
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+}
+
+function mean(numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+}
+
+function installAnchors() {
+  const folder = mkdtempSync(join(tmpdir(), 'quiver-anchors-'));
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  const packages = ['@mastra/pg@1.27.1', '@mastra/core@1.71.0', 'zod@4.6.7'];
+  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...packages], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const resolve = createRequire(join(folder, 'package.json'));
+  return {
+    load: async () => (await import(pathToFileURL(resolve.resolve('@mastra/pg')).href)).PgVector,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
