@@ -16,6 +16,7 @@ import { toFilter } from '../../store/to-filter.js';
 import type {
   Cancellable,
   DeleteVectorsParams,
+  DerivedData,
   GetParams,
   IndexDescription,
   IndexParams,
@@ -28,9 +29,11 @@ import type {
   VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
+  VersionParams,
 } from '../../store/vector-store.js';
 import { buildIndex, type PgIndexConfig } from './build-index.js';
 import { createIndex, defaultLanguage, type PgCreateIndexParams } from './create-index.js';
+import { deleteDerived, derivedTable } from './derived-table.js';
 import { findRecords, keepMatching, toCondition } from './find-records.js';
 import { openDatabase, type PgConnectionOptions } from './open-database.js';
 import {
@@ -47,6 +50,7 @@ import type { PgPool } from './pool-database.js';
 import type { PgQueryParams } from './search-settings.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './sql-database.js';
 import { isStorableText, requireSchemaName, SqlParameters } from './sql-text.js';
+import { tableVersion } from './table-version.js';
 import { addTextSearch } from './text-search.js';
 
 export interface PgVectorConfig extends PgConnectionOptions {
@@ -92,6 +96,8 @@ export class PgVector implements VectorStore, AsyncDisposable {
     modes: ['vector', 'keyword', 'hybrid'],
     keywordRanking: 'native',
   };
+  /** The table `quiver_derived` in the schema, made by `prepare()`. */
+  readonly derived: DerivedData;
   readonly id: string;
   readonly #schemaName: string;
   readonly #database: SqlDatabase;
@@ -106,6 +112,11 @@ export class PgVector implements VectorStore, AsyncDisposable {
     this.#schemaName = schemaName;
     this.#database = database;
     this.#pool = pool;
+    this.derived = derivedTable({
+      schemaName,
+      run: (what, work, signal) => this.#run(what, work, signal),
+      requireIndex: (indexName, signal) => this.#require(indexName, signal),
+    });
   }
 
   /** The pool that was given, or the store's own, which opens at its first use. @throws `VECTOR_ARGUMENT_INVALID` for a PGlite */
@@ -283,6 +294,18 @@ export class PgVector implements VectorStore, AsyncDisposable {
     };
   }
 
+  async version({ indexName, filter, maxRecords = Infinity, signal }: VersionParams): Promise<string | undefined> {
+    const { table } = await this.#require(indexName, signal);
+    const parameters = new SqlParameters();
+    // A condition that lets more rows through tells their changes too.
+    const { sql: where } = toCondition(toFilter(filter), parameters);
+    return tableVersion((sql) => this.#read({ indexName, signal }, sql, parameters.values), {
+      table,
+      where,
+      maxRows: maxRecords,
+    });
+  }
+
   async truncateIndex({ indexName, signal }: IndexParams): Promise<void> {
     const { table } = await this.#require(indexName, signal);
     await this.#change(indexName, (query) => query(`TRUNCATE ${table}`), signal);
@@ -290,7 +313,11 @@ export class PgVector implements VectorStore, AsyncDisposable {
 
   async deleteIndex({ indexName, signal }: IndexParams): Promise<void> {
     const { table } = await this.#require(indexName, signal);
-    await this.#change(indexName, (query) => query(`DROP TABLE ${table}`), signal);
+    const drop = async (query: SqlQuery): Promise<void> => {
+      await query(`DROP TABLE ${table}`);
+      await deleteDerived(query, this.#schemaName, indexName);
+    };
+    await this.#change(indexName, drop, signal);
     this.#indexes.delete(indexName);
   }
 
