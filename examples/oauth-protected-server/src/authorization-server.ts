@@ -8,13 +8,13 @@ export interface AuthorizationServer {
 }
 
 /**
- * A real authorization server for one MCP server, on this machine and in memory: PKCE, registration, rotation, JWTs. Its only user, ada,
- * signs in and agrees by opening the page; a real one would ask.
+ * A real authorization server for one MCP server, on this machine and in memory: PKCE, registration, rotation, JWTs. Its only user is
+ * ada, who needs no password; she is asked what a program may do in her name.
  */
 export async function startAuthorizationServer(resource: string): Promise<AuthorizationServer> {
   let handle: ReturnType<Provider['callback']> | undefined;
   const server = createServer(async (req, res) => {
-    await (req.url?.startsWith('/interaction/') ? agree(provider, req, res) : handle?.(req, res));
+    await (req.url?.startsWith('/interaction/') ? askUser(provider, req, res) : handle?.(req, res));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -60,21 +60,34 @@ export async function startAuthorizationServer(resource: string): Promise<Author
   };
 }
 
-async function agree(provider: Provider, ...[req, res]: Parameters<ReturnType<Provider['callback']>>): Promise<void> {
+async function askUser(provider: Provider, ...[req, res]: Parameters<ReturnType<Provider['callback']>>): Promise<void> {
   const { prompt, params, session, grantId } = await provider.interactionDetails(req, res);
   if (prompt.name === 'login') return provider.interactionFinished(req, res, { login: { accountId: 'ada' } });
-  const grant =
-    grantId === undefined
-      ? new provider.Grant({ accountId: session?.accountId ?? 'ada', clientId: params.client_id })
-      : await provider.Grant.find(grantId);
-  if (prompt.details.missingOIDCScope) grant.addOIDCScope(prompt.details.missingOIDCScope.join(' '));
-  for (const [resource, scopes] of Object.entries(prompt.details.missingResourceScopes ?? {})) {
+  const { missingOIDCScope = [], missingResourceScopes = {} } = prompt.details as {
+    missingOIDCScope?: string[];
+    missingResourceScopes?: Record<string, string[]>;
+  };
+  if (req.method !== 'POST') {
+    const client = await provider.Client.find(String(params['client_id']));
+    const wanted = [...missingOIDCScope, ...Object.values(missingResourceScopes).flat()];
+    res.setHeader('content-type', 'text/html; charset=utf-8');
+    res.end(consentPage(client?.clientName ?? 'A program', wanted));
+    return;
+  }
+  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  const accountId = session?.accountId ?? 'ada';
+  const grant = known ?? new provider.Grant({ accountId, clientId: String(params['client_id']) });
+  grant.addOIDCScope(missingOIDCScope.join(' '));
+  for (const [resource, scopes] of Object.entries(missingResourceScopes)) {
     grant.addResourceScope(resource, scopes.join(' '));
   }
-  return provider.interactionFinished(
-    req,
-    res,
-    { consent: { grantId: await grant.save() } },
-    { mergeWithLastSubmission: true },
-  );
+  const consent = { grantId: await grant.save() };
+  return provider.interactionFinished(req, res, { consent }, { mergeWithLastSubmission: true });
+}
+
+function consentPage(client: string, scopes: string[]): string {
+  const escape = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`);
+  return `<!doctype html><title>Notes</title><h1>Hello, ada</h1>
+<p>“${escape(client)}” asks for: ${escape(scopes.join(', '))}.</p>
+<form method="post"><button>Allow</button></form>`;
 }

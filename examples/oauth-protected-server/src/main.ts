@@ -4,7 +4,7 @@
 //   node src/main.ts --browser    it prints their addresses and waits for you
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { authenticate, createOAuthFetch, MCPOAuthClientProvider } from '@quiver/mcp/auth';
+import { MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { startAuthorizationServer } from './authorization-server.ts';
 import { startProtectedServer } from './protected-server.ts';
@@ -20,7 +20,7 @@ const server = await startProtectedServer(url, authorizationServer.issuer);
 const anonymous = await fetch(url, { method: 'POST' });
 console.log(`Without a token: ${anonymous.status}`);
 
-const provider = new MCPOAuthClientProvider({
+const authProvider = new MCPOAuthClientProvider({
   redirectUrl,
   clientMetadata: {
     redirect_uris: [redirectUrl],
@@ -32,15 +32,15 @@ const provider = new MCPOAuthClientProvider({
     else await visit(page);
   },
 });
-await authenticate({ provider, serverUrl: url, scope: 'notes:read' });
+const client = new MCPClient({ servers: { notes: { url, authProvider } } });
+await client.authenticate('notes');
 console.log('Signed in.');
 
-const client = new MCPClient({ servers: { notes: { url, fetch: createOAuthFetch({ provider, serverUrl: url }) } } });
 const { notes_listNotes: listNotes, notes_addNote: addNote } = await client.listTools();
 console.log('Notes:', JSON.stringify(await listNotes?.execute?.({}, {})));
 
 // The token is for reading. Writing needs more, and the user is asked once.
-await authenticate({ provider, serverUrl: url, scope: 'notes:read notes:write' });
+await client.authenticate('notes', { scope: 'notes:read notes:write' });
 await addNote?.execute?.({}, {});
 console.log('Notes:', JSON.stringify(await listNotes?.execute?.({}, {})));
 

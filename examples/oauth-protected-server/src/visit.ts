@@ -1,10 +1,12 @@
-/** Does what a browser does on the sign-in page: keeps cookies and follows redirects, back to this machine too. */
+/** Does what a user with a browser does: keeps cookies, follows redirects, back to this machine too, and presses “Allow”. */
 export async function visit(page: URL): Promise<void> {
   const cookies = new Map<string, string>();
-  let url: URL | undefined = page;
-  while (url) {
+  let url = page;
+  let method = 'GET';
+  for (;;) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response: Response = await fetch(url, {
+    const response = await fetch(url, {
+      method,
       redirect: 'manual',
       headers: url.origin === page.origin ? { cookie } : {},
     });
@@ -13,6 +15,8 @@ export async function visit(page: URL): Promise<void> {
       cookies.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1));
     }
     const location = response.headers.get('location');
-    url = location === null ? undefined : new URL(location, url);
+    if (location !== null) [url, method] = [new URL(location, url), 'GET'];
+    else if ((await response.text()).includes('<form method="post">')) method = 'POST';
+    else return;
   }
 }

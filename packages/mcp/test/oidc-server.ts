@@ -99,12 +99,14 @@ async function interact(
   const { prompt, params, session, grantId } = await provider.interactionDetails(req, res);
   if (prompt.name === 'login') return provider.interactionFinished(req, res, { login: { accountId: 'ada' } });
   const accountId = session?.accountId ?? 'ada';
-  const grant =
-    grantId === undefined
-      ? new provider.Grant({ accountId, clientId: params.client_id })
-      : await provider.Grant.find(grantId);
-  if (prompt.details.missingOIDCScope) grant.addOIDCScope(prompt.details.missingOIDCScope.join(' '));
-  for (const [resource, scopes] of Object.entries(prompt.details.missingResourceScopes ?? {})) {
+  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  const grant = known ?? new provider.Grant({ accountId, clientId: String(params['client_id']) });
+  const { missingOIDCScope = [], missingResourceScopes = {} } = prompt.details as {
+    missingOIDCScope?: string[];
+    missingResourceScopes?: Record<string, string[]>;
+  };
+  grant.addOIDCScope(missingOIDCScope.join(' '));
+  for (const [resource, scopes] of Object.entries(missingResourceScopes)) {
     grant.addResourceScope(resource, scopes.join(' '));
   }
   const consent = { consent: { grantId: await grant.save() } };
