@@ -12,17 +12,19 @@ const stopWords = new Set(
 );
 
 /**
- * The names in a text, each once, in lower case: runs of words with a capital letter, and the title without what stands in
- * parentheses at its end. Languages without capital letters have no names in this sense.
+ * The names in a text, each once, in lower case: runs of words with a capital letter, without the words that only begin a sentence,
+ * and the title without what stands in parentheses at its end. Languages without capital letters have no names in this sense.
  */
 export function namesIn(text: string, title?: string): Set<string> {
   const names = new Set<string>();
   const add = (name: string): void => {
-    const bare = name
+    const words = name
       .toLowerCase()
-      .replaceAll(/\s+/g, ' ')
       .replace(/[.,;:'’-]+$/u, '')
-      .trim();
+      .split(/\s+/);
+    const start = words.findIndex((word) => !stopWords.has(word));
+    // Of “The Who” nothing would be left.
+    const bare = words.slice(Math.max(start, 0)).join(' ').trim();
     if (bare.length > 2 && !stopWords.has(bare)) names.add(bare);
   };
   if (title !== undefined) add(title.replace(/\s*\([^()]*\)\s*$/, ''));
