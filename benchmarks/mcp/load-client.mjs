@@ -13,17 +13,21 @@ const initializeParams = {
   clientInfo: { name: 'bench', version: '1' },
 };
 
-/** A connection with one request at a time. */
+/** A connection with one request at a time. What it does per request is little, and little of it is measured: see `#take`. */
 class Connection {
   #socket;
-  #buffer = Buffer.alloc(0);
+  /** The lines of a request up to its length, by its headers. */
+  #heads = new WeakMap();
+  #chunks = [];
+  #received = 0;
+  #head;
   #resolve;
   #reject;
 
-  static open({ hostname, port }) {
+  static open(url) {
     return new Promise((resolve, reject) => {
       const connection = new Connection();
-      const socket = connect(Number(port), hostname, () => resolve(connection));
+      const socket = connect(Number(url.port), url.hostname, () => resolve(connection));
       socket.setNoDelay(true);
       socket.on('error', (error) => (connection.#reject ?? reject)(error));
       socket.on('close', () => connection.#reject?.(new Error('the server closed the connection')));
@@ -35,15 +39,11 @@ class Connection {
   /** @returns {Promise<{ head: string, message: () => any }>} */
   request(url, method, headers, body) {
     const text = body === undefined ? '' : JSON.stringify(body);
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     const promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#socket.write(
-      `${method} ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\n` +
-        `Accept: application/json, text/event-stream\r\n${lines.join('')}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-    );
+    this.#socket.write(`${this.#headOf(url, method, headers)}${Buffer.byteLength(text)}\r\n\r\n${text}`);
     return promise;
   }
 
@@ -52,27 +52,58 @@ class Connection {
     this.#socket.destroy();
   }
 
-  #take(chunk) {
-    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
-    const end = this.#buffer.indexOf('\r\n\r\n');
-    if (end === -1) return;
-    const head = this.#buffer.toString('latin1', 0, end).toLowerCase();
-    const length = /\r\ncontent-length: (\d+)/.exec(head)?.[1];
-    let body;
-    if (length !== undefined) {
-      if (this.#buffer.length < end + 4 + Number(length)) return;
-      body = this.#buffer.toString('utf8', end + 4);
-    } else if (head.includes('transfer-encoding: chunked')) {
-      if (!this.#buffer.subarray(-7).toString('latin1').endsWith('0\r\n\r\n')) return;
-      body = unchunk(this.#buffer.subarray(end + 4));
-    } else body = '';
-    this.#buffer = Buffer.alloc(0);
-    const resolve = this.#resolve;
-    this.#resolve = this.#reject = undefined;
-    const data = head.includes('text/event-stream') ? /^data: ?(\{.*)$/m.exec(body)?.[1] : body;
-    // Parsed by whoever wants to know, so that a long answer is not charged to the server.
-    resolve?.({ head, message: () => (data ? JSON.parse(data) : undefined) });
+  #headOf(url, method, headers) {
+    const known = this.#heads.get(headers);
+    if (known?.method === method) return known.text;
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    const text =
+      `${method} ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\n` +
+      `Accept: application/json, text/event-stream\r\n${lines.join('')}Content-Length: `;
+    this.#heads.set(headers, { method, text });
+    return text;
   }
+
+  /** Only finds the end of an answer. It is decoded and parsed by whoever wants to know, when the clock has stopped. */
+  #take(chunk) {
+    this.#chunks.push(chunk);
+    this.#received += chunk.length;
+    this.#head ??= parseHead(this.#chunks);
+    const head = this.#head;
+    if (!head) return;
+    const isComplete = head.isChunked
+      ? endsWithLastChunk(this.#chunks)
+      : this.#received >= head.bodyStart + head.length;
+    if (!isComplete) return;
+    const bytes = this.#chunks;
+    const resolve = this.#resolve;
+    this.#chunks = [];
+    this.#received = 0;
+    this.#head = this.#resolve = this.#reject = undefined;
+    resolve?.({ head: head.text, message: () => parseBody(head, Buffer.concat(bytes)) });
+  }
+}
+
+function parseHead(chunks) {
+  const bytes = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const text = bytes.latin1Slice(0, end);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+  const isChunked = length === undefined && /\r\ntransfer-encoding: *chunked/i.test(text);
+  return { text, bodyStart: end + 4, length: Number(length ?? 0), isChunked };
+}
+
+function endsWithLastChunk(chunks) {
+  const last = chunks.at(-1);
+  const bytes = last.length < 7 ? Buffer.concat(chunks) : last;
+  return bytes.subarray(-7).latin1Slice() === '\r\n0\r\n\r\n';
+}
+
+function parseBody(head, bytes) {
+  const body = bytes.subarray(head.bodyStart);
+  const text = head.isChunked ? unchunk(body) : body.toString('utf8');
+  const data = /\r\ncontent-type: *text\/event-stream/i.test(head.text) ? /^data: ?(\{.*)$/m.exec(text)?.[1] : text;
+  return data ? JSON.parse(data) : undefined;
 }
 
 function unchunk(bytes) {
@@ -91,7 +122,7 @@ const sessions = { 'MCP-Protocol-Version': '2025-11-25' };
 async function openSession(connection, url) {
   const body = { jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams };
   const { head } = await connection.request(url, 'POST', {}, body);
-  const id = /mcp-session-id: (\S+)/.exec(head)?.[1];
+  const id = /mcp-session-id: *(\S+)/i.exec(head)?.[1];
   if (!id) throw new Error('no session id');
   const headers = { ...sessions, 'Mcp-Session-Id': id };
   await connection.request(url, 'POST', headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
@@ -103,14 +134,14 @@ function headersFor(mode, method, name) {
   return { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...(name && { 'Mcp-Name': name }) };
 }
 
-const cases = {
+const tools = {
   echo: { arguments: (n) => ({ message: `m${n}` }), isRight: (result, n) => result?.content?.[0]?.text === `m${n}` },
   add: { arguments: (n) => ({ a: n, b: 1 }), isRight: (result, n) => result?.structuredContent?.sum === n + 1 },
 };
 
 async function load({ url: target, mode, tool, inFlight, seconds }) {
   const url = new URL(target);
-  const { arguments: argumentsOf, isRight } = cases[tool];
+  const { arguments: argumentsOf, isRight } = tools[tool];
   const latencies = [];
   let wrong = 0;
   const lanes = await Promise.all(
@@ -153,25 +184,25 @@ async function list({ url: target, mode, times }) {
   const headers = mode === 'sessions' ? await openSession(connection, url) : headersFor(mode, 'tools/list');
   const params = mode === 'modern' ? { _meta: meta } : {};
   const latencies = [];
-  let tools = 0;
+  let listed = 0;
   for (let id = 1; id <= times; id += 1) {
     let cursor;
     let milliseconds = 0;
-    tools = 0;
+    listed = 0;
     do {
       const before = performance.now();
       const body = { jsonrpc: '2.0', id, method: 'tools/list', params: { ...params, ...(cursor && { cursor }) } };
       const { message } = await connection.request(url, 'POST', headers, body);
       milliseconds += performance.now() - before;
       const { result } = message();
-      tools += result.tools.length;
+      listed += result.tools.length;
       cursor = result.nextCursor;
     } while (cursor);
     latencies.push(milliseconds);
   }
   connection.close();
   latencies.sort((a, b) => a - b);
-  return { tools, calls: times, p50: latencies[Math.floor(times / 2)] };
+  return { tools: listed, calls: times, p50: latencies[Math.floor(times / 2)] };
 }
 
 /** Opens sessions and leaves them open, or ends them. */

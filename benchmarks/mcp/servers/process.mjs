@@ -13,6 +13,7 @@ export function ready(url) {
 }
 
 process.on('message', ({ ask }) => {
+  if (ask === undefined) return;
   if (ask === 'stop') process.exit(0);
   if (ask === 'heap') for (let count = 0; count < 6; count += 1) globalThis.gc?.();
   const { heapUsed, rss } = process.memoryUsage();

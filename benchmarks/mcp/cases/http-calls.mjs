@@ -1,0 +1,68 @@
+import { median, ratioOf, table } from '../report.mjs';
+import { systemsOf } from '../systems.mjs';
+
+/** One server under load for a while: calls per second, and the CPU that its process used for each. */
+export async function measure({ client, server, mode, tool, inFlight, seconds }) {
+  const before = await server.ask('usage');
+  const load = await client.run({ job: 'load', url: server.url, mode, tool, inFlight, seconds });
+  const after = await server.ask('usage');
+  if (load.wrong > 0) throw new Error(`${server.name} gave ${load.wrong} wrong answers`);
+  return {
+    perSecond: (load.calls / load.milliseconds) * 1000,
+    cpu: (after.cpu - before.cpu) / load.calls,
+    p50: load.p50,
+    p99: load.p99,
+    rss: after.rss / 1e6,
+  };
+}
+
+/** SDK 1 needs seconds under load until it is as fast as it gets; less would flatter everybody else. */
+export async function warmUp({ client, server, mode, tools }) {
+  for (const tool of tools) await measure({ client, server, mode, tool, inFlight: 16, seconds: 2 });
+}
+
+/** @returns results by `<tool>@<in flight>`, then by system, one per round */
+export async function httpCalls({ mode, cases, anchors, start, client, rounds, seconds }) {
+  const systems = systemsOf(mode, anchors);
+  const servers = await Promise.all(systems.map((system) => start(system.name, system.mode)));
+  const tools = [...new Set(cases.map(([tool]) => tool))];
+  for (const [index, server] of servers.entries()) await warmUp({ client, server, mode: systems[index].mode, tools });
+  const results = {};
+  for (const [tool, inFlight] of cases) {
+    const rows = Object.fromEntries(systems.map(({ name }) => [name, []]));
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [index, server] of servers.entries())
+        rows[server.name].push(await measure({ client, server, mode: systems[index].mode, tool, inFlight, seconds }));
+    }
+    results[`${tool}@${inFlight}`] = rows;
+  }
+  for (const server of servers) server.stop();
+  return results;
+}
+
+/** Ratios to the first system: calls per second · CPU per call. */
+export function callRatios(results) {
+  const columns = Object.keys(results).map((key) => key.replace('@', ', ').concat(' in flight'));
+  const [first] = Object.values(results);
+  const rows = Object.keys(first).map((name) => [
+    name,
+    Object.values(results).map((bySystem) => {
+      const [base] = Object.values(bySystem);
+      const ratio = (key) =>
+        ratioOf(
+          bySystem[name].map((row) => row[key]),
+          base.map((row) => row[key]),
+        );
+      return `${ratio('perSecond').toFixed(2)} · ${ratio('cpu').toFixed(3)}`;
+    }),
+  ]);
+  return table(columns, rows);
+}
+
+export function callFigures(bySystem) {
+  const rows = Object.entries(bySystem).map(([name, results]) => {
+    const of = (key, digits) => median(results.map((row) => row[key])).toFixed(digits);
+    return [name, [of('perSecond', 0), of('cpu', 1), of('p50', 2), of('p99', 2), of('rss', 0)]];
+  });
+  return table(['calls/s', 'CPU µs per call', 'p50 ms', 'p99 ms', 'RSS MB'], rows);
+}

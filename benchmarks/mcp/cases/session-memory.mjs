@@ -1,0 +1,25 @@
+import { table } from '../report.mjs';
+
+const count = 1500;
+
+/** Heap after collection, per session, and the CPU to open one. */
+export async function sessionMemory({ start, client }) {
+  const rows = [];
+  for (const name of ['sdk1', 'sdk2', 'quiver']) {
+    const server = await start(name, 'sessions');
+    const open = (options) => client.run({ job: 'open', url: server.url, ...options });
+    await open({ count: 300, end: true });
+    const empty = await server.ask('heap');
+    await open({ count, end: true });
+    const ended = await server.ask('heap');
+    await open({ count, end: false });
+    const opened = await server.ask('heap');
+    const kilobytes = (after, before) => ((after.heapUsed - before.heapUsed) / count / 1024).toFixed(2);
+    rows.push([
+      name,
+      [kilobytes(opened, ended), kilobytes(ended, empty), ((opened.cpu - ended.cpu) / count).toFixed(0)],
+    ]);
+    server.stop();
+  }
+  return table(['KB while open', 'KB after DELETE', 'CPU µs to open'], rows);
+}

@@ -1,0 +1,26 @@
+import { median, ratioOf, table } from '../report.mjs';
+import { names } from '../systems.mjs';
+import { measure, warmUp } from './http-calls.mjs';
+
+const compared = [
+  { name: 'sdk1', mode: 'stateless', label: `${names.sdk1}, without sessions` },
+  { name: 'quiver', mode: 'sessions', label: `${names.quiver}, with sessions` },
+  { name: 'quiver', mode: 'modern', label: `${names.quiver}, 2026-07-28` },
+];
+
+/** CPU per call of a server with 10 tools and with 100. */
+export async function toolCount({ start, client, rounds, seconds }) {
+  const rows = [];
+  for (const { name, mode, label } of compared) {
+    const servers = [await start(name, mode, 10), await start(name, mode, 100)];
+    for (const server of servers) await warmUp({ client, server, mode, tools: ['echo'] });
+    const cpu = [[], []];
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [index, server] of servers.entries())
+        cpu[index].push((await measure({ client, server, mode, tool: 'echo', inFlight: 16, seconds })).cpu);
+    }
+    rows.push([label, [median(cpu[0]).toFixed(1), median(cpu[1]).toFixed(1), ratioOf(cpu[1], cpu[0]).toFixed(2)]]);
+    for (const server of servers) server.stop();
+  }
+  return table(['10 tools', '100 tools', 'factor'], rows);
+}

@@ -1,0 +1,22 @@
+/** The measured servers: how tables call them, and what they can serve. The first of a mode is the base of its ratios. */
+export const names = {
+  sdk1: 'SDK 1.32.2',
+  sdk2: 'SDK 2.4.0',
+  quiver: '**Quiver**',
+  bare: 'bare `node:http`',
+  mastra1: '@mastra/mcp 1.18.0',
+  mastra2: '@mastra/mcp 2.0.0',
+  fastmcp: 'fastmcp 4.20.16',
+};
+
+/** `[system, mode it runs in]`; SDK 1 does not speak the stateless revision, so it stands there with what comes closest. */
+export function systemsOf(mode, anchors) {
+  const own = {
+    sessions: ['sdk1', 'sdk2', 'quiver', 'bare'],
+    stateless: ['sdk1', 'sdk2', 'quiver', 'bare'],
+    modern: ['sdk1', 'sdk2', 'quiver', 'bare'],
+    stdio: ['sdk1', 'sdk2', 'quiver', 'bare'],
+  }[mode];
+  const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes(mode));
+  return [...own, ...others].map((name) => ({ name, mode: mode === 'modern' && name === 'sdk1' ? 'stateless' : mode }));
+}
