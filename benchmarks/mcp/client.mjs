@@ -137,8 +137,8 @@ async function starts() {
   const rows = await fresh(rounds, { job: 'start', url, count: 20 });
   console.log('**Start**: 20 servers of 50 tools, connected and listed: ms (×) · CPU ms (×)\n');
   console.log('| | code loaded, connected | connected again |\n|---|---|---|');
-  for (const [index, { label }] of systems.entries()) {
-    if (label.includes('callTool')) continue;
+  for (const [index, { label, variant }] of systems.entries()) {
+    if (variant) continue;
     const first = `${cell(rows, index, 'total', 0)} · ${cell(rows, index, 'totalCpu', 0)}`;
     console.log(`| ${label} | ${first} | ${cell(rows, index, 'warm', 1)} · ${cell(rows, index, 'warmCpu', 1)} |`);
   }
@@ -147,9 +147,12 @@ async function starts() {
 
 async function heaps() {
   const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 100 });
-  console.log('**Memory**: heap per open connection with its 50 tools, after collection\n\n| | KB (×) |\n|---|---|');
-  for (const [index, { label }] of systems.entries())
-    if (!label.includes('callTool')) console.log(`| ${label} | ${cell(rows, index, 'kilobytes', 0)} |`);
+  console.log('**Memory**: KB of heap per open connection, after collection (×)\n');
+  console.log('| | its 50 tools in use | tools dropped |\n|---|---|---|');
+  for (const [index, { label, variant }] of systems.entries()) {
+    if (variant) continue;
+    console.log(`| ${label} | ${cell(rows, index, 'withTools', 0)} | ${cell(rows, index, 'without', 0)} |`);
+  }
   console.log();
 }
 

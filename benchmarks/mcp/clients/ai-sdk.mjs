@@ -2,17 +2,19 @@
 import { createMCPClient } from '@ai-sdk/mcp';
 
 export async function connect(urls) {
-  const clients = await Promise.all(
+  const opened = await Promise.all(
     urls.map(async (url) => {
       const client = await createMCPClient({ transport: { type: 'http', url } });
       return { client, tools: await client.tools() };
     }),
   );
-  const [{ tools }] = clients;
+  // Apart from their tools, which can then be dropped.
+  const clients = opened.map(({ client }) => client);
+  const { echo } = opened[0].tools;
   const options = { toolCallId: 'call', messages: [] };
   return {
-    tools: clients.reduce((sum, { tools: own }) => sum + Object.keys(own).length, 0),
-    call: async (message) => (await tools.echo.execute({ message }, options)).content[0].text,
-    close: () => Promise.all(clients.map(({ client }) => client.close())),
+    tools: opened.flatMap(({ tools }) => Object.values(tools)),
+    call: async (message) => (await echo.execute({ message }, options)).content[0].text,
+    close: () => Promise.all(clients.map((client) => client.close())),
   };
 }

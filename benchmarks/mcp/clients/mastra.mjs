@@ -7,7 +7,7 @@ export async function connect(urls) {
   const tools = await mcp.listTools();
   const echo = tools['s0_echo'];
   return {
-    tools: Object.keys(tools).length,
+    tools: Object.values(tools),
     call: async (message) => {
       const result = await echo.execute({ message }, {});
       return (Array.isArray(result) ? result : result.content)[0].text;

@@ -31,7 +31,7 @@ const jobs = {
       ({ connect } = await import(file));
     });
     const cold = await timed(() => connect(urlsOf(url, count, 'json'), era));
-    if (cold.result.tools !== count * 50) throw new Error(`${cold.result.tools} tools`);
+    if (cold.result.tools.length !== count * 50) throw new Error(`${cold.result.tools.length} tools`);
     await cold.result.close();
     const again = [];
     for (let time = 0; time < 5; time += 1) {
@@ -69,16 +69,19 @@ const jobs = {
     });
     return { perSecond: (calls / milliseconds) * 1000, cpu: (used * 1000) / calls, rss: process.memoryUsage().rss };
   },
-  /** KB of heap per open connection with its 50 tools. */
+  /** KB of heap per open connection, with its 50 tools and without. */
   heap: async ({ url, count }) => {
     ({ connect } = await import(file));
     const warm = await connect(urlsOf(url, 2, 'json'), era);
     const before = await heap();
-    const held = await connect(urlsOf(url, count, 'json'), era);
-    const after = await heap();
-    await held.close();
+    let { tools, close } = await connect(urlsOf(url, count, 'json'), era);
+    const withTools = (await heap()) - before;
+    if (tools.length !== count * 50) throw new Error(`${tools.length} tools`);
+    tools = undefined;
+    const without = (await heap()) - before;
+    await close();
     await warm.close();
-    return { kilobytes: (after - before) / count / 1024 };
+    return { withTools: withTools / count / 1024, without: without / count / 1024 };
   },
 };
 

@@ -9,7 +9,7 @@ export async function connect(urls, era, isDirect = false) {
     ? (message) => mcp.callTool({ serverName: 's0', name: 'echo', args: { message } })
     : (message) => echo.execute({ message });
   return {
-    tools: Object.keys(tools).length,
+    tools: Object.values(tools),
     call: async (message) => (await call(message)).content[0].text,
     close: () => mcp.disconnect(),
   };

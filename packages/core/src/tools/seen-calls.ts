@@ -32,15 +32,16 @@ export interface SeenCalls {
 const maxPending = 64;
 
 export function createSeenCalls(): SeenCalls {
-  const parsed = new WeakSet<object>();
-  const unclaimed = new Set<object>();
-  const announcedInputs = new WeakSet<object>();
-  const announcedCalls = new Set<string>();
-  const announcedOutputs = new Set<string>();
+  // Made when they are needed: most of many tools are never called.
+  let parsed: WeakSet<object> | undefined;
+  let unclaimed: Set<object> | undefined;
+  let announcedInputs: WeakSet<object> | undefined;
+  let announcedCalls: Set<string> | undefined;
+  let announcedOutputs: Set<string> | undefined;
 
   const claimEqual = (input: object): boolean => {
-    for (const candidate of unclaimed) {
-      if (isDeepEqual(candidate, input)) return unclaimed.delete(candidate);
+    for (const candidate of unclaimed ?? []) {
+      if (isDeepEqual(candidate, input)) return unclaimed?.delete(candidate) === true;
     }
     return false;
   };
@@ -48,28 +49,28 @@ export function createSeenCalls(): SeenCalls {
   return {
     markParsed(input) {
       if (!isObject(input)) return;
-      parsed.add(input);
-      addPending(unclaimed, input);
+      (parsed ??= new WeakSet()).add(input);
+      addPending((unclaimed ??= new Set()), input);
     },
     markAnnounced(input, toolCallId) {
-      if (isObject(input)) announcedInputs.add(input);
-      addPending(announcedCalls, toolCallId);
+      if (isObject(input)) (announcedInputs ??= new WeakSet()).add(input);
+      addPending((announcedCalls ??= new Set()), toolCallId);
     },
     begin(input, { messages, toolCallId }) {
-      const isKnownCall = toolCallId !== undefined && announcedCalls.delete(toolCallId);
-      const inputWasAnnounced = isKnownCall || (isObject(input) && announcedInputs.has(input));
-      if (isObject(input) && parsed.has(input)) {
-        unclaimed.delete(input);
+      const isKnownCall = toolCallId !== undefined && announcedCalls?.delete(toolCallId) === true;
+      const inputWasAnnounced = isKnownCall || (isObject(input) && announcedInputs?.has(input) === true);
+      if (isObject(input) && parsed?.has(input)) {
+        unclaimed?.delete(input);
         return { inputIsValid: true, inputWasAnnounced };
       }
       if (!isApproved(messages, toolCallId)) return { inputIsValid: false, inputWasAnnounced };
       return { inputIsValid: isObject(input) && claimEqual(input), inputWasAnnounced: true };
     },
     markOutputAnnounced(toolCallId) {
-      addPending(announcedOutputs, toolCallId);
+      addPending((announcedOutputs ??= new Set()), toolCallId);
     },
     takeOutputAnnounced(toolCallId) {
-      return announcedOutputs.delete(toolCallId);
+      return announcedOutputs?.delete(toolCallId) === true;
     },
   };
 }
