@@ -1,0 +1,492 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RequestContext } from '@quiver/core/request-context';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLexicalEmbedder } from '../embedding/index.js';
+import { buildGraph } from '../graph-index/build-graph.js';
+import type { VectorStore } from '../store/index.js';
+import { LocalVector } from '../stores/local/index.js';
+import { createGraphRAGTool, type GraphRAGToolOptions } from './graph-rag-tool.js';
+
+const indexName = 'facts';
+const model = createLexicalEmbedder({ dimension: 256 });
+
+/** Who works where, so that some questions need two of them: nothing about harbours names Ada. */
+const facts: Record<string, string> = {
+  ada: 'Ada Quill works at the Bremer Institute.',
+  institute: 'The Bremer Institute was founded by Otto Lindqvist.',
+  otto: 'Otto Lindqvist collected maps of harbours.',
+  pastry: 'A croissant is made of butter and patience.',
+  weather: 'Rain is expected in the afternoon.',
+};
+
+async function fill(
+  store: VectorStore,
+  texts: Record<string, string>,
+  metadata: object = {},
+  name = indexName,
+): Promise<void> {
+  const ids = Object.keys(texts);
+  const documents = Object.values(texts);
+  const vectors = await model.embed(documents, { purpose: 'document' });
+  await store.createIndex({ indexName: name, dimension: 256 });
+  await store.upsert({ indexName: name, ids, documents, vectors, metadata: ids.map(() => ({ ...metadata })) });
+}
+
+function toolOver(store: VectorStore, options: Partial<GraphRAGToolOptions> = {}) {
+  return createGraphRAGTool({ indexName, vectorStore: store, model, ...options });
+}
+
+/** A store that counts what is asked of it, and can be made to wait or fail. */
+function watched(store: VectorStore): { store: VectorStore; calls: string[]; before: { scan?: () => Promise<void> } } {
+  const calls: string[] = [];
+  const before: { scan?: () => Promise<void> } = {};
+  const proxy = new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      return async (...parameters: unknown[]) => {
+        calls.push(String(key));
+        if (key === 'scan') await before.scan?.();
+        return (value as (...all: unknown[]) => unknown).apply(target, parameters);
+      };
+    },
+  });
+  return { store: proxy, calls, before };
+}
+
+const idsOf = (sources: readonly { id: string }[]): string[] => sources.map(({ id }) => id);
+
+describe('createGraphRAGTool', () => {
+  it('finds what does not match the question but is connected with what does, and tells the way', async () => {
+    await using store = new LocalVector();
+    await fill(store, facts);
+    const { sources, relevantContext, graph } = await toolOver(store, { seeds: 'keyword' }).execute({
+      queryText: 'Where works Ada Quill?',
+      topK: 3,
+    });
+    expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
+    expect(sources[0]).toMatchObject({ score: 1, document: facts['ada'], metadata: {}, vector: [] });
+    const plain = await store.query({ indexName, mode: 'keyword', queryText: 'Where works Ada Quill?' });
+    expect(idsOf(plain)).not.toContain('otto');
+    expect(sources[2]?.path.map(({ from, to, kind }) => [from, kind, to]).at(-1)).toEqual([
+      'institute',
+      'phrase',
+      'otto',
+    ]);
+    expect(sources[2]?.path.at(-1)?.reason).toBe('both name “otto lindqvist”');
+    expect(relevantContext).toBe([facts['ada'], facts['institute'], facts['otto']].join('\n\n'));
+    expect(graph).toEqual({ complete: true, nodes: 5, edges: 2, seeds: 'keyword' });
+  });
+
+  it('gives the same answer a hundred times, in another store, and after it was closed and opened', async () => {
+    const path = await mkdtemp(join(tmpdir(), 'quiver-graph-tool-'));
+    try {
+      const store = new LocalVector({ path });
+      await fill(store, facts);
+      const input = { queryText: 'Where works Ada Quill?' };
+      const first = await toolOver(store).execute(input);
+      for (let repeat = 0; repeat < 100; repeat += 1) expect(await toolOver(store).execute(input)).toEqual(first);
+      await store.close();
+      await using reopened = new LocalVector({ path });
+      expect(await toolOver(reopened).execute(input)).toEqual(first);
+      await using other = new LocalVector();
+      await fill(other, Object.fromEntries(Object.entries(facts).toReversed()));
+      expect(await toolOver(other).execute(input)).toEqual(first);
+    } finally {
+      await rm(path, { recursive: true });
+    }
+  });
+
+  it('takes its settings from the request context first', async () => {
+    await using store = new LocalVector();
+    await fill(store, { only: 'Another index.' }, {}, 'other');
+    const requestContext = new RequestContext();
+    const tool = toolOver(store, { indexName: 'missing', graphOptions: { restartProb: 0.2 }, includeSources: true });
+    requestContext.set('indexName', 'other');
+    expect(idsOf((await tool.execute({ queryText: 'index' }, { requestContext })).sources)).toEqual(['only']);
+    requestContext.set('includeSources', false);
+    expect(await tool.execute({ queryText: 'index' }, { requestContext })).toMatchObject({
+      relevantContext: 'Another index.',
+      sources: [],
+    });
+    requestContext.set('includeSources', true);
+    for (const [key, value, message] of [
+      ['restartProb', 1, 'restartProb must be above 0 and below 1, not 1'],
+      ['randomWalkSteps', 0, 'randomWalkSteps must be a number of at least 1, not 0'],
+    ] as const) {
+      const wrong = new RequestContext([
+        ['indexName', 'other'],
+        [key, value],
+      ] as [string, unknown][]);
+      await expect(tool.execute({ queryText: 'index' }, { requestContext: wrong })).rejects.toMatchObject({
+        code: 'GRAPH_INVALID',
+        message: expect.stringContaining(message),
+      });
+    }
+  });
+
+  it('lets one step reach no further than one edge', async () => {
+    await using store = new LocalVector();
+    await fill(store, facts);
+    const ask = async (randomWalkSteps: number) =>
+      idsOf(
+        (await toolOver(store, { seeds: 'keyword', graphOptions: { randomWalkSteps } }).execute({ queryText: 'Quill' }))
+          .sources,
+      );
+    expect(await ask(1)).toEqual(['ada', 'institute']);
+    expect(await ask(2)).toEqual(['ada', 'institute', 'otto']);
+  });
+
+  it('connects by the kinds that are asked for alone', async () => {
+    await using store = new LocalVector();
+    await fill(store, facts);
+    const tool = toolOver(store, { seeds: 'keyword', graphOptions: { edges: { phrases: false } } });
+    const { sources, graph } = await tool.execute({ queryText: 'Quill' });
+    expect(graph.edges).toBe(0);
+    expect(idsOf(sources)).toEqual(['ada']);
+  });
+
+  it('finds its seeds by vectors, words or both, and says how', async () => {
+    await using store = new LocalVector();
+    await fill(store, facts);
+    for (const seeds of ['vector', 'keyword', 'hybrid'] as const) {
+      const answer = await toolOver(store, { seeds }).execute({ queryText: 'Ada Quill' });
+      expect(answer.graph.seeds).toBe(seeds);
+      expect(answer.sources[0]?.id).toBe('ada');
+    }
+  });
+
+  describe('a failure', () => {
+    it('of the store is named, with its cause', async () => {
+      const cause = new Error('connect ECONNREFUSED');
+      const store = new Proxy(new LocalVector(), {
+        get: (target, key) => (key === 'version' ? () => Promise.reject(cause) : Reflect.get(target, key, target)),
+      });
+      await expect(toolOver(store).execute({ queryText: 'x' })).rejects.toMatchObject({
+        code: 'GRAPH_QUERY_FAILED',
+        message: `The query of the graph over index '${indexName}' failed: connect ECONNREFUSED`,
+        cause,
+      });
+    });
+
+    it('of the embedding model is named, with its cause', async () => {
+      await using store = new LocalVector();
+      await fill(store, facts);
+      const cause = new Error('out of quota');
+      const failing = { ...model, embed: () => Promise.reject(cause) };
+      await expect(toolOver(store, { model: failing }).execute({ queryText: 'x' })).rejects.toMatchObject({
+        code: 'GRAPH_QUERY_FAILED',
+        cause,
+      });
+    });
+
+    it('is a missing store, a missing index, another dimension, and a bad filter', async () => {
+      await using store = new LocalVector();
+      await fill(store, facts);
+      const ask = (options: Partial<GraphRAGToolOptions>, requestContext = new RequestContext()) =>
+        createGraphRAGTool({ indexName, vectorStore: store, model, ...options }).execute(
+          { queryText: 'x' },
+          { requestContext },
+        );
+      await expect(
+        createGraphRAGTool({ indexName, model, vectorStoreName: 'pinecone' }).execute({ queryText: 'x' }),
+      ).rejects.toMatchObject({ code: 'VECTOR_STORE_MISSING' });
+      await expect(ask({ indexName: 'none' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+      await expect(ask({ graphOptions: { dimension: 1536 } })).rejects.toMatchObject({
+        code: 'VECTOR_DIMENSION_MISMATCH',
+        message: expect.stringContaining("graphOptions.dimension is 1536, but the index 'facts' has dimension 256"),
+      });
+      await expect(ask({}, new RequestContext([['filter', undefined]] as [string, unknown][]))).rejects.toMatchObject({
+        code: 'FILTER_INVALID',
+      });
+    });
+
+    it.each<[NonNullable<GraphRAGToolOptions['graphOptions']>]>([
+      [{ dimension: 0 }],
+      [{ threshold: 2 }],
+      [{ randomWalkSteps: Number.NaN }],
+      [{ restartProb: 0 }],
+      [{ maxNodes: -1 }],
+    ])('is a bad option: %j', async (graphOptions) => {
+      await using store = new LocalVector();
+      await fill(store, facts);
+      await expect(toolOver(store, { graphOptions }).execute({ queryText: 'x' })).rejects.toMatchObject({
+        code: 'GRAPH_INVALID',
+      });
+    });
+
+    it('is a mode of seeds that the store does not have', async () => {
+      const store = new LocalVector();
+      await fill(store, facts);
+      const plain = new Proxy(store, {
+        get(target, key) {
+          if (key === 'capabilities') return { modes: ['vector'] };
+          const value: unknown = Reflect.get(target, key, target);
+          if (key !== 'query') return typeof value === 'function' ? value.bind(target) : value;
+          return (params: { mode?: string }) =>
+            params.mode === 'vector'
+              ? target.query(params as never)
+              : Promise.reject(Object.assign(new Error('refused'), { code: 'VECTOR_QUERY_UNSUPPORTED' }));
+        },
+      });
+      expect((await toolOver(plain).execute({ queryText: 'Ada' })).graph.seeds).toBe('vector');
+      await expect(toolOver(plain, { seeds: 'hybrid' }).execute({ queryText: 'Ada' })).rejects.toMatchObject({
+        cause: { code: 'VECTOR_QUERY_UNSUPPORTED' },
+      });
+    });
+  });
+
+  describe('tenants and filters', () => {
+    const question = { queryText: 'Where works Ada Quill?' };
+    const inTenant = (tenant: string) => ({
+      requestContext: new RequestContext([['filter', { tenant }]] as [string, unknown][]),
+    });
+
+    it('keeps fifty tenants of one index apart, asked in any order, as if each had an index of its own', async () => {
+      await using store = new LocalVector();
+      const tenants = Array.from({ length: 50 }, (_, n) => `t${n}`);
+      const textsOf = (tenant: string): Record<string, string> =>
+        Object.fromEntries(
+          Object.entries(facts).map(([id, text]) => [
+            `${tenant}-${id}`,
+            text.replace('Lindqvist', `Lindqvist ${tenant.toUpperCase()}`),
+          ]),
+        );
+      for (const tenant of tenants) await fill(store, textsOf(tenant), { tenant });
+      const tool = toolOver(store, { seeds: 'vector' });
+      const answers = await Promise.all(
+        [...tenants, ...tenants.toReversed()].map((tenant) => tool.execute(question, inTenant(tenant))),
+      );
+      for (const [n, tenant] of tenants.entries()) {
+        await using own = new LocalVector();
+        await fill(own, textsOf(tenant), { tenant });
+        const expected = await toolOver(own, { seeds: 'vector' }).execute(question, inTenant(tenant));
+        expect(answers[n]).toEqual(expected);
+        expect(answers[99 - n]).toEqual(expected);
+        expect(idsOf(expected.sources)).toContain(`${tenant}-institute`);
+      }
+    });
+
+    it('gives a resolver one graph per store, not per tool', async () => {
+      const stores = new Map<string, LocalVector>();
+      for (const tenant of ['a', 'b']) {
+        const store = new LocalVector();
+        await fill(store, { [`${tenant}1`]: `The secret of ${tenant}.` });
+        stores.set(tenant, store);
+      }
+      const tool = createGraphRAGTool({
+        indexName,
+        model,
+        vectorStore: async ({ requestContext }) => stores.get(requestContext?.get('tenantId') as string) as LocalVector,
+      });
+      const ask = async (tenantId: string) =>
+        idsOf(
+          (
+            await tool.execute(
+              { queryText: 'secret' },
+              { requestContext: new RequestContext([['tenantId', tenantId]] as [string, unknown][]) },
+            )
+          ).sources,
+        );
+      expect(await ask('a')).toEqual(['a1']);
+      expect(await ask('b')).toEqual(['b1']);
+      expect(await ask('a')).toEqual(['a1']);
+    });
+
+    it('lets what the model filters out be neither a result nor a step', async () => {
+      await using store = new LocalVector();
+      await fill(store, facts, { open: true });
+      await store.updateVector({ indexName, id: 'institute', update: { metadata: { open: false } } });
+      const tool = toolOver(store, { seeds: 'keyword', enableFilter: true });
+      expect(idsOf((await tool.execute({ queryText: 'Quill' })).sources)).toEqual(['ada', 'institute', 'otto']);
+      expect(idsOf((await tool.execute({ queryText: 'Quill', filter: { open: true } })).sources)).toEqual(['ada']);
+      expect(idsOf((await tool.execute({ queryText: 'Quill', filter: '{"open": false}' })).sources)).toEqual([]);
+      await expect(tool.execute({ queryText: 'Quill', filter: { open: { $like: 1 } } })).rejects.toMatchObject({
+        code: 'FILTER_INVALID',
+      });
+    });
+
+    it('lets the model narrow what the application set, never widen it', async () => {
+      await using store = new LocalVector();
+      await fill(store, { mine: 'Ada Quill is here.' }, { tenant: 'a' });
+      await fill(store, { other: 'Ada Quill is there.' }, { tenant: 'b' });
+      const tool = toolOver(store, { enableFilter: true });
+      const ask = async (filter: object) =>
+        idsOf((await tool.execute({ queryText: 'Ada Quill', filter }, inTenant('a'))).sources);
+      expect(await ask({ $or: [{ tenant: 'b' }, { tenant: 'a' }] })).toEqual(['mine']);
+      expect(await ask({ tenant: 'b' })).toEqual([]);
+    });
+  });
+
+  describe('the graph of an index', () => {
+    let path: string;
+    beforeEach(async () => {
+      path = await mkdtemp(join(tmpdir(), 'quiver-graph-tool-'));
+    });
+    afterEach(() => rm(path, { recursive: true }));
+
+    const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
+
+    it('is made once for calls at the same time, of any tool', async () => {
+      const { store, calls } = watched(new LocalVector());
+      await fill(store, facts);
+      await Promise.all(
+        [1, 2, 3].flatMap(() => [toolOver(store), toolOver(store)]).map((tool) => tool.execute({ queryText: 'Ada' })),
+      );
+      expect(scans(calls)).toBe(1);
+      await toolOver(store).execute({ queryText: 'Otto' });
+      expect(scans(calls)).toBe(1);
+    });
+
+    it('follows what is added, changed and removed, as a graph that is made anew', async () => {
+      const { store, calls } = watched(new LocalVector());
+      await fill(store, facts);
+      const input = { queryText: 'Where works Ada Quill?', topK: 4 };
+      const ask = (of: VectorStore) => toolOver(of, { seeds: 'keyword' }).execute(input);
+      await ask(store);
+      await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' });
+      const added = await ask(store);
+      expect(idsOf(added.sources)).toContain('widow');
+      await store.deleteVector({ indexName, id: 'institute' });
+      const removed = await ask(store);
+      expect(idsOf(removed.sources)).not.toContain('otto');
+      await fill(store, { pastry: 'Ada Quill bakes croissants for Ines Faro.' });
+      const changed = await ask(store);
+      expect(scans(calls)).toBe(4);
+
+      await using fresh = new LocalVector();
+      const { institute: _, ...rest } = facts;
+      await fill(fresh, {
+        ...rest,
+        widow: 'Otto Lindqvist married Ines Faro.',
+        pastry: 'Ada Quill bakes croissants for Ines Faro.',
+      });
+      expect(changed).toEqual(await ask(fresh));
+    });
+
+    it('is kept beside an index in a folder, and not made again after that was closed', async () => {
+      await using first = new LocalVector({ path });
+      await fill(first, facts);
+      const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
+      expect((await readdir(path)).filter((file) => file.endsWith('.qvderived'))).toHaveLength(1);
+      await first.close();
+      const { store, calls } = watched(new LocalVector({ path }));
+      expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
+      expect(scans(calls)).toBe(0);
+    });
+
+    it('is made again where the kept one is damaged', async () => {
+      await using first = new LocalVector({ path });
+      await fill(first, facts);
+      const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
+      const file = (await readdir(path)).find((name) => name.endsWith('.qvderived'));
+      for (const content of ['', 'nonsense', '\u0004\u0000\u0000\u0000{}xx']) {
+        await writeFile(join(path, file as string), content);
+        await using store = new LocalVector({ path });
+        expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
+      }
+    });
+
+    it('is made, kept and described before the first question by buildGraph', async () => {
+      const { store, calls } = watched(new LocalVector({ path }));
+      await fill(store, facts);
+      const phases = new Set<string>();
+      const built = await buildGraph({ store, indexName, onProgress: ({ phase }) => phases.add(phase) });
+      expect(built).toEqual({ complete: true, nodes: 5, edges: expect.any(Number), recall: 1 });
+      expect([...phases]).toEqual(['read', 'connect']);
+      await toolOver(store).execute({ queryText: 'Ada' });
+      expect(scans(calls)).toBe(1);
+    });
+
+    it('ends for the caller that gives up, and goes on for the others', async () => {
+      const { store, before } = watched(new LocalVector());
+      await fill(store, facts);
+      let release: (() => void) | undefined;
+      const blocked = new Promise<void>((resolve) => (release = resolve));
+      before.scan = () => blocked;
+      const controller = new AbortController();
+      const gaveUp = toolOver(store).execute({ queryText: 'Ada' }, { abortSignal: controller.signal });
+      const patient = toolOver(store).execute({ queryText: 'Ada' });
+      const reason = new Error('enough');
+      setTimeout(() => controller.abort(reason));
+      await expect(gaveUp).rejects.toBe(reason);
+      release?.();
+      expect((await patient).graph.nodes).toBe(5);
+    });
+
+    it('is tried again after a failure', async () => {
+      const { store, before } = watched(new LocalVector());
+      await fill(store, facts);
+      before.scan = () => Promise.reject(new Error('lost connection'));
+      await expect(toolOver(store).execute({ queryText: 'Ada' })).rejects.toMatchObject({ code: 'GRAPH_QUERY_FAILED' });
+      delete before.scan;
+      expect((await toolOver(store).execute({ queryText: 'Ada' })).graph.complete).toBe(true);
+    });
+  });
+
+  describe('an index that is too large to be held', () => {
+    it('is explored from the seeds in a bounded number of queries, and the answer says so', async () => {
+      const { store, calls } = watched(new LocalVector());
+      const noise = Object.fromEntries(
+        Array.from({ length: 400 }, (_, n) => [`noise${n}`, `The market in town ${n} sells ${n * 7} apples.`]),
+      );
+      await fill(store, { ...facts, ...noise });
+      const tool = toolOver(store, { seeds: 'keyword', graphOptions: { maxNodes: 100 } });
+      const { sources, graph } = await tool.execute({ queryText: 'Where works Ada Quill?', topK: 3 });
+      expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
+      expect(graph.complete).toBe(false);
+      expect(graph.nodes).toBeLessThan(250);
+      expect(calls.filter((call) => call === 'query').length).toBeLessThanOrEqual(21);
+      expect(scans(calls)).toBe(0);
+      expect(await buildGraph({ store, indexName, graphOptions: { maxNodes: 100 } })).toMatchObject({
+        complete: false,
+        nodes: 0,
+      });
+    });
+
+    const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
+
+    it('stays within its filter', async () => {
+      await using store = new LocalVector();
+      await fill(store, facts, { open: true });
+      await store.updateVector({ indexName, id: 'institute', update: { metadata: { open: false } } });
+      const tool = toolOver(store, { seeds: 'keyword', enableFilter: true, graphOptions: { maxNodes: 0 } });
+      expect(idsOf((await tool.execute({ queryText: 'Quill' })).sources)).toContain('otto');
+      const { sources } = await tool.execute({ queryText: 'Quill', filter: { open: true } });
+      expect(idsOf(sources)).not.toContain('institute');
+    });
+
+    it('includes every index of a store that cannot tell the version of its data', async () => {
+      await using local = new LocalVector();
+      await fill(local, facts);
+      const store = new Proxy(local, {
+        get(target, key) {
+          if (key === 'version') return undefined;
+          const value: unknown = Reflect.get(target, key, target);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      });
+      const { sources, graph } = await toolOver(store, { seeds: 'keyword' }).execute({
+        queryText: 'Where works Ada Quill?',
+        topK: 3,
+      });
+      expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
+      expect(graph.complete).toBe(false);
+    });
+
+    it('finds nothing where nothing is', async () => {
+      await using store = new LocalVector();
+      await store.createIndex({ indexName, dimension: 256 });
+      for (const maxNodes of [0, 10]) {
+        const answer = await toolOver(store, { graphOptions: { maxNodes } }).execute({ queryText: 'Ada' });
+        expect(answer).toMatchObject({
+          relevantContext: '',
+          sources: [],
+          graph: { complete: true, nodes: 0, edges: 0 },
+        });
+      }
+    });
+  });
+});
