@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { countByWords } from './count-by-words.js';
 import { invalidOptions, parseOneOf, parseStrings, show, type RawOptions } from './option-values.js';
 import type { Measure } from './size-limit.js';
 
@@ -100,7 +101,8 @@ export async function createTokenCounter(options: ParsedTokenOptions): Promise<T
       ? all.filter((mark) => !allowed.includes(mark))
       : [...options.disallowedSpecial];
   // Marks are handled here: the tokenizer itself finds them only at the start of a text.
-  const countPlain: Measure = (text) => tokenizer.countTokens(text, { disallowedSpecial: new Set() });
+  const ordinary = { disallowedSpecial: new Set<string>() };
+  const countPlain = countByWords((text) => tokenizer.countTokens(text, ordinary));
   const marks = toPattern(allowed);
   return {
     count: marks
