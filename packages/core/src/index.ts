@@ -1,4 +1,5 @@
 export { isQuiverError, QuiverError, toErrorMessage, type QuiverErrorOptions } from './errors.js';
+export { escapeForLog } from './escape-for-log.js';
 export {
   createLogger,
   getDefaultLogger,

@@ -1,3 +1,5 @@
+import { escapeForLog } from './escape-for-log.js';
+
 /** Where Quiver reports what it cannot raise: a failing hook, a tool left out of a list, a lost connection. */
 export interface Logger {
   debug(message: string, details?: unknown): void;
@@ -28,7 +30,7 @@ export function createLogger({ level = 'warn', write = writeToStandardError }: L
     (messageLevel: Exclude<LogLevel, 'silent'>) =>
     (message: string, details?: unknown): void => {
       if (severity[messageLevel] >= severity[level])
-        write(`[quiver] ${messageLevel}: ${escapeControls(message)}`, details);
+        write(`[quiver] ${messageLevel}: ${escapeForLog(message)}`, details);
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
@@ -51,12 +53,4 @@ function writeToStandardError(line: string, details: unknown): void {
   if (details === undefined) console.error(line);
   // oxlint-disable-next-line no-console
   else console.error(line, details);
-}
-
-/** C0 and C1 controls, and the characters that reorder or hide text (bidirectional marks, zero-width). */
-// oxlint-disable-next-line no-control-regex
-const unsafe = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/g;
-
-function escapeControls(text: string): string {
-  return text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

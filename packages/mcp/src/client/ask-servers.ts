@@ -1,5 +1,4 @@
-import { getDefaultLogger, isQuiverError, toErrorMessage } from '@quiver/core';
-import { escapeControls } from './log-message.js';
+import { escapeForLog, getDefaultLogger, isQuiverError, toErrorMessage } from '@quiver/core';
 
 /** Why a server could not be asked, for programs. */
 export interface ServerErrorDetails {
@@ -59,8 +58,7 @@ export async function askServers<Server, Answer>({
 
 /** Logs why servers are missing from an answer. */
 export function logMissing(what: string, errors: Record<string, string>): void {
-  for (const reason of Object.values(errors))
-    getDefaultLogger().error(`${what} are missing. ${escapeControls(reason)}`);
+  for (const reason of Object.values(errors)) getDefaultLogger().error(`${what} are missing. ${escapeForLog(reason)}`);
 }
 
 function toDetails(error: unknown): ServerErrorDetails {

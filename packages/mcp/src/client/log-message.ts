@@ -1,3 +1,4 @@
+import { escapeForLog } from '@quiver/core';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../protocol/constants.js';
 
 /** The protocol's levels; `warn` means `warning`. */
@@ -24,7 +25,7 @@ export function createServerLog(serverName: string, handler: LogHandler | undefi
     try {
       handler({
         level,
-        message: `[${serverName}] ${escapeControls(message)}`,
+        message: `[${serverName}] ${escapeForLog(message)}`,
         timestamp: new Date(),
         serverName,
         ...(details !== undefined && { details }),
@@ -38,13 +39,4 @@ export function createServerLog(serverName: string, handler: LogHandler | undefi
 /** The protocol's name of a level. */
 export function toProtocolLevel(level: LoggingLevel): ProtocolLoggingLevel {
   return level === 'warn' ? 'warning' : level;
-}
-
-/** C0 and C1 controls, ANSI escapes among them, and characters that reorder or hide text. */
-// oxlint-disable-next-line no-control-regex
-const unsafe = /[\u0000-\u001F\u007F-\u009F\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/g;
-
-/** A server's text for logs and error messages: it cannot forge lines, move the cursor or hide parts of itself. */
-export function escapeControls(text: string): string {
-  return text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

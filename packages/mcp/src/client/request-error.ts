@@ -1,6 +1,5 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Transport } from '../protocol/client-types.js';
-import { escapeControls } from './log-message.js';
 import { signInRequired } from './sign-in-required.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
@@ -58,7 +57,7 @@ export async function explainRequestError({
   }
   return explained(
     'MCP_REQUEST_FAILED',
-    `MCP server '${serverName}' refused the request: ${escapeControls(toErrorMessage(error))}`,
+    `MCP server '${serverName}' refused the request: ${escapeForLog(toErrorMessage(error))}`,
   );
 }
 
@@ -88,8 +87,7 @@ export function statusOf(error: unknown): number | undefined {
 
 /** Why a connection failed: how the process ended and its last words, or what the network said. */
 export function reasonOf(error: unknown, transport: Transport | undefined): string {
-  if (!(transport instanceof StdioTransport) || transport.ending === undefined)
-    return escapeControls(withCauses(error));
+  if (!(transport instanceof StdioTransport) || transport.ending === undefined) return escapeForLog(withCauses(error));
   const tail = transport.stderrTail.trim().slice(-500);
   return `its process ${transport.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
 }

@@ -1,5 +1,4 @@
-import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
-import { escapeForLog } from './escape-for-log.js';
+import { escapeForLog, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import { errorCodes } from '../protocol/constants.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
 
