@@ -37,11 +37,13 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
   return vector;
 }
 
-export function requireTopK(topK: number): number {
-  const whole = Math.floor(topK);
-  if (!Number.isFinite(whole) || whole < 1)
-    throw invalidArgument(`topK must be a positive integer, not ${String(topK)}.`);
-  return whole;
+/** More in one answer is most likely a mistake; pages of all records are what `scan` is for. */
+const largestTopK = 1_000_000;
+
+/** How many records an answer may hold. @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireTopK(topK: number, what = 'topK'): number {
+  if (Number.isSafeInteger(topK) && topK >= 1 && topK <= largestTopK) return topK;
+  throw invalidArgument(`${what} must be an integer from 1 to ${largestTopK}, not ${String(topK)}.`);
 }
 
 /** A record ready to be stored: metadata as plain JSON, so that it is the same in memory and on disk. */

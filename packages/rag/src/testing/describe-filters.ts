@@ -47,7 +47,7 @@ export function describeFilters<Store extends VectorStore>(
       return records.filter((record) => evaluateFilter(parsed, record.metadata)).map(({ id }) => id);
     }
 
-    it('F01 F08 F09 F10 F17 F18 F20 find what the reference evaluator finds, or are refused by name', async () => {
+    it('F01 F02 F03 F05 F08 F09 F10 F17 F18 F20 find what the reference evaluator finds, or are refused by name', async () => {
       let answered = 0;
       await fc.assert(
         fc.asyncProperty(anyFilter, async (filter) => {
@@ -86,9 +86,13 @@ export function describeFilters<Store extends VectorStore>(
     }, 60_000);
 
     it.each([
+      ['F04 a pattern that could run for ever', { a: { $regex: '^(a+)+$' } }],
+      ['F04 a pattern without end', { a: { $regex: 'a'.repeat(100_000) } }],
       ['F06 an unknown operator', { a: { $like: 'x' } }],
       ['F11 __proto__', JSON.parse('{"__proto__":{"a":1}}') as VectorMetadata],
+      ['F12 a list of 50,000 values', { a: { $in: Array.from({ length: 50_000 }, (_, n) => n) } }],
       ['F15 NaN', { a: Number.NaN }],
+      ['F15 Infinity', { a: { $lt: Number.POSITIVE_INFINITY } }],
       ['F18 undefined', { a: undefined }],
     ])('refuse %s', async (_what, filter) => {
       await expect(store.scan({ indexName, filter })).rejects.toMatchObject({ code: 'FILTER_INVALID' });

@@ -200,7 +200,7 @@ export function describeVectorStore<Store extends VectorStore>(
       expect(await store.listIndexes()).toEqual(['plants']);
     });
 
-    it('names both numbers when a dimension does not fit, and stores nothing', async () => {
+    it('I05 names both numbers when a dimension does not fit, and stores nothing', async () => {
       await seed();
       const upsert = store.upsert({
         indexName,
@@ -223,8 +223,11 @@ export function describeVectorStore<Store extends VectorStore>(
     it.each([
       ['a missing index', { indexName: 'nowhere' }, 'VECTOR_INDEX_NOT_FOUND'],
       ['an index name that is a path', { indexName: '../secrets' }, 'VECTOR_ARGUMENT_INVALID'],
-      ['topK 0', { topK: 0 }, 'VECTOR_ARGUMENT_INVALID'],
-      ['topK NaN', { topK: Number.NaN }, 'VECTOR_ARGUMENT_INVALID'],
+      ['F14 topK 0', { topK: 0 }, 'VECTOR_ARGUMENT_INVALID'],
+      ['F14 topK -1', { topK: -1 }, 'VECTOR_ARGUMENT_INVALID'],
+      ['F14 topK 1.5', { topK: 1.5 }, 'VECTOR_ARGUMENT_INVALID'],
+      ['F14 topK NaN', { topK: Number.NaN }, 'VECTOR_ARGUMENT_INVALID'],
+      ['F14 topK 1e9', { topK: 1e9 }, 'VECTOR_ARGUMENT_INVALID'],
       ['a vector with NaN', { queryVector: [Number.NaN, 0, 0] }, 'VECTOR_ARGUMENT_INVALID'],
     ])('refuses %s', async (_what, params, code) => {
       await seed();
@@ -235,7 +238,7 @@ export function describeVectorStore<Store extends VectorStore>(
       ['fewer ids than vectors', { ids: ['a'] }],
       ['an empty id', { ids: ['a', ''] }],
       [
-        'infinite numbers',
+        'I06 infinite numbers',
         {
           vectors: [
             [1, 2, 3],

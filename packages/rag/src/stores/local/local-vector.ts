@@ -151,7 +151,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     ...params
   }: ScanParams): Promise<ScanPage> {
     const { index } = await this.#require(params);
-    const size = requireTopK(limit);
+    const size = requireTopK(limit, 'limit');
     const ids = index.select(filter, cursor);
     const page = ids.slice(0, size);
     const last = page.at(-1);

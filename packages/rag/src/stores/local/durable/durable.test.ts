@@ -137,7 +137,7 @@ describe('LocalVector in a folder', () => {
     await using writer = new LocalVector({ path });
     await using reader = new LocalVector({ path });
     await writer.createIndex({ indexName, dimension: 2 });
-    const versions = new Set<string>();
+    const versions = new Set<string | undefined>();
     const sizes: number[] = [];
     const ids = Array.from({ length: 100 }, (_, n) => String(n));
     for (let round = 0; round < 15; round += 1) {
