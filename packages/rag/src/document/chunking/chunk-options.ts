@@ -98,7 +98,7 @@ export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
 
 export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'json';
-  /** Accepted from older code: chunks are always filled as far as `maxSize` allows. */
+  /** Chunks smaller than this are joined with their neighbours if both fit, as all chunks are. At most `maxSize`. */
   minSize?: number;
   /** Writes characters beyond ASCII as `\uXXXX`. Default `false`. */
   ensureAscii?: boolean;

@@ -87,6 +87,17 @@ describe('json chunks', () => {
       text: expect.stringContaining('deep') as string,
     });
   });
+
+  test('are never smaller than needed, so a smallest size changes nothing; it must be one', async () => {
+    const document = MDocument.fromJSON('{"a":1,"b":"a long string of its own, that has to be divided","c":2,"d":3}');
+    const chunks = await document.chunk({ strategy: 'json', maxSize: 20 });
+    expect(chunks.map(({ text }) => text).at(-1)).toBe('{"c":2,"d":3}');
+    expect(await document.chunk({ strategy: 'json', maxSize: 20, minSize: 15 })).toEqual(chunks);
+    for (const minSize of [21, -1, 0.5])
+      await expect(document.chunk({ strategy: 'json', maxSize: 20, minSize })).rejects.toMatchObject({
+        code: 'CHUNK_OPTIONS_INVALID',
+      });
+  });
 });
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });

@@ -120,9 +120,7 @@ export function parseSentenceOptions(options: RawOptions): SentenceOptions {
   const common = parseCommon(options, { strategy: 'sentence', own, overlap: 0 });
   const targetSize = parseWholeNumber('targetSize', options['targetSize'] ?? Math.ceil(common.maxSize * 0.8), 1);
   const minSize = parseWholeNumber('minSize', options['minSize'] ?? 0, 0);
-  for (const [name, value] of Object.entries({ targetSize, minSize })) {
-    if (value > common.maxSize) throw invalidOptions(`${name} (${value}) must not exceed maxSize (${common.maxSize}).`);
-  }
+  requireUpTo(common.maxSize, { targetSize, minSize });
   const enders = options['sentenceEnders'];
   return {
     ...common,
@@ -181,7 +179,7 @@ export function parseJsonOptions(options: RawOptions): JsonOptions {
     own: ['minSize', 'ensureAscii', 'convertLists'],
     overlap: 0,
   });
-  if (options['minSize'] !== undefined) parseWholeNumber('minSize', options['minSize'], 0);
+  requireUpTo(common.maxSize, { minSize: parseWholeNumber('minSize', options['minSize'] ?? 0, 0) });
   return {
     ...common,
     ensureAscii: parseBoolean(options, 'ensureAscii', false),
@@ -191,6 +189,12 @@ export function parseJsonOptions(options: RawOptions): JsonOptions {
 
 export function parseLatexOptions(options: RawOptions): PackOptions {
   return parseCommon(options, { strategy: 'latex' });
+}
+
+function requireUpTo(maxSize: number, sizes: Readonly<Record<string, number>>): void {
+  for (const [name, size] of Object.entries(sizes)) {
+    if (size > maxSize) throw invalidOptions(`${name} (${size}) must not exceed maxSize (${maxSize}).`);
+  }
 }
 
 function parseSeparators(options: RawOptions, value: unknown): readonly Separator[] {
