@@ -1,4 +1,4 @@
-import { createLexicalEmbedder } from '@quiver/rag';
+import { createGraphRAGTool, createLexicalEmbedder } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 
 const indexName = 'documents';
@@ -10,12 +10,17 @@ export async function createSystems({ documents }) {
   await store.createIndex({ indexName, dimension: embedder.dimension });
   const texts = documents.map(({ text }) => text);
   const vectors = await embedder.embed(texts);
-  await store.upsert({ indexName, ids: documents.map(({ id }) => id), vectors, documents: texts });
+  const metadata = documents.map(({ title }) => ({ title }));
+  await store.upsert({ indexName, ids: documents.map(({ id }) => id), vectors, documents: texts, metadata });
 
   const search = (params) => async (queryText) => {
     const [queryVector] = await embedder.embed([queryText], { purpose: 'query' });
     const matches = await store.query({ indexName, queryVector, queryText, topK: 10, ...params });
     return matches.map(({ id }) => id);
+  };
+  const explore = (seeds) => {
+    const tool = createGraphRAGTool({ vectorStore: store, indexName, model: embedder, seeds });
+    return async (queryText) => (await tool.execute({ queryText, topK: 10 })).sources.map(({ id }) => id);
   };
   const { hybridWeight } = embedder;
   return [
@@ -26,5 +31,8 @@ export async function createSystems({ documents }) {
       rank: search({ mode: 'hybrid', fusion: { vector: hybridWeight } }),
     },
     { name: 'hybrid, equal weights', rank: search({ mode: 'hybrid' }) },
+    { name: 'graph from keyword seeds', rank: explore('keyword') },
+    { name: 'graph from vector seeds', rank: explore('vector') },
+    { name: 'graph from hybrid seeds (default)', rank: explore('hybrid') },
   ];
 }

@@ -5,6 +5,11 @@ import {
   type DocumentChunkerTool,
   type DocumentChunkerToolOptions,
 } from '../tools/document-chunker-tool.js';
+import {
+  createGraphRAGTool as createGraph,
+  type GraphRAGTool,
+  type GraphRAGToolOptions,
+} from '../tools/graph-rag-tool.js';
 import type { VectorQueryToolOptions } from '../tools/query-settings.js';
 import {
   createVectorQueryTool as createQuery,
@@ -21,6 +26,11 @@ export type V0RagTool<Wrapped extends { execute: (...args: never[]) => unknown }
 /** `createVectorQueryTool` of `@quiver/rag`, whose tools also take calls of the older generation. */
 export function createVectorQueryTool(options: VectorQueryToolOptions): V0RagTool<VectorQueryTool, VectorQueryInput> {
   return withV0Calls(createQuery(options));
+}
+
+/** `createGraphRAGTool` of `@quiver/rag`, whose tools also take calls of the older generation. */
+export function createGraphRAGTool(options: GraphRAGToolOptions): V0RagTool<GraphRAGTool, VectorQueryInput> {
+  return withV0Calls(createGraph(options));
 }
 
 /** `createDocumentChunkerTool` of `@quiver/rag`, whose tools also take calls of the older generation. */

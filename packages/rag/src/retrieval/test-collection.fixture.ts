@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** Documents, questions, and which documents answer them. */
 export interface TestCollection {
   readonly name: string;
-  readonly documents: readonly { readonly id: string; readonly text: string }[];
+  readonly documents: readonly { readonly id: string; readonly title: string; readonly text: string }[];
   readonly questions: readonly { readonly id: string; readonly text: string }[];
   /** By question: how good each relevant document is. */
   readonly gains: ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -35,7 +35,7 @@ export function readTestCollections(folder: string | undefined): TestCollection[
     return {
       name,
       documents: readLines<{ id: string; title: string; text: string }>(folder, name, 'docs').map(
-        ({ id, title, text }) => ({ id, text: `${title} ${text}` }),
+        ({ id, title, text }) => ({ id, title, text: `${title} ${text}` }),
       ),
       questions: readLines<{ id: string; text: string }>(folder, name, 'queries'),
       gains,
