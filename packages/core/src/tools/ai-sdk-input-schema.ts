@@ -15,12 +15,63 @@ export interface AiSdkInputSchemaOptions {
 }
 
 /**
- * Lets the AI SDK use any schema: an object that inherits everything from the user's schema and adds what the AI SDK looks for.
+ * Lets the AI SDK use any schema: an object that has everything of the user's schema and adds what the AI SDK looks for.
  *
  * AI SDK 5 rejects Standard Schemas other than zod, and 6 and 7 those without JSON Schema support; with these marks all three
  * take the schema as one of their own. The user's schema stays reachable as `~source`.
  */
-export function toAiSdkInputSchema({ toolId, schema, onParsed }: AiSdkInputSchemaOptions): JsonSchema {
+export function toAiSdkInputSchema(options: AiSdkInputSchemaOptions): JsonSchema {
+  const { schema } = options;
+  const marked = isPlainStandardSchema(schema) ? new MarkedStandardSchema(options, schema) : inherit(options);
+  return marked as JsonSchema;
+}
+
+interface StandardSchema {
+  readonly '~standard': unknown;
+}
+
+/** Whether nothing would be inherited but `~standard`, as with the schemas of remote tools. */
+function isPlainStandardSchema(schema: object): schema is StandardSchema {
+  if (Object.getPrototypeOf(schema) !== Object.prototype) return false;
+  const keys = Reflect.ownKeys(schema);
+  return keys.length === 1 && keys[0] === '~standard';
+}
+
+/** All schemas of this kind share one shape: thousands of tools cost a third of what they would by inheriting. */
+class MarkedStandardSchema {
+  declare readonly [schemaMark]: true;
+  declare readonly [validatorMark]: true;
+  readonly '~standard': unknown;
+  // Not `#private`: a proxy must be able to read them.
+  private readonly options: AiSdkInputSchemaOptions;
+  private described: JsonSchema | undefined;
+
+  static {
+    Object.defineProperty(this.prototype, schemaMark, { value: true });
+    Object.defineProperty(this.prototype, validatorMark, { value: true });
+  }
+
+  constructor(options: AiSdkInputSchemaOptions, schema: StandardSchema) {
+    this.options = options;
+    this['~standard'] = schema['~standard'];
+  }
+
+  get '~source'(): Schema {
+    return this.options.schema;
+  }
+
+  get jsonSchema(): JsonSchema {
+    const { toolId, schema } = this.options;
+    return (this.described ??= describeOrWarn(toolId, schema));
+  }
+
+  validate(value: unknown): Promise<AiSdkValidation> {
+    return validateForAiSdk(this.options, value);
+  }
+}
+
+function inherit(options: AiSdkInputSchemaOptions): object {
+  const { toolId, schema } = options;
   let described: JsonSchema | undefined;
   return Object.create(schema, {
     [schemaMark]: { value: true },
@@ -30,18 +81,23 @@ export function toAiSdkInputSchema({ toolId, schema, onParsed }: AiSdkInputSchem
       enumerable: true,
       get: () => (described ??= describeOrWarn(toolId, schema)),
     },
-    validate: {
-      value: async (value: unknown) => {
-        const result = await validateInput(schema, value);
-        if (!result.ok) {
-          const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
-          return { success: false, error: new TypeError(reasons.join('\n')) };
-        }
-        onParsed(result.value);
-        return { success: true, value: result.value };
-      },
-    },
-  }) as JsonSchema;
+    validate: { value: (value: unknown) => validateForAiSdk(options, value) },
+  }) as object;
+}
+
+type AiSdkValidation = { success: true; value: unknown } | { success: false; error: Error };
+
+async function validateForAiSdk(
+  { schema, onParsed }: AiSdkInputSchemaOptions,
+  value: unknown,
+): Promise<AiSdkValidation> {
+  const result = await validateInput(schema, value);
+  if (!result.ok) {
+    const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
+    return { success: false, error: new TypeError(reasons.join('\n')) };
+  }
+  onParsed(result.value);
+  return { success: true, value: result.value };
 }
 
 /** One tool whose schema cannot be described must not take the whole set of tools with it. */

@@ -113,8 +113,10 @@ const toolList: ListOf<ProtocolTool> = {
       },
       options,
     ),
-  items: (result, { schemas }) =>
-    (result as unknown as { tools: ProtocolTool[] }).tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) })),
+  items: (result, { schemas }) => {
+    const { tools } = result as unknown as { tools: ProtocolTool[] };
+    return schemas.size === 0 ? tools : tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) }));
+  },
 };
 
 const resourceList: ListOf<Resource> = {
@@ -164,7 +166,8 @@ function fetchList<Item>(
         if ((error as { code?: unknown }).code !== errorCodes.methodNotFound) throw error;
         return { items: [], keepFor: silentServerLifetime };
       }
-      const list = items(result, connected).slice(0, maxItems);
+      const all = items(result, connected);
+      const list = all.length > maxItems ? all.slice(0, maxItems) : all;
       if (!mayCache) return { items: list, keepFor: 0 };
       const tells = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
       if (connected.changes) {

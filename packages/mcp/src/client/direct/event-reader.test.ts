@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { array, assert, nat, property, record, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { createEventReader, toEventText, type StreamEvent } from './event-reader.js';
 
@@ -18,16 +18,16 @@ test('an event that the stream breaks off in is dropped, as are unknown fields a
   expect(read('id: a\0b\nretry: soon\nother: 1\n\ndata: 1\n\ndata: 2\n')).toEqual([{ data: '1' }]);
 });
 
-const line = fc.string().map((text) => text.replaceAll(/[\r\n\0]/g, ''));
-const event = fc.record({
+const line = string().map((text) => text.replaceAll(/[\r\n\0]/g, ''));
+const event = record({
   event: line,
   id: line,
-  data: fc.array(line, { minLength: 1 }).map((lines) => lines.join('\n')),
+  data: array(line, { minLength: 1 }).map((lines) => lines.join('\n')),
 });
 
 test('what was written is read again, wherever the text is cut', () => {
-  fc.assert(
-    fc.property(fc.array(event), fc.array(fc.nat()), (events, cuts) => {
+  assert(
+    property(array(event), array(nat()), (events, cuts) => {
       const text = events.map(toEventText).join('');
       const at = [0, ...cuts.map((cut) => cut % (text.length + 1)), text.length].toSorted((a, b) => a - b);
       expect(read(...at.slice(1).map((end, index) => text.slice(at[index], end)))).toEqual(events);
