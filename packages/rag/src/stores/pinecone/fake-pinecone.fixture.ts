@@ -23,6 +23,10 @@ export class FakePinecone {
   readonly requests: { path: string; body: string }[] = [];
   /** Milliseconds until a written record is found. */
   delay = 0;
+  /** Milliseconds until a request is answered. */
+  latency = 0;
+  /** Requests that wait for their answer; a client that hangs up waits no longer. */
+  waiting = 0;
   #server: Server | undefined;
   #indexes = new Map<string, FakeIndex>();
 
@@ -32,9 +36,18 @@ export class FakePinecone {
       request.setEncoding('utf8').on('data', (part: string) => (body += part));
       request.on('end', () => {
         this.requests.push({ path: request.url ?? '', body });
-        const [status, answer] = this.#answer(request, body);
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(answer));
+        const reply = (): void => {
+          const [status, answer] = this.#answer(request, body);
+          response.writeHead(status, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(answer));
+        };
+        if (this.latency === 0) return reply();
+        this.waiting += 1;
+        const timer = setTimeout(reply, this.latency);
+        response.on('close', () => {
+          this.waiting -= 1;
+          clearTimeout(timer);
+        });
       });
     });
     await new Promise<void>((resolve) => void this.#server?.listen(0, '127.0.0.1', resolve));
@@ -157,7 +170,8 @@ function failure(status: number, message: string): [number, unknown] {
 
 function limitsOf(index: FakeIndex, vectors: FakeRecord[], bytes: number): string | undefined {
   if (vectors.length > 1000 || bytes > 2_097_152) return 'request too large';
-  for (const { values, metadata = {} } of vectors) {
+  for (const { values, sparseValues, metadata = {} } of vectors) {
+    if (sparseValues && index.metric !== 'dotproduct') return 'sparse values';
     if (values.length !== index.dimension || values.every((value) => value === 0)) return 'values';
     if (Buffer.byteLength(JSON.stringify(metadata)) > 40_960) return 'metadata size';
     for (const value of Object.values(metadata) as unknown[]) {

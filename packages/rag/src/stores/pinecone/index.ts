@@ -5,3 +5,4 @@ export {
   type PineconeUpsertParams,
   type PineconeVectorConfig,
 } from './pinecone-vector.js';
+export { createLexicalSparseEncoder, type LexicalSparseEncoderOptions, type SparseEncoder } from './sparse-encoder.js';

@@ -51,15 +51,24 @@ export interface PineconeConnectionOptions {
   controllerHostUrl?: string;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` with neither a client nor a key; `VECTOR_CLIENT_MISSING` without the SDK */
-export async function openPinecone({ client, ...options }: PineconeConnectionOptions): Promise<PineconeLikeClient> {
+/**
+ * @param signal - ends the requests of a client of the store's own; not those of one that was given
+ * @throws `VECTOR_ARGUMENT_INVALID` with neither a client nor a key; `VECTOR_CLIENT_MISSING` without the SDK
+ */
+export async function openPinecone(
+  { client, apiKey, controllerHostUrl }: PineconeConnectionOptions,
+  signal?: AbortSignal,
+): Promise<PineconeLikeClient> {
   if (client) return client;
-  const { apiKey } = options;
   if (!apiKey) throw invalidArgument('PineconeVector needs a client or an apiKey.');
   const { Pinecone } = await import('@pinecone-database/pinecone').catch((error: unknown) => {
     throw new QuiverError('VECTOR_CLIENT_MISSING', 'Pinecone needs its SDK: npm install @pinecone-database/pinecone', {
       cause: error,
     });
   });
-  return new Pinecone({ ...options, apiKey });
+  return new Pinecone({
+    apiKey,
+    ...(controllerHostUrl !== undefined && { controllerHostUrl }),
+    ...(signal && { fetchApi: (input, init) => fetch(input, { ...init, signal }) }),
+  });
 }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeFilters } from '../../testing/describe-filters.js';
+import { describeSearchModes } from '../../testing/describe-search-modes.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
 import { FakePinecone } from './fake-pinecone.fixture.js';
-import { PineconeVector, type PineconeVectorConfig } from './index.js';
+import { createLexicalSparseEncoder, PineconeVector, type PineconeVectorConfig } from './index.js';
 
 const services: FakePinecone[] = [];
 afterAll(() => services.forEach((service) => service.close()));
@@ -16,6 +17,44 @@ async function open(config: PineconeVectorConfig = {}): Promise<PineconeVector &
 
 describeVectorStore('PineconeVector', open, async () => {});
 describeFilters('PineconeVector', open, async () => {});
+
+/** Only indexes of this metric take the weights of words. */
+async function openWithWords(): Promise<PineconeVector> {
+  const store = await open({ sparseEncoder: createLexicalSparseEncoder() });
+  const createIndex = store.createIndex.bind(store);
+  return Object.assign(store, {
+    createIndex: (params: Parameters<typeof createIndex>[0]) => createIndex({ metric: 'dotproduct', ...params }),
+  });
+}
+describeSearchModes('PineconeVector with a sparse encoder', openWithWords, async () => {});
+
+describe('PineconeVector with a sparse encoder', () => {
+  it('refuses an index whose metric takes no weights of words', async () => {
+    const store = await open({ sparseEncoder: createLexicalSparseEncoder() });
+    const refused = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining("'dotproduct'") };
+    await expect(store.createIndex({ indexName: 'words', dimension: 2 })).rejects.toMatchObject(refused);
+  });
+
+  it('takes an encoder of the application', async () => {
+    const encode = (text: string): { indices: number[]; values: number[] } => ({ indices: [text.length], values: [1] });
+    const store = await open({ sparseEncoder: { encodeDocument: encode, encodeQuery: encode } });
+    const indexName = 'lengths';
+    await store.createIndex({ indexName, dimension: 1, metric: 'dotproduct' });
+    await store.upsert({ indexName, ids: ['a', 'b'], vectors: [[1], [1]], documents: ['four', 'three'] });
+    const found = await store.query({ indexName, mode: 'keyword', queryText: 'nine' });
+    expect(found).toMatchObject([{ id: 'a', score: 1 }]);
+  });
+
+  it('weighs words as BM25 does, without rarity', () => {
+    const { encodeDocument, encodeQuery } = createLexicalSparseEncoder({ averageLength: 4 });
+    const [once, twice] = ['red cat', 'red red'].map((text) => encodeDocument(text));
+    expect(once?.values.map((value) => value.toFixed(4))).toEqual(['0.5714', '0.5714']);
+    expect(twice?.values.map((value) => value.toFixed(4))).toEqual(['0.7273']);
+    expect(encodeQuery('Red, red; cats')?.values).toEqual([2, 1]);
+    expect(encodeQuery('Red, red; cats')?.indices).toEqual(once?.indices);
+    expect(encodeDocument('of the')).toBeUndefined();
+  });
+});
 
 describe('PineconeVector', () => {
   const indexName = 'things';
@@ -105,6 +144,18 @@ describe('PineconeVector', () => {
     await expect(slow.waitUntilIndexed({ indexName, ids: ['never'], timeout: 150 })).rejects.toMatchObject({
       code: 'VECTOR_NOT_INDEXED',
     });
+  });
+
+  it('I10 ends the request when the signal fires', async () => {
+    const slow = await open();
+    await slow.createIndex({ indexName, dimension: 1 });
+    const controller = new AbortController();
+    slow.service.latency = 60_000;
+    const query = slow.query({ indexName, queryVector: [1], signal: controller.signal });
+    await expect.poll(() => slow.service.waiting).toBe(1);
+    controller.abort(new Error('enough'));
+    await expect(query).rejects.toThrow('enough');
+    await expect.poll(() => slow.service.waiting).toBe(0);
   });
 
   it('says that it has no key, and that the service is down', async () => {

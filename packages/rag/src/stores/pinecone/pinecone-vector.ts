@@ -1,45 +1,52 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import { evaluateFilter, parseFilter, type Filter } from '../../filter/index.js';
-import {
-  checkUpsert,
-  indexNotFound,
-  invalidArgument,
-  requireTopK,
-  toPlainMetadata,
-  toVector,
-} from '../../store/check-arguments.js';
+import { QuiverError } from '@quiver/core';
+import { checkUpsert, indexNotFound, invalidArgument, requireTopK, toVector } from '../../store/check-arguments.js';
 import { requireIndexShape, requireSameShape, type IndexShape } from '../../store/index-options.js';
-import type { VectorSearch } from '../../store/parse-search.js';
+import { nearestMatching } from '../../store/nearest-matching.js';
+import type { HybridSearch, KeywordSearch, VectorSearch } from '../../store/parse-search.js';
+import { recordText } from '../../store/record-text.js';
+import { recordUpdate } from '../../store/record-update.js';
 import { requireFilter } from '../../store/require-filter.js';
-import { runSearch } from '../../store/run-search.js';
-import { toScore } from '../../store/score.js';
+import { fuseSearches, runSearch } from '../../store/run-search.js';
+import { toStoreFailure } from '../../store/store-failure.js';
+import { toFilter } from '../../store/to-filter.js';
+import { untilAborted } from '../../store/until-aborted.js';
 import type {
+  Cancellable,
   CreateIndexParams,
   DeleteVectorsParams,
   GetParams,
   IndexDescription,
+  IndexParams,
   QueryParams,
   ScanPage,
   ScanParams,
   UpdateVectorParams,
   UpsertParams,
-  VectorFilter,
   VectorMatch,
-  VectorMetric,
   VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { filterToPinecone } from './filter-to-pinecone.js';
+import { findNearest } from './find-nearest.js';
 import {
   openPinecone,
   type PineconeConnectionOptions,
   type PineconeLikeClient,
   type PineconeLikeIndex,
-  type PineconeRecord,
   type SparseVector,
 } from './pinecone-client.js';
-import { bytesOf, fromPineconeRecord, toPineconeRecord } from './pinecone-record.js';
+import {
+  deleteRecords,
+  findShape,
+  isNotFound,
+  readByIds,
+  readPage,
+  requirePineconeName,
+  selectIds,
+  writeRecords,
+} from './pinecone-index.js';
+import { fromPineconeRecord, toPineconeRecord } from './pinecone-record.js';
+import type { SparseEncoder } from './sparse-encoder.js';
 
 export interface PineconeVectorConfig extends PineconeConnectionOptions {
   /** For your own records. */
@@ -50,6 +57,11 @@ export interface PineconeVectorConfig extends PineconeConnectionOptions {
   region?: string;
   /** The part of each index that is used, for example a tenant's. Default: Pinecone's default namespace. */
   namespace?: string;
+  /**
+   * Stores the weights of words beside each vector, which keyword and hybrid search need: `createLexicalSparseEncoder()`, or one of
+   * yours. Its indexes have the metric `dotproduct`; no other takes such weights.
+   */
+  sparseEncoder?: SparseEncoder;
 }
 
 interface InNamespace {
@@ -60,25 +72,20 @@ interface InNamespace {
 export type PineconeQueryParams = QueryParams & InNamespace & { sparseVector?: SparseVector };
 export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?: readonly SparseVector[] };
 
-const longestIndexName = 45;
-const idsPerCall = 100;
-const recordsPerUpsert = 1000;
-const bytesPerUpsert = 2_000_000;
-const largestTopK = 10_000;
-/** Fetched beyond what is wanted, so that equal scores at the end can be put in order. */
-const reserve = 16;
-
 interface OpenIndex extends IndexShape {
   readonly index: PineconeLikeIndex;
   readonly namespace: string;
 }
+
+type InIndex = IndexParams & InNamespace;
 
 /**
  * A vector store in Pinecone.
  *
  * What was written is found after some seconds: `waitUntilIndexed` waits for it. Metadata of any shape is kept, within 40 KB with
  * the document; Pinecone narrows the search by the parts it understands, and every filter is evaluated in full on what it
- * returns. An `upsert` above 1,000 records or 2 MB is several requests, and not one transaction.
+ * returns. An `upsert` above 1,000 records or 2 MB is several requests, and not one transaction. With a `sparseEncoder`, records are
+ * also found by words.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; `FILTER_NOT_SUPPORTED` when a filter leaves too few of the 10,000 nearest records to answer;
@@ -89,7 +96,7 @@ interface OpenIndex extends IndexShape {
  */
 export class PineconeVector implements VectorStore {
   readonly databaseConfigKey = 'pinecone';
-  readonly capabilities: VectorStoreCapabilities<'vector'> = { modes: ['vector'] };
+  readonly capabilities: VectorStoreCapabilities;
   readonly id: string;
   readonly #config: PineconeVectorConfig;
   #client: Promise<PineconeLikeClient> | undefined;
@@ -97,12 +104,16 @@ export class PineconeVector implements VectorStore {
   constructor(config: PineconeVectorConfig) {
     this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
+    this.capabilities = config.sparseEncoder
+      ? { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'native' }
+      : { modes: ['vector'] };
   }
 
-  async createIndex({ indexName, dimension, metric = 'cosine' }: CreateIndexParams): Promise<void> {
+  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
     requirePineconeName(indexName);
     requireIndexShape({ dimension, metric });
-    await this.#run(`creating the index '${indexName}'`, async (client) => {
+    this.#requireSparseMetric(indexName, metric);
+    await this.#run(`creating the index '${indexName}'`, signal, async (client) => {
       const { cloud = 'aws', region = 'us-east-1' } = this.#config;
       const spec = { serverless: { cloud, region } };
       try {
@@ -117,16 +128,17 @@ export class PineconeVector implements VectorStore {
   }
 
   async upsert(params: PineconeUpsertParams): Promise<string[]> {
-    return this.#use(params, async ({ index, dimension }) => {
+    return this.#use(params, async ({ index, dimension, metric }) => {
       const { ids, records } = checkUpsert(params, dimension);
       const { sparseVectors } = params;
       if (sparseVectors && sparseVectors.length !== params.vectors.length)
         throw invalidArgument('upsert needs one sparse vector for each vector.');
+      this.#requireSparseMetric(params.indexName, metric);
       const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
       // All are checked before the first is sent.
-      await write(
+      await writeRecords(
         index,
-        records.map((record) => toPineconeRecord(record, sparse.get(record.id))),
+        records.map((record) => toPineconeRecord(record, sparse.get(record.id) ?? this.#encode(record))),
       );
       return ids;
     });
@@ -134,46 +146,37 @@ export class PineconeVector implements VectorStore {
 
   async query(params: PineconeQueryParams): Promise<VectorMatch[]> {
     return runSearch(params, { name: 'PineconeVector', capabilities: this.capabilities }, (search) =>
-      this.#nearest(params, search),
+      this.#use(params, (open) => this.#find(params, open, search)),
     );
   }
 
-  async #nearest(
+  async #find(
     params: PineconeQueryParams,
-    { queryVector, limit: wanted, includeVector }: VectorSearch,
+    open: OpenIndex,
+    search: VectorSearch | KeywordSearch | HybridSearch,
   ): Promise<VectorMatch[]> {
-    const { sparseVector } = params;
-    if (wanted > largestTopK) throw invalidArgument(`Pinecone returns at most ${largestTopK} records, not ${wanted}.`);
+    const { limit, includeVector } = search;
+    const { index, dimension, metric } = open;
     const filter = toFilter(params.filter);
-    return this.#use(params, async ({ index, dimension, metric }) => {
-      const vector = toVector(queryVector, dimension, 'The query vector');
-      const native = filter && filterToPinecone(filter);
-      for (let fetched = (filter ? wanted * 4 : wanted) + reserve; ; fetched *= 4) {
-        const limit = Math.min(fetched, largestTopK);
-        const { matches = [] } = await index.query({
-          vector: [...vector],
-          topK: limit,
-          includeMetadata: true,
-          includeValues: includeVector,
-          ...(sparseVector && { sparseVector }),
-          ...(native && { filter: native }),
-        });
-        const found = matches.map((match) => ({
-          similarity: toSimilarity(metric, match.score ?? 0),
-          record: fromPineconeRecord(match, includeVector),
-        }));
-        const last = found.at(-1);
-        const matching = found
-          .filter(({ record }) => !filter || evaluateFilter(filter, record.metadata))
-          .toSorted((a, b) => b.similarity - a.similarity || (a.record.id < b.record.id ? -1 : 1));
-        const worst = matching[wanted - 1];
-        const isComplete = found.length < limit || (worst && last && last.similarity < worst.similarity);
-        if (!isComplete && limit < largestTopK) continue;
-        if (!isComplete && !worst) throw tooNarrow(matching.length, wanted);
-        return matching
-          .slice(0, wanted)
-          .map(({ similarity, record }) => ({ ...record, score: toScore(metric, similarity) }));
-      }
+    const common = { index, metric, filter, limit, includeVector };
+    if (search.mode === 'vector') {
+      const vector = toVector(search.queryVector, dimension, 'The query vector');
+      return nearestMatching(findNearest({ ...common, vector, sparseVector: params.sparseVector }));
+    }
+    this.#requireSparseMetric(params.indexName, metric);
+    if (search.mode === 'hybrid') {
+      toVector(search.queryVector, dimension, 'The query vector');
+      return fuseSearches(search, (part) => this.#find(params, open, part));
+    }
+    const sparseVector = this.#config.sparseEncoder?.encodeQuery(search.queryText);
+    if (!sparseVector) return [];
+    // Vectors of zeros leave the words alone to decide.
+    const vector = new Float32Array(dimension);
+    const largest = sparseVector.values.reduce((sum, value) => sum + value, 0);
+    return nearestMatching({
+      ...findNearest({ ...common, vector, sparseVector }),
+      isFound: (similarity) => similarity > 0,
+      toScore: (similarity) => Math.min(1, similarity / largest),
     });
   }
 
@@ -183,30 +186,23 @@ export class PineconeVector implements VectorStore {
     );
   }
 
-  async updateVector({ indexName, id, filter, update, ...rest }: UpdateVectorParams & InNamespace): Promise<void> {
-    await this.#use({ indexName, ...rest }, async ({ index, dimension }) => {
-      const vector = update.vector && toVector(update.vector, dimension, 'The new vector');
+  async updateVector({ id, filter, update, ...params }: UpdateVectorParams & InNamespace): Promise<void> {
+    await this.#use(params, async ({ index, dimension }) => {
+      const toUpdated = recordUpdate(update, dimension);
       const ids = id === undefined ? await selectIds(index, toFilter(requireFilter(filter))) : [id];
       const records = await readByIds(index, ids);
       if (id !== undefined && records.length === 0)
-        throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
+        throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
       const updated = records.map((stored) => {
-        const record = fromPineconeRecord(stored, true);
-        return toPineconeRecord(
-          {
-            ...record,
-            vector: vector ?? Float32Array.from(record.vector ?? []),
-            metadata: update.metadata ? toPlainMetadata(update.metadata, record.id) : record.metadata,
-            ...(update.document !== undefined && { document: update.document }),
-          },
-          stored.sparseValues?.indices?.length ? stored.sparseValues : undefined,
-        );
+        const record = toUpdated(fromPineconeRecord(stored, true));
+        const kept = stored.sparseValues?.indices?.length ? stored.sparseValues : undefined;
+        return toPineconeRecord(record, this.#config.sparseEncoder ? this.#encode(record) : kept);
       });
-      await write(index, updated);
+      await writeRecords(index, updated);
     });
   }
 
-  async deleteVector({ id, ...params }: { indexName: string; id: string } & InNamespace): Promise<void> {
+  async deleteVector({ id, ...params }: InIndex & { id: string }): Promise<void> {
     await this.deleteVectors({ ...params, ids: [id] });
   }
 
@@ -214,8 +210,7 @@ export class PineconeVector implements VectorStore {
     if (ids !== undefined && filter !== undefined)
       throw invalidArgument('deleteVectors takes ids or a filter, not both.');
     await this.#use(params, async ({ index }) => {
-      const chosen = ids ?? (await selectIds(index, toFilter(requireFilter(filter))));
-      for (const part of partsOf(chosen, recordsPerUpsert)) await index.deleteMany({ ids: [...part] });
+      await deleteRecords(index, ids ?? (await selectIds(index, toFilter(requireFilter(filter)))));
     });
   }
 
@@ -233,30 +228,22 @@ export class PineconeVector implements VectorStore {
       const records: VectorRecord[] = [];
       let token = cursor;
       do {
-        const page = await index.listPaginated({
-          limit: Math.min(idsPerCall, size - records.length),
-          ...(token !== undefined && { paginationToken: token }),
-        });
-        const read = await readByIds(index, idsOf(page));
-        records.push(
-          ...read
-            .map((record) => fromPineconeRecord(record, includeVector))
-            .filter((record) => !parsed || evaluateFilter(parsed, record.metadata)),
-        );
-        token = page.pagination?.next;
-      } while (token && records.length < size);
-      return { records, ...(token && { nextCursor: token }) };
+        const page = await readPage(index, { filter: parsed, limit: size - records.length, token });
+        records.push(...page.records.map((record) => fromPineconeRecord(record, includeVector)));
+        token = page.nextToken;
+      } while (token !== undefined && records.length < size);
+      return { records, ...(token !== undefined && { nextCursor: token }) };
     });
   }
 
-  async listIndexes(): Promise<string[]> {
-    return this.#run('listing indexes', async (client) =>
+  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+    return this.#run('listing indexes', signal, async (client) =>
       ((await client.listIndexes()).indexes ?? []).map(({ name }) => name).toSorted(),
     );
   }
 
   /** The number of records may lag behind. */
-  async describeIndex(params: { indexName: string } & InNamespace): Promise<IndexDescription> {
+  async describeIndex(params: InIndex): Promise<IndexDescription> {
     return this.#use(params, async ({ index, namespace, dimension, metric }) => {
       const { namespaces = {} } = await index.describeIndexStats();
       const used = namespaces[namespace] ?? (namespace === defaultNamespace ? namespaces[''] : undefined);
@@ -264,7 +251,7 @@ export class PineconeVector implements VectorStore {
     });
   }
 
-  async truncateIndex(params: { indexName: string } & InNamespace): Promise<void> {
+  async truncateIndex(params: InIndex): Promise<void> {
     await this.#use(params, async ({ index }) => {
       // A namespace comes to be with its first record, and what is not there cannot be emptied.
       await index.deleteAll().catch((error: unknown) => {
@@ -273,8 +260,8 @@ export class PineconeVector implements VectorStore {
     });
   }
 
-  async deleteIndex({ indexName }: { indexName: string }): Promise<void> {
-    await this.#use({ indexName }, (_open, client) => client.deleteIndex(indexName));
+  async deleteIndex(params: IndexParams): Promise<void> {
+    await this.#use(params, (_open, client) => client.deleteIndex(params.indexName));
   }
 
   /**
@@ -283,9 +270,7 @@ export class PineconeVector implements VectorStore {
    * @param timeout - milliseconds, default 60,000
    * @throws `VECTOR_NOT_INDEXED` when the time is over; the reason of `signal`
    */
-  async waitUntilIndexed(
-    params: { indexName: string; ids: readonly string[]; timeout?: number; signal?: AbortSignal } & InNamespace,
-  ): Promise<void> {
+  async waitUntilIndexed(params: InIndex & { ids: readonly string[]; timeout?: number }): Promise<void> {
     const { ids, timeout = 60_000, signal } = params;
     const wanted = new Set(ids).size;
     const deadline = performance.now() + timeout;
@@ -303,12 +288,24 @@ export class PineconeVector implements VectorStore {
     }
   }
 
+  #encode(record: Pick<VectorRecord, 'document' | 'metadata'>): SparseVector | undefined {
+    return this.#config.sparseEncoder?.encodeDocument(recordText(record));
+  }
+
+  /** @throws `VECTOR_ARGUMENT_INVALID` */
+  #requireSparseMetric(indexName: string, metric: string): void {
+    if (!this.#config.sparseEncoder || metric === 'dotproduct') return;
+    throw invalidArgument(
+      `Pinecone keeps the weights of words only in indexes with the metric 'dotproduct', and '${indexName}' has '${metric}'. Create it with that metric, or use a store without sparseEncoder for it.`,
+    );
+  }
+
   async #use<Result>(
-    { indexName, namespace = this.#config.namespace ?? '' }: { indexName: string } & InNamespace,
+    { indexName, namespace = this.#config.namespace ?? '', signal }: InIndex,
     work: (open: OpenIndex, client: PineconeLikeClient) => Promise<Result>,
   ): Promise<Result> {
     requirePineconeName(indexName);
-    return this.#run(`using the index '${indexName}'`, async (client) => {
+    return this.#run(`using the index '${indexName}'`, signal, async (client) => {
       const shape = await findShape(client, indexName);
       if (!shape) throw indexNotFound(indexName, await this.listIndexes());
       const used = namespace === '' ? defaultNamespace : namespace;
@@ -317,122 +314,21 @@ export class PineconeVector implements VectorStore {
     });
   }
 
-  async #run<Result>(what: string, work: (client: PineconeLikeClient) => Promise<Result>): Promise<Result> {
-    this.#client ??= openPinecone(this.#config);
+  async #run<Result>(
+    what: string,
+    signal: AbortSignal | undefined,
+    work: (client: PineconeLikeClient) => Promise<Result>,
+  ): Promise<Result> {
     try {
-      return await work(await this.#client);
+      return await untilAborted(async () => {
+        // A client takes a signal for all its requests, so a call with a signal has a client of its own.
+        const opening = signal ? openPinecone(this.#config, signal) : (this.#client ??= openPinecone(this.#config));
+        return work(await opening);
+      }, signal);
     } catch (error) {
-      if (isQuiverError(error)) throw error;
-      throw new QuiverError('VECTOR_STORE_FAILED', `Pinecone failed at ${what}: ${toErrorMessage(error)}`, {
-        cause: error,
-      });
+      throw toStoreFailure(error, { store: 'Pinecone', what, signal });
     }
   }
 }
 
 const defaultNamespace = '__default__';
-
-function requirePineconeName(indexName: string): void {
-  const allowed = typeof indexName === 'string' && /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(indexName);
-  if (allowed && indexName.length <= longestIndexName) return;
-  throw invalidArgument(
-    `'${String(indexName)}' cannot name an index in Pinecone: use 1 to ${longestIndexName} small letters, digits and '-', with a letter or digit at both ends.`,
-  );
-}
-
-async function findShape(
-  client: PineconeLikeClient,
-  indexName: string,
-): Promise<(IndexShape & { host: string }) | undefined> {
-  try {
-    const description = (await client.describeIndex(indexName)) as {
-      host: string;
-      dimension?: number;
-      metric?: VectorMetric;
-      schema?: { fields?: Record<string, { dimension?: number; metric?: VectorMetric }> };
-    };
-    const field = description.schema?.fields?.['_values'];
-    const dimension = field?.dimension ?? description.dimension;
-    const metric = field?.metric ?? description.metric ?? 'cosine';
-    if (dimension === undefined) throw invalidArgument(`The index '${indexName}' has no dense vectors.`);
-    return { host: description.host, dimension, metric };
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
-
-function isNotFound(error: unknown): boolean {
-  return (error as { name?: unknown } | null)?.name === 'PineconeNotFoundError';
-}
-
-function toFilter(filter: VectorFilter): Filter | undefined {
-  return filter === undefined || filter === null ? undefined : parseFilter(filter);
-}
-
-/** Pinecone's euclidean score is the squared distance. */
-function toSimilarity(metric: VectorMetric, score: number): number {
-  return metric === 'euclidean' ? -score : score;
-}
-
-function tooNarrow(found: number, wanted: number): QuiverError {
-  return new QuiverError(
-    'FILTER_NOT_SUPPORTED',
-    `Of the ${largestTopK} nearest records that Pinecone returns, only ${found} pass the filter, and ${wanted} are wanted. Add a condition that Pinecone can apply: equality, $in, or a comparison of numbers, on a field that is not nested.`,
-  );
-}
-
-async function write(index: PineconeLikeIndex, records: readonly PineconeRecord[]): Promise<void> {
-  let batch: PineconeRecord[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    const size = bytesOf(record);
-    if (batch.length === recordsPerUpsert || (batch.length > 0 && bytes + size > bytesPerUpsert)) {
-      await index.upsert({ records: batch });
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(record);
-    bytes += size;
-  }
-  if (batch.length > 0) await index.upsert({ records: batch });
-}
-
-async function readByIds(index: PineconeLikeIndex, ids: readonly string[]): Promise<PineconeRecord[]> {
-  const found: PineconeRecord[] = [];
-  // Ids stand in the address of the request, whose length is limited too.
-  for (const part of partsOf([...new Set(ids)], idsPerCall)) {
-    const { records = {} } = await index.fetch({ ids: [...part] });
-    found.push(...part.flatMap((id) => (Object.hasOwn(records, id) ? (records[id] as PineconeRecord) : [])));
-  }
-  return found;
-}
-
-async function selectIds(index: PineconeLikeIndex, filter: Filter | undefined): Promise<string[]> {
-  const ids: string[] = [];
-  let token: string | undefined;
-  do {
-    const page = await index.listPaginated({
-      limit: idsPerCall,
-      ...(token !== undefined && { paginationToken: token }),
-    });
-    const records = await readByIds(index, idsOf(page));
-    ids.push(
-      ...records
-        .filter((record) => !filter || evaluateFilter(filter, fromPineconeRecord(record, false).metadata))
-        .map(({ id }) => id),
-    );
-    token = page.pagination?.next;
-  } while (token);
-  return ids;
-}
-
-function idsOf({ vectors = [] }: { vectors?: { id?: string }[] }): string[] {
-  return vectors.flatMap(({ id }) => id ?? []);
-}
-
-function partsOf<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
-  const parts: (readonly Item[])[] = [];
-  for (let start = 0; start < items.length; start += size) parts.push(items.slice(start, start + size));
-  return parts;
-}

@@ -1,0 +1,116 @@
+import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { invalidArgument } from '../../store/check-arguments.js';
+import type { IndexShape } from '../../store/index-options.js';
+import { partsOf } from '../../store/parts-of.js';
+import type { VectorMetric } from '../../store/vector-store.js';
+import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pinecone-client.js';
+import { bytesOf, fromPineconeRecord } from './pinecone-record.js';
+
+const longestIndexName = 45;
+/** Ids stand in the address of the request, whose length is limited. */
+export const idsPerCall = 100;
+const recordsPerUpsert = 1000;
+const bytesPerUpsert = 2_000_000;
+
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+export function requirePineconeName(indexName: string): void {
+  const allowed = typeof indexName === 'string' && /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(indexName);
+  if (allowed && indexName.length <= longestIndexName) return;
+  throw invalidArgument(
+    `'${String(indexName)}' cannot name an index in Pinecone: use 1 to ${longestIndexName} small letters, digits and '-', with a letter or digit at both ends.`,
+  );
+}
+
+/** @returns `undefined` when there is no such index */
+export async function findShape(
+  client: PineconeLikeClient,
+  indexName: string,
+): Promise<(IndexShape & { host: string }) | undefined> {
+  try {
+    const description = (await client.describeIndex(indexName)) as {
+      host: string;
+      dimension?: number;
+      metric?: VectorMetric;
+      schema?: { fields?: Record<string, { dimension?: number; metric?: VectorMetric }> };
+    };
+    const field = description.schema?.fields?.['_values'];
+    const dimension = field?.dimension ?? description.dimension;
+    const metric = field?.metric ?? description.metric ?? 'cosine';
+    if (dimension === undefined) throw invalidArgument(`The index '${indexName}' has no dense vectors.`);
+    return { host: description.host, dimension, metric };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+export function isNotFound(error: unknown): boolean {
+  return (error as { name?: unknown } | null)?.name === 'PineconeNotFoundError';
+}
+
+/** In batches by number and by bytes. */
+export async function writeRecords(index: PineconeLikeIndex, records: readonly PineconeRecord[]): Promise<void> {
+  let batch: PineconeRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const size = bytesOf(record);
+    if (batch.length === recordsPerUpsert || (batch.length > 0 && bytes + size > bytesPerUpsert)) {
+      await index.upsert({ records: batch });
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(record);
+    bytes += size;
+  }
+  if (batch.length > 0) await index.upsert({ records: batch });
+}
+
+export async function deleteRecords(index: PineconeLikeIndex, ids: readonly string[]): Promise<void> {
+  for (const part of partsOf(ids, recordsPerUpsert)) await index.deleteMany({ ids: part });
+}
+
+/** Those that exist, in the order of the ids. */
+export async function readByIds(index: PineconeLikeIndex, ids: readonly string[]): Promise<PineconeRecord[]> {
+  const found: PineconeRecord[] = [];
+  for (const part of partsOf([...new Set(ids)], idsPerCall)) {
+    const { records = {} } = await index.fetch({ ids: part });
+    found.push(...part.flatMap((id) => (Object.hasOwn(records, id) ? (records[id] as PineconeRecord) : [])));
+  }
+  return found;
+}
+
+export interface PineconePage {
+  readonly records: PineconeRecord[];
+  readonly nextToken: string | undefined;
+}
+
+/** Records that pass a filter, of the next `limit` ids. */
+export async function readPage(
+  index: PineconeLikeIndex,
+  { filter, limit, token }: { filter: Filter | undefined; limit: number; token: string | undefined },
+): Promise<PineconePage> {
+  const page = await index.listPaginated({
+    limit: Math.min(idsPerCall, limit),
+    ...(token !== undefined && { paginationToken: token }),
+  });
+  const ids = (page.vectors ?? []).flatMap(({ id }) => id ?? []);
+  const records = await readByIds(index, ids);
+  return {
+    records: filter
+      ? records.filter((record) => evaluateFilter(filter, fromPineconeRecord(record, false).metadata))
+      : records,
+    nextToken: page.pagination?.next || undefined,
+  };
+}
+
+/** Ids of all records that pass a filter. */
+export async function selectIds(index: PineconeLikeIndex, filter: Filter | undefined): Promise<string[]> {
+  const ids: string[] = [];
+  let token: string | undefined;
+  do {
+    const { records, nextToken } = await readPage(index, { filter, limit: idsPerCall, token });
+    ids.push(...records.map(({ id }) => id));
+    token = nextToken;
+  } while (token !== undefined);
+  return ids;
+}
