@@ -35,11 +35,23 @@ export async function startProtectedServer(
       return `Hello, ${String(answer?.content?.['name'])}!`;
     },
   });
+  // Its tools find the caller in the request context.
+  const concierge = {
+    name: 'Concierge',
+    description: 'Tells who asks.',
+    generate: async (
+      _message: unknown,
+      { requestContext }: { requestContext?: { get(key: string): unknown } } = {},
+    ) => ({
+      text: JSON.stringify([requestContext?.get('authInfo'), requestContext?.get('mcp.extra')]),
+    }),
+  };
   const server = new MCPServer({
     id: 'protected',
     name: 'Protected',
     version: '1.0.0',
     tools: { whoami, secret, ask },
+    agents: { concierge },
   });
   const logged: string[] = [];
   const log = (message: string): void => void logged.push(message);

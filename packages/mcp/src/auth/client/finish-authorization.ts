@@ -32,7 +32,7 @@ export async function finishAuthorization({
 }: FinishAuthorizationOptions): Promise<void> {
   await provider.bindForAnswer(serverUrl);
   await provider.redeemState(callback.state);
-  const { exchangeAuthorization } = await import('../../protocol/sdk-auth.js');
+  const { exchangeAuthorization, OAuthError } = await import('../../protocol/sdk-auth.js');
   try {
     // The server that was asked, whatever the MCP server says by now.
     const asked = await provider.discoveryState();
@@ -63,6 +63,8 @@ export async function finishAuthorization({
       { issuer },
     );
   } catch (error) {
+    // The server has forgotten the client, which registers again when the user tries again.
+    if (error instanceof OAuthError && error.code === 'invalid_client') await provider.invalidateCredentials('client');
     throw explainAuthError(
       error,
       'OAUTH_EXCHANGE_FAILED',

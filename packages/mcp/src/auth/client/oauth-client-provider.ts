@@ -10,7 +10,10 @@ import type {
   StoredOAuthTokens,
 } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
+import { ClientRegistrations } from './client-registrations.js';
 import { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
+import { PendingSignIn } from './pending-sign-in.js';
+import { requireUsableServer } from './require-usable-server.js';
 import { StoredValues } from './stored-values.js';
 
 export interface MCPOAuthClientProviderOptions {
@@ -59,8 +62,6 @@ export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_sc
 
 type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
 
-const stateLifetime = 10 * 60_000;
-
 /**
  * Signs a client in to one MCP server: keeps its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
  *
@@ -83,6 +84,8 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly #values: StoredValues;
   readonly #storage: OAuthStorage;
   readonly #now: () => number;
+  readonly #signIn: PendingSignIn;
+  readonly #registrations: ClientRegistrations;
   #serverUrl: string | undefined;
 
   constructor(options: MCPOAuthClientProviderOptions) {
@@ -91,6 +94,9 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.#storage = storage;
     this.#values = new StoredValues(storage, logger);
     this.#now = now;
+    const keyOf = (name: string): string => this.#key(name);
+    this.#signIn = new PendingSignIn(this.#values, keyOf, now);
+    this.#registrations = new ClientRegistrations(this.#values, keyOf, options.clientInformation);
     // Present only when given: their mere presence switches the SDK's own behaviour off.
     if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
     if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
@@ -149,54 +155,29 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   async state(): Promise<string> {
     const { stateGenerator = randomUUID } = this.#options;
     const state = await stateGenerator();
-    await this.#values.write(this.#key('state'), { state, expires_at: this.#now() + stateLifetime });
+    await this.#signIn.begin(state);
     return state;
   }
 
-  /**
-   * Accepts the answer to a sign-in once, within ten minutes. Whatever is wrong ends the sign-in.
-   *
-   * @throws `OAUTH_STATE_INVALID` when the value is missing, unknown, used or too old
-   * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
-   */
-  async redeemState(received: string | undefined): Promise<void> {
-    const expected = await this.#values.read(this.#key('state'));
-    await this.#values.write(this.#key('state'), undefined);
-    const isFresh = typeof expected?.['expires_at'] === 'number' && expected['expires_at'] > this.#now();
-    if (received !== undefined && received !== '' && isFresh && expected['state'] === received) return;
-    await this.invalidateCredentials('verifier');
-    throw new QuiverError(
-      'OAUTH_STATE_INVALID',
-      'The answer does not belong to a sign-in that this client began in the last ten minutes. Sign in again.',
-    );
+  /** @throws `OAUTH_STATE_INVALID` unless the value belongs to a sign-in of the last ten minutes and was not used */
+  redeemState(received: string | undefined): Promise<void> {
+    return this.#signIn.redeem(received);
   }
 
   /** Whether a sign-in page was shown and its answer is still awaited. */
-  async isSignInPending(): Promise<boolean> {
-    const pending = await this.#values.read(this.#key('state'));
-    return typeof pending?.['expires_at'] === 'number' && pending['expires_at'] > this.#now();
+  isSignInPending(): Promise<boolean> {
+    return this.#signIn.isAwaited();
   }
 
-  async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
-    const { clientInformation } = this.#options;
-    if (clientInformation) {
-      const bound = await this.#values.read(this.#key('client_issuer'));
-      const known = clientInformation.issuer ?? (typeof bound?.['issuer'] === 'string' ? bound['issuer'] : undefined);
-      if (!context) return clientInformation;
-      if (known === undefined) await this.#values.write(this.#key('client_issuer'), { issuer: context.issuer });
-      if (known === undefined || known === context.issuer) return { ...clientInformation, issuer: context.issuer };
-    }
-    const stored = await this.#values.read(this.#clientKey(context?.issuer));
-    return typeof stored?.['client_id'] === 'string' ? (stored as StoredOAuthClientInformation) : undefined;
+  clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    return this.#registrations.find(context);
   }
 
-  async saveClientInformation(
+  saveClientInformation(
     information: StoredOAuthClientInformation,
     context?: OAuthClientInformationContext,
   ): Promise<void> {
-    await this.#values.write(this.#clientKey(context?.issuer), information);
-    // Without an issuer at hand, the newest registration counts.
-    if (context) await this.#values.write(this.#clientKey(undefined), information);
+    return this.#registrations.save(information, context);
   }
 
   async tokens(context?: OAuthClientInformationContext): Promise<KeptTokens | undefined> {
@@ -235,50 +216,29 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   async redirectToAuthorization(url: URL): Promise<void> {
     const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
     const page = requireSecureUrl(url, 'the sign-in page');
-    await this.#values.write(this.#key('requested_scope'), { scope: page.searchParams.get('scope') ?? '' });
+    await this.#signIn.keepRequest(page);
     if (onRedirectToAuthorization) await onRedirectToAuthorization(page);
     else logger.warn(`An MCP server wants you to sign in. Open ${page.href}`);
   }
 
   /** The scope that the last sign-in page asked for. */
-  async requestedScope(): Promise<string | undefined> {
-    const scope = (await this.#values.read(this.#key('requested_scope')))?.['scope'];
-    return typeof scope === 'string' && scope !== '' ? scope : undefined;
+  requestedScope(): Promise<string | undefined> {
+    return this.#signIn.requestedScope();
   }
 
   saveCodeVerifier(codeVerifier: string): Promise<void> {
-    return this.#values.write(this.#key('code_verifier'), { codeVerifier });
+    return this.#signIn.keepVerifier(codeVerifier);
   }
 
   /** @throws `OAUTH_VERIFIER_MISSING` when no sign-in has begun */
-  async codeVerifier(): Promise<string> {
-    const stored = (await this.#values.read(this.#key('code_verifier')))?.['codeVerifier'];
-    if (typeof stored === 'string') return stored;
-    throw new QuiverError(
-      'OAUTH_VERIFIER_MISSING',
-      'No sign-in has begun with this storage. Begin one, then finish it.',
-    );
+  codeVerifier(): Promise<string> {
+    return this.#signIn.verifier();
   }
 
-  /**
-   * @throws `OAUTH_PKCE_UNSUPPORTED` when the authorization server does not say that it supports S256
-   * @throws `OAUTH_URL_INSECURE` when it names an endpoint that is neither https nor on this machine
-   */
+  /** @throws `OAUTH_PKCE_UNSUPPORTED`, `OAUTH_URL_INSECURE` for a server that could not be used safely */
   async saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
     const { authorizationServerMetadata: metadata } = state;
-    if (metadata) {
-      requireSecureUrl(metadata.token_endpoint, 'the token endpoint');
-      if (metadata.registration_endpoint) requireSecureUrl(metadata.registration_endpoint, 'the registration endpoint');
-      if (this.redirectUrl !== undefined) {
-        requireSecureUrl(metadata.authorization_endpoint, 'the sign-in page');
-        if (!metadata.code_challenge_methods_supported?.includes('S256')) {
-          throw new QuiverError(
-            'OAUTH_PKCE_UNSUPPORTED',
-            `The authorization server ${metadata.issuer} does not support PKCE with S256, without which a code can be stolen.`,
-          );
-        }
-      }
-    }
+    if (metadata) requireUsableServer(metadata, this.redirectUrl !== undefined);
     await this.#values.write(this.#key('discovery'), state);
   }
 
@@ -289,18 +249,14 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   async invalidateCredentials(scope: CredentialScope): Promise<void> {
-    const names: Record<CredentialScope, string[]> = {
-      all: ['tokens', 'client_info', 'code_verifier', 'state', 'requested_scope', 'discovery', 'client_issuer'],
-      client: ['client_info'],
-      tokens: ['tokens'],
-      verifier: ['code_verifier', 'state', 'requested_scope'],
-      discovery: ['discovery'],
-    };
-    if (scope === 'all' || scope === 'client') {
-      const issuer = (await this.discoveryState())?.authorizationServerMetadata?.issuer;
-      if (issuer !== undefined) await this.#values.write(this.#clientKey(issuer), undefined);
+    const isMeant = (part: CredentialScope): boolean => scope === 'all' || scope === part;
+    if (isMeant('client')) {
+      await this.#registrations.forget((await this.discoveryState())?.authorizationServerMetadata?.issuer);
     }
-    for (const name of names[scope]) await this.#values.write(this.#key(name), undefined);
+    if (isMeant('verifier')) await this.#signIn.end();
+    if (isMeant('tokens')) await this.#values.write(this.#key('tokens'), undefined);
+    if (isMeant('discovery')) await this.#values.write(this.#key('discovery'), undefined);
+    if (scope === 'all') await this.#values.write(this.#key('client_issuer'), undefined);
   }
 
   /** Signs out on this side: forgets tokens, registration and whatever was begun. */
@@ -321,11 +277,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   /** Runs alone among all who share the storage, if the storage can tell. */
   exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
     return this.#values.exclusive(run);
-  }
-
-  #clientKey(issuer: string | undefined): string {
-    const key = this.#key('client_info');
-    return issuer === undefined ? key : `${key}:${issuer}`;
   }
 
   /** Providers of several servers may share a storage. */

@@ -255,6 +255,27 @@ describe('signing in', () => {
     expect(as.registrations).toHaveLength(1);
   });
 
+  it('registers again after the server has forgotten the client', async () => {
+    const { mcp, provider, call, signIn, shown, as } = await setUp();
+    const user = provider();
+    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    as.knobs.token = (_form, res) => {
+      res.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}');
+      return true;
+    };
+    await expect(signIn(user)).rejects.toMatchObject({
+      code: 'OAUTH_EXCHANGE_FAILED',
+      details: { error: 'invalid_client' },
+    });
+    delete as.knobs.token;
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(as.registrations).toHaveLength(2);
+    expect(shown.at(-1)?.searchParams.get('client_id')).toBe('client-2');
+    await signIn(user);
+    expect((await call(fetch)).status).toBe(200);
+  });
+
   it('OC17 rejects tokens of another type', async () => {
     const { mcp, provider, call, signIn } = await setUp({
       token: (_form, res) => {

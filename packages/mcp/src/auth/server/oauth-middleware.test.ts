@@ -259,6 +259,28 @@ describe('the identity', () => {
     expect(json.result.content[0].text).toContain('"subject":"ada"');
   });
 
+  it('O11 reaches agents in their request context, in both eras', async () => {
+    const { url } = await start({ validateToken });
+    const headers = { ...bearer('good'), ...(await openSession(url, bearer('good'))) };
+    const params = { name: 'ask_concierge', arguments: { message: 'Who am I?' } };
+    const legacy = await send(url, { headers, body: rpc('tools/call', params) });
+    const request = modern('tools/call', params);
+    const stateless = await send(url, { headers: { ...request.headers, ...bearer('good') }, body: request.body });
+    for (const { json } of [legacy, stateless]) {
+      const { text } = JSON.parse(json.result.content[0].text) as { text: string };
+      const caller = { extra: { subject: 'ada' }, scopes: ['mcp:read'] };
+      expect(JSON.parse(text)).toMatchObject([caller, { authInfo: caller }]);
+      expect(text).not.toContain('good');
+    }
+  });
+
+  it('O13 asks for the scopes of an agent by the name of its tool', async () => {
+    const { url } = await start({ validateToken, toolScopes: { ask_concierge: ['mcp:write'] } });
+    const { headers, body } = modern('tools/call', { name: 'ask_concierge', arguments: { message: 'Hello' } });
+    expect((await send(url, { headers: { ...headers, ...bearer('good') }, body })).status).toBe(403);
+    expect((await send(url, { headers: { ...headers, ...bearer('other') }, body })).status).toBe(200);
+  });
+
   it('O11 includes the token when the owner of the server asks for it', async () => {
     const { url } = await start({ validateToken, exposeToken: true });
     expect(await whoami(url, 'good')).toMatchObject({ token: 'good' });

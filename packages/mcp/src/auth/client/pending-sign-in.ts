@@ -1,0 +1,81 @@
+import { QuiverError } from '@quiver/core';
+import type { StoredValues } from './stored-values.js';
+
+/** Milliseconds in which the answer to a sign-in must be there. */
+const lifetime = 10 * 60_000;
+
+/** A sign-in that has begun: what its page was shown with, until its answer arrives, in the storage of the provider. */
+export class PendingSignIn {
+  readonly #values: StoredValues;
+  readonly #keyOf: (name: string) => string;
+  readonly #now: () => number;
+
+  /** @param keyOf - the key in the storage, which depends on the server */
+  constructor(values: StoredValues, keyOf: (name: string) => string, now: () => number) {
+    this.#values = values;
+    this.#keyOf = keyOf;
+    this.#now = now;
+  }
+
+  begin(state: string): Promise<void> {
+    return this.#values.write(this.#keyOf('state'), { state, expires_at: this.#now() + lifetime });
+  }
+
+  /** Whether a page was shown and its answer is still awaited. */
+  async isAwaited(): Promise<boolean> {
+    return this.#isFresh(await this.#values.read(this.#keyOf('state')));
+  }
+
+  /**
+   * Accepts the answer once, within ten minutes. Whatever is wrong ends the sign-in.
+   *
+   * @throws `OAUTH_STATE_INVALID` when the value is missing, unknown, used or too old
+   * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
+   */
+  async redeem(received: string | undefined): Promise<void> {
+    const expected = await this.#values.read(this.#keyOf('state'));
+    await this.#values.write(this.#keyOf('state'), undefined);
+    if (received !== undefined && received !== '' && this.#isFresh(expected) && expected?.['state'] === received)
+      return;
+    await this.end();
+    throw new QuiverError(
+      'OAUTH_STATE_INVALID',
+      'The answer does not belong to a sign-in that this client began in the last ten minutes. Sign in again.',
+    );
+  }
+
+  /** @param page - the sign-in page, whose query tells what was asked for */
+  keepRequest(page: URL): Promise<void> {
+    return this.#values.write(this.#keyOf('requested_scope'), { scope: page.searchParams.get('scope') ?? '' });
+  }
+
+  /** The scope that the page asked for. */
+  async requestedScope(): Promise<string | undefined> {
+    const scope = (await this.#values.read(this.#keyOf('requested_scope')))?.['scope'];
+    return typeof scope === 'string' && scope !== '' ? scope : undefined;
+  }
+
+  keepVerifier(codeVerifier: string): Promise<void> {
+    return this.#values.write(this.#keyOf('code_verifier'), { codeVerifier });
+  }
+
+  /** @throws `OAUTH_VERIFIER_MISSING` when no sign-in has begun */
+  async verifier(): Promise<string> {
+    const stored = (await this.#values.read(this.#keyOf('code_verifier')))?.['codeVerifier'];
+    if (typeof stored === 'string') return stored;
+    throw new QuiverError(
+      'OAUTH_VERIFIER_MISSING',
+      'No sign-in has begun with this storage. Begin one, then finish it.',
+    );
+  }
+
+  async end(): Promise<void> {
+    for (const name of ['code_verifier', 'state', 'requested_scope']) {
+      await this.#values.write(this.#keyOf(name), undefined);
+    }
+  }
+
+  #isFresh(state: Record<string, unknown> | undefined): boolean {
+    return typeof state?.['expires_at'] === 'number' && state['expires_at'] > this.#now();
+  }
+}

@@ -1,0 +1,21 @@
+import { timingSafeEqual } from 'node:crypto';
+import { createStaticTokenValidator } from '@quiver/mcp/auth';
+import { expect, it, vi } from 'vitest';
+
+vi.mock('node:crypto', async (importOriginal) => {
+  const crypto = await importOriginal<typeof import('node:crypto')>();
+  return { ...crypto, timingSafeEqual: vi.fn(crypto.timingSafeEqual) };
+});
+
+it.each(['first', 'the third, which is longer', 'firs', 'none', 'x'.repeat(4096)])(
+  'O30 a token is compared with every other, as a digest, wherever it stands: %.30s',
+  (token) => {
+    const compare = vi.mocked(timingSafeEqual);
+    const validate = createStaticTokenValidator(['first', 'second', 'the third, which is longer']);
+    compare.mockClear();
+    const isKnown = token === 'first' || token.startsWith('the third');
+    expect(validate(token, 'https://mcp.example.com/mcp')).toMatchObject({ valid: isKnown });
+    const lengths = compare.mock.calls.map((digests) => digests.map(({ byteLength }) => byteLength));
+    expect(lengths).toEqual(Array.from({ length: 3 }, () => [32, 32]));
+  },
+);
