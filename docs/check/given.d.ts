@@ -40,6 +40,7 @@ declare global {
   const name: string;
   const pem: string;
   const sessionId: string;
+  const signInUrl: string;
   const traceparent: string;
   const token: string;
   const query: string;
