@@ -34,6 +34,8 @@ export const errorCodes = {
   headerMismatch: -32020,
   missingClientCapability: -32021,
   unsupportedVersion: -32022,
+  /** 2025-11-25 only. */
+  urlElicitationRequired: -32042,
 } as const;
 
 /** The levels of log messages, least severe first (RFC 5424). */

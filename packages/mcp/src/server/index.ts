@@ -25,6 +25,7 @@ export type { CacheableMethod, CacheHint, CacheHints } from './cache-hints.js';
 export type { ServerEvent, ServerEventBus } from './server-events.js';
 export type { PromptActions, ResourceActions, ToolActions } from './server-actions.js';
 export type { ElicitationActions } from './elicitation-actions.js';
+export { urlElicitationRequired } from './url-elicitation-required.js';
 export type { UriVariables } from './uri-template.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';

@@ -8,6 +8,7 @@ import type { Exchange } from './exchange.js';
 /** One request as the code that answers it sees it: the same in both eras. */
 export interface RequestScope {
   readonly era: Era;
+  readonly protocolVersion: string;
   readonly exchange: Exchange;
   readonly params: Params | undefined;
   readonly clientCapabilities: ClientCapabilities;

@@ -9,17 +9,18 @@ import {
   type EncodedResult,
 } from '../content.js';
 import { isObject, type Params } from '../protocol/json-rpc.js';
-import { invalidParams } from '../protocol/protocol-error.js';
+import { invalidParams, ProtocolError } from '../protocol/protocol-error.js';
 import type { RequestScope } from './request-scope.js';
 import type { ServerDefinition } from './server-definition.js';
 import { createToolMcpContext } from './tool-mcp-context.js';
 import type { RegisteredTool, ToolRegistry } from './tool-registry.js';
+import { isUrlElicitationRequired, sendToPages } from './url-elicitation-required.js';
 
 /**
  * `tools/call`, in both eras: one way from the arguments to the encoded result.
  *
- * @throws ProtocolError -32602 when the call names no tool of this server or its arguments are not an object; whatever goes
- *   wrong inside the tool is a result
+ * @throws ProtocolError -32602 when the call names no tool of this server or its arguments are not an object, -32042 when the
+ *   tool sends the user to a page first; whatever else goes wrong inside the tool is a result
  */
 export async function callTool(server: ServerDefinition, scope: RequestScope): Promise<EncodedResult> {
   const { era, exchange } = scope;
@@ -40,8 +41,23 @@ export async function callTool(server: ServerDefinition, scope: RequestScope): P
     }
     return encodeToolResult(value, registered.structured[era]);
   } catch (error) {
-    return encodeErrorText(`Error: ${server.failures.describe(`Tool ${registered.name}`, error)}`);
+    return describeFailure(server, scope, registered.name, error);
   }
+}
+
+async function describeFailure(
+  server: ServerDefinition,
+  scope: RequestScope,
+  name: string,
+  error: unknown,
+): Promise<EncodedResult> {
+  try {
+    if (isUrlElicitationRequired(error)) return await sendToPages(scope, error);
+  } catch (reason) {
+    if (reason instanceof ProtocolError) throw reason;
+    return describeFailure(server, scope, name, reason);
+  }
+  return encodeErrorText(`Error: ${server.failures.describe(`Tool ${name}`, error)}`);
 }
 
 /** Where an output schema is declared, clients insist on structured content, except in errors. */

@@ -21,6 +21,10 @@ export class LegacyScope implements RequestScope {
     this.params = params;
   }
 
+  get protocolVersion(): string {
+    return this.#peer.protocolVersion;
+  }
+
   get clientCapabilities(): ClientCapabilities {
     return this.#peer.clientCapabilities;
   }

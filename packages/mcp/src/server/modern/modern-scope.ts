@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
-import { isLoggingLevel, metaKeys, type LoggingLevel } from '../../protocol/constants.js';
+import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
 import type { AskClient, ClientQuestion } from '../client-question.js';
@@ -11,6 +11,7 @@ import { modernCapabilitiesOf } from './modern-capabilities.js';
 /** A request of the stateless revision: all there is to know of the client stands in its `_meta`. */
 export class ModernScope implements RequestScope {
   readonly era = 'modern';
+  readonly protocolVersion = MODERN_VERSION;
   readonly exchange: Exchange;
   readonly params: Params | undefined;
   readonly #ask: AskClient | undefined;
