@@ -1,30 +1,18 @@
 // Loads a server in its own process and tells the heap after collection: `calls <n>` or `sessions <n>`.
-import { Agent, request } from 'node:http';
 import { MCPServer } from '@quiver/mcp/server';
 import { exampleTools } from './example-tools.ts';
+import { SoakConnection } from './soak-connection.ts';
 import { initializeParams, rpc } from './wire.ts';
 
 const [what, count] = process.argv.slice(2);
 const times = Number(count);
 const server = new MCPServer({ name: 'Soak', version: '1.0.0', tools: exampleTools });
 const { url } = await server.listen({ idleTimeout: what === 'sessions' ? 1_000 : 60_000 });
-const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+const connections = Array.from({ length: 16 }, () => new SoakConnection(new URL(url)));
 
-function post(body: object, headers: Record<string, string> = {}): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const accept = 'application/json, text/event-stream';
-    const req = request(url, {
-      method: 'POST',
-      agent,
-      headers: { 'content-type': 'application/json', accept, ...headers },
-    });
-    req.on('error', reject);
-    req.on('response', (res) => {
-      const id = String(res.headers['mcp-session-id']);
-      res.resume().on('end', () => resolve(id));
-    });
-    req.end(JSON.stringify(body));
-  });
+async function openSession(connection: SoakConnection): Promise<string> {
+  const { head } = await connection.post(rpc('initialize', initializeParams));
+  return `Mcp-Session-Id: ${/mcp-session-id: (\S+)/i.exec(head)?.[1]}\r\n`;
 }
 
 /** In KB. */
@@ -33,28 +21,36 @@ function heap(): number {
   return process.memoryUsage().heapUsed / 1024;
 }
 
-async function inParallel(total: number, run: (index: number) => Promise<unknown>): Promise<void> {
+async function inParallel(
+  total: number,
+  run: (connection: SoakConnection, index: number) => Promise<unknown>,
+): Promise<void> {
   let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < total) await run((next += 1));
-  };
-  await Promise.all(Array.from({ length: 16 }, lane));
+  await Promise.all(
+    connections.map(async (connection) => {
+      while (next < total) await run(connection, (next += 1));
+    }),
+  );
 }
 
 const heaps: number[] = [];
 if (what === 'calls') {
-  const headers = { 'mcp-session-id': await post(rpc('initialize', initializeParams)) };
-  const call = (id: number): Promise<string> =>
-    post(rpc('tools/call', { name: 'add', arguments: { a: id, b: 1 } }, id), headers);
+  const session = await openSession(connections[0] as SoakConnection);
   for (let quarter = 0; quarter < 4; quarter += 1) {
-    await inParallel(times / 4, call);
+    await inParallel(times / 4, async (connection, index) => {
+      const { body } = await connection.post(
+        rpc('tools/call', { name: 'add', arguments: { a: index, b: 1 } }, index),
+        session,
+      );
+      if (!body.includes(`"sum":${index + 1}}`)) throw new Error(`a wrong answer: ${body}`);
+    });
     heaps.push(heap());
   }
 } else {
-  await inParallel(300, () => post(rpc('initialize', initializeParams)));
+  await inParallel(300, openSession);
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   heaps.push(heap());
-  await inParallel(times, () => post(rpc('initialize', initializeParams)));
+  await inParallel(times, openSession);
   heaps.push(heap());
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   heaps.push(heap());
