@@ -111,7 +111,7 @@ export {
   type EdgeChoice,
   type EdgeKind,
   type EdgeOptions,
-  type EdgeShare,
+  type EdgeWeight,
   type ExtractTriplesOptions,
   type GraphChunk,
   type GraphEdge,

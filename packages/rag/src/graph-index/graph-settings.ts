@@ -12,11 +12,11 @@ export interface GraphOptions {
   /** Rounds of the computation at most; it ends earlier when nothing changes any more. Default 100. */
   randomWalkSteps?: number;
   /**
-   * Chance of a walker to start again at the passages that match the question, above 0 and below 1. Default 0.5: lower values favour
+   * Chance of a walker to start again at the passages that match the question, above 0 and below 1. Default 0.15: lower values favour
    * passages that are connected with many others, whatever the question.
    */
   restartProb?: number;
-  /** Which connections the graph has. Default: all kinds, with the shares of {@link EdgeOptions}. */
+  /** Which connections the graph has. Default: all kinds, with the weights of {@link EdgeOptions}. */
   edges?: EdgeOptions;
   /**
    * Of an index with more passages no whole graph is held: it is explored from the passages that match the question, and the
@@ -38,7 +38,7 @@ export interface GraphSettings {
 
 /** @throws `GRAPH_INVALID` */
 export function parseGraphOptions(options: GraphOptions = {}): GraphSettings {
-  const { dimension, threshold, randomWalkSteps = 100, restartProb = 0.5, maxNodes = defaultMaxNodes } = options;
+  const { dimension, threshold, randomWalkSteps = 100, restartProb = 0.15, maxNodes = defaultMaxNodes } = options;
   if (dimension !== undefined && !(Number.isSafeInteger(dimension) && dimension > 0))
     throw invalid('dimension', 'a positive integer', dimension);
   if (!(Number.isFinite(randomWalkSteps) && randomWalkSteps >= 1))

@@ -49,7 +49,7 @@ describe('buildChunkGraph', () => {
       'film - man: both name “ed wood”',
     ]);
     const [first] = graph.neighbours('director');
-    expect(first?.weight).toBeCloseTo(Math.log(4 / 2) / 2, 12);
+    expect(first?.weight).toBeCloseTo(Math.log(5 / 2) / Math.log(5) / 2, 12);
   });
 
   it('ignores names that many passages share', async () => {
@@ -150,7 +150,7 @@ describe('buildChunkGraph', () => {
     ['a dimension of 0', { dimension: 0 }, 'positive integer'],
     ['no neighbours', { edges: { similarity: { neighbours: 0 } } }, 'edges.similarity.neighbours'],
     ['a threshold that is no cosine', { edges: { similarity: { threshold: 2 } } }, 'edges.similarity.threshold'],
-    ['a negative share', { edges: { links: { share: -1 } } }, 'edges.links.share'],
+    ['a negative weight', { edges: { links: { weight: -1 } } }, 'edges.links.weight'],
   ])('refuses %s', async (_what, options, message) => {
     const passages = [
       { id: 'a', document: '' },

@@ -109,12 +109,12 @@ function orderById(passages: readonly GraphPassage[]): Uint32Array {
   return order;
 }
 
-function otherEdges(passages: readonly GraphPassage[], { shares, phrases }: ResolvedEdgeOptions): EdgeList {
+function otherEdges(passages: readonly GraphPassage[], { weights, phrases }: ResolvedEdgeOptions): EdgeList {
   const edges = new EdgeList();
-  if (shares.relation > 0) addRelationEdges(edges, passages);
-  if (shares.triple > 0) addTripleEdges(edges, passages);
-  if (shares.link > 0) addLinkEdges(edges, passages);
+  if (weights.relation > 0) addRelationEdges(edges, passages);
+  if (weights.triple > 0) addTripleEdges(edges, passages);
+  if (weights.link > 0) addLinkEdges(edges, passages);
   if (phrases) addPhraseEdges(edges, passages, phrases.maxPassages);
-  if (shares.sequence > 0) addSequenceEdges(edges, passages);
+  if (weights.sequence > 0) addSequenceEdges(edges, passages);
   return edges;
 }

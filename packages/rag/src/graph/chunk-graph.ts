@@ -23,16 +23,19 @@ export interface ChunkEdge {
 /** A passage that a search found. */
 export interface GraphSeed {
   id: string;
-  /** How well it was found; its square decides how much of the walk starts there. Seeds of 0 or less are left out. */
+  /** How well it was found. Seeds of 0 or less are left out. */
   score: number;
 }
 
 export interface RankOptions {
-  /** What a search found for the question, see {@link GraphSeed}. Ten to twenty are good. */
+  /**
+   * What a search found for the question; ten to twenty are good. They count by their place, 1, 1/4, 1/9, …: scores of different
+   * searches are not comparable, and those of a fusion say little more than the order.
+   */
   seeds: readonly GraphSeed[];
   /** Default 10. */
   topK?: number | undefined;
-  /** Chance of a walker to start again at the seeds. Default 0.5: near the question. */
+  /** Chance of a walker to start again at the seeds. Default 0.15. */
   restartProb?: number | undefined;
   /** Rounds of the computation at most. Default 100. */
   maxIterations?: number | undefined;
@@ -56,6 +59,12 @@ export interface ChunkGraphJson {
   nodes: { id: string; title?: string }[];
   edges: ChunkEdge[];
 }
+
+/**
+ * How hard it is for a walker to leave a passage: it goes on with the chance `w / (w + inertia)`, where `w` are the weights of its
+ * edges, and stays otherwise. So one weak connection does not carry half of a passage's rank away.
+ */
+const inertia = 1;
 
 /** What a graph is made of. Nodes are numbered in the order of their ids. */
 export interface ChunkGraphData {
@@ -85,8 +94,8 @@ export class ChunkGraph {
     this.data = data;
     this.#edges = data.otherEdges.copy();
     if (data.neighbours) addSimilarityEdges(this.#edges, data.neighbours.lists);
-    const shares = this.#edges.kindNames.map((kind) => data.options.shares[kind as EdgeKind]);
-    this.#adjacency = createAdjacency(data.ids.length, this.#edges, shares);
+    const kindWeights = this.#edges.kindNames.map((kind) => data.options.weights[kind as EdgeKind]);
+    this.#adjacency = createAdjacency(data.ids.length, this.#edges, { kindWeights, inertia });
     this.#numbers = new Map(data.ids.map((id, number) => [id, number]));
   }
 
@@ -130,13 +139,14 @@ export class ChunkGraph {
    *
    * @throws `GRAPH_INVALID` for bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
    */
-  rank({ seeds, allowed, restartProb = 0.5, ...options }: RankOptions): RankedChunk[] {
+  rank({ seeds, allowed, restartProb = 0.15, ...options }: RankOptions): RankedChunk[] {
     const numbered = seeds.map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const);
+    numbered.sort(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b);
     const ranked = rankNodes({
       ...options,
       restartProb,
       adjacency: this.#adjacency,
-      seeds: numbered,
+      seeds: numbered.map(([number, score], place) => [number, score > 0 ? 1 / (place + 1) ** 2 : score]),
       idOf: (number) => this.ids[number] as string,
       allowed: allowed && ((number) => allowed(this.ids[number] as string)),
     });

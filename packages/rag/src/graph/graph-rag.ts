@@ -291,12 +291,12 @@ export class GraphRAG {
     return Uint8Array.from(this.#nodes, ({ metadata = {} }) => (evaluateFilter(parsed, metadata) ? 1 : 0));
   }
 
-  /** The nodes most like the question. */
-  #seeds(query: Float32Array, allowed: Uint8Array | undefined): [node: number, similarity: number][] {
+  /** The nodes most like the question, each with the square of its similarity, so that the closest decide. */
+  #seeds(query: Float32Array, allowed: Uint8Array | undefined): [node: number, weight: number][] {
     const table = this.#vectors;
     if (table.count === 0) return [];
     const k = Math.min(seedCount, table.count);
     const nearest = nearestRows({ table, query, k, allowed, idOf: (node) => this.#node(node).id });
-    return nearest.map(({ row, similarity }) => [row, similarity]);
+    return nearest.map(({ row, similarity }) => [row, Math.max(0, similarity) ** 2]);
   }
 }

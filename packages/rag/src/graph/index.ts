@@ -11,7 +11,7 @@ export type {
   EdgeChoice,
   EdgeKind,
   EdgeOptions,
-  EdgeShare,
+  EdgeWeight,
   PhraseEdgeOptions,
   SimilarityEdgeOptions,
 } from './edges/edge-kinds.js';

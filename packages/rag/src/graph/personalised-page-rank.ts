@@ -17,28 +17,26 @@ export interface PageRankOptions {
 export interface PageRanks {
   /** Every node that was reached, in the order in which it was reached first. */
   readonly reached: readonly number[];
-  /** By node. They add up to 1. */
+  /** By node; none is above the exact one. */
   readonly ranks: Float64Array;
-  /** The sum of all differences from the exact ranks is not larger. */
+  /** What all of them together lack to the exact ones, which add up to 1. */
   readonly error: number;
 }
 
-const roundingError = 1e-9;
-
 /**
- * Where a walker is found that follows edges by their chances and now and then restarts at the seeds. What the chances of a node
- * lack to 1, all of it where a node has no edges, leads back to the seeds.
+ * Where a walker is found that follows edges by their chances and now and then restarts at the seeds. A node that a walker
+ * can neither leave nor stay on leads back to the seeds.
  *
  * Computed by forward push in rounds: each round takes all nodes where at least `tolerance` is waiting, settles the part
- * `restartProb` of it and passes the rest on along the edges. Only the neighbourhood of the seeds is visited. With a tolerance of
- * 0 the result after `n` rounds is that of `n` power iterations. What is still waiting at the end, `r` in sum, bounds the error:
- * `2·(1 − restartProb)·r`; with a tolerance of 0, `r` is at most `(1 − restartProb)ⁿ`.
+ * `restartProb` of it and passes the rest on along the edges; what stays is settled at once, as the sum of a geometric series. Only
+ * the neighbourhood of the seeds is visited. At the end what is still waiting is settled where it is, and what would have gone on
+ * from there is the error. With a tolerance of 0 it is at most `(1 − restartProb)ⁿ⁺¹` after `n` rounds.
  *
  * @see [Andersen, Chung, Lang: Local graph partitioning using PageRank vectors](https://doi.org/10.1109/FOCS.2006.44)
  */
 export function personalisedPageRank(options: PageRankOptions): PageRanks {
   const { adjacency, seeds, restartProb, maxIterations, tolerance = 1e-7, allowed } = options;
-  const { nodeCount, offsets, targets, chances } = adjacency;
+  const { nodeCount, offsets, targets, chances, stays } = adjacency;
   const ranks = new Float64Array(nodeCount);
   const waiting = new Float64Array(nodeCount);
   /** 0: not reached yet, 1: reached, 2: reached and in the next round, 3: not allowed. */
@@ -64,6 +62,24 @@ export function personalisedPageRank(options: PageRankOptions): PageRanks {
     }
   };
 
+  /** The sum of the chances of the ways that are open. */
+  const openOf = (node: number): number => {
+    let open = 0;
+    for (let way = offsets[node] as number; way < (offsets[node + 1] as number); way += 1) {
+      if (mayEnter(targets[way] as number)) open += chances[way] as number;
+    }
+    return open;
+  };
+  /** Settles what arrived at a node. @returns what goes on from there */
+  const settle = (node: number, amount: number, open: number): number => {
+    const stay = stays[node] as number;
+    // Closed ways leave their part to the open ones and to staying.
+    const staying = open + stay === 0 ? 0 : stay / (open + stay);
+    const settled = (restartProb * amount) / (1 - (1 - restartProb) * staying);
+    ranks[node] = (ranks[node] as number) + settled;
+    return amount - settled;
+  };
+
   for (const node of seeds.keys()) mayEnter(node);
   for (const [node, chance] of seeds) receive(node, chance);
   for (let iteration = 0; iteration < maxIterations && nextRound.length > 0; iteration += 1) {
@@ -77,36 +93,24 @@ export function personalisedPageRank(options: PageRankOptions): PageRanks {
     let lost = 0;
     for (let place = 0; place < round.length; place += 1) {
       const node = round[place] as number;
-      const amount = amounts[place] as number;
-      ranks[node] = (ranks[node] as number) + restartProb * amount;
-      const passedOn = (1 - restartProb) * amount;
-      const [start, end] = [offsets[node] as number, offsets[node + 1] as number];
-      let open = 0;
-      let all = 0;
-      for (let way = start; way < end; way += 1) {
-        const chance = chances[way] as number;
-        all += chance;
-        if (mayEnter(targets[way] as number)) open += chance;
-      }
+      const open = openOf(node);
+      const passedOn = settle(node, amounts[place] as number, open);
       if (open === 0) {
         lost += passedOn;
         continue;
       }
-      // Closed ways leave their part to the open ones. A sum of 1 is one but for rounding.
-      const leaving = all > 1 - roundingError ? 1 : all;
-      lost += passedOn * (1 - leaving);
-      const scale = (passedOn * leaving) / open;
-      for (let way = start; way < end; way += 1) {
+      const scale = passedOn / open;
+      for (let way = offsets[node] as number; way < (offsets[node + 1] as number); way += 1) {
         const target = targets[way] as number;
         if (states[target] !== 3) receive(target, scale * (chances[way] as number));
       }
     }
     if (lost > 0) for (const [node, chance] of seeds) receive(node, lost * chance);
   }
-  let left = 0;
-  for (const node of reached) {
-    left += waiting[node] as number;
-    ranks[node] = (ranks[node] as number) + (waiting[node] as number);
+  let error = 0;
+  for (const node of [...reached]) {
+    const amount = waiting[node] as number;
+    if (amount > 0) error += settle(node, amount, openOf(node));
   }
-  return { reached, ranks, error: 2 * (1 - restartProb) * left };
+  return { reached, ranks, error };
 }

@@ -6,8 +6,8 @@ import { strongestPaths } from './strongest-paths.js';
 
 export interface RankNodesOptions {
   readonly adjacency: Adjacency;
-  /** Node and how well it was found. */
-  readonly seeds: readonly (readonly [node: number, score: number])[];
+  /** Node and how much of the walk starts there, compared with the others; those of 0 or less are left out. */
+  readonly seeds: readonly (readonly [node: number, weight: number])[];
   readonly idOf: (node: number) => string;
   readonly restartProb: number;
   /** Default 10. */
@@ -29,8 +29,7 @@ export interface RankedNumber {
 const scoreSteps = 1e9;
 
 /**
- * Ranks nodes from seeds by personalised PageRank. Seeds count by the square of their scores, so that the best decide; those
- * that are not allowed are left out.
+ * Ranks nodes from seeds by personalised PageRank. Seeds that are not allowed are left out.
  *
  * @throws `GRAPH_INVALID`
  */
@@ -68,9 +67,9 @@ export function rankNodes(options: RankNodesOptions): RankedNumber[] {
 
 function chancesOf({ seeds, allowed }: RankNodesOptions): Map<number, number> {
   const weights = new Map<number, number>();
-  for (const [node, score] of seeds) {
-    if (Number.isNaN(score)) throw graphInvalid('The score of a seed must be a number.');
-    if (score > 0 && (!allowed || allowed(node))) weights.set(node, Math.max(weights.get(node) ?? 0, score ** 2));
+  for (const [node, weight] of seeds) {
+    if (Number.isNaN(weight)) throw graphInvalid('The score of a seed must be a number.');
+    if (weight > 0 && (!allowed || allowed(node))) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
   }
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   return new Map([...weights].sort(([a], [b]) => a - b).map(([node, weight]) => [node, weight / total]));

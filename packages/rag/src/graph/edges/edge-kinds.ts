@@ -6,12 +6,12 @@ export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation
 /** Of an edge kind: on with `true` or options, off with `false`. */
 export type EdgeChoice<Options> = boolean | Options;
 
-export interface EdgeShare {
-  /** How much of the walker goes along edges of this kind, relative to the other kinds that a passage has. */
-  share?: number;
+export interface EdgeWeight {
+  /** Multiplies the weights of these edges: how much they say, compared with other kinds. */
+  weight?: number;
 }
 
-export interface SimilarityEdgeOptions extends EdgeShare {
+export interface SimilarityEdgeOptions extends EdgeWeight {
   /** Most similar passages that a passage is connected with. Default 10. */
   neighbours?: number;
   /** Passages are connected when their cosine similarity is above it. Default 0.7. */
@@ -23,32 +23,32 @@ export interface SimilarityEdgeOptions extends EdgeShare {
   recall?: number;
 }
 
-export interface PhraseEdgeOptions extends EdgeShare {
+export interface PhraseEdgeOptions extends EdgeWeight {
   /** Phrases in more passages than this connect nothing. Default 12. */
   maxPassages?: number;
 }
 
 /** Which edges a graph gets. What is absent stands for its default. */
 export interface EdgeOptions {
-  /** Passages that are like each other. Default on, share 0.25. */
+  /** Passages that are like each other. Default on, weight 0.25. */
   similarity?: EdgeChoice<SimilarityEdgeOptions>;
-  /** Passages that share rare names or mention each other's titles. Default on, share 1. */
+  /** Passages that share rare names or mention each other's titles. Default on, weight 1. */
   phrases?: EdgeChoice<PhraseEdgeOptions>;
-  /** Neighbours in the same source. Default on, share 0.5. */
-  sequence?: EdgeChoice<EdgeShare>;
-  /** Markdown and HTML links between sources. Default on, share 1. */
-  links?: EdgeChoice<EdgeShare>;
-  /** What `metadata.relations` says. Default on, share 2. */
-  relations?: EdgeChoice<EdgeShare>;
-  /** Statements about the same thing, see `extractTriples`. Default on, share 2. */
-  triples?: EdgeChoice<EdgeShare>;
+  /** Neighbours in the same source. Default on, weight 0.5. */
+  sequence?: EdgeChoice<EdgeWeight>;
+  /** Markdown and HTML links between sources. Default on, weight 0.5. */
+  links?: EdgeChoice<EdgeWeight>;
+  /** What `metadata.relations` says. Default on, weight 1. */
+  relations?: EdgeChoice<EdgeWeight>;
+  /** Statements about the same thing, see `extractTriples`. Default on, weight 1. */
+  triples?: EdgeChoice<EdgeWeight>;
 }
 
 export interface ResolvedEdgeOptions {
-  readonly shares: Readonly<Record<EdgeKind, number>>;
+  readonly weights: Readonly<Record<EdgeKind, number>>;
   /** Of the kind `similarity`; `undefined` when it is off. */
-  readonly similarity: Required<Omit<SimilarityEdgeOptions, 'share'>> | undefined;
-  readonly phrases: Required<Omit<PhraseEdgeOptions, 'share'>> | undefined;
+  readonly similarity: Required<Omit<SimilarityEdgeOptions, 'weight'>> | undefined;
+  readonly phrases: Required<Omit<PhraseEdgeOptions, 'weight'>> | undefined;
 }
 
 /** @throws `GRAPH_INVALID` for numbers out of range */
@@ -56,13 +56,13 @@ export function resolveEdgeOptions(options: EdgeOptions = {}): ResolvedEdgeOptio
   const similarity = read(options.similarity);
   const phrases = read(options.phrases);
   const resolved: ResolvedEdgeOptions = {
-    shares: {
-      similarity: shareOf(similarity, 0.25, 'similarity'),
-      phrase: shareOf(phrases, 1, 'phrases'),
-      sequence: shareOf(read(options.sequence), 0.5, 'sequence'),
-      link: shareOf(read(options.links), 1, 'links'),
-      relation: shareOf(read(options.relations), 2, 'relations'),
-      triple: shareOf(read(options.triples), 2, 'triples'),
+    weights: {
+      similarity: weightOf(similarity, 0.25, 'similarity'),
+      phrase: weightOf(phrases, 1, 'phrases'),
+      sequence: weightOf(read(options.sequence), 0.5, 'sequence'),
+      link: weightOf(read(options.links), 0.5, 'links'),
+      relation: weightOf(read(options.relations), 1, 'relations'),
+      triple: weightOf(read(options.triples), 1, 'triples'),
     },
     similarity: similarity && {
       neighbours: similarity.neighbours ?? 10,
@@ -94,11 +94,11 @@ function read<Options extends object>(choice: EdgeChoice<Options> | undefined): 
   return typeof choice === 'object' ? choice : {};
 }
 
-function shareOf(options: EdgeShare | undefined, byDefault: number, name: keyof EdgeOptions): number {
+function weightOf(options: EdgeWeight | undefined, byDefault: number, name: keyof EdgeOptions): number {
   if (!options) return 0;
-  const share = options.share ?? byDefault;
-  requireRange(share > 0 && Number.isFinite(share), `${name}.share`, 'positive; false switches a kind off', share);
-  return share;
+  const weight = options.weight ?? byDefault;
+  requireRange(weight > 0 && Number.isFinite(weight), `${name}.weight`, 'positive; false switches a kind off', weight);
+  return weight;
 }
 
 function requireRange(holds: boolean, name: string, range: string, value: number): void {

@@ -16,8 +16,8 @@ export interface SharedTermEdges {
 const termsInReason = 3;
 
 /**
- * Connects nodes that share terms. A term of `df` among `N` nodes adds `ln(N / df) / df` to each of its pairs: the rarer the
- * term, the more it says, and the fewer share it.
+ * Connects nodes that share terms. A term of `df` among `N` nodes adds `ln((N + 1) / df) / ln(N + 1) / df` to each of its
+ * pairs, a number below one half: the rarer the term, the more it says, and the fewer share it.
  */
 export function addSharedTermEdges({ edges, kind, terms, maxPassages, reasonOf }: SharedTermEdges): void {
   const nodesOf = new Map<string, number[]>();
@@ -33,8 +33,7 @@ export function addSharedTermEdges({ edges, kind, terms, maxPassages, reasonOf }
   /** The terms that a node shares with nodes of larger numbers, rarest first. */
   const sharedBy = new Map<number, Map<number, { weight: number; shared: string[] }>>();
   for (const [term, nodes] of rare) {
-    const weight = Math.log(terms.length / nodes.length) / nodes.length;
-    if (weight <= 0) continue;
+    const weight = Math.log((terms.length + 1) / nodes.length) / Math.log(terms.length + 1) / nodes.length;
     for (const [place, from] of nodes.entries()) {
       let pairs = sharedBy.get(from);
       if (!pairs) sharedBy.set(from, (pairs = new Map()));
