@@ -84,7 +84,7 @@ describe('the demo', () => {
     assert.match(stdout, /Tools {6}docs_searchDocs\n/);
     assert.match(
       stdout,
-      / 1\. 0\.\d{3} {2}deep\/coffee\.md › Coffee {2}\[characters 0–43\]\n {5}# Coffee Coffee wants water of 94 degrees\./,
+      / 1\. [01]\.\d{3} {2}deep\/coffee\.md › Coffee {2}\[characters 0–43\]\n {5}# Coffee Coffee wants water of 94 degrees\./,
     );
     assert.match(stderr, /Indexing .* 2\/2/);
   });

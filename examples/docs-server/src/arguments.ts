@@ -22,7 +22,7 @@ export interface Arguments {
 }
 
 const ownQuestions = [
-  'Where do I add a new vector store?',
+  'Can I trust a filter that a model wrote?',
   'How can I retry a failed request with exponential backoff?',
   'How do I convert a zod schema to JSON Schema?',
 ];

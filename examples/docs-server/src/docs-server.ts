@@ -17,6 +17,8 @@ export function createDocsServer({ store, indexName, embedder }: DocsServerOptio
     vectorStore: store,
     indexName,
     model: embedder,
+    // By meaning and by words: names and error codes are found as surely as paraphrases.
+    mode: 'hybrid',
   });
   return new MCPServer({
     id: 'quiver-docs',

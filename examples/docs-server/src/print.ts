@@ -19,7 +19,11 @@ export function printHit({ document, score, metadata }: QueryResult, index: numb
 }
 
 function excerpt(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  // Without the rules and bars of tables, on one line.
+  const line = text
+    .replaceAll(/-{4,}|[|\s]+/g, ' ')
+    .replaceAll(/ {2,}/g, ' ')
+    .trim();
   return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }
 

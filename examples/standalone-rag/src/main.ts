@@ -49,7 +49,9 @@ async function main(): Promise<void> {
   const askingStarted = performance.now();
   const [queryVector] = await embedder.embed([question], { purpose: 'query', signal });
   if (!queryVector) throw new Error('The embedder gave no vector.');
-  const found = await store.query({ indexName, mode: 'hybrid', queryVector, queryText: question, topK: 20, signal });
+  const fusion = { vector: embedder.hybridWeight ?? 1 };
+  const search = { mode: 'hybrid', queryVector, queryText: question, fusion } as const;
+  const found = await store.query({ indexName, ...search, topK: 20, signal });
   const best = await rerank(found, question, judge, { topK: 3, signal });
   console.log(`Question   ${question} (${since(askingStarted)})`);
   for (const [index, { result, score }] of best.entries()) {
