@@ -65,9 +65,16 @@ export interface ChromaConnectionOptions {
   apiKey?: string;
 }
 
-/** @throws `VECTOR_CLIENT_MISSING` when `chromadb` is needed and not installed */
-export async function openChroma({ client, apiKey, ...options }: ChromaConnectionOptions): Promise<ChromaLikeClient> {
+/**
+ * @param signal - ends the requests of a client of the store's own; not those of one that was given
+ * @throws `VECTOR_CLIENT_MISSING` when `chromadb` is needed and not installed
+ */
+export async function openChroma(
+  { client, apiKey, ...connection }: ChromaConnectionOptions,
+  signal?: AbortSignal,
+): Promise<ChromaLikeClient> {
   if (client) return client;
+  const options = { ...connection, ...(signal && { fetchOptions: { signal } }) };
   const chroma = await import('chromadb').catch((error: unknown) => {
     throw new QuiverError('VECTOR_CLIENT_MISSING', "Chroma needs the package 'chromadb': npm install chromadb", {
       cause: error,

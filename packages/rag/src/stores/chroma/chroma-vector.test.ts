@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { AdminClient, ChromaClient } from 'chromadb';
 import { describe, expect, it } from 'vitest';
 import { describeFilters } from '../../testing/describe-filters.js';
@@ -61,6 +64,33 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(await store.describeIndex({ indexName: 'many' })).toMatchObject({ count: 0 });
     }, 60_000);
 
+    it('finds words of any case, form and script, and orders by rarity', async () => {
+      const { store } = await open(address);
+      const indexName = 'words';
+      await store.createIndex({ indexName, dimension: 1 });
+      const documents = ['LIBRARIES of code', 'the library', 'a sheep', 'Äpfel und Birnen', 'sheep in a library'];
+      await store.upsert({ indexName, ids: ['a', 'b', 'c', 'd', 'e'], vectors: documents.map(() => [1]), documents });
+      const find = async (queryText: string, more: object = {}): Promise<string[]> =>
+        (await store.query({ indexName, mode: 'keyword', queryText, ...more })).map(({ id }) => id);
+      expect((await find('library')).toSorted()).toEqual(['a', 'b', 'e']);
+      expect((await find('libraries with sheep'))[0]).toBe('e');
+      expect(await find('apfel')).toEqual(['d']);
+      expect(await find('library', { whereDocument: { $contains: 'code' } })).toEqual(['a']);
+      expect(await find('the')).toEqual([]);
+    });
+
+    it('refuses a question that too many texts share a word with', async () => {
+      const { store } = await open(address);
+      const indexName = 'common';
+      await store.createIndex({ indexName, dimension: 1 });
+      const ids = Array.from({ length: 10_200 }, (_, n) => `n${n}`);
+      await store.upsert({ indexName, ids, vectors: ids.map(() => [1]), documents: ids.map(() => 'tea') });
+      await expect(store.query({ indexName, mode: 'keyword', queryText: 'tea' })).rejects.toMatchObject({
+        code: 'VECTOR_QUERY_UNSUPPORTED',
+        message: expect.stringContaining('10000'),
+      });
+    }, 60_000);
+
     it('leaves collections of others alone', async () => {
       const { store, client } = await open(address);
       await client.createCollection({ name: 'foreign', embeddingFunction: null });
@@ -77,6 +107,23 @@ describe.skipIf(address === '')('Chroma', () => {
 
 it.skipIf(address === '')('QUIVER_CHROMA_URL names a Chroma server to test on', async () => {
   expect(await (await open(address)).client.heartbeat()).toBeGreaterThan(0);
+});
+
+it('I10 ChromaVector ends its request when the signal fires', async () => {
+  let waiting = 0;
+  const silent = createServer((_request, response) => {
+    waiting += 1;
+    response.on('close', () => (waiting -= 1));
+  }).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const store = new ChromaVector({ host: '127.0.0.1', port: (silent.address() as AddressInfo).port });
+  const controller = new AbortController();
+  const query = store.query({ indexName: 'any', queryVector: [1], signal: controller.signal });
+  await expect.poll(() => waiting).toBe(1);
+  controller.abort(new Error('enough'));
+  await expect(query).rejects.toThrow('enough');
+  await expect.poll(() => waiting).toBe(0);
+  silent.close();
 });
 
 it('ChromaVector says that a server is down', async () => {

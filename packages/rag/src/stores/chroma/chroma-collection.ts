@@ -1,0 +1,110 @@
+import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { invalidArgument, type CheckedRecord } from '../../store/check-arguments.js';
+import { requireIndexName } from '../../store/index-name.js';
+import type { IndexShape } from '../../store/index-options.js';
+import { partsOf } from '../../store/parts-of.js';
+import type { VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type { ChromaCollection, ChromaLikeClient } from './chroma-client.js';
+import { fromChromaMetadata, fromChromaRecord, toChromaRecord } from './chroma-record.js';
+import { filterToWhere } from './filter-to-where.js';
+
+/** What Chroma Cloud allows at most. */
+export const recordsPerRead = 300;
+const longestIndexName = 100;
+
+/** Chroma wants three characters, and a letter or digit at the end. @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireChromaName(indexName: string): void {
+  requireIndexName(indexName, longestIndexName);
+  if (indexName.length >= 3 && /[a-z0-9]$/i.test(indexName)) return;
+  throw invalidArgument(
+    `'${indexName}' cannot name an index in Chroma: at least 3 characters, with a letter or digit last.`,
+  );
+}
+
+export interface OpenCollection extends IndexShape {
+  readonly collection: ChromaCollection;
+}
+
+/** A collection that this store made, as the server knows it now. */
+export async function findCollection(client: ChromaLikeClient, indexName: string): Promise<OpenCollection | undefined> {
+  let collection: ChromaCollection;
+  try {
+    collection = (await client.getCollection({ name: indexName, embeddingFunction: null })) as ChromaCollection;
+  } catch (error) {
+    if ((error as { name?: unknown } | null)?.name === 'ChromaNotFoundError') return undefined;
+    throw error;
+  }
+  const shape = readShape(collection.metadata);
+  return shape && { collection, ...shape };
+}
+
+/** What tells a collection of ours from others, in its metadata. */
+export function writeShape({ dimension, metric }: IndexShape): Record<string, unknown> {
+  return { quiver_dimension: dimension, quiver_metric: metric };
+}
+
+export function readShape(metadata: unknown): IndexShape | undefined {
+  const { quiver_dimension: dimension, quiver_metric: metric } = (metadata ?? {}) as Record<string, unknown>;
+  return typeof dimension === 'number' && typeof metric === 'string'
+    ? { dimension, metric: metric as VectorMetric }
+    : undefined;
+}
+
+/** In batches as large as the server allows. */
+export async function writeRecords(
+  client: ChromaLikeClient,
+  collection: ChromaCollection,
+  records: readonly CheckedRecord[],
+): Promise<void> {
+  if (records.length === 0) return;
+  for (const part of partsOf(records, await client.getMaxBatchSize())) {
+    const rows = part.map(toChromaRecord);
+    await collection.upsert({
+      ids: rows.map(({ id }) => id),
+      embeddings: rows.map(({ embedding }) => embedding),
+      metadatas: rows.map(({ metadata }) => metadata),
+      documents: rows.map(({ document }) => document),
+    });
+  }
+}
+
+export async function deleteRecords(collection: ChromaCollection, ids: readonly string[]): Promise<void> {
+  for (const part of partsOf(ids, recordsPerRead)) await collection.delete({ ids: part });
+}
+
+/** Those that exist, in the order of the ids. */
+export async function readByIds(
+  collection: ChromaCollection,
+  ids: readonly string[],
+  includeVector: boolean,
+): Promise<VectorRecord[]> {
+  const records = new Map<string, VectorRecord>();
+  for (const part of partsOf([...new Set(ids)], recordsPerRead)) {
+    const rows = await collection.get({
+      ids: part,
+      include: ['metadatas', 'documents', ...(includeVector ? (['embeddings'] as const) : [])],
+    });
+    rows.ids.forEach((id, row) =>
+      records.set(id, fromChromaRecord(id, rows.metadatas[row], rows.documents[row], rows.embeddings?.[row])),
+    );
+  }
+  return ids.flatMap((id) => records.get(id) ?? []);
+}
+
+/** Ids of all records that pass a filter, in order. */
+export async function selectIds(collection: ChromaCollection, filter: Filter | undefined): Promise<string[]> {
+  const where = filter && filterToWhere(filter);
+  const ids: string[] = [];
+  for (let offset = 0; ; offset += recordsPerRead) {
+    const page = await collection.get({
+      limit: recordsPerRead,
+      offset,
+      include: filter ? ['metadatas'] : [],
+      ...(where && { where }),
+    });
+    page.ids.forEach((id, row) => {
+      if (!filter || evaluateFilter(filter, fromChromaMetadata(page.metadatas[row] ?? null))) ids.push(id);
+    });
+    if (page.ids.length < recordsPerRead) return ids.toSorted((a, b) => (a < b ? -1 : 1));
+  }
+}

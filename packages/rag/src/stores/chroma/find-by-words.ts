@@ -1,0 +1,98 @@
+import { QuiverError } from '@quiver/core';
+import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { Bm25Index } from '../../retrieval/bm25-index.js';
+import { lexicalTerms } from '../../retrieval/lexical-terms.js';
+import { recordText } from '../../store/record-text.js';
+import type { VectorMatch, VectorRecord } from '../../store/vector-store.js';
+import type { ChromaCollection, ChromaWhere } from './chroma-client.js';
+import { readByIds, recordsPerRead } from './chroma-collection.js';
+import { fromChromaRecord } from './chroma-record.js';
+import { filterToWhere } from './filter-to-where.js';
+
+/** They are all read and ordered here. */
+const mostTexts = 10_000;
+
+export interface FindByWordsOptions {
+  readonly queryText: string;
+  readonly filter: Filter | undefined;
+  readonly whereDocument: ChromaWhere | undefined;
+  readonly limit: number;
+  readonly includeVector: boolean;
+}
+
+/**
+ * Records that share a word with the question. Chroma has no search by words: it picks the documents in which the beginning of such a
+ * word occurs, and they are ordered by BM25 here, among themselves.
+ *
+ * @throws `VECTOR_QUERY_UNSUPPORTED` when they are more than 10,000
+ */
+export async function findByWords(collection: ChromaCollection, options: FindByWordsOptions): Promise<VectorMatch[]> {
+  const { queryText, filter, limit, includeVector } = options;
+  const terms = lexicalTerms(queryText);
+  if (terms.length === 0) return [];
+  const records = await readTexts(collection, bothOf(withAnyOf(terms), options.whereDocument), filter);
+  const words = new Bm25Index();
+  records.forEach((record, row) => words.set(row, recordText(record)));
+  const recordOf = (row: number): VectorRecord => records[row] as VectorRecord;
+  const best = words.search(queryText, {
+    limit,
+    accept: filter && ((row) => evaluateFilter(filter, recordOf(row).metadata)),
+    idOf: (row) => recordOf(row).id,
+  });
+  const matches = best.map(({ doc, score }) => ({ ...recordOf(doc), score }));
+  if (!includeVector) return matches;
+  const withVectors = await readByIds(
+    collection,
+    matches.map(({ id }) => id),
+    true,
+  );
+  const vectors = new Map(withVectors.map(({ id, vector }) => [id, vector]));
+  return matches.map((match) => {
+    const vector = vectors.get(match.id);
+    return vector ? { ...match, vector } : match;
+  });
+}
+
+async function readTexts(
+  collection: ChromaCollection,
+  whereDocument: ChromaWhere,
+  filter: Filter | undefined,
+): Promise<VectorRecord[]> {
+  const where = filter && filterToWhere(filter);
+  const records: VectorRecord[] = [];
+  for (let offset = 0; ; offset += recordsPerRead) {
+    const page = await collection.get({
+      limit: recordsPerRead,
+      offset,
+      include: ['metadatas', 'documents'],
+      whereDocument,
+      ...(where && { where }),
+    });
+    page.ids.forEach((id, row) => records.push(fromChromaRecord(id, page.metadatas[row], page.documents[row])));
+    if (page.ids.length < recordsPerRead) return records;
+    if (records.length < mostTexts) continue;
+    throw new QuiverError(
+      'VECTOR_QUERY_UNSUPPORTED',
+      `More than ${mostTexts} texts share a word with the question, too many to order outside of Chroma. Ask with rarer words, narrow the search by a filter, or use a store with a keyword index.`,
+      { details: { mostTexts } },
+    );
+  }
+}
+
+/**
+ * Lets all texts through that have one of the terms, and others. A term is a stem: of the word itself its last letter may be missing.
+ * Beyond ASCII upper and lower case and accents differ from ours, so such texts all come.
+ */
+function withAnyOf(terms: readonly string[]): ChromaWhere {
+  const beginnings = new Set(terms.filter((term) => /^[a-z0-9]+$/.test(term)).map((term) => term.replace(/[ey]$/, '')));
+  const patterns = [...beginnings].map((beginning) => ({ $regex: `(?i)${beginning}` }));
+  return anyOf([...patterns, { $regex: '[^\\x00-\\x7F]' }]);
+}
+
+function anyOf(conditions: ChromaWhere[]): ChromaWhere {
+  return conditions.length > 1 ? { $or: conditions } : (conditions[0] as ChromaWhere);
+}
+
+function bothOf(words: ChromaWhere, whereDocument: ChromaWhere | undefined): ChromaWhere {
+  return whereDocument ? { $and: [words, whereDocument] } : words;
+}
