@@ -2,7 +2,7 @@
 //
 //   pnpm build && pnpm --filter @quiver/benchmarks mcp                 Quiver, SDK 1 and 2, and a bare node:http server
 //   pnpm --filter @quiver/benchmarks mcp -- --with-anchors             also @mastra/mcp and fastmcp, installed into a temporary folder
-//   options: --rounds 5, --seconds 0.8, --only sessions,stdio, --source (runs the TypeScript sources)
+//   options: --rounds 5, --seconds 0.6, --only sessions,stdio, --source (runs the TypeScript sources)
 //
 // All servers of a case run at once; every round measures each of them in turn, ratios are taken within a round, and the median is
 // shown. CPU is the server process's own and survives a busy machine; calls per second do not.
@@ -21,7 +21,7 @@ const { values: flags } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),
   options: {
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '0.8' },
+    seconds: { type: 'string', default: '0.6' },
     only: { type: 'string' },
     source: { type: 'boolean', default: false },
     'with-anchors': { type: 'boolean', default: false },

@@ -18,7 +18,7 @@ export async function measure({ client, server, mode, tool, inFlight, seconds })
 
 /** SDK 1 needs seconds under load until it is as fast as it gets; less would flatter everybody else. */
 export async function warmUp({ client, server, mode, tools }) {
-  for (const tool of tools) await measure({ client, server, mode, tool, inFlight: 16, seconds: 2 });
+  for (const tool of tools) await measure({ client, server, mode, tool, inFlight: 16, seconds: 1.5 });
 }
 
 /** @returns results by `<tool>@<in flight>`, then by system, one per round */

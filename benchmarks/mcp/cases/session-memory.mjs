@@ -1,6 +1,6 @@
 import { table } from '../report.mjs';
 
-const count = 1500;
+const count = 1000;
 
 /** Heap after collection, per session, and the CPU to open one. */
 export async function sessionMemory({ start, client }) {
