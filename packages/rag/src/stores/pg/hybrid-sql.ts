@@ -1,7 +1,6 @@
 import { fusionConstant } from '../../retrieval/reciprocal-rank-fusion.js';
 import { keywordSql, questionSql, type KeywordSqlOptions } from './keyword-sql.js';
-import { approximateSql, exactSql, type NearestSqlOptions } from './nearest-sql.js';
-import type { SearchSetting } from './search-settings.js';
+import { approximateSql, exactSql, type NearestSqlOptions, type SearchSetting } from './nearest-sql.js';
 
 export interface HybridSqlOptions {
   readonly nearest: Omit<NearestSqlOptions, 'columns' | 'limit'>;

@@ -1,7 +1,9 @@
 import type { VectorMetric } from '../../store/vector-store.js';
 import { indexedElements } from './build-index.js';
 import type { OpenIndex } from './pg-index.js';
-import type { SearchSetting } from './search-settings.js';
+
+/** A setting of the database, for one statement. Both parts are ours or checked. */
+export type SearchSetting = readonly [name: string, value: string | number];
 
 export interface NearestSqlOptions {
   readonly index: OpenIndex;

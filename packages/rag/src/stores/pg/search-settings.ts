@@ -1,5 +1,5 @@
 import type { QueryParams } from '../../store/vector-store.js';
-import { candidatesPerResult } from './nearest-sql.js';
+import { candidatesPerResult, type SearchSetting } from './nearest-sql.js';
 import type { OpenIndex } from './pg-index.js';
 import { requireInteger } from './sql-text.js';
 
@@ -22,9 +22,6 @@ export interface PgQueryParams extends QueryParams {
 /** What pgvector keeps by itself. */
 const defaultEf = 40;
 const largestEf = 1000;
-
-/** A setting of the database, for one statement. Both parts are ours or checked. */
-export type SearchSetting = readonly [name: string, value: string | number];
 
 /**
  * What a search through the index needs beyond the defaults of the database.
