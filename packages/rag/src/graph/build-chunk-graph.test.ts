@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { buildChunkGraph, type BuildChunkGraphOptions } from './build-chunk-graph.js';
-import { ChunkGraph } from './chunk-graph.js';
+import type { ChunkGraph } from './chunk-graph.js';
 import type { GraphPassage } from './graph-passage.js';
 import { FixedPointRows } from './similarity/fixed-point-rows.js';
 

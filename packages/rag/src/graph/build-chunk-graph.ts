@@ -1,4 +1,5 @@
-import { ChunkGraph, type ChunkGraphData } from './chunk-graph.js';
+import { ChunkGraph } from './chunk-graph.js';
+import type { ChunkGraphData } from './chunk-graph-data.js';
 import { EdgeList } from './edge-list.js';
 import { resolveEdgeOptions, type EdgeOptions, type ResolvedEdgeOptions } from './edges/edge-kinds.js';
 import { addLinkEdges } from './edges/link-edges.js';

@@ -1,12 +1,12 @@
 import { QuiverError } from '@quiver/core';
 import { createAdjacency, type Adjacency } from './adjacency.js';
-import { EdgeList } from './edge-list.js';
-import type { EdgeKind, ResolvedEdgeOptions } from './edges/edge-kinds.js';
+import type { ChunkGraphData } from './chunk-graph-data.js';
+import type { EdgeList } from './edge-list.js';
+import type { EdgeKind } from './edges/edge-kinds.js';
 import { addSimilarityEdges } from './edges/similarity-edges.js';
 import { graphToDot } from './graph-to-dot.js';
 import { rankNodes, type RankedNumber } from './rank-nodes.js';
 import { readSnapshot, writeSnapshot } from './snapshot/chunk-graph-snapshot.js';
-import type { FoundNeighbours } from './similarity/find-neighbours.js';
 
 /** A connection between two passages. It is walked in both directions; from and to tell in which one it was found. */
 export interface ChunkEdge {
@@ -65,18 +65,6 @@ export interface ChunkGraphJson {
  * edges, and stays otherwise. So one weak connection does not carry half of a passage's rank away.
  */
 const inertia = 1;
-
-/** What a graph is made of. Nodes are numbered in the order of their ids. */
-export interface ChunkGraphData {
-  readonly ids: readonly string[];
-  readonly titles: readonly (string | undefined)[];
-  readonly options: ResolvedEdgeOptions;
-  /** Of the vector of each node. */
-  readonly fingerprints: BigUint64Array;
-  /** What the edges of the kind `similarity` are made of. */
-  readonly neighbours: FoundNeighbours | undefined;
-  readonly otherEdges: EdgeList;
-}
 
 /**
  * Passages and why they are connected: made by {@link buildChunkGraph}, never changed afterwards. It holds neither texts nor

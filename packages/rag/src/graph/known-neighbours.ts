@@ -1,4 +1,4 @@
-import type { ChunkGraphData } from './chunk-graph.js';
+import type { ChunkGraphData } from './chunk-graph-data.js';
 import type { ResolvedEdgeOptions } from './edges/edge-kinds.js';
 import type { KnownNeighbours } from './similarity/find-neighbours.js';
 import { createNeighbourLists } from './similarity/neighbour-lists.js';

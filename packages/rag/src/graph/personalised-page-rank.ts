@@ -108,7 +108,7 @@ export function personalisedPageRank(options: PageRankOptions): PageRanks {
     if (lost > 0) for (const [node, chance] of seeds) receive(node, lost * chance);
   }
   let error = 0;
-  for (const node of [...reached]) {
+  for (const node of reached) {
     const amount = waiting[node] as number;
     if (amount > 0) error += settle(node, amount, openOf(node));
   }

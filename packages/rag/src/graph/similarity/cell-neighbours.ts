@@ -1,6 +1,6 @@
 import { CandidateHeaps } from './candidate-heaps.js';
 import { blockRows, pitch } from './fixed-point-rows.js';
-import type { FoundNeighbours } from './find-neighbours.js';
+import type { FoundNeighbours } from './neighbour-lists.js';
 import { NeighbourFinder, type NeighbourSearch } from './nearest-neighbours.js';
 
 /** Rows of a sample whose neighbours are found exactly. */

@@ -1,13 +1,6 @@
 import { findNeighboursByCells } from './cell-neighbours.js';
 import { NeighbourFinder, type NeighbourSearch } from './nearest-neighbours.js';
-import type { NeighbourLists } from './neighbour-lists.js';
-import { offerNeighbour } from './neighbour-lists.js';
-
-export interface FoundNeighbours {
-  readonly lists: NeighbourLists;
-  /** Share of the true neighbours that was found: 1 when the search was exact, otherwise measured on a sample. */
-  readonly recall: number;
-}
+import { offerNeighbour, type FoundNeighbours } from './neighbour-lists.js';
 
 export interface FindNeighboursOptions extends NeighbourSearch {
   /** Share of the true neighbours that must be found. Below 1, many rows are searched approximately. */

@@ -9,6 +9,12 @@ export interface NeighbourLists {
   readonly similarities: Float32Array;
 }
 
+export interface FoundNeighbours {
+  readonly lists: NeighbourLists;
+  /** Share of the true neighbours that was found: 1 when the search was exact, otherwise measured on a sample. */
+  readonly recall: number;
+}
+
 export function createNeighbourLists(count: number, limit: number): NeighbourLists {
   return {
     limit,

@@ -1,4 +1,4 @@
-import type { ChunkGraphData } from '../chunk-graph.js';
+import type { ChunkGraphData } from '../chunk-graph-data.js';
 import { EdgeList } from '../edge-list.js';
 import type { ResolvedEdgeOptions } from '../edges/edge-kinds.js';
 import { graphInvalid } from '../graph-error.js';
