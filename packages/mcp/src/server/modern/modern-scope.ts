@@ -11,7 +11,7 @@ import { modernCapabilitiesOf } from './modern-capabilities.js';
 /** A request of the stateless revision: all there is to know of the client stands in its `_meta`. */
 export class ModernScope implements RequestScope {
   readonly era = 'modern';
-  readonly protocolVersion = MODERN_VERSION;
+  readonly protocolVersion: string = MODERN_VERSION;
   readonly exchange: Exchange;
   readonly params: Params | undefined;
   readonly #ask: AskClient | undefined;
