@@ -186,6 +186,16 @@ describe('the guarded paths', () => {
     expect(await call(url)).toMatchObject({ status: 401 });
   });
 
+  it.each(['/', '/sse', '/message?sessionId=1', '/health'])(
+    "O09 guards %s with mcpPath '/', as servers with several paths need, and leaves only the metadata open",
+    async (path) => {
+      const { url } = await start({ validateToken }, { mcpPath: '/' });
+      expect(await send(url, { method: 'GET', path })).toMatchObject({ status: 401 });
+      const metadata = await send(url, { method: 'GET', path: '/.well-known/oauth-protected-resource/mcp' });
+      expect(metadata.status).toBe(200);
+    },
+  );
+
   it('lets other paths through untouched', async () => {
     const { url } = await start({ validateToken });
     const { status, headers } = await send(url, { method: 'GET', path: '/health' });
