@@ -7,7 +7,9 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { FastMCP, UserError } from 'fastmcp';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { exampleTools } from '../../test/example-tools.ts';
 import { MastraMCPClient } from '../compat/index.js';
 import { MCPServer } from '../server/mcp-server.js';
@@ -143,6 +145,82 @@ describe('other reference servers', () => {
     const { echo } = await client.tools();
     expect(await echo?.execute({ message: 'x' })).toMatchObject({ content: [{ text: 'Echo: x' }] });
   });
+});
+
+test('@playwright/mcp lists its tools, and no browser is needed for that', async () => {
+  const manifest = require.resolve('@playwright/mcp/package.json');
+  const mcp = clientOf({
+    browser: { command: process.execPath, args: [join(dirname(manifest), 'cli.js'), '--headless'] },
+  });
+  const tools = await mcp.listTools();
+  expect(Object.keys(tools)).toContain('browser_browser_navigate');
+  expect(tools['browser_browser_navigate']?.inputSchema).toMatchObject({
+    jsonSchema: { type: 'object', required: ['url'] },
+  });
+  expect(await tools['browser_browser_navigate']?.execute({ address: 'x' })).toMatchObject({
+    error: true,
+    validationErrors: expect.anything(),
+  });
+});
+
+test('fastmcp: tools, resources, prompts, progress, questions', async () => {
+  const server = new FastMCP({ name: 'Fast', version: '1.0.0' });
+  server.addTool({
+    name: 'count',
+    parameters: z.object({ to: z.number() }),
+    execute: async ({ to }, { reportProgress }) => {
+      for (let done = 1; done <= to; done += 1) await reportProgress({ progress: done, total: to });
+      return `counted to ${to}`;
+    },
+  });
+  server.addTool({
+    name: 'ask',
+    execute: async (_, { elicit }) => {
+      const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' as const } } };
+      const { content } = await elicit({ message: 'Who are you?', requestedSchema });
+      return `Hello, ${String(content?.['name'])}`;
+    },
+  });
+  server.addTool({
+    name: 'fail',
+    execute: async () => {
+      throw new UserError('out of paper');
+    },
+  });
+  server.addResource({
+    uri: 'file:///notes.txt',
+    name: 'Notes',
+    mimeType: 'text/plain',
+    load: async () => ({ text: 'remember the milk' }),
+  });
+  server.addPrompt({
+    name: 'greet',
+    description: 'Greets somebody',
+    arguments: [{ name: 'name', required: true }],
+    load: async ({ name }) => `Greet ${name}.`,
+  });
+  const port = await freePort();
+  await server.start({ transportType: 'httpStream', httpStream: { port, host: '127.0.0.1', endpoint: '/mcp' } });
+  onTestFinished(() => server.stop());
+
+  const mcp = clientOf({ fast: { url: `http://127.0.0.1:${port}/mcp`, connectTimeout: 15_000 } });
+  await mcp.elicitation.onRequest('fast', async ({ message }) => ({
+    action: 'accept',
+    content: { name: `Ada (${message})` },
+  }));
+  const progress: number[] = [];
+  await mcp.progress.onUpdate('fast', (update) => progress.push(update.progress));
+  const tools = await mcp.listTools();
+  expect(await tools['fast_count']?.execute({ to: 3 })).toMatchObject({ content: [{ text: 'counted to 3' }] });
+  expect(progress).toEqual([1, 2, 3]);
+  expect(await tools['fast_ask']?.execute({})).toMatchObject({ content: [{ text: 'Hello, Ada (Who are you?)' }] });
+  await expect(tools['fast_fail']?.execute({})).rejects.toMatchObject({ code: 'MCP_TOOL_ERROR' });
+  expect((await mcp.resources.list())['fast']).toMatchObject([{ uri: 'file:///notes.txt', name: 'Notes' }]);
+  expect((await mcp.resources.read('fast', 'file:///notes.txt')).contents).toMatchObject([
+    { text: 'remember the milk' },
+  ]);
+  const { messages } = await mcp.prompts.get({ serverName: 'fast', name: 'greet', args: { name: 'Ada' } });
+  expect(messages).toMatchObject([{ content: { text: 'Greet Ada.' } }]);
 });
 
 describe('the older HTTP+SSE transport', () => {
