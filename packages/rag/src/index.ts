@@ -59,6 +59,13 @@ export type {
   VectorStore,
   VectorStoreCapabilities,
 } from './store/index.js';
+export {
+  exportIndex,
+  type ExportIndexOptions,
+  type ExportPosition,
+  type TransferProgress,
+} from './transfer/export-index.js';
+export { importIndex, type ImportIndexOptions } from './transfer/import-index.js';
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
 export {
   createVectorQueryTool,

@@ -6,3 +6,4 @@ export {
   type SkipReason,
 } from './load-documents.js';
 export { graphToHtml } from '../graph/view/graph-to-html.js';
+export { exportIndexToFile, importIndexFromFile, type ExportIndexToFileOptions } from './index-files.js';

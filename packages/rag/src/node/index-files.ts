@@ -1,0 +1,73 @@
+import { open, rename, type FileHandle } from 'node:fs/promises';
+import { exportIndex, type ExportIndexOptions, type ExportPosition } from '../transfer/export-index.js';
+import { importIndex, type ImportIndexOptions } from '../transfer/import-index.js';
+import { readLines } from './read-lines.js';
+
+export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {
+  /** Where the export is put when it is complete. */
+  path: string;
+}
+
+/**
+ * Writes an index into a file of JSON Lines. Until it is complete it is `<path>.part`; the next call goes on with that one.
+ *
+ * @throws as `exportIndex`, and errors of the file system
+ */
+export async function exportIndexToFile({ path, ...options }: ExportIndexToFileOptions): Promise<void> {
+  const part = `${path}.part`;
+  const file = await open(part, 'a+');
+  try {
+    const from = await findPosition(file, part);
+    await file.truncate(from?.bytes ?? 0);
+    let lines: string[] = [];
+    const flush = async (): Promise<void> => {
+      if (lines.length > 0) await file.appendFile(`${lines.join('\n')}\n`);
+      lines = [];
+    };
+    for await (const line of exportIndex({ ...options, ...(from && { from }) })) {
+      lines.push(line);
+      if (lines.length >= linesPerWrite) await flush();
+    }
+    await flush();
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(part, path);
+}
+
+/**
+ * Stores the index of a file that `exportIndexToFile` wrote.
+ *
+ * @returns the number of its records
+ * @throws as `importIndex`, and errors of the file system
+ */
+export async function importIndexFromFile({
+  path,
+  ...options
+}: Omit<ImportIndexOptions, 'lines'> & { path: string }): Promise<number> {
+  return importIndex({ ...options, lines: readLines(path) });
+}
+
+const linesPerWrite = 100;
+
+/** Behind the last cursor that was written as a whole. */
+async function findPosition(
+  file: FileHandle,
+  path: string,
+): Promise<(ExportPosition & { readonly bytes: number }) | undefined> {
+  const { size } = await file.stat();
+  let position: (ExportPosition & { bytes: number }) | undefined;
+  let bytes = 0;
+  let records = -1; // the header
+  for await (const line of readLines(path)) {
+    bytes += Buffer.byteLength(line) + 1;
+    // Without its line end it may be cut off.
+    if (bytes > size) break;
+    if (line.startsWith('{"cursor":')) {
+      const { cursor } = JSON.parse(line) as { cursor: string };
+      position = { cursor, records, bytes };
+    } else records += 1;
+  }
+  return position;
+}

@@ -1,0 +1,77 @@
+import type { VectorFilter, VectorStore } from '../store/vector-store.js';
+import type { ExportHeader, ExportLine } from './export-lines.js';
+
+/** Where an export that was interrupted goes on. */
+export interface ExportPosition {
+  /** Of the last line that had one. */
+  readonly cursor: string;
+  /** Records before it. */
+  readonly records: number;
+}
+
+export interface TransferProgress {
+  /** Records so far. */
+  records: number;
+  /** Records that the index held when the export began. */
+  total: number;
+}
+
+export interface ExportIndexOptions {
+  store: VectorStore;
+  indexName: string;
+  /** Only records that pass. */
+  filter?: VectorFilter;
+  /** Records that are read at once. Default 500. */
+  pageSize?: number;
+  /** Leaves out the header and what comes before. */
+  from?: ExportPosition;
+  /** Called after each page. */
+  onProgress?: (progress: TransferProgress) => void;
+  signal?: AbortSignal;
+}
+
+/**
+ * An index as JSON Lines, without line ends: a header, the records with their vectors in the order of `scan`, after each page a cursor
+ * from which a later export can go on, and at the end the number of records. Only a page is held at once.
+ *
+ * @throws what `describeIndex` and `scan` of the store throw
+ * @example
+ * for await (const line of exportIndex({ store, indexName: 'guides' })) file.write(`${line}\n`);
+ */
+export async function* exportIndex({
+  store,
+  indexName,
+  filter,
+  pageSize = 500,
+  from,
+  onProgress,
+  signal,
+}: ExportIndexOptions): AsyncGenerator<string, void> {
+  const common = { indexName, ...(signal && { signal }) };
+  const { dimension, metric, count } = await store.describeIndex(common);
+  const header: ExportHeader = { format: 'quiver-index', version: 1, dimension, metric, count };
+  if (!from) yield JSON.stringify(header);
+  let cursor = from?.cursor;
+  let records = from?.records ?? 0;
+  do {
+    const page = await store.scan({
+      ...common,
+      limit: pageSize,
+      includeVector: true,
+      ...(filter && { filter }),
+      ...(cursor !== undefined && { cursor }),
+    });
+    for (const { id, vector = [], metadata, document } of page.records) {
+      yield toLine({ id, vector, metadata, ...(document !== undefined && { document }) });
+    }
+    records += page.records.length;
+    cursor = page.nextCursor;
+    if (cursor !== undefined) yield toLine({ cursor });
+    onProgress?.({ records, total: count });
+  } while (cursor !== undefined);
+  yield toLine({ end: records });
+}
+
+function toLine(line: ExportLine): string {
+  return JSON.stringify(line);
+}

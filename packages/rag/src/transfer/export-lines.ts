@@ -1,0 +1,64 @@
+import { QuiverError } from '@quiver/core';
+import type { VectorMetadata, VectorMetric } from '../store/vector-store.js';
+
+/** The first line of an exported index. */
+export interface ExportHeader {
+  readonly format: 'quiver-index';
+  readonly version: 1;
+  readonly dimension: number;
+  readonly metric: VectorMetric;
+  /** Records there were when the export began. */
+  readonly count: number;
+}
+
+/** A line of an exported index: one record, or after each page where to go on, or at the end how many records there were. */
+export type ExportLine =
+  | { readonly id: string; readonly vector: number[]; readonly metadata: VectorMetadata; readonly document?: string }
+  | { readonly cursor: string }
+  | { readonly end: number };
+
+/** @throws `VECTOR_EXPORT_INVALID` for anything that is not the first line of an export that this version can read */
+export function parseHeader(line: string): ExportHeader {
+  const header = parseObject(line, 1);
+  if (header['format'] !== 'quiver-index' || header['version'] !== 1) {
+    throw invalidExport(
+      1,
+      'does not begin an exported index of version 1. To go on in the middle of a file, give it from the start and use skip',
+    );
+  }
+  return header as unknown as ExportHeader;
+}
+
+/** @throws `VECTOR_EXPORT_INVALID` with the number of the line */
+export function parseLine(line: string, number: number): ExportLine {
+  const value = parseObject(line, number);
+  const { id, vector, metadata, document, cursor, end } = value;
+  if (typeof cursor === 'string') return { cursor };
+  if (typeof end === 'number') return { end };
+  const isRecord =
+    typeof id === 'string' &&
+    Array.isArray(vector) &&
+    isObject(metadata) &&
+    (document === undefined || typeof document === 'string');
+  if (!isRecord) throw invalidExport(number, 'is no record with id, vector and metadata');
+  return { id, vector: vector as number[], metadata, ...(document !== undefined && { document }) };
+}
+
+export function invalidExport(number: number, problem: string): QuiverError {
+  return new QuiverError('VECTOR_EXPORT_INVALID', `Line ${number} ${problem}.`, { details: { line: number } });
+}
+
+function parseObject(line: string, number: number): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw invalidExport(number, 'is not JSON; was the file cut off?');
+  }
+  if (!isObject(value)) throw invalidExport(number, 'is no JSON object');
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,93 @@
+import { invalidArgument } from '../store/check-arguments.js';
+import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
+import type { TransferProgress } from './export-index.js';
+import { invalidExport, parseHeader, parseLine } from './export-lines.js';
+
+export interface ImportIndexOptions {
+  /** What `exportIndex` gave, from the start. */
+  lines: Iterable<string> | AsyncIterable<string>;
+  store: VectorStore;
+  /** Created with the exported dimension when it does not exist. */
+  indexName: string;
+  /** When the index is created. Default: the exported one. */
+  metric?: VectorMetric;
+  /** Records that are stored at once. Default 500. */
+  batchSize?: number;
+  /** Records at the start that are there already: `records` of the last progress. Default 0. */
+  skip?: number;
+  /** Called when a batch is stored. */
+  onProgress?: (progress: TransferProgress) => void;
+  signal?: AbortSignal;
+}
+
+/**
+ * Stores an exported index. Records keep their ids, so a run after one that was interrupted replaces what is there by the same; with
+ * `skip` it goes on where the other one stopped. Only a batch is held at once.
+ *
+ * @returns the number of records of the export
+ * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; what `createIndex` and
+ *   `upsert` of the store throw
+ * @example
+ * await importIndex({ lines: exportIndex({ store: local, indexName: 'guides' }), store: pg, indexName: 'guides' });
+ */
+export async function importIndex({
+  lines,
+  store,
+  indexName,
+  metric,
+  batchSize = 500,
+  skip = 0,
+  onProgress,
+  signal,
+}: ImportIndexOptions): Promise<number> {
+  for (const [name, value, least] of [
+    ['batchSize', batchSize, 1],
+    ['skip', skip, 0],
+  ] as const) {
+    if (!Number.isSafeInteger(value) || value < least)
+      throw invalidArgument(`${name} must be an integer of at least ${least}, not ${String(value)}.`);
+  }
+  const common = { indexName, ...(signal && { signal }) };
+  let line = 0;
+  let total = 0;
+  let records = 0;
+  let isWhole = false;
+  let batch: VectorRecord[] = [];
+  const flush = async (): Promise<void> => {
+    if (batch.length === 0) return;
+    await store.upsert({
+      ...common,
+      ids: batch.map(({ id }) => id),
+      vectors: batch.map(({ vector = [] }) => vector),
+      metadata: batch.map(({ metadata }) => metadata),
+      documents: batch.map(({ document }) => document),
+    });
+    batch = [];
+    onProgress?.({ records, total });
+  };
+  for await (const text of lines) {
+    signal?.throwIfAborted();
+    line += 1;
+    if (isWhole) throw invalidExport(line, 'comes after the end');
+    if (line === 1) {
+      const { dimension, metric: exported, count } = parseHeader(text);
+      total = count;
+      await store.createIndex({ ...common, dimension, metric: metric ?? exported });
+      continue;
+    }
+    const parsed = parseLine(text, line);
+    if ('cursor' in parsed) continue;
+    if ('end' in parsed) {
+      if (parsed.end !== records) throw invalidExport(line, `says ${parsed.end} records, but there were ${records}`);
+      isWhole = true;
+      continue;
+    }
+    records += 1;
+    if (records <= skip) continue;
+    batch.push(parsed);
+    if (batch.length >= batchSize) await flush();
+  }
+  await flush();
+  if (!isWhole) throw invalidExport(line + 1, 'is missing: the export was cut off. What it holds is stored');
+  return records;
+}

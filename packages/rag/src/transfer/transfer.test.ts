@@ -1,0 +1,159 @@
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exportIndexToFile, importIndexFromFile } from '../node/index.js';
+import { LocalVector } from '../stores/local/index.js';
+import { PgVector } from '../stores/pg/index.js';
+import { pgliteForTests } from '../stores/pg/open-stores.fixture.js';
+import type { VectorRecord, VectorStore } from '../store/vector-store.js';
+import { exportIndex, type TransferProgress } from './export-index.js';
+import { importIndex } from './import-index.js';
+
+const indexName = 'moved';
+const count = 1234;
+const pglite = pgliteForTests();
+let folder: string;
+let source: LocalVector;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quiver-transfer-'));
+  source = await filled();
+});
+afterAll(async () => {
+  await Promise.all([rm(folder, { recursive: true, force: true }), pglite.close()]);
+});
+
+async function filled(): Promise<LocalVector> {
+  const store = new LocalVector();
+  await store.createIndex({ indexName, dimension: 3, metric: 'euclidean' });
+  await store.upsert({
+    indexName,
+    ids: Array.from({ length: count }, (_, n) => `id ${n} ü\n`),
+    vectors: Array.from({ length: count }, (_, n) => [n / 3, -n - 1, 1e-9]),
+    metadata: Array.from({ length: count }, (_, n) => ({ n, deep: { list: [n, null, 'x\u2028'] } })),
+    documents: Array.from({ length: count }, (_, n) => (n % 3 === 0 ? undefined : `text ${n}\r\n"quoted"`)),
+  });
+  return store;
+}
+
+async function allOf(store: VectorStore): Promise<VectorRecord[]> {
+  return (await store.scan({ indexName, limit: 10_000, includeVector: true })).records;
+}
+
+async function linesOf(lines: AsyncIterable<string>): Promise<string[]> {
+  const list: string[] = [];
+  for await (const line of lines) list.push(line);
+  return list;
+}
+
+describe('moving an index', () => {
+  it('brings every record to another store as it was, without a file between', async () => {
+    const target = new PgVector(await pglite.open());
+    const progress: TransferProgress[] = [];
+    const moved = await importIndex({
+      lines: exportIndex({ store: source, indexName }),
+      store: target,
+      indexName,
+      onProgress: (report) => progress.push(report),
+    });
+    expect(moved).toBe(count);
+    expect(progress.map(({ records }) => records)).toEqual([500, 1000, 1234]);
+    expect(progress.every(({ total }) => total === count)).toBe(true);
+    expect(await allOf(target)).toEqual(await allOf(source));
+    expect(await target.describeIndex({ indexName })).toMatchObject({ dimension: 3, metric: 'euclidean' });
+  }, 60_000);
+
+  it('exports only what passes a filter', async () => {
+    const target = new LocalVector();
+    const lines = exportIndex({ store: source, indexName, filter: { n: { $lt: 10 } } });
+    expect(await importIndex({ lines, store: target, indexName, metric: 'cosine' })).toBe(10);
+    expect(await target.describeIndex({ indexName })).toMatchObject({ count: 10, metric: 'cosine' });
+  });
+
+  it('goes on with an export that was interrupted, from any byte', async () => {
+    const whole = join(folder, 'whole.jsonl');
+    await exportIndexToFile({ store: source, indexName, path: whole, pageSize: 100 });
+    const bytes = await readFile(whole);
+    for (const length of [0, 1, 500, 60_000, 123_456, bytes.length - 1, bytes.length]) {
+      const path = join(folder, `cut-${length}.jsonl`);
+      await writeFile(`${path}.part`, bytes.subarray(0, length));
+      let records = -1;
+      await exportIndexToFile({
+        store: source,
+        indexName,
+        path,
+        pageSize: 100,
+        onProgress: (progress) => (records = records === -1 ? progress.records : records),
+      });
+      expect((await readFile(path)).equals(bytes), String(length)).toBe(true);
+      // What was there is not read again.
+      if (length > 60_000) expect(records).toBeGreaterThan(100);
+    }
+    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    const target = new LocalVector();
+    expect(await importIndexFromFile({ path: whole, store: target, indexName })).toBe(count);
+    expect(await allOf(target)).toEqual(await allOf(source));
+  });
+
+  it('goes on with an import that was interrupted', async () => {
+    const target = new LocalVector();
+    const lines = await linesOf(exportIndex({ store: source, indexName }));
+    const controller = new AbortController();
+    let stored = 0;
+    const first = importIndex({
+      lines,
+      store: target,
+      indexName,
+      batchSize: 100,
+      signal: controller.signal,
+      onProgress: ({ records }) => {
+        stored = records;
+        if (records === 300) controller.abort(new Error('enough'));
+      },
+    });
+    await expect(first).rejects.toThrow('enough');
+    expect(await target.describeIndex({ indexName })).toMatchObject({ count: 300 });
+    expect(await importIndex({ lines, store: target, indexName, skip: stored })).toBe(count);
+    expect(await allOf(target)).toEqual(await allOf(source));
+  });
+
+  it('stops an export when the signal fires', async () => {
+    const controller = new AbortController();
+    const read = linesOf(
+      exportIndex({
+        store: source,
+        indexName,
+        pageSize: 100,
+        signal: controller.signal,
+        onProgress: () => controller.abort(new Error('enough')),
+      }),
+    );
+    await expect(read).rejects.toThrow('enough');
+  });
+
+  it.each([
+    ['nothing', [], 1],
+    ['another file', ['{"id":"a"}'], 1],
+    ['no JSON', ['header', '{"id":'], 2],
+    ['a list', ['header', '[]'], 2],
+    ['a record without vector', ['header', '{"id":"a","metadata":{}}'], 2],
+    ['an export that was cut off', ['header', '{"id":"a","vector":[1],"metadata":{}}'], 3],
+    ['an export with a gap', ['header', '{"end":2}'], 2],
+    ['more than one export', ['header', '{"end":0}', '{"end":0}'], 3],
+  ])('refuses %s, and says in which line', async (_what, given, line) => {
+    const header = '{"format":"quiver-index","version":1,"dimension":1,"metric":"cosine","count":1}';
+    const lines = given.map((text) => (text === 'header' ? header : text));
+    await expect(importIndex({ lines, store: new LocalVector(), indexName })).rejects.toMatchObject({
+      code: 'VECTOR_EXPORT_INVALID',
+      details: { line },
+    });
+  });
+
+  it.each([{ batchSize: 0 }, { skip: -1 }, { batchSize: 1.5 }])('refuses %j', async (options) => {
+    const lines = exportIndex({ store: source, indexName });
+    await expect(importIndex({ lines, store: new LocalVector(), indexName, ...options })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+    });
+  });
+});
