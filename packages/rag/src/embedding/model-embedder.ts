@@ -29,7 +29,8 @@ export function createModelEmbedder(
   { providerOptions, maxRetries }: ModelEmbedderOptions,
 ): Embedder {
   let dimension: number | undefined;
-  let limit: Limit | undefined;
+  // A promise, so that calls that begin together share one limit.
+  let sharedLimit: Promise<Limit> | undefined;
 
   async function embedBatch(
     model: EmbeddingModel,
@@ -54,7 +55,8 @@ export function createModelEmbedder(
       try {
         const model = await resolveModel();
         const batches = split(texts, await model.maxEmbeddingsPerCall);
-        limit ??= createLimit((await model.supportsParallelCalls) ? maxParallelCalls : 1);
+        sharedLimit ??= createLimitFor(model);
+        const limit = await sharedLimit;
         return (await embedBatches(batches, limit, (batch) => embedBatch(model, batch, signal))).flat();
       } catch (error) {
         signal?.throwIfAborted();
@@ -65,6 +67,10 @@ export function createModelEmbedder(
       }
     },
   };
+}
+
+async function createLimitFor(model: EmbeddingModel): Promise<Limit> {
+  return createLimit((await model.supportsParallelCalls) ? maxParallelCalls : 1);
 }
 
 /** As many texts in each batch as the model takes, by number and by size. */

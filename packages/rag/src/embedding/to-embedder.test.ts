@@ -105,6 +105,34 @@ describe('an AI SDK embedding model', () => {
     expect(vectors.map(([first]) => first)).toEqual(texts.map(Number));
   });
 
+  test('gets no more than 300,000 bytes at once, unless one text is longer', async () => {
+    const texts = ['a'.repeat(200_000), 'b'.repeat(100_000), 'c', 'é'.repeat(200_000), 'd'];
+    await toEmbedder(model()).embed(texts);
+    const sizes = requests.map(({ input }) => input.map((text) => text.length));
+    expect(sizes.toSorted(([a = 0], [b = 0]) => a - b)).toEqual([[1], [1], [200_000, 100_000], [200_000]]);
+  });
+
+  test('is asked four times at once at most, by all calls together', async () => {
+    let running = 0;
+    let most = 0;
+    const embedder = toEmbedder({
+      specificationVersion: 'v3',
+      provider: 'p',
+      modelId: 'm',
+      maxEmbeddingsPerCall: 1,
+      supportsParallelCalls: true,
+      doEmbed: async ({ values }: { values: string[] }) => {
+        most = Math.max(most, (running += 1));
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        running -= 1;
+        return { embeddings: values.map((text) => [text.length]) };
+      },
+    } as EmbedderInput);
+    const calls = await Promise.all(['a', 'bb', 'ccc'].map((text) => embedder.embed(Array(5).fill(text))));
+    expect(calls.map((vectors) => vectors.map(([first]) => first))).toEqual([1, 2, 3].map((n) => Array(5).fill(n)));
+    expect(most).toBe(4);
+  });
+
   test('gets the options of its provider', async () => {
     await toEmbedder(model(), { providerOptions: { openai: { dimensions: 2 } } }).embed(['a']);
     expect(requests[0]).toMatchObject({ dimensions: 2 });
