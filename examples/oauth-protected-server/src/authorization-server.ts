@@ -69,9 +69,9 @@ async function askUser(provider: Provider, ...[req, res]: Parameters<ReturnType<
   };
   if (req.method !== 'POST') {
     const client = await provider.Client.find(String(params['client_id']));
-    const wanted = [...missingOIDCScope, ...Object.values(missingResourceScopes).flat()];
+    const wanted = new Set([...missingOIDCScope, ...Object.values(missingResourceScopes).flat()]);
     res.setHeader('content-type', 'text/html; charset=utf-8');
-    res.end(consentPage(client?.clientName ?? 'A program', wanted));
+    res.end(consentPage(client?.clientName ?? 'A program', [...wanted]));
     return;
   }
   const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
