@@ -8,7 +8,9 @@ import { MockLanguageModelV3 } from 'ai-v6/test';
 import { generateText as generateText7, stepCountIs as stepCountIs7 } from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { stepCountIs as stepCountIs5 } from 'ai-v5';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { exampleTools } from '../../test/example-tools.ts';
+import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { RemoteToolError, type RemoteTool } from './remote-tool.js';
 import { fingerprintTool } from './tool-fingerprint.js';
@@ -227,6 +229,47 @@ describe('catalogue', () => {
     await eager.listTools();
     expect(asked).toBe(4);
   });
+});
+
+test.each([
+  ['past the SDK', {}],
+  ['through the SDK', { fetch: (url: string | URL, init?: RequestInit) => fetch(url, init) }],
+])('a list is kept for the ttlMs of its server and no longer, %s', async (_, way) => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const served = new MCPServer({
+    name: 'Timed',
+    version: '1',
+    tools: exampleTools,
+    resources: {
+      listResources: async () => [{ uri: 'a://b', name: 'b' }],
+      getResourceContent: async () => ({ text: 'x' }),
+    },
+    cacheHints: { 'tools/list': { ttlMs: 5000 }, 'resources/list': { ttlMs: 1000 } },
+  });
+  const { url } = await served.listen();
+  onTestFinished(() => served.close());
+  let requests = 0;
+  const headers = (): Record<string, string> => {
+    requests += 1;
+    return {};
+  };
+  const mcp = clientOf({ it: { url, protocol: 'modern', headers, ...way } });
+  const asked = async (list: () => Promise<unknown>): Promise<number> => {
+    const before = requests;
+    await list();
+    return requests - before;
+  };
+  await mcp.listTools();
+  await mcp.resources.list();
+  expect(await asked(() => mcp.listTools())).toBe(0);
+  expect(await asked(() => mcp.resources.list())).toBe(0);
+  vi.setSystemTime(Date.now() + 1500);
+  expect(await asked(() => mcp.listTools())).toBe(0);
+  expect(await asked(() => mcp.resources.list())).toBe(1);
+  vi.setSystemTime(Date.now() + 4000);
+  expect(await asked(() => mcp.listTools())).toBe(1);
+  expect(await asked(() => mcp.listTools())).toBe(0);
 });
 
 /** A model that calls `name` once and then keeps what it was shown of the result. */
