@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { MockLanguageModelV4 } from 'ai/test';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
@@ -127,6 +128,35 @@ describe('ingest', () => {
     expect(progress.length).toBeGreaterThan(10);
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
     expect(progress.at(-1)).toBe(100);
+  });
+
+  it('asks a model about new and changed documents, and keeps what it said of the others', async () => {
+    let asked = 0;
+    const llm = new MockLanguageModelV4({
+      doGenerate: async () => ({
+        content: [{ type: 'text', text: `Keywords ${(asked += 1)}` }],
+        finishReason: { unified: 'stop', raw: 'stop' },
+        usage: {
+          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: 1, text: 1, reasoning: 0 },
+        },
+        warnings: [],
+      }),
+    });
+    const extract = { chunkOptions: { extract: { llm, keywords: true } } };
+    const keywords = async (): Promise<unknown[]> =>
+      (await store.scan({ indexName })).records.map(({ metadata }) => metadata['excerptKeywords']).toSorted();
+    await run([guide('One.', 'a.md'), guide('Two.', 'b.md')], extract);
+    expect(await run([guide('One.', 'a.md'), guide('Two.', 'b.md')], extract)).toMatchObject({
+      unchanged: 2,
+      moved: 0,
+    });
+    expect(await keywords()).toEqual(['Keywords 1', 'Keywords 2']);
+    expect(await run([guide('One.', 'a.md'), guide('Three.', 'b.md')], extract)).toMatchObject({
+      unchanged: 1,
+      added: 1,
+    });
+    expect(await keywords()).toEqual(['Keywords 1', 'Keywords 3']);
   });
 
   it('can be aborted, keeps what is stored, and goes on from there', async () => {

@@ -1,15 +1,15 @@
-import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunk-options.js';
 import type { MDocument } from '../document/document.js';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
-import { createIdSet, type IdSet } from './id-set.js';
+import { readBatches, type Batch } from './chunk-batches.js';
+import { createIdSet } from './id-set.js';
 import { askStore, requireSameEmbedder, type IngestTarget } from './ingest-target.js';
 import { removeVanished } from './remove-vanished.js';
 import { runAhead } from './run-ahead.js';
-import { createSourceSet, type SourceSet } from './source-set.js';
-import { storeChunks } from './store-chunks.js';
+import { createSourceSet } from './source-set.js';
+import { storeChunks, type StoredCounts } from './store-chunks.js';
 
 export interface IngestReport {
   /** Documents of which everything is stored. */
@@ -37,7 +37,10 @@ export interface IngestOptions {
   indexName: string;
   /** An `Embedder`, an AI SDK embedding model, or a model string. */
   embedder: EmbedderInput;
-  /** How documents are divided. Default: by their type, see `MDocument.chunk`. */
+  /**
+   * How documents are divided. Default: by their type, see `MDocument.chunk`. With `extract`, a model is asked about documents that
+   * are new or have changed, and not about others.
+   */
   chunkOptions?: ChunkParams;
   /** Used when the index is created. Default `cosine`. */
   metric?: VectorMetric;
@@ -87,12 +90,18 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
   const tell = (): void => onProgress?.({ ...report, ...total });
 
-  const batches = toBatches(documents, { seen, sources, batchSize, chunkOptions: options.chunkOptions });
-  const store = async (batch: Batch, batchSignal: AbortSignal): Promise<typeof report> => ({
-    ...(await storeChunks(target, batch.chunks, batchSignal)),
-    documents: batch.documents,
-    removed: 0,
+  const batches = readBatches(documents, {
+    target,
+    seen,
+    sources,
+    batchSize,
+    chunkOptions: options.chunkOptions,
+    signal,
   });
+  const store = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
+    const { added, moved, unchanged } = await storeChunks(target, batch.chunks, batchSignal);
+    return { ...batch, added, moved, unchanged: unchanged + batch.unchanged };
+  };
   for await (const counts of runAhead(batches, concurrency, store, signal)) {
     for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
     tell();
@@ -115,46 +124,4 @@ async function openTarget(options: IngestOptions): Promise<IngestTarget> {
   const target = { store, indexName, embedder, metric, maxRetries, isUpdate: existing.includes(indexName) };
   if (target.isUpdate) await requireSameEmbedder(target, signal);
   return target;
-}
-
-interface Batch {
-  /** With different ids. */
-  chunks: Chunk[];
-  /** Documents that end with it. */
-  documents: number;
-}
-
-interface BatchOptions {
-  seen: IdSet;
-  sources: SourceSet;
-  batchSize: number;
-  chunkOptions: ChunkParams | undefined;
-}
-
-async function* toBatches(
-  documents: IngestOptions['documents'],
-  { seen, sources, batchSize, chunkOptions = {} }: BatchOptions,
-): AsyncGenerator<Batch> {
-  let batch: Batch = { chunks: [], documents: 0 };
-  for await (const document of documents) {
-    // Read from the document itself: one that has become empty has no chunks to tell its source.
-    for (const { metadata } of document.sources) {
-      if (metadata['source'] !== undefined) sources.add(metadata['source']);
-    }
-    for (const chunk of await document.chunk(chunkOptions)) {
-      if (!seen.add(chunk.id)) continue;
-      batch.chunks.push(chunk);
-      if (batch.chunks.length < batchSize) continue;
-      yield batch;
-      batch = { chunks: [], documents: 0 };
-      await letOthersRun();
-    }
-    batch.documents += 1;
-  }
-  if (batch.documents > 0 || batch.chunks.length > 0) yield batch;
-}
-
-/** Timers and signals get their turn, also when neither store nor embedder ever waits. */
-function letOthersRun(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
 }

@@ -31,10 +31,24 @@ export async function storeChunks(
   return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length };
 }
 
+/** Whether all chunks are stored with their metadata, and perhaps more of it. */
+export async function areStored(
+  target: IngestTarget,
+  chunks: readonly Chunk[],
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const known = await readKnown(target, chunks, signal);
+  return chunks.every((chunk) => {
+    const stored = known.get(chunk.id);
+    const metadata = Object.entries(metadataOf(chunk, target.embedder));
+    return stored && metadata.every(([key, value]) => canonicalJson(stored[key]) === canonicalJson(value));
+  });
+}
+
 async function readKnown(
   target: IngestTarget,
   chunks: readonly Chunk[],
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Map<string, VectorMetadata>> {
   if (!target.isUpdate || chunks.length === 0) return new Map();
   const { indexName, embedder } = target;
