@@ -68,11 +68,12 @@ function possibleRows(
   const rows: number[] = [];
   const highest: number[] = [];
   const isEuclidean = table.metric === 'euclidean';
-  for (const block of quantised.estimate(query, table.metric === 'cosine' ? 1 / queryNorm : 1, table.count)) {
-    for (let offset = 0; offset < block.rows; offset += 1) {
-      const row = block.firstRow + offset;
-      let estimate = block.estimate(offset);
-      let error = block.error(offset);
+  const factor = table.metric === 'cosine' ? 1 / queryNorm : 1;
+  for (const { firstRow, rows: blockRows, estimates, errors } of quantised.estimate(query, factor, table.count)) {
+    for (let offset = 0; offset < blockRows; offset += 1) {
+      const row = firstRow + offset;
+      let estimate = estimates[offset] as number;
+      let error = errors[offset] as number;
       if (isEuclidean) {
         estimate = 2 * estimate - table.norm(row) ** 2 - queryNorm ** 2;
         error *= 2;

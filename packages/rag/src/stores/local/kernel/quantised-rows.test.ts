@@ -51,7 +51,9 @@ describe('estimates of quantised rows', () => {
             );
             // The exact sum rounds too; it is as large as its largest product at least.
             const rounding = Math.abs(exact) * 1e-12 + Number.MIN_VALUE;
-            expect(Math.abs(block.estimate(row) - exact)).toBeLessThanOrEqual(block.error(row) + rounding);
+            expect(Math.abs((block.estimates[row] as number) - exact)).toBeLessThanOrEqual(
+              (block.errors[row] as number) + rounding,
+            );
           });
         }
       }),
@@ -71,7 +73,7 @@ describe('estimates of quantised rows', () => {
     let seen = 0;
     for (const block of quantised.estimate(query, 1, rows)) {
       for (let offset = 0; offset < block.rows; offset += 1) {
-        expect(block.estimate(offset)).toBeCloseTo((((block.firstRow + offset) % 100) + 1) * dimension, 1);
+        expect(block.estimates[offset]).toBeCloseTo((((block.firstRow + offset) % 100) + 1) * dimension, 1);
         seen += 1;
       }
     }

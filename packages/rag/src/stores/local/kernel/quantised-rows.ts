@@ -8,9 +8,10 @@ const blockRows = 4096;
 export interface BlockEstimate {
   readonly firstRow: number;
   readonly rows: number;
-  /** Estimate for the n-th row of the block, and how far the exact value may lie from it at most. */
-  estimate(offset: number): number;
-  error(offset: number): number;
+  /** For each row of the block. */
+  readonly estimates: Float64Array;
+  /** How far the exact value may lie from the estimate at most. */
+  readonly errors: Float64Array;
 }
 
 /**
@@ -70,23 +71,24 @@ export class QuantisedRows {
     this.#kept[row] = kept;
   }
 
-  /** Compares a query with the first `count` rows. */
+  /** Compares a query with the first `count` rows. What it yields is valid until the next block. */
   *estimate(query: Float32Array, factor: number, count: number): Generator<BlockEstimate> {
     const codes = new Int8Array(this.#stride);
     const { scale, lost, length } = quantise(query, factor, codes);
     new Int16Array(this.#kernel.memory.buffer, 0, this.#stride).set(codes);
-    const out = new Int32Array(this.#kernel.memory.buffer, this.#outAddress, blockRows);
-    const [scales, lostOf, keptOf] = [this.#scales, this.#lost, this.#kept];
+    const products = new Int32Array(this.#kernel.memory.buffer, this.#outAddress, blockRows);
+    const estimates = new Float64Array(blockRows);
+    const errors = new Float64Array(blockRows);
     for (let firstRow = 0; firstRow < count; firstRow += blockRows) {
       const rows = Math.min(blockRows, count - firstRow);
       this.#kernel.dots(0, this.#rowsAddress + firstRow * this.#stride, this.#outAddress, rows, this.#stride);
-      yield {
-        firstRow,
-        rows,
-        estimate: (offset) => (out[offset] as number) * scale * (scales[firstRow + offset] as number),
-        error: (offset) =>
-          slack * (length * (lostOf[firstRow + offset] as number) + lost * (keptOf[firstRow + offset] as number)),
-      };
+      const [scales, lostOf, keptOf] = [this.#scales, this.#lost, this.#kept];
+      for (let offset = 0; offset < rows; offset += 1) {
+        const row = firstRow + offset;
+        estimates[offset] = (products[offset] as number) * scale * (scales[row] as number);
+        errors[offset] = slack * (length * (lostOf[row] as number) + lost * (keptOf[row] as number));
+      }
+      yield { firstRow, rows, estimates, errors };
     }
   }
 }
