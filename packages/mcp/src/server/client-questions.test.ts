@@ -1,7 +1,7 @@
 import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { modern, send, type WireAnswer } from '../../test/wire.ts';
+import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
 import { missingCapabilities } from './client-capabilities.js';
 import { MCPServer } from './mcp-server.js';
 
@@ -48,6 +48,18 @@ const server = new MCPServer({
       id: 'tooled',
       description: 'Lends tools to the model',
       execute: async (_input, { mcp }) => (await mcp.sample({ messages: [message], maxTokens: 5, tools: [{}] })).text,
+    }),
+    careless: createTool({
+      id: 'careless',
+      description: 'Asks and does not wait',
+      execute: async (_input, { mcp }) => {
+        void mcp.elicitation.sendRequest({ message: text, requestedSchema: nameForm });
+        void mcp.elicitation.sendRequest({ mode: 'url', message: text, url: 'ftp://nowhere' });
+        void mcp.sample({ messages: [message], maxTokens: 5 });
+        void mcp.roots();
+        void mcp.extra?.sendRequest?.({ method: 'nothing/here' });
+        return 'done';
+      },
     }),
   },
   prompts: {
@@ -172,6 +184,21 @@ describe('questions of a stateless request', () => {
     const answer = await ask('tools/call', { name: 'three', inputResponses: answers });
     expect(answer.json.result.resultType).toBe('input_required');
   });
+
+  test.each([everything, {}])(
+    'that nobody waits for end nothing: the result counts, also for a client with %j',
+    async (capabilities) => {
+      const done = [{ type: 'text', text: 'done' }];
+      expect((await ask('tools/call', { name: 'careless' }, capabilities)).json.result.content).toEqual(done);
+      const body = rpc('initialize', { ...initializeParams, capabilities });
+      const headers = { 'mcp-session-id': String((await send(url, { body })).headers['mcp-session-id']) };
+      const { json, events } = await send(url, { headers, body: rpc('tools/call', { name: 'careless' }) });
+      expect((events.at(-1) ?? json).result.content).toEqual(done);
+      // A rejection that nobody handles would fail the test run.
+      await send(url, { method: 'DELETE', headers });
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  );
 
   test('what the client lacks for all questions of a round stands in one error', async () => {
     const refused = await ask('tools/call', { name: 'three' }, { elicitation: { url: {} } });

@@ -10,6 +10,7 @@ import type {
 } from '@quiver/core/tools';
 import { isLoggingLevel, loggingLevels } from '../protocol/constants.js';
 import { isObject, type RequestId } from '../protocol/json-rpc.js';
+import type { ClientQuestion } from './client-question.js';
 import { elicitationQuestion } from './elicitation.js';
 import { rawQuestion } from './raw-question.js';
 import { progressTokenOf, type RequestScope } from './request-scope.js';
@@ -40,15 +41,15 @@ class ScopeContext implements ToolMcpContext {
 
   get elicitation(): ToolMcpContext['elicitation'] {
     const scope = this.#scope;
-    return { sendRequest: async (request, options = {}) => scope.ask(elicitationQuestion(request), options) };
+    return { sendRequest: (request, options) => ask(scope, () => elicitationQuestion(request), options) };
   }
 
-  async sample(request: SampleRequest, options: ElicitOptions = {}): Promise<SampleResult> {
-    return this.#scope.ask(samplingQuestion(request), options);
+  sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult> {
+    return ask(this.#scope, () => samplingQuestion(request), options);
   }
 
-  async roots(options: ElicitOptions = {}): Promise<McpRoot[]> {
-    return this.#scope.ask(rootsQuestion(), options);
+  roots(options?: ElicitOptions): Promise<McpRoot[]> {
+    return ask(this.#scope, rootsQuestion, options);
   }
 
   async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
@@ -99,11 +100,25 @@ class ScopeExtra implements McpExtra {
   }
 
   /** As in the official SDK, options may stand behind a result schema, which is not needed here. */
-  async sendRequest(
+  sendRequest(
     request: { method: string; params?: Record<string, unknown> },
     ...[first, second]: unknown[]
   ): Promise<unknown> {
     const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
-    return this.#scope.ask(rawQuestion(request), options);
+    return ask(this.#scope, () => rawQuestion(request), options);
   }
+}
+
+/**
+ * Asks, and never leaves a rejection unhandled: a tool that does not wait for its question must not end the process when a client
+ * cannot answer, or goes away.
+ */
+function ask<Answer>(
+  scope: RequestScope,
+  question: () => ClientQuestion<Answer>,
+  options: ElicitOptions = {},
+): Promise<Answer> {
+  const asked = (async () => scope.ask(question(), options))();
+  asked.catch(() => {});
+  return asked;
 }
