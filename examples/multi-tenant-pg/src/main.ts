@@ -1,0 +1,74 @@
+// Two tenants, one database: a schema for each, then one table with a filter. Fails when one of them sees what is the other's.
+import { isDeepStrictEqual } from 'node:util';
+import { RequestContext } from '@quiver/core/request-context';
+import { connect } from './connect.ts';
+import { filterPerTenant } from './filter-per-tenant.ts';
+import { schemaPerTenant } from './schema-per-tenant.ts';
+
+const question = { queryText: 'How many days of holiday do we have?', topK: 10 };
+const prefix = `example_${process.pid}_`;
+
+const connection = await connect(process.env['QUIVER_POSTGRES_URL']);
+console.log(`Database   ${connection.description}`);
+
+console.log('\nA schema for each tenant');
+const schemas = schemaPerTenant(connection.options, prefix);
+await schemas.store('acme', { 'holidays.md': 'At Acme, everybody has 30 days of holiday.' });
+await schemas.store('globex', { 'holidays.md': 'At Globex, everybody has 25 days of holiday.' });
+for (const tenantId of ['acme', 'globex']) {
+  const requestContext = new RequestContext([['tenantId', tenantId]]);
+  const { sources } = await schemas.tool.execute(question, { requestContext });
+  print(tenantId, sources);
+  requireOnly(tenantId, sources);
+}
+await requireFailure('a request without a tenant', schemas.tool.execute(question, {}));
+const forged = new RequestContext([['tenantId', 'acme"; DROP SCHEMA public; --']]);
+await requireFailure('a forged tenant', schemas.tool.execute(question, { requestContext: forged }));
+
+console.log('\nOne table, a filter for each tenant');
+const rows = await filterPerTenant(connection.options, `${prefix}shared`);
+await rows.store('acme', ['Acme closes in August.', 'Acme gives 30 days of holiday.']);
+await rows.store('globex', ['Globex gives 25 days of holiday.']);
+for (const tenantId of ['acme', 'globex']) {
+  const requestContext = new RequestContext([['filter', { tenant: tenantId }]]);
+  // What a model might send to see everything.
+  for (const filter of [
+    undefined,
+    { tenant: { $exists: true } },
+    { $or: [{ tenant: 'acme' }, { tenant: 'globex' }] },
+  ]) {
+    const input = filter === undefined ? question : { ...question, filter };
+    const { sources } = await rows.tool.execute(input, { requestContext });
+    if (filter === undefined) print(tenantId, sources);
+    requireOnly(tenantId, sources);
+  }
+}
+const unknown = new RequestContext([['filter', { tenant: undefined }]]);
+await requireFailure('a tenant that could not be determined', rows.tool.execute(question, { requestContext: unknown }));
+
+for (const schema of ['acme', 'globex', 'shared']) await dropSchema(`${prefix}${schema}`);
+await connection.close();
+console.log('\nNo tenant saw what is the other’s.');
+
+function print(tenantId: string, sources: readonly { document: string }[]): void {
+  for (const { document } of sources) console.log(`${tenantId.padEnd(10)} ${document}`);
+}
+
+function requireOnly(tenantId: string, sources: readonly { document: string }[]): void {
+  const names = new Set(sources.map(({ document }) => /acme|globex/i.exec(document)?.[0].toLowerCase()));
+  if (!isDeepStrictEqual([...names], [tenantId]))
+    throw new Error(`${tenantId} was answered from ${[...names].join()}.`);
+}
+
+async function requireFailure(what: string, call: Promise<unknown>): Promise<void> {
+  const answered = await call.then(
+    () => true,
+    (error: unknown) => console.log(`refused    ${what}: ${error instanceof Error ? error.message : String(error)}`),
+  );
+  if (answered === true) throw new Error(`${what} was answered.`);
+}
+
+async function dropSchema(name: string): Promise<void> {
+  const { pool, pglite } = connection.options;
+  await (pool ?? pglite)?.query(`DROP SCHEMA IF EXISTS "${name}" CASCADE`);
+}
