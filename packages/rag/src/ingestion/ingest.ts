@@ -71,11 +71,11 @@ export interface IngestOptions {
  * on from there.
  *
  * Documents are read as they are needed, so an iterable of any length will do. Memory holds `batchSize` × `concurrency` chunks,
- * one document, and 16 to 48 bytes for each chunk that was seen.
+ * one document, and up to 48 bytes for each chunk that was seen.
  *
  * @throws the reason of `signal`; `INGEST_EMBEDDER_CHANGED` when the index was made with another embedder;
- *   `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`; `VECTOR_ARGUMENT_INVALID` for a number that is
- *   none; whatever store, embedder and `documents` throw
+ *   `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`; `EMBEDDING_INVALID` for an answer of the embedder that does
+ *   not fit; `VECTOR_ARGUMENT_INVALID` for a number that is none; whatever store, embedder and `documents` throw
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;

@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { canonicalJson } from '../document/canonical-json.js';
 import type { Chunk } from '../document/chunk.js';
+import { checkEmbeddings } from '../embedding/check-embeddings.js';
 import { retry } from '../embedding/retry.js';
 import type { Embedder } from '../embedding/index.js';
 import type { VectorMetadata } from '../store/vector-store.js';
@@ -76,7 +77,8 @@ async function storeNew(target: IngestTarget, chunks: readonly Chunk[], signal: 
   if (chunks.length === 0) return;
   const { indexName, embedder, metric, maxRetries } = target;
   const texts = chunks.map(toEmbeddedText);
-  const vectors = await retry(() => embedder.embed(texts, { purpose: 'document', signal }), { maxRetries, signal });
+  const answer = await retry(() => embedder.embed(texts, { purpose: 'document', signal }), { maxRetries, signal });
+  const vectors = checkEmbeddings(answer, { id: embedder.id, count: texts.length, dimension: embedder.dimension });
   const dimension = vectors[0]?.length ?? 0;
   await askStore(target, (store, end) => store.createIndex({ indexName, dimension, metric, ...end }), signal);
   await upsertChunks(target, chunks, vectors, signal);
