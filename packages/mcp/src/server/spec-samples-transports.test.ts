@@ -47,6 +47,8 @@ async function greetThrough(transport: object): Promise<unknown> {
   // The SDK's types are not made for exactOptionalPropertyTypes.
   await client.connect(transport as never);
   closing.push(() => client.close());
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(['greet']);
   const { content } = await client.callTool({ name: 'greet', arguments: { name: 'Ada' } });
   return content;
 }
