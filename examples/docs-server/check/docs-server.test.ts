@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
@@ -81,7 +81,9 @@ describe('the demo', () => {
     assert.match(stdout, /Skipped {4}picture\.md: not text/);
     assert.match(stdout, /Embedder {3}lexical/);
     assert.match(stdout, /Indexed {4}3 passages embedded, 0 unchanged/);
-    assert.match(stdout, /Tools {6}docs_searchDocs\n/);
+    assert.match(stdout, /Connected {2}3 passages by \d+ connections/);
+    assert.match(stdout, /Tools {6}docs_searchDocs, docs_exploreDocs\n/);
+    assert.match(stdout, /exploreDocs finds no other file than searchDocs/);
     assert.match(
       stdout,
       / 1\. [01]\.\d{3} {2}deep\/coffee\.md › Coffee {2}\[characters 0–43\]\n {5}# Coffee Coffee wants water of 94 degrees\./,
@@ -110,6 +112,33 @@ describe('the demo', () => {
   test('is listed and called by the Inspector, over stdio', async () => {
     const { command, args } = printedConfiguration((await demoOnNotes()).stdout);
     await inspect([command, ...args]);
+  });
+});
+
+describe('the graph of the demo', () => {
+  test('finds over a link what the search does not, and draws it', async () => {
+    const folder = join(scratch, 'linked');
+    await mkdir(folder);
+    for (let n = 0; n < 40; n += 1)
+      await writeFile(join(folder, `kettle${n}.md`), `# Kettle ${n}\n\nThis kettle holds ${n} litres of water.\n`);
+    await writeFile(join(folder, 'brewing.md'), '# Brewing\n\nBrewing oolong: see [vessels](vessels.md).\n');
+    await writeFile(join(folder, 'vessels.md'), '# Clay\n\nUnglazed pots from Yixing keep their warmth.\n');
+    const { stdout, stderr } = await demo(
+      folder,
+      'What is known about brewing oolong?',
+      '--index',
+      join(scratch, 'linked-index'),
+    );
+    assert.match(
+      stdout,
+      /Not among the first 5 passages of searchDocs, but of exploreDocs:\n {2}\d\. 0\.\d{3} {2}vessels\.md › Clay .*\n.*Yixing.*\n {5}↳ from brewing\.md, link: brewing\.md links to vessels\.md\n/,
+      stdout + stderr,
+    );
+    const page = /The graph around it: (file:.*graph\.html)/.exec(stdout)?.[1];
+    assert.match(
+      await readFile(new URL(page as string), 'utf8'),
+      /<!doctype html>[\s\S]*brewing\.md links to vessels\.md/,
+    );
   });
 });
 
@@ -166,7 +195,7 @@ async function requireAnswer(client: Client): Promise<void> {
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ['searchDocs'],
+      ['searchDocs', 'exploreDocs'],
     );
     const result = await client.callTool({
       name: 'searchDocs',
@@ -183,7 +212,7 @@ async function inspect(target: string[]): Promise<void> {
   const env = { HOME: scratch };
   const listed = await run([process.execPath, inspector, '--cli', ...target, '--method', 'tools/list'], { env });
   assert.equal(listed.code, 0, listed.stderr);
-  assert.match(listed.stdout, /"searchDocs"/);
+  assert.match(listed.stdout, /"exploreDocs"/);
   const call = ['--method', 'tools/call', '--tool-name', 'searchDocs', '--tool-arg', 'queryText=milk'];
   const called = await run([process.execPath, inspector, '--cli', ...target, ...call], { env });
   assert.equal(called.code, 0, called.stderr);

@@ -1,5 +1,5 @@
 import { MCPServer } from '@quiver/mcp';
-import { createVectorQueryTool, type Embedder } from '@quiver/rag';
+import { createGraphRAGTool, createVectorQueryTool, type Embedder } from '@quiver/rag';
 import type { LocalVector } from '@quiver/rag/local';
 
 export interface DocsServerOptions {
@@ -8,7 +8,7 @@ export interface DocsServerOptions {
   embedder: Embedder;
 }
 
-/** An MCP server with one tool, `searchDocs`, over an index. */
+/** An MCP server with two tools over an index: `searchDocs`, and `exploreDocs`, which follows connections too. */
 export function createDocsServer({ store, indexName, embedder }: DocsServerOptions): MCPServer {
   const searchDocs = createVectorQueryTool({
     id: 'searchDocs',
@@ -20,11 +20,20 @@ export function createDocsServer({ store, indexName, embedder }: DocsServerOptio
     // By meaning and by words: names and error codes are found as surely as paraphrases.
     mode: 'hybrid',
   });
+  const exploreDocs = createGraphRAGTool({
+    id: 'exploreDocs',
+    description:
+      'Finds passages that answer a question together: those that match it, and those connected with them by links, shared names and order, each with the path that led there. For questions whose answer is spread over several documents.',
+    vectorStore: store,
+    indexName,
+    model: embedder,
+  });
   return new MCPServer({
     id: 'quiver-docs',
     name: 'Docs',
     version: '1.0.0',
-    instructions: 'Call searchDocs before answering questions about the indexed documents, and cite file and heading.',
-    tools: { searchDocs },
+    instructions:
+      'Call searchDocs before answering questions about the indexed documents, exploreDocs where the answer is spread over several, and cite file and heading.',
+    tools: { searchDocs, exploreDocs },
   });
 }

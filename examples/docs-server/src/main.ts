@@ -3,12 +3,13 @@ import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { isToolFailure } from '@quiver/core/tools';
 import { MCPClient } from '@quiver/mcp';
-import { ingest, MDocument, type VectorQueryOutput } from '@quiver/rag';
+import { buildGraph, ingest, MDocument, type GraphRAGOutput, type VectorQueryOutput } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { parseArguments, usage } from './arguments.ts';
 import { createDocsServer } from './docs-server.ts';
 import { chooseEmbedder } from './embedder.ts';
 import { ExpectedError, toLine } from './expected-error.ts';
+import { compared, drawGraph, ownExploration, printExploration } from './explore.ts';
 import { findDocuments } from './find-documents.ts';
 import { printHit, seconds, since } from './print.ts';
 import { createProgressBar } from './progress-bar.ts';
@@ -45,27 +46,49 @@ async function main(): Promise<void> {
     `Indexed    ${report.added} passages embedded, ${report.unchanged} unchanged, ${report.removed} removed in ${since(indexingStarted)}`,
   );
 
-  // 3. Serve a search tool over MCP, on this machine only.
+  // 3. Connect the passages by links, names, order and likeness. The graph is kept beside the index.
+  const connectingStarted = performance.now();
+  const showConnected = createProgressBar('Connecting');
+  const graph = await buildGraph({
+    store,
+    indexName,
+    onProgress: ({ passages, done }) => done !== undefined && showConnected(Math.round(done * passages), passages),
+    signal: interrupted.signal,
+  });
+  console.log(`Connected  ${graph.nodes} passages by ${graph.edges} connections in ${since(connectingStarted)}`);
+
+  // 4. Serve tools to search and explore over MCP, on this machine only.
   await using server = createDocsServer({ store, indexName, embedder });
   const { url } = await server.listen({ port });
   console.log(`Serving    ${url}`);
 
-  // 4. Connect as any MCP client would, list the tools and ask.
+  // 5. Connect as any MCP client would, list the tools and ask.
   await using client = new MCPClient({ servers: { docs: { url } } });
-  const { docs_searchDocs: searchDocs, ...others } = await client.listTools();
-  if (!searchDocs) throw new ExpectedError('The server does not offer its search tool.');
-  console.log(`Tools      docs_searchDocs${Object.keys(others).map((name) => `, ${name}`)}`);
-  for (const queryText of questions) {
-    const askingStarted = performance.now();
-    const answer: unknown = await searchDocs.execute({ queryText, topK: 3 }, { abortSignal: interrupted.signal });
+  const tools = await client.listTools();
+  console.log(`Tools      ${Object.keys(tools).join(', ')}`);
+  const ask = async <Output>(name: string, queryText: string, topK: number): Promise<Output> => {
+    const answer: unknown = await tools[name]?.execute({ queryText, topK }, { abortSignal: interrupted.signal });
     if (isToolFailure(answer)) throw new ExpectedError(answer.message);
     // The tool declares this output, and the client has checked it.
-    const { sources } = answer as VectorQueryOutput;
+    return answer as Output;
+  };
+  for (const queryText of questions) {
+    const askingStarted = performance.now();
+    const { sources } = await ask<VectorQueryOutput>('docs_searchDocs', queryText, 3);
     console.log(`\nQuestion   ${queryText} (${seconds(performance.now() - askingStarted)})`);
     sources.forEach(printHit);
   }
 
-  // 5. The same server, for Cursor and Claude Desktop.
+  // 6. A question whose answer is spread over several documents: what does the graph find that the search does not?
+  const exploration = folder === undefined ? ownExploration : { question: questions.at(-1) as string };
+  const searched = await ask<VectorQueryOutput>('docs_searchDocs', exploration.question, compared);
+  const exploringStarted = performance.now();
+  const explored = await ask<GraphRAGOutput>('docs_exploreDocs', exploration.question, compared);
+  printExploration(exploration, searched, explored, performance.now() - exploringStarted);
+  const picture = { store, indexName, embedder, question: exploration.question, folder: indexFolder };
+  console.log(`  The graph around it: ${await drawGraph(picture)}`);
+
+  // 7. The same server, for Cursor and Claude Desktop.
   const stdioServer = fileURLToPath(new URL('stdio.ts', import.meta.url));
   const definition = {
     command: process.execPath,

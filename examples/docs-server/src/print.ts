@@ -2,6 +2,12 @@ import type { QueryResult } from '@quiver/rag';
 
 /** One passage, with everything that is needed to find it in its file. */
 export function printHit({ document, score, metadata }: QueryResult, index: number): void {
+  console.log(`  ${index + 1}. ${score.toFixed(3)}  ${toPlace(metadata)}`);
+  console.log(`     ${excerpt(document)}`);
+}
+
+/** File, headings and range of a passage. */
+export function toPlace(metadata: QueryResult['metadata']): string {
   const {
     source,
     headings = [],
@@ -13,12 +19,10 @@ export function printHit({ document, score, metadata }: QueryResult, index: numb
     startIndex: number;
     endIndex: number;
   };
-  const place = [source, ...headings].join(' › ');
-  console.log(`  ${index + 1}. ${score.toFixed(3)}  ${place}  [characters ${startIndex}–${endIndex}]`);
-  console.log(`     ${excerpt(document)}`);
+  return `${[source, ...headings].join(' › ')}  [characters ${startIndex}–${endIndex}]`;
 }
 
-function excerpt(text: string): string {
+export function excerpt(text: string): string {
   // Without the rules and bars of tables, on one line.
   const line = text
     .replaceAll(/-{4,}|[|\s]+/g, ' ')

@@ -3,7 +3,7 @@ import type { ChunkGraph } from '../graph/chunk-graph.js';
 import type { EdgeOptions } from '../graph/edges/edge-kinds.js';
 import { namesIn } from '../graph/edges/names-in.js';
 import type { VectorMatch } from '../store/index.js';
-import { findSeeds, seedCount, toGraphSeeds, type SeedSearch } from './find-seeds.js';
+import { findSeeds, seedCount, type SeedSearch } from './find-seeds.js';
 import { toPassage } from './to-passage.js';
 
 /** Passages whose neighbours are asked for in each round; with the one for the seeds, 21 queries at most. */
@@ -38,7 +38,7 @@ export async function expandSeeds({ search, seeds, edges, restartProb }: ExpandO
   const expanded = new Set<string>();
   let graph = await connect(records, edges, search.signal);
   for (let round = 0; round < rounds; round += 1) {
-    const ranked = graph.rank({ seeds: toGraphSeeds(seeds), restartProb, topK: seedCount + expandedPerRound * rounds });
+    const ranked = graph.rank({ seeds, restartProb, topK: seedCount + expandedPerRound * rounds });
     const next = ranked
       .map(({ id }) => id)
       .filter((id) => !expanded.has(id))

@@ -1,4 +1,3 @@
-import type { GraphSeed } from '../graph/chunk-graph.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
 
 /** Passages that a walk starts at. */
@@ -44,12 +43,4 @@ export async function findSeeds(
     includeVector,
     ...(signal && { signal }),
   });
-}
-
-/**
- * Seeds count by their place, 1, 1/2, 1/3, …: scores of different modes are not comparable, and those of a fusion say little more
- * than the order.
- */
-export function toGraphSeeds(matches: readonly VectorMatch[]): GraphSeed[] {
-  return matches.map(({ id }, place) => ({ id, score: 1 / (place + 1) }));
 }

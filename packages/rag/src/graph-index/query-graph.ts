@@ -2,7 +2,7 @@ import type { ChunkEdge, ChunkGraph, RankedChunk } from '../graph/chunk-graph.js
 import { toEmbedder, type Embedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import { expandSeeds } from './expand-seeds.js';
-import { bestMode, findSeeds, toGraphSeeds, type Question, type SeedSearch } from './find-seeds.js';
+import { bestMode, findSeeds, type Question, type SeedSearch } from './find-seeds.js';
 import { findGraph } from './graph-registry.js';
 import type { GraphSettings } from './graph-settings.js';
 import { requireDimension, type GraphProgress } from './index-graph.js';
@@ -85,7 +85,7 @@ export async function queryGraph(question: GraphQuestion): Promise<GraphAnswer> 
   const seeds = matches.filter(({ id }) => graph.has(id));
   const isAllowed = whole && filter ? await readAllowed(question, whole) : () => true;
   const ranked = graph.rank({
-    seeds: toGraphSeeds(seeds.filter(({ id }) => isAllowed(id))),
+    seeds: seeds.filter(({ id }) => isAllowed(id)),
     topK: question.topK,
     restartProb,
     maxIterations: randomWalkSteps,

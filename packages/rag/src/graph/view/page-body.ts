@@ -28,7 +28,7 @@ export function pageBody(view: GraphView): string {
 <fieldset class="legend" id="kinds" hidden><legend>Connections</legend>
 ${kinds.map((kind) => `<label><input type="checkbox" value="${escapeHtml(kind)}" checked><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}</label>`).join('\n')}
 </fieldset>
-<p class="key" aria-hidden="true"><i class="seed"></i>matches the question<i class="reached"></i>found through connections<i class="near"></i>connected, not found</p>
+<p class="key" aria-hidden="true"><i class="seed"></i>matches the question<i class="reached"></i>found through connections<i class="near"></i>around them</p>
 <div class="zoom" id="zoom" hidden><button type="button" data-zoom="in" aria-label="Zoom in">+</button><button type="button" data-zoom="out" aria-label="Zoom out">−</button><button type="button" data-zoom="fit">Fit</button></div>
 </section>
 <aside aria-label="Passages">
@@ -36,7 +36,7 @@ ${kinds.map((kind) => `<label><input type="checkbox" value="${escapeHtml(kind)}"
 <p id="matches" role="status"></p>
 <h2>Found</h2>
 <ol id="found">${found.join('\n')}</ol>
-${others.length > 0 ? `<h2>Connected, not found</h2>\n<ul id="others">${others.join('\n')}</ul>` : ''}
+${others.length > 0 ? `<h2>Around them</h2>\n<ul id="others">${others.join('\n')}</ul>` : ''}
 </aside>
 </main>`;
 }

@@ -1,0 +1,73 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  viewGraph,
+  type Embedder,
+  type GraphQueryResult,
+  type GraphRAGOutput,
+  type VectorQueryOutput,
+} from '@quiver/rag';
+import type { LocalVector } from '@quiver/rag/local';
+import { graphToHtml } from '@quiver/rag/node';
+import { excerpt, seconds, toPlace } from './print.ts';
+
+/** Passages of each answer that are compared. */
+export const compared = 5;
+
+/** The answer stands in a document that shares hardly a word with the question: a link leads there. */
+export const ownExploration: Exploration = {
+  question: 'Which library parses HTML for chunking, and what do the other packages need?',
+  answeredIn: 'docs/decisions/0008-runtime-dependencies.md',
+};
+
+export interface Exploration {
+  question: string;
+  /** The file that the graph should find and the search should not, where that is known. */
+  answeredIn?: string;
+}
+
+/** Tells what the graph found that the search did not, and how it got there; or that there is nothing of the kind. */
+export function printExploration(
+  { question, answeredIn }: Exploration,
+  searched: VectorQueryOutput,
+  explored: GraphRAGOutput,
+  milliseconds: number,
+): void {
+  console.log(`\nExplored   ${question} (${seconds(milliseconds)})`);
+  const known = new Set(searched.sources.map(({ metadata }) => metadata['source'] as string));
+  if (answeredIn !== undefined && known.has(answeredIn))
+    return console.log(`  searchDocs finds ${answeredIn} by itself, among its first ${compared} passages.`);
+  const isNew = ({ metadata, path }: GraphQueryResult): boolean =>
+    path.length > 0 && (answeredIn === undefined ? !known.has(metadata['source']) : metadata['source'] === answeredIn);
+  const place = explored.sources.findIndex(isNew);
+  const found = explored.sources[place];
+  if (!found)
+    return console.log(
+      `  exploreDocs finds no other file than searchDocs, among the first ${compared} passages of each.`,
+    );
+  console.log(`  Not among the first ${compared} passages of searchDocs, but of exploreDocs:`);
+  console.log(`  ${place + 1}. ${found.score.toFixed(3)}  ${toPlace(found.metadata)}`);
+  console.log(`     ${excerpt(found.document)}`);
+  const names = new Map(
+    [...searched.sources, ...explored.sources].map(({ id, metadata }) => [id, metadata['source'] as string]),
+  );
+  for (const { from, kind, reason } of found.path)
+    console.log(`     ↳ from ${names.get(from) ?? 'a passage between'}, ${kind}: ${reason}`);
+}
+
+export interface PictureOptions {
+  store: LocalVector;
+  indexName: string;
+  embedder: Embedder;
+  question: string;
+  folder: string;
+}
+
+/** Draws the neighbourhood of a question. @returns the URL of the page */
+export async function drawGraph({ store, indexName, embedder, question, folder }: PictureOptions): Promise<string> {
+  const view = await viewGraph({ store, indexName, model: embedder, queryText: question });
+  const file = join(folder, 'graph.html');
+  await writeFile(file, await graphToHtml(view));
+  return pathToFileURL(file).href;
+}
