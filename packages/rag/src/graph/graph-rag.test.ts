@@ -126,6 +126,29 @@ describe('GraphRAG', () => {
     expect(edges.filter(({ source }) => source === '0')).toHaveLength(20);
   });
 
+  it.each([0, 1])('I12: is built and asked in bounded time and space: 10,000 nodes, threshold %d', (threshold) => {
+    const graph = new GraphRAG(8, threshold);
+    const count = 10_000;
+    // A third each of vectors without direction, equal vectors, and others.
+    const vectorOf = (n: number): number[] =>
+      Array.from({ length: 8 }, (_, place) => (n % 3 === 0 ? 0 : n % 3 === 1 ? 1 : Math.sin(n * n + place * 7)));
+    graph.createGraph(
+      Array.from({ length: count }, (_, n) => ({ text: String(n) })),
+      Array.from({ length: count }, (_, n) => ({ vector: vectorOf(n) })),
+    );
+    const similar = graph.getEdges().length;
+    expect(similar).toBeLessThanOrEqual(count * 20 * 2);
+    // Equal vectors have a similarity of 1, which is not above 1.
+    expect(similar > 0).toBe(threshold === 0);
+    for (let n = 0; n < count; n += 1) {
+      graph.addEdge({ source: String(n), target: String((n + 1) % count), weight: 1, type: 'circle' });
+    }
+    const found = graph.query({ query: vectorOf(2), topK: 50 });
+    expect(found).toHaveLength(50);
+    expect(found.every(({ score }) => score > 0 && score <= 1)).toBe(true);
+    expect(graph.query({ query: vectorOf(0) })).toEqual([]);
+  });
+
   it.each<[string, string, (graph: GraphRAG) => unknown]>([
     ['a node without embedding', 'Node must have an embedding', (graph) => graph.addNode({ id: 'x', content: 'x' })],
     [

@@ -1,7 +1,7 @@
 import { CandidateHeaps } from './candidate-heaps.js';
 import { blockRows, pitch } from './fixed-point-rows.js';
 import type { FoundNeighbours } from './neighbour-lists.js';
-import { NeighbourFinder, type NeighbourSearch } from './nearest-neighbours.js';
+import { NeighbourFinder, numbersUpTo, type NeighbourSearch } from './nearest-neighbours.js';
 
 /** Rows of a sample whose neighbours are found exactly. */
 const sampleRows = 256;
@@ -24,7 +24,7 @@ export function* findNeighboursByCells(search: NeighbourSearch, recall: number):
   const finder = new NeighbourFinder(search, cellCount);
   const centres = Uint32Array.from({ length: cellCount }, (_, cell) => count + cell);
   yield* trainCentres(finder, centres);
-  const all = Uint32Array.from({ length: count }, (_, row) => row);
+  const all = numbersUpTo(count);
   const cellOf = new Uint32Array(count);
   yield* nearestCells(finder, all, centres, 1, (row, [cell]) => {
     cellOf[row] = cell as number;
@@ -146,11 +146,11 @@ function* compareWithinCells(
   const members = Array.from(centres, (): number[] => []);
   const visitors = Array.from(centres, (): number[] => []);
   for (let row = 0; row < count; row += 1) members[cellOf[row] as number]?.push(row);
-  const all = Uint32Array.from({ length: count }, (_, row) => row);
+  const all = numbersUpTo(count);
   yield* nearestCells(finder, all, centres, cells, (row, nearest) => {
     for (const cell of nearest) visitors[cell]?.push(row);
   });
-  const heaps = finder.createHeaps(count);
+  const heaps = finder.createHeaps();
   const { cuts } = heaps;
   let step = 0;
   for (let cell = 0; cell < centres.length; cell += 1) {

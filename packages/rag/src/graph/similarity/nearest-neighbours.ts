@@ -1,4 +1,5 @@
 import { CandidateHeaps } from './candidate-heaps.js';
+import { fingerprint } from './fingerprint.js';
 import { blockRows, FixedPointRows, pitch } from './fixed-point-rows.js';
 import { createNeighbourLists, offerNeighbour, type NeighbourLists } from './neighbour-lists.js';
 import type { UnitRows } from './unit-rows.js';
@@ -21,6 +22,7 @@ export class NeighbourFinder {
   readonly search: NeighbourSearch;
   readonly rows: FixedPointRows;
   readonly lists: NeighbourLists;
+  #twins: Uint32Array | undefined;
 
   /** @param spareRows - rows beyond those of the search, for the caller's own use */
   constructor(search: NeighbourSearch, spareRows = 0) {
@@ -31,15 +33,21 @@ export class NeighbourFinder {
     this.lists = createNeighbourLists(units.count, limit);
   }
 
-  createHeaps(rows: number): CandidateHeaps {
-    const { limit, threshold } = this.search;
-    return new CandidateHeaps(rows, limit + spareCandidates, this.rows.smallestProduct(threshold));
+  /** For all rows, or for some. */
+  createHeaps(some: Uint32Array = numbersUpTo(this.search.units.count)): CandidateHeaps {
+    const { units, limit, threshold } = this.search;
+    const heaps = new CandidateHeaps(some.length, limit + spareCandidates, this.rows.smallestProduct(threshold));
+    // Nothing is similar to a row without direction.
+    for (let place = 0; place < some.length; place += 1) {
+      if (units.factor(some[place] as number) === 0) heaps.cuts[place] = 2 ** 31 - 1;
+    }
+    return heaps;
   }
 
   /** Compares all rows with each other, each pair once. Yields the share that is done. */
   *compareAll(): Generator<number, void> {
     const { count, dimension } = this.search.units;
-    const heaps = this.createHeaps(count);
+    const heaps = this.createHeaps();
     const { cuts } = heaps;
     let [done, step] = [0, 0];
     for (let a = 0; a < count; a += blockRows) {
@@ -100,7 +108,7 @@ export class NeighbourFinder {
     some: Uint32Array,
     visit: (place: number, other: number, product: number) => void = () => undefined,
   ): Generator<number, void> {
-    const heaps = this.createHeaps(some.length);
+    const heaps = this.createHeaps(some);
     const { cuts } = heaps;
     yield* this.compare(some, (place, other, product) => {
       if (product >= (cuts[place] as number)) heaps.offer(place, other, product);
@@ -136,13 +144,32 @@ export class NeighbourFinder {
 
   /** Makes the list of a row from candidates, by their exact similarity. */
   rank(row: number, candidates: Uint32Array): void {
-    const { units, threshold } = this.search;
+    const { units, threshold, limit } = this.search;
     this.lists.counts[row] = 0;
     if (units.factor(row) === 0) return;
+    // Where more come into question than usual, many are often equal.
+    const twins = candidates.length > limit + spareCandidates ? this.#firstTwins() : undefined;
+    const known = new Map<number, number>();
     for (const candidate of candidates) {
-      const similarity = units.similarity(row, candidate);
+      const twin = twins ? (twins[candidate] as number) : candidate;
+      const similarity = known.get(twin) ?? units.similarity(row, candidate);
+      if (twins) known.set(twin, similarity);
       if (similarity > threshold) offerNeighbour(this.lists, row, candidate, similarity);
     }
+  }
+
+  /** For each row the first one with the same vector. */
+  #firstTwins(): Uint32Array {
+    if (!this.#twins) {
+      const { count, vector } = this.search.units;
+      const firsts = new Map<bigint, number>();
+      this.#twins = Uint32Array.from({ length: count }, (_, row) => {
+        const print = fingerprint(vector(row));
+        if (!firsts.has(print)) firsts.set(print, row);
+        return firsts.get(print) as number;
+      });
+    }
+    return this.#twins;
   }
 
   /** What a row that is to enter the list must reach at least. */
@@ -151,4 +178,9 @@ export class NeighbourFinder {
     if (this.search.units.factor(row) === 0) return Number.POSITIVE_INFINITY;
     return counts[row] === limit ? (similarities[(row + 1) * limit - 1] as number) : this.search.threshold;
   }
+}
+
+/** 0, 1, … */
+export function numbersUpTo(count: number): Uint32Array {
+  return Uint32Array.from({ length: count }, (_, number) => number);
 }

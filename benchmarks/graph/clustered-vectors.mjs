@@ -1,0 +1,29 @@
+const clusterSize = 20;
+/** Of each number, compared with that of the centres: two vectors of a cluster have a cosine similarity of about 0.8. */
+const spread = 0.5;
+
+/** Vectors in clusters of 20, one after the other, the same in every run. */
+export function clusteredVectors(count, dimension) {
+  const normal = normalNumbers(1);
+  const vectors = new Float32Array(count * dimension);
+  const centre = new Float32Array(dimension);
+  for (let row = 0; row < count; row += 1) {
+    if (row % clusterSize === 0) for (let place = 0; place < dimension; place += 1) centre[place] = normal();
+    for (let place = 0; place < dimension; place += 1) {
+      vectors[row * dimension + place] = centre[place] + spread * normal();
+    }
+  }
+  return vectors;
+}
+
+/** Mulberry32 and the Box–Muller transform. */
+function normalNumbers(seed) {
+  let state = seed;
+  const uniform = () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+}

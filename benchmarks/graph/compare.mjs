@@ -1,0 +1,100 @@
+import { ChunkGraph, buildChunkGraph, GraphRAG } from '@quiver/rag';
+import { clusteredVectors } from './clustered-vectors.mjs';
+import { table } from './table.mjs';
+
+const sizes = [
+  [1000, 384],
+  [5000, 384],
+  [5000, 1536],
+];
+const threshold = 0.7;
+const settings = { topK: 10, randomWalkSteps: 100, restartProb: 0.15 };
+
+/** Builds and asks the same graphs with both libraries, in turns. @returns a Markdown table */
+export async function compare(Anchor) {
+  const rows = [];
+  for (const [count, dimension] of sizes) {
+    const vectors = clusteredVectors(count, dimension);
+    const chunks = Array.from({ length: count }, (_, n) => ({ text: `passage ${n}`, metadata: { n } }));
+    const embeddings = chunks.map((_, n) => ({
+      vector: Array.from(vectors.subarray(n * dimension, (n + 1) * dimension)),
+    }));
+    const contenders = { quiver: new GraphRAG(dimension, threshold), anchor: new Anchor(dimension, threshold) };
+    const build = { quiver: [], anchor: [] };
+    const query = { quiver: [], anchor: [] };
+    for (let round = 0; round < 3; round += 1) {
+      for (const name of ['quiver', 'anchor']) {
+        contenders[name].clear();
+        build[name].push(timed(() => contenders[name].createGraph(chunks, embeddings)));
+      }
+    }
+    const edges = [contenders.quiver, contenders.anchor].map((graph) => graph.getEdges().length);
+    if (edges[0] !== edges[1]) throw new Error(`The graphs differ: ${edges.join(' and ')} edges.`);
+    for (let round = 0; round < 7; round += 1) {
+      for (const [name, repeats] of Object.entries({ quiver: 10, anchor: 1 })) {
+        const question = embeddings[(round * 997) % count].vector;
+        const ask = () => {
+          for (let n = 0; n < repeats; n += 1) contenders[name].query({ query: question, ...settings });
+        };
+        query[name].push(timed(ask) / repeats);
+      }
+    }
+    const passages = chunks.map(({ text, metadata }, n) => ({ id: String(n), document: text, metadata }));
+    const graph = await buildChunkGraph({
+      passages,
+      vectors,
+      dimension,
+      edges: { similarity: { neighbours: 20, threshold } },
+    });
+    const bytes = graph.serialize();
+    if (ChunkGraph.deserialize(bytes).edgeCount !== graph.edgeCount) throw new Error('The snapshot lost edges.');
+    const whole = jsonBytes(contenders.anchor.getNodes()) + jsonBytes(contenders.anchor.getEdges());
+    rows.push([
+      `${count.toLocaleString('en')} × ${dimension}`,
+      edges[0].toLocaleString('en'),
+      ...ratio(median(build.quiver), median(build.anchor)),
+      ...ratio(median(query.quiver), median(query.anchor)),
+      `${(bytes.length / 1e6).toFixed(2)} MB`,
+      `${(whole / 1e6).toFixed(1)} MB (${(jsonBytes(contenders.anchor.getEdges()) / 1e6).toFixed(1)} MB)`,
+    ]);
+  }
+  return table(
+    [
+      'nodes × dimension',
+      'edges',
+      'build, Quiver',
+      '@mastra/rag',
+      'ratio',
+      'query, Quiver',
+      '@mastra/rag',
+      'ratio',
+      'snapshot without vectors, Quiver',
+      '@mastra/rag as JSON (its edges)',
+    ],
+    rows,
+  );
+}
+
+function ratio(own, other) {
+  return [
+    `${own.toPrecision(3)} ms`,
+    `${other.toPrecision(3)} ms`,
+    `1/${(other / own).toFixed(other / own < 10 ? 1 : 0)}`,
+  ];
+}
+
+/** Milliseconds. */
+function timed(run) {
+  const start = performance.now();
+  run();
+  return performance.now() - start;
+}
+
+function median(numbers) {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
+}
+
+/** Of the parts of a list, since the whole may be too long for a string. */
+function jsonBytes(list) {
+  return list.reduce((sum, item) => sum + JSON.stringify(item).length + 1, 1);
+}

@@ -1,0 +1,31 @@
+// Measures graphs of passages, as Markdown tables:
+//   pnpm build && pnpm --filter @quiver/benchmarks graph [-- --growth] [-- --with-anchors]
+// --with-anchors compares with Mastra's GraphRAG on the same data; --growth builds graphs of up to 100,000 nodes and draws
+// docs/images/graph-growth.svg. Without either: both.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { compare } from './compare.mjs';
+import { drawGrowth } from './draw-growth.mjs';
+import { growthTable, measureGrowth } from './growth.mjs';
+import { installAnchors } from './install-anchors.mjs';
+
+const { values } = parseArgs({
+  options: { growth: { type: 'boolean', default: false }, 'with-anchors': { type: 'boolean', default: false } },
+});
+const all = !values.growth && !values['with-anchors'];
+console.log(`Node ${process.version}\n`);
+if (all || values['with-anchors']) {
+  const { GraphRAG, remove } = await installAnchors();
+  try {
+    console.log(`${await compare(GraphRAG)}\n`);
+  } finally {
+    remove();
+  }
+}
+if (all || values.growth) {
+  const points = measureGrowth();
+  console.log(growthTable(points));
+  const folder = new URL('../../docs/images/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL('graph-growth.svg', folder), drawGrowth(points));
+}
