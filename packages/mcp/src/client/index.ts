@@ -3,7 +3,8 @@
  *
  * @module
  */
-export { MCPClient, type MCPClientOptions, type ToolCatalogue, type ToolsWithErrors } from './mcp-client.js';
+export type { ToolCatalogue, ToolsWithErrors } from './client-tools.js';
+export { MCPClient, type MCPClientOptions } from './mcp-client.js';
 export type { Answers, ServerErrorDetails } from './ask-servers.js';
 export type { AuthenticateServerOptions } from './authenticate-server.js';
 export type { CallToolOptions } from './call-tool.js';
@@ -12,7 +13,9 @@ export { loadMcpConfig, type LoadMcpConfigOptions } from './config-file.js';
 export type { ElicitationHandler, ElicitationRequest } from './elicitation.js';
 export type { LogHandler, LoggingLevel, LogMessage } from './log-message.js';
 export type { ClientPrompts, GetPromptOptions } from './prompts.js';
-export { RemoteToolError, type RemoteTool, type ToolCallInfo, type ToolCallProcessor } from './remote-tool.js';
+export { RemoteToolError } from './remote-tool-error.js';
+export type { RemoteTool } from './remote-tool.js';
+export type { ToolCallInfo, ToolCallProcessor } from './tool-call-processor.js';
 export type { ClientResources, ListOptions, ReadResourceResult, ResourceContents } from './resources.js';
 export type { SamplingHandler, SamplingModel, SamplingOptions, SamplingRequest, SamplingResult } from './sampling.js';
 export type {

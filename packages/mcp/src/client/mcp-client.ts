@@ -1,14 +1,22 @@
-import { getDefaultLogger, QuiverError } from '@quiver/core';
-import type { CallToolResult, CompleteResult, ProtocolTool, Root } from '../protocol/client-types.js';
-import { askServers, logMissing, type ServerErrorDetails } from './ask-servers.js';
+import { getDefaultLogger } from '@quiver/core';
+import type { CallToolResult, CompleteResult, Root } from '../protocol/client-types.js';
+import { askServers, logMissing } from './ask-servers.js';
 import { authenticateServer, type AuthenticateServerOptions } from './authenticate-server.js';
 import { callTool, type CallToolOptions } from './call-tool.js';
 import { requireServer, withServer, type ClientServers } from './client-servers.js';
+import {
+  askForDefinitions,
+  reportMissingTools,
+  toToolSet,
+  toToolsets,
+  type ToolCatalogue,
+  type ToolsWithErrors,
+} from './client-tools.js';
 import { complete, type CompleteOptions } from './completion.js';
 import type { ElicitationHandler } from './elicitation.js';
 import { findLiveClient, registerLiveClient, releaseLiveClient } from './live-clients.js';
 import { createClientPrompts, type ClientPrompts } from './prompts.js';
-import { createRemoteTool, type RemoteTool } from './remote-tool.js';
+import type { RemoteTool } from './remote-tool.js';
 import { createClientResources, type ClientResources, type ListOptions } from './resources.js';
 import { isSameConfiguration } from './same-configuration.js';
 import type { MastraMCPServerDefinition } from './server-definition.js';
@@ -16,7 +24,6 @@ import { createServerHandle, type ServerHandle } from './server-handle.js';
 import type { ProgressUpdate } from './server-handlers.js';
 import type { ServerStatus } from './server-status.js';
 import type { DefinitionChanges } from './tool-fingerprint.js';
-import { nameTools, selectTools, type SelectedTool } from './tool-selection.js';
 import type { InProcessServer } from './transports/in-process.js';
 
 export interface MCPClientOptions {
@@ -27,20 +34,6 @@ export interface MCPClientOptions {
   /** Milliseconds one request may take; 0 for no limit. Default 60 000. */
   timeout?: number;
 }
-
-/** Tools of the servers that answered, and why the others did not. */
-export interface ToolsWithErrors<Tools> {
-  /** With the last known tools of servers that cannot be asked now. */
-  tools: Tools;
-  /** The reason per server that could not be asked. */
-  errors: Record<string, string>;
-  errorDetails: Record<string, ServerErrorDetails>;
-  /** Milliseconds per server. */
-  durations: Record<string, number>;
-}
-
-/** The tools of all servers as plain data, by server. It survives JSON. */
-export type ToolCatalogue = Record<string, ProtocolTool[]>;
 
 const defaultTimeout = 60_000;
 
@@ -143,9 +136,7 @@ export class MCPClient implements AsyncDisposable {
    * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server could be asked
    */
   async listTools(): Promise<Record<string, RemoteTool>> {
-    const { tools, errors } = await this.listToolsWithErrors();
-    this.#reportErrors(errors, Object.keys(tools).length, 'MCP_CLIENT_GET_TOOLS_FAILED');
-    return tools;
+    return toToolSet(this.#servers, await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED'));
   }
 
   /**
@@ -154,28 +145,21 @@ export class MCPClient implements AsyncDisposable {
    * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server could be asked
    */
   async listToolsets(): Promise<Record<string, Record<string, RemoteTool>>> {
-    const { tools, errors } = await this.listToolsetsWithErrors();
-    this.#reportErrors(errors, Object.keys(tools).length, 'MCP_CLIENT_GET_TOOLSETS_FAILED');
-    return tools;
+    return toToolsets(this.#servers, await this.#requireDefinitions('MCP_CLIENT_GET_TOOLSETS_FAILED'));
   }
 
   /** As {@link listTools}, with the reasons instead of a log line, and never rejecting because of a server. */
   async listToolsWithErrors(options: ListOptions = {}): Promise<ToolsWithErrors<Record<string, RemoteTool>>> {
-    const { data, ...rest } = await this.#askForTools(options);
-    return { tools: this.#toTools(data), ...rest };
+    const { data, ...rest } = await askForDefinitions(this.#servers, options);
+    return { tools: toToolSet(this.#servers, data), ...rest };
   }
 
   /** As {@link listToolsets}, with the reasons instead of a log line, and never rejecting because of a server. */
   async listToolsetsWithErrors(
     options: ListOptions = {},
   ): Promise<ToolsWithErrors<Record<string, Record<string, RemoteTool>>>> {
-    const { data, ...rest } = await this.#askForTools(options);
-    const toolsets = Object.entries(data).map(([serverName, list]) => {
-      const server = requireServer(this.#servers, serverName);
-      const tools = selectTools(list, server.options).map(({ tool, name }) => [name, toRemoteTool(server, name, tool)]);
-      return [serverName, Object.fromEntries(tools) as Record<string, RemoteTool>];
-    });
-    return { tools: Object.fromEntries(toolsets) as Record<string, Record<string, RemoteTool>>, ...rest };
+    const { data, ...rest } = await askForDefinitions(this.#servers, options);
+    return { tools: toToolsets(this.#servers, data), ...rest };
   }
 
   /** @deprecated Use {@link listTools}. */
@@ -193,10 +177,8 @@ export class MCPClient implements AsyncDisposable {
    *
    * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server could be asked
    */
-  async listToolDefinitions(): Promise<ToolCatalogue> {
-    const { data, errors } = await this.#askForTools({});
-    this.#reportErrors(errors, Object.keys(data).length, 'MCP_CLIENT_GET_TOOLS_FAILED');
-    return data;
+  listToolDefinitions(): Promise<ToolCatalogue> {
+    return this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED');
   }
 
   /**
@@ -205,7 +187,7 @@ export class MCPClient implements AsyncDisposable {
    * @throws `MCP_SERVER_UNKNOWN` for a server that is not configured
    */
   toolsFromDefinitions(catalogue: ToolCatalogue): Record<string, RemoteTool> {
-    return this.#toTools(catalogue);
+    return toToolSet(this.#servers, catalogue);
   }
 
   /**
@@ -325,49 +307,9 @@ export class MCPClient implements AsyncDisposable {
     await this.disconnect();
   }
 
-  #askForTools({ perServerTimeoutMs }: ListOptions): ReturnType<typeof askServers<ServerHandle, ProtocolTool[]>> {
-    return askServers<ServerHandle, ProtocolTool[]>({
-      servers: this.#servers.values(),
-      ask: async ({ tools }) => {
-        const { items, error } = await tools.get();
-        return { answer: [...items], error };
-      },
-      perServerTimeoutMs,
-    });
+  async #requireDefinitions(code: string): Promise<ToolCatalogue> {
+    const answers = await askForDefinitions(this.#servers);
+    reportMissingTools(this.#servers, answers, code);
+    return answers.data;
   }
-
-  #toTools(catalogue: ToolCatalogue): Record<string, RemoteTool> {
-    const lists = Object.entries(catalogue).map(([serverName, list]) => {
-      const server = requireServer(this.#servers, serverName);
-      const { toolPrefix = serverName } = server.options;
-      return [server, toolPrefix, selectTools(list, server.options)] as [ServerHandle, string | false, SelectedTool[]];
-    });
-    const { named, collisions } = nameTools(lists);
-    if (collisions.length > 0)
-      getDefaultLogger().warn(
-        `Several MCP tools would have these names and got longer ones: ${collisions.join(', ')}.`,
-      );
-    return Object.fromEntries(named.map(({ server, tool, id }) => [id, toRemoteTool(server, id, tool)]));
-  }
-
-  #reportErrors(errors: Record<string, string>, answers: number, code: string): void {
-    const reasons = Object.values(errors);
-    if (reasons.length > 0 && answers === 0 && reasons.length === this.#servers.size) {
-      throw new QuiverError(code, `No MCP server could be asked for its tools. ${reasons.join(' ')}`, {
-        details: { errors },
-      });
-    }
-    logMissing('Tools', errors);
-  }
-}
-
-function toRemoteTool(server: ServerHandle, id: string, tool: ProtocolTool): RemoteTool {
-  return createRemoteTool({
-    serverName: server.name,
-    id,
-    tool,
-    options: server.options,
-    call: ({ name, args, meta, runId, requestContext, signal }) =>
-      callTool(server, { name, args, meta, runId, requestContext, ...(signal && { signal }) }, tool),
-  });
 }

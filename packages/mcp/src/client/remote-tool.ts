@@ -1,4 +1,3 @@
-import { QuiverError } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import {
   createTool,
@@ -11,6 +10,7 @@ import {
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
 import { toRemoteSchema } from './remote-schema.js';
+import { RemoteToolError } from './remote-tool-error.js';
 import type { ServerOptions } from './server-definition.js';
 import { toModelOutput } from './tool-model-output.js';
 import { rememberToolResult } from './tool-result.js';
@@ -21,44 +21,6 @@ export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, '
   readonly outputSchema?: any;
   readonly execute: (input: Record<string, unknown>, options?: ToolCallOptions) => Promise<unknown>;
 }
-
-/** What a tool of a server said went wrong. Its message is the server's text. */
-export class RemoteToolError extends QuiverError {
-  override readonly name: string = 'RemoteToolError';
-  readonly serverName: string;
-  /** The server's own name of the tool. */
-  readonly toolName: string;
-  readonly result: CallToolResult;
-
-  constructor(serverName: string, toolName: string, result: CallToolResult) {
-    const texts = result.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-    super('MCP_TOOL_ERROR', texts.join('\n') || 'The tool failed and gave no reason.', {
-      details: { server: serverName, tool: toolName, content: result.content },
-    });
-    this.serverName = serverName;
-    this.toolName = toolName;
-    this.result = result;
-  }
-}
-
-/** One call on its way to a server. */
-export interface ToolCallInfo {
-  readonly serverName: string;
-  /** The server's own name of the tool. */
-  readonly toolName: string;
-  readonly args: Record<string, unknown>;
-  readonly requestContext: AnyRequestContext;
-  readonly signal: AbortSignal | undefined;
-}
-
-/**
- * Runs around every call: may change the arguments, add `_meta`, answer by itself, look at the result, measure. Calling `next`
- * twice sends the call twice.
- */
-export type ToolCallProcessor = (
-  call: ToolCallInfo,
-  next: (changes?: { args?: Record<string, unknown>; meta?: Record<string, unknown> }) => Promise<CallToolResult>,
-) => Promise<CallToolResult>;
 
 export interface RemoteCall {
   readonly name: string;

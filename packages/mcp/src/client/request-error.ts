@@ -74,6 +74,11 @@ function isLostConnection(error: unknown): boolean {
   return (error instanceof TypeError && error.message.startsWith('fetch failed')) || error.message === 'Not connected';
 }
 
+/** HTTP 404 to a request with a session id: the server restarted, and did not look at the request. */
+export function isForgottenSession(error: unknown): boolean {
+  return error instanceof Error && 'status' in error && error.status === 404;
+}
+
 /** The HTTP status that an error, or one behind it, carries. */
 export function statusOf(error: unknown): number | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {

@@ -1,22 +1,22 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import type { RequestOptions, SubscriptionFilter } from '../protocol/client-types.js';
 import { metaKeys } from '../protocol/constants.js';
 import { createBackOff } from './back-off.js';
-import { createChangeStream, type ChangeStream } from './change-stream.js';
+import { createChangeStream } from './change-stream.js';
+import { createChangeWishes, type ChangeWishes } from './change-wishes.js';
+import type { Connected } from './connected.js';
 import { maxDelay, type Deadline } from './deadline.js';
-import type { DirectChannel } from './direct/direct-channel.js';
 import { openDirectChannel } from './direct/open-direct-channel.js';
 import { toProtocolLevel, type ServerLog } from './log-message.js';
-import { capabilitiesOf, openConnection, type OpenConnection } from './open-connection.js';
+import { capabilitiesOf, openConnection } from './open-connection.js';
 import { registerHandlers } from './register-handlers.js';
-import { startRequestClock } from './request-clock.js';
-import { explainRequestError, timeoutMessage } from './request-error.js';
-import { runWithContext, type RequestContextLike } from './request-scope.js';
+import { isForgottenSession } from './request-error.js';
+import { runWithContext } from './request-scope.js';
+import { sendRequest, type ConnectionSource, type RequestSettings, type SendOver } from './send-request.js';
 import type { ServerTarget } from './server-definition.js';
 import type { ListKind, ProgressUpdate, ServerHandlers } from './server-handlers.js';
 import { describeConnection, type ServerStatus } from './server-status.js';
 import { signInRequired } from './sign-in-required.js';
-import { watchTransport, type RawSchemas } from './transport-watch.js';
+import { watchTransport } from './transport-watch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
 export interface ServerConnectionOptions {
@@ -32,34 +32,6 @@ export interface ServerConnectionOptions {
   readonly onLost: () => void;
 }
 
-export interface RequestSettings {
-  readonly signal?: AbortSignal | undefined;
-  /** Default: the connection's. */
-  readonly timeout?: number | undefined;
-  readonly resetTimeoutOnProgress?: boolean | undefined;
-  readonly maxTotalTimeout?: number | undefined;
-  readonly requestContext?: RequestContextLike | undefined;
-  /** Asks for reports under this token; the calls of one run get numbers after the first, since tokens must differ. */
-  readonly progressToken?: string | undefined;
-  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
-  /** How often the request may be sent again when the connection was lost. Default 0. */
-  readonly retries?: number | undefined;
-}
-
-/** A connection with what belongs to it. */
-export interface Connected extends OpenConnection {
-  readonly schemas: RawSchemas;
-  /** The way past the SDK. */
-  readonly direct: DirectChannel | undefined;
-  readonly changes: ChangeStream | undefined;
-  /** What was declared to the server. */
-  readonly declared: string;
-  readonly deadlines: Set<Deadline>;
-  readonly progress: Map<string, (update: ProgressUpdate) => void>;
-  /** Requests that wait for an answer. */
-  active: number;
-}
-
 const defaultConnectTimeout = 3000;
 
 /**
@@ -70,7 +42,7 @@ export class ServerConnection {
   readonly name: string;
   readonly #options: ServerConnectionOptions;
   readonly #backOff = createBackOff();
-  readonly #subscriptions = new Set<string>();
+  readonly #wishes: ChangeWishes;
   /** Whether anybody wants to know for whom a request is made; carrying that along costs a little on every call. */
   readonly #tellsContext: boolean;
   #connecting: Promise<Connected> | undefined;
@@ -83,6 +55,7 @@ export class ServerConnection {
   constructor(options: ServerConnectionOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#wishes = createChangeWishes(options.name, options.handlers);
     const { target } = options;
     this.#tellsContext =
       target.kind === 'http' && (target.definition.fetch !== undefined || target.definition.headers !== undefined);
@@ -107,56 +80,26 @@ export class ServerConnection {
   }
 
   /**
-   * Sends one request. `run` receives the connection and what the SDK wants to know of the request.
+   * Sends one request.
    *
    * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when it
    *   went away before it answered (the call may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol; the
    *   signal's reason when it fires
    */
-  async request<Result>(
-    run: (connected: Connected, options: RequestOptions, progressToken: string | undefined) => Promise<Result>,
-    settings: RequestSettings = {},
-  ): Promise<Result> {
-    const { signal, requestContext, retries = 0 } = settings;
-    const { handlers, target } = this.#options;
-    const timeout = settings.timeout ?? this.#options.timeout;
-    let left = retries;
-    for (let attempt = 1; ; attempt += 1) {
-      signal?.throwIfAborted();
-      const connected = await untilAborted(this.connect(), signal);
-      const clock = startRequestClock({
-        ...settings,
-        timeout,
-        resetTimeoutOnProgress: settings.resetTimeoutOnProgress ?? target.definition.resetTimeoutOnProgress,
-        mayAsk: handlers.elicitation !== undefined || handlers.sampling !== undefined,
-        deadlines: connected.deadlines,
-        progress: connected.progress,
-      });
-      connected.active += 1;
-      try {
-        const send = (): Promise<Result> => run(connected, clock.options, clock.token);
-        return await (this.#tellsContext ? runWithContext(requestContext, send) : send());
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (clock.deadline?.expired) {
-          const message = timeoutMessage(this.name, timeout);
-          throw new QuiverError('MCP_REQUEST_TIMEOUT', message, { cause: error, details: { server: this.name } });
-        }
-        if (attempt === 1 && connected.transport.sessionId !== undefined && isForgottenSession(error)) {
-          this.#forget(connected);
-          continue;
-        }
-        const { transport } = connected;
-        const explained = await explainRequestError({ serverName: this.name, error, transport, timeout });
-        if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
-        left -= 1;
-        this.#options.log('info', `Sending a request again after the connection was lost.`, explained);
-      } finally {
-        clock.stop();
-        connected.active -= 1;
-        this.#closeForgotten(connected);
-      }
-    }
+  request<Result>(run: SendOver<Result>, settings?: RequestSettings): Promise<Result> {
+    const { handlers, target, timeout, log } = this.#options;
+    const source: ConnectionSource = {
+      serverName: this.name,
+      log,
+      timeout,
+      resetTimeoutOnProgress: target.definition.resetTimeoutOnProgress,
+      mayAsk: handlers.elicitation !== undefined || handlers.sampling !== undefined,
+      tellsContext: this.#tellsContext,
+      connect: () => this.connect(),
+      forget: (connected) => this.#forget(connected),
+      release: (connected) => this.#closeForgotten(connected),
+    };
+    return sendRequest(source, run, settings);
   }
 
   /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once while the pause after a failed attempt lasts */
@@ -204,29 +147,17 @@ export class ServerConnection {
   }
 
   /** Asks to be told of changes of a resource, now and after every reconnection. */
-  async subscribe(uri: string): Promise<void> {
-    this.#subscriptions.add(uri);
-    try {
-      await this.request<unknown>(({ client, changes }, options) =>
-        changes ? this.#watchChanges(changes, uri) : client.subscribeResource({ uri }, options),
-      );
-    } catch (error) {
-      this.#subscriptions.delete(uri);
-      throw error;
-    }
+  subscribe(uri: string): Promise<void> {
+    return this.#wishes.subscribe(uri, (run) => this.request(run));
   }
 
-  async unsubscribe(uri: string): Promise<void> {
-    this.#subscriptions.delete(uri);
-    await this.request<unknown>(({ client, changes }, options) =>
-      changes ? this.#watchChanges(changes) : client.unsubscribeResource({ uri }, options),
-    );
+  unsubscribe(uri: string): Promise<void> {
+    return this.#wishes.unsubscribe(uri, (run) => this.request(run));
   }
 
   /** Opens what is needed to hear of changes, if the server is connected; otherwise that happens when it is. */
-  async handlersChanged(): Promise<void> {
-    const { changes } = this.#current ?? {};
-    if (changes) await this.#watchChanges(changes);
+  handlersChanged(): Promise<void> {
+    return this.#wishes.update(this.#current);
   }
 
   /** Tells the server that the folders it may work in changed. */
@@ -235,23 +166,6 @@ export class ServerConnection {
     // A server that was told of no folders is connected again by the next request; the stateless revision asks each time.
     if (!client || changes || declared !== this.#declared()) return;
     await client.sendRootsListChanged();
-  }
-
-  async #watchChanges(changes: ChangeStream, required?: string): Promise<void> {
-    const { onListChanged, onResourceUpdated } = this.#options.handlers;
-    const filter: SubscriptionFilter = {
-      ...(onListChanged.tools && { toolsListChanged: true }),
-      ...(onListChanged.prompts && { promptsListChanged: true }),
-      ...(onListChanged.resources && { resourcesListChanged: true }),
-      ...(this.#subscriptions.size > 0 && { resourceSubscriptions: [...this.#subscriptions] }),
-    };
-    const honored = await changes.wish(filter);
-    if (required === undefined || honored.resourceSubscriptions?.includes(required)) return;
-    const watchers = onResourceUpdated ? '' : ' (no handler is set either)';
-    throw new QuiverError(
-      'MCP_REQUEST_FAILED',
-      `MCP server '${this.name}' does not tell when '${required}' changes${watchers}.`,
-    );
   }
 
   #declared(): string {
@@ -321,17 +235,14 @@ export class ServerConnection {
   }
 
   /** What has to be said anew on every connection. */
-  async #setUp({ client, changes }: Connected): Promise<void> {
+  async #setUp(connected: Connected): Promise<void> {
+    const { client, changes } = connected;
     const { target, timeout } = this.#options;
     const { serverLogLevel } = target.definition;
     const options = { timeout: timeout > 0 ? timeout : maxDelay };
-    if (changes) {
-      await this.#watchChanges(changes);
-      return;
-    }
-    if (serverLogLevel !== undefined && client.getServerCapabilities()?.logging)
+    if (!changes && serverLogLevel !== undefined && client.getServerCapabilities()?.logging)
       await client.setLoggingLevel(toProtocolLevel(serverLogLevel), options);
-    for (const uri of this.#subscriptions) await client.subscribeResource({ uri }, options);
+    await this.#wishes.announce(connected, options);
   }
 
   /** The keys of `_meta` that go with every request of this connection. */
@@ -363,9 +274,7 @@ export class ServerConnection {
 
   /** Somebody waits for news of the server, so it is connected again without being asked. */
   #reviveLater(): void {
-    const { onListChanged, onResourceUpdated } = this.#options.handlers;
-    const hasListeners = onResourceUpdated !== undefined || Object.values(onListChanged).some(Boolean);
-    if (!hasListeners && this.#subscriptions.size === 0) return;
+    if (this.#wishes.isEmpty) return;
     clearTimeout(this.#revival);
     this.#revival = setTimeout(() => {
       this.connect().catch(() => {});
@@ -399,18 +308,4 @@ export class ServerConnection {
       await client.close().catch(() => {});
     }
   }
-}
-
-/** HTTP 404 to a request with a session id: the server restarted, and did not look at the request. */
-function isForgottenSession(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 404;
-}
-
-function untilAborted<Result>(running: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (!signal) return running;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -6,7 +6,8 @@ import type {
   StreamableHTTPReconnectionOptions,
 } from '../protocol/client-types.js';
 import type { LogHandler, LoggingLevel } from './log-message.js';
-import type { RemoteToolError, ToolCallProcessor } from './remote-tool.js';
+import type { RemoteToolError } from './remote-tool-error.js';
+import type { ToolCallProcessor } from './tool-call-processor.js';
 import type { RequestContextLike } from './request-scope.js';
 import type { SamplingOptions } from './sampling.js';
 import type { ToolSelection } from './tool-selection.js';
@@ -140,8 +141,6 @@ export type ServerTarget =
   | { readonly kind: 'stdio'; readonly definition: StdioServerDefinition }
   | { readonly kind: 'http'; readonly definition: HttpServerDefinition; readonly url: URL }
   | { readonly kind: 'in-process'; readonly definition: InProcessServerDefinition };
-
-/** What `onToolError` and `processToolCall` see. */
 
 /** @throws `SERVER_DEFINITION_INVALID` when a definition names neither a program, nor a usable URL, nor a server */
 export function parseServerDefinition(

@@ -2,12 +2,13 @@ import type { Prompt } from '../prompt.js';
 import type { ProtocolTool, RequestOptions } from '../protocol/client-types.js';
 import type { Resource, ResourceTemplate } from '../resource.js';
 import { errorCodes } from '../protocol/constants.js';
+import type { Connected } from './connected.js';
 import { requestDirectly } from './direct/direct-request.js';
 import { toPlainToolList } from './direct/plain-result.js';
 import { createListCache, type FetchedList, type ListCache } from './list-cache.js';
 import { createServerLog } from './log-message.js';
 import { toSamplingHandler } from './sampling.js';
-import { ServerConnection, type Connected } from './server-connection.js';
+import { ServerConnection } from './server-connection.js';
 import {
   parseServerDefinition,
   type MastraMCPServerDefinition,

@@ -12,7 +12,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
-import { RemoteToolError, type RemoteTool } from './remote-tool.js';
+import { RemoteToolError } from './remote-tool-error.js';
+import type { RemoteTool } from './remote-tool.js';
 import { fingerprintTool } from './tool-fingerprint.js';
 import { getToolResult } from './tool-result.js';
 
