@@ -38,6 +38,9 @@ export async function serveBatch(
     try {
       const result = await answerLegacyRequest(server, peer, message, exchange);
       return exchange.cancelled ? undefined : resultText(message.id, result);
+    } catch (error) {
+      if (exchange.cancelled) return undefined;
+      throw error;
     } finally {
       exchange.settle();
       peer.inFlight.delete(message.id);

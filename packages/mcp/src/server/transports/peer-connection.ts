@@ -110,6 +110,9 @@ export class PeerConnection implements Channel {
       // The official clients lose progress that arrives in one chunk with the answer.
       if (exchange.notified) await new Promise((resolve) => setTimeout(resolve, 0));
       if (!exchange.cancelled) deliver(resultText(request.id, result));
+    } catch (error) {
+      // Nobody waits for what a cancelled request came to.
+      if (!exchange.cancelled) throw error;
     } finally {
       exchange.settle();
       this.#peer.inFlight.delete(request.id);
