@@ -11,7 +11,7 @@ import { wordOverlap } from './word-overlap.ts';
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({ allowPositionals: true, options: { index: { type: 'string' } } });
   const [folder = join(import.meta.dirname, '../../../docs'), ...questions] = positionals;
-  const question = questions.join(' ') || 'Can a killed writer damage LocalVector?';
+  const question = questions.join(' ') || 'What does INGEST_EMBEDDER_CHANGED mean?';
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort(new Error('Interrupted. What was indexed so far is kept.')));
   const { signal } = interrupted;
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
       include: ['**/*.{md,html,txt,pdf}'],
       onSkip: ({ path: file, reason }) => console.error(`Skipped    ${file}: ${reason}`),
     }),
-    chunkOptions: { maxSize: 1200 },
+    chunkOptions: { maxSize: 500 },
     store,
     indexName,
     embedder,
@@ -57,18 +57,13 @@ async function main(): Promise<void> {
   for (const [index, { result, score }] of best.entries()) {
     const { source, headings = [] } = result.metadata as { source: string; headings?: string[] };
     console.log(`\n${index + 1}. ${score.toFixed(3)}  ${[source, ...headings].join(' › ')}`);
-    console.log(`          ${excerpt(result.document ?? '')}`);
+    console.log(`          ${(result.document ?? '').replaceAll(/\s+/g, ' ')}`);
   }
 }
 
 function showProgress({ documents, added, moved, unchanged }: IngestProgress): void {
   const line = `Indexing   ${documents} documents, ${added + moved + unchanged} passages, ${added} embedded`;
   process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`);
-}
-
-function excerpt(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > 240 ? `${line.slice(0, 239)}…` : line;
 }
 
 function since(started: number): string {

@@ -15,5 +15,5 @@ export const wordOverlap: RelevanceScorer = {
 };
 
 function wordsOf(text: string): Set<string> {
-  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{3,}/gu));
 }
