@@ -8,7 +8,7 @@ import { bytesOf, fromPineconeRecord } from './pinecone-record.js';
 
 const longestIndexName = 45;
 /** Ids stand in the address of the request, whose length is limited. */
-export const idsPerCall = 100;
+const idsPerCall = 100;
 const recordsPerUpsert = 1000;
 const bytesPerUpsert = 2_000_000;
 
