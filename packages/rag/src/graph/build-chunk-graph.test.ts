@@ -109,6 +109,39 @@ describe('buildChunkGraph', () => {
     ]);
   });
 
+  it('compares sources as what they are: names of files letter by letter, URLs as URLs', async () => {
+    const page = (source: string, document = ''): GraphPassage => ({ id: source, source, document });
+    const graph = await buildFrom([
+      page('C#.md'),
+      page('100%.md'),
+      page('https://example.com/a%20b'),
+      page('https://example.com/', '[b](a%20b)'),
+      page('\uD800 http://[', '[x](C#.md)'),
+      page('index.md', '[c](C%23.md) [d](100%25.md) [e](https://example.com/a%20b?x#y)'),
+    ]);
+    expect(graph.neighbours('index.md').map(({ to }) => to)).toEqual(['100%.md', 'C#.md', 'https://example.com/a%20b']);
+    expect(graph.neighbours('https://example.com/').map(({ to }) => to)).toEqual(['https://example.com/a%20b']);
+  });
+
+  it.each([
+    '<a ',
+    '](x "',
+    'A \t',
+    '[a',
+    '](',
+    'A of the ',
+    `A${' '.repeat(500)}`,
+    '[a]:\n',
+    `a${'.'.repeat(1e5)}A${'.'.repeat(1e5)}`,
+  ])('reads texts made to take long: %j', async (part) => {
+    const document = part.repeat(Math.ceil(200_000 / part.length));
+    const graph = await buildFrom([
+      { id: 'a', source: 'a', document },
+      { id: 'b', source: 'b', document: '' },
+    ]);
+    expect(graph.edgeCount).toBe(0);
+  });
+
   it('connects passages as their metadata says', async () => {
     const graph = await buildFrom([
       { id: 'p', title: 'Peter', document: '', metadata: { relations: [{ type: 'manages', target: 'a' }, 7, null] } },

@@ -62,12 +62,16 @@ export function personalisedPageRank(options: PageRankOptions): PageRanks {
     }
   };
 
-  /** The sum of the chances of the ways that are open. */
+  /** By node: the sum of the chances of the ways that are open; -1 where it is not known yet. */
+  const opens = new Float64Array(nodeCount).fill(-1);
   const openOf = (node: number): number => {
-    let open = 0;
+    let open = opens[node] as number;
+    if (open >= 0) return open;
+    open = 0;
     for (let way = offsets[node] as number; way < (offsets[node + 1] as number); way += 1) {
       if (mayEnter(targets[way] as number)) open += chances[way] as number;
     }
+    opens[node] = open;
     return open;
   };
   /** Settles what arrived at a node. @returns what goes on from there */
@@ -100,7 +104,8 @@ export function personalisedPageRank(options: PageRankOptions): PageRanks {
         continue;
       }
       const scale = passedOn / open;
-      for (let way = offsets[node] as number; way < (offsets[node + 1] as number); way += 1) {
+      const end = offsets[node + 1] as number;
+      for (let way = offsets[node] as number; way < end; way += 1) {
         const target = targets[way] as number;
         if (states[target] !== 3) receive(target, scale * (chances[way] as number));
       }

@@ -8,12 +8,16 @@ import { linksIn } from './links-in.js';
  */
 export function addLinkEdges(edges: EdgeList, passages: readonly GraphPassage[]): void {
   const sources = new Map<string, number>();
-  for (const [source, [first]] of groupBySource(passages)) sources.set(withoutSuffix(toUrl(source)), first as number);
+  for (const [source, [first]] of groupBySource(passages)) {
+    const url = toUrl(source);
+    if (url) sources.set(withoutSuffix(url), first as number);
+  }
   for (const [from, { document, source }] of passages.entries()) {
-    if (source === undefined) continue;
+    const base = source === undefined ? undefined : toUrl(source);
+    if (!base) continue;
     const seen = new Set<number>();
     for (const link of linksIn(document)) {
-      const target = resolve(link, source);
+      const target = resolve(link, base);
       const to = target === undefined ? undefined : sources.get(withoutSuffix(target));
       if (to === undefined || passages[to]?.source === source || seen.has(to)) continue;
       seen.add(to);
@@ -25,18 +29,21 @@ export function addLinkEdges(edges: EdgeList, passages: readonly GraphPassage[])
 /** Gives paths the form of URLs, so that one rule resolves both. */
 const pathBase = 'file:///';
 
-function toUrl(source: string): URL {
-  return new URL(encodeURI(source), pathBase);
+/** `undefined` where it cannot be resolved. */
+function toUrl(source: string): URL | undefined {
+  const isUrl = /^[a-z][a-z\d+.-]+:\/\//i.test(source);
+  // In the name of a file these are letters like others.
+  return resolve(isUrl ? source : source.replaceAll(/[%#?]/g, encodeURIComponent), new URL(pathBase));
 }
 
-function resolve(link: string, source: string): URL | undefined {
+function resolve(link: string, base: URL): URL | undefined {
   try {
-    return new URL(link, toUrl(source));
+    return new URL(link, base);
   } catch {
     return undefined;
   }
 }
 
-function withoutSuffix({ origin, host, protocol, pathname }: URL): string {
-  return `${origin === 'null' ? `${protocol}//${host}` : origin}${pathname}`;
+function withoutSuffix({ protocol, host, pathname }: URL): string {
+  return `${protocol}//${host}${pathname}`;
 }

@@ -1,5 +1,5 @@
 const capitalised =
-  /\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*(?:\s+(?:of|the|and|de|von|van|la|du)?\s*\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*)*/gu;
+  /\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*(?:\s+(?:(?:of|the|and|de|von|van|la|du)\s+)?\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*)*/gu;
 
 /** Words that begin sentences and name nothing. */
 const stopWords = new Set(
@@ -18,16 +18,26 @@ const stopWords = new Set(
 export function namesIn(text: string, title?: string): Set<string> {
   const names = new Set<string>();
   const add = (name: string): void => {
-    const words = name
-      .toLowerCase()
-      .replace(/[.,;:'’-]+$/u, '')
-      .split(/\s+/);
+    const words = withoutEnd(name.toLowerCase()).split(/\s+/);
     const start = words.findIndex((word) => !stopWords.has(word));
     // Of “The Who” nothing would be left.
     const bare = words.slice(Math.max(start, 0)).join(' ').trim();
     if (bare.length > 2 && !stopWords.has(bare)) names.add(bare);
   };
-  if (title !== undefined) add(title.replace(/\s*\([^()]*\)\s*$/, ''));
+  if (title !== undefined) add(withoutParenthesis(title));
   for (const [name] of text.matchAll(capitalised)) add(name);
   return names;
+}
+
+function withoutEnd(name: string): string {
+  let end = name.length;
+  while (end > 0 && ".,;:'’-".includes(name[end - 1] as string)) end -= 1;
+  return name.slice(0, end);
+}
+
+function withoutParenthesis(title: string): string {
+  const trimmed = title.trim();
+  const start = trimmed.lastIndexOf('(');
+  const isLast = start > 0 && trimmed.indexOf(')', start) === trimmed.length - 1;
+  return isLast ? trimmed.slice(0, start).trim() : trimmed;
 }
