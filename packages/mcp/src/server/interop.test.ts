@@ -144,5 +144,6 @@ test('our constants are those of the official SDK', () => {
     internal: sdk.INTERNAL_ERROR,
     missingClientCapability: sdk.ProtocolErrorCode.MissingRequiredClientCapability,
     unsupportedVersion: sdk.ProtocolErrorCode.UnsupportedProtocolVersion,
+    urlElicitationRequired: sdk.ProtocolErrorCode.UrlElicitationRequired,
   });
 });
