@@ -128,7 +128,8 @@ export class CountedTexts {
     let number = this.#numbers.get(term);
     if (number === undefined) {
       number = this.#frequencies.length;
-      this.#numbers.set(term, number);
+      // A copy: engines keep the text that a word was cut from alive with the word.
+      this.#numbers.set(Array.from(term).join(''), number);
       this.#frequencies.push(0);
     }
     return number;

@@ -5,22 +5,41 @@
  * other languages stay as they are.
  */
 export function lexicalTerms(text: string): string[] {
+  const lower = text.toLowerCase();
+  const terms: string[] = [];
+  if (!notAscii.test(lower)) {
+    for (const word of lower.match(/[a-z0-9]+/g) ?? []) addWord(word, terms);
+    return terms;
+  }
   // NFKC again at the end, so that Hangul syllables, which NFKD takes apart, are whole.
-  const folded = text
-    .toLowerCase()
+  const folded = lower
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]/g, '')
     .normalize('NFKC');
-  const terms: string[] = [];
-  for (const [word] of folded.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    if (isAscii.test(word)) {
-      if (word.length > 1 && !stopWords.has(word)) terms.push(stem(word));
-    } else addTerms(word, terms);
+  for (const word of folded.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []) {
+    if (notAscii.test(word)) addTerms(word, terms);
+    else addWord(word, terms);
   }
   return terms;
 }
 
-const isAscii = /^[a-z0-9]+$/;
+const notAscii = /[^ -~\s]/;
+
+/** What short words became, because texts repeat them; `''` for a word that is left out. */
+const knownTerms = new Map<string, string>();
+const mostKnown = 50_000;
+/** Engines keep the text that a longer word was cut from alive with the word. */
+const longestKnown = 12;
+
+function addWord(word: string, terms: string[]): void {
+  let term = knownTerms.get(word);
+  if (term === undefined) {
+    term = word.length > 1 && !stopWords.has(word) ? stem(word) : '';
+    if (knownTerms.size >= mostKnown) knownTerms.clear();
+    if (word.length <= longestKnown) knownTerms.set(word, term);
+  }
+  if (term !== '') terms.push(term);
+}
 
 /** Scripts written without spaces between words, and Korean, whose words carry their grammar with them. */
 const unspaced =
