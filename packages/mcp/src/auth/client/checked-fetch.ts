@@ -44,7 +44,7 @@ export function createCheckedFetch(
     request.end(payload);
     const answer = await new Promise<IncomingMessage>((onAnswer, onError) => {
       request.once('response', onAnswer);
-      request.once('error', onError);
+      request.once('error', (error) => onError(signal?.aborted ? (signal.reason as Error) : error));
     });
     return new Response(hasBody(answer) ? (Readable.toWeb(answer) as ReadableStream) : null, {
       status: answer.statusCode ?? 500,

@@ -11,7 +11,7 @@ export interface ClientCredentialsOptions {
   privateKey?: string;
   /** Signature algorithm of the key. Default `ES256`. */
   algorithm?: string;
-  /** Scopes to ask for, separated by spaces. Default: what the server names. */
+  /** Scopes to ask for, separated by spaces, where the server names none. */
   scope?: string;
   storage?: OAuthStorage;
 }

@@ -100,6 +100,6 @@ describe('the guard', () => {
     closers.push(() => new Promise((resolve) => server.close(resolve)));
     const { port } = server.address() as AddressInfo;
     const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp'), timeout: 100 });
-    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });

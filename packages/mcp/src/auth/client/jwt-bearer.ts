@@ -7,7 +7,7 @@ export interface JwtBearerOptions {
   clientSecret?: string;
   /** The JWT that the authorization server trusts. Asked for whenever a token is needed. */
   assertion: (context: TokenRequestContext) => string | Promise<string>;
-  /** Scopes to ask for, separated by spaces. Default: what the server names. */
+  /** Scopes to ask for, separated by spaces, where the server names none. */
   scope?: string;
   storage?: OAuthStorage;
 }
