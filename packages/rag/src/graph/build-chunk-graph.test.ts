@@ -119,28 +119,22 @@ describe('buildChunkGraph', () => {
       page('\uD800 http://[', '[x](C#.md)'),
       page('index.md', '[c](C%23.md) [d](100%25.md) [e](https://example.com/a%20b?x#y)'),
     ]);
-    expect(graph.neighbours('index.md').map(({ to }) => to)).toEqual(['100%.md', 'C#.md', 'https://example.com/a%20b']);
+    expect(graph.neighbours('index.md').map(({ to }) => to)).toEqual(['C#.md', '100%.md', 'https://example.com/a%20b']);
     expect(graph.neighbours('https://example.com/').map(({ to }) => to)).toEqual(['https://example.com/a%20b']);
   });
 
-  it.each([
-    '<a ',
-    '](x "',
-    'A \t',
-    '[a',
-    '](',
-    'A of the ',
-    `A${' '.repeat(500)}`,
-    '[a]:\n',
-    `a${'.'.repeat(1e5)}A${'.'.repeat(1e5)}`,
-  ])('reads texts made to take long: %j', async (part) => {
-    const document = part.repeat(Math.ceil(200_000 / part.length));
-    const graph = await buildFrom([
-      { id: 'a', source: 'a', document },
-      { id: 'b', source: 'b', document: '' },
-    ]);
-    expect(graph.edgeCount).toBe(0);
-  });
+  it.each(['<a ', '](x "', 'A \t', '[a', '](', 'A of the ', 'A  ', '[a]:\n', 'A.', '(', ' (A)'])(
+    'reads texts made to take long: %j',
+    async (part) => {
+      const long = part.repeat(50_000);
+      const drawn = `${part}${(part.at(-1) as string).repeat(50_000)}x`;
+      const graph = await buildFrom([
+        { id: 'a', source: 'a', title: long, document: `${long} ${drawn}` },
+        { id: 'b', source: 'b', document: '' },
+      ]);
+      expect(graph.edgeCount).toBe(0);
+    },
+  );
 
   it('connects passages as their metadata says', async () => {
     const graph = await buildFrom([
