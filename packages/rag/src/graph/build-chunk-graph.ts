@@ -50,6 +50,9 @@ export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<
   return runSteps(buildSteps(options), options);
 }
 
+/** Of the work; the other edges are quick. */
+const similarityShare = 0.95;
+
 function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGraph> {
   requireVectors(options);
   const { vectors, dimension, previous } = options;
@@ -63,6 +66,7 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
   const fingerprints = BigUint64Array.from(passages, (_, node) => fingerprint(units.vector(node)));
   const ids = passages.map(({ id }) => id);
   const { similarity } = resolved;
+  yield 0;
   const neighbours =
     similarity &&
     (yield* findNeighbours({
@@ -72,6 +76,7 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
       recall: similarity.recall,
       known: previous && knownNeighbours(previous.data, { ids, fingerprints, similarity }),
     }));
+  yield similarityShare;
   const data: ChunkGraphData = {
     ids,
     titles: passages.map(({ title }) => title),

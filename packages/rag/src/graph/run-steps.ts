@@ -12,6 +12,7 @@ export async function runSteps<Result>(
   steps: Generator<number, Result>,
   { signal, onProgress }: RunStepsOptions,
 ): Promise<Result> {
+  let done = 0;
   for (;;) {
     signal?.throwIfAborted();
     const step = steps.next();
@@ -19,7 +20,9 @@ export async function runSteps<Result>(
       onProgress?.({ done: 1 });
       return step.value;
     }
-    onProgress?.({ done: step.value });
+    // A step that must be repeated does not take back what was reported.
+    done = Math.max(done, step.value);
+    onProgress?.({ done });
     await new Promise((resolve) => setTimeout(resolve));
   }
 }

@@ -1,7 +1,7 @@
 import { CandidateHeaps } from './candidate-heaps.js';
 import { blockRows, pitch } from './fixed-point-rows.js';
 import type { FoundNeighbours } from './neighbour-lists.js';
-import { NeighbourFinder, numbersUpTo, type NeighbourSearch } from './nearest-neighbours.js';
+import { NeighbourFinder, numbersUpTo, productsPerStep, type NeighbourSearch } from './nearest-neighbours.js';
 
 /** Rows of a sample whose neighbours are found exactly. */
 const sampleRows = 256;
@@ -32,7 +32,8 @@ export function* findNeighboursByCells(search: NeighbourSearch, recall: number):
   const sampled = evenly(count, 2 * sampleRows);
   const asked = sampled.filter((_row, place) => place % 2 === 0);
   const checked = sampled.filter((_row, place) => place % 2 === 1);
-  yield* finder.findFor(sampled);
+  // The long part is still to come.
+  for (const _ of finder.findFor(sampled)) yield 0;
   const cells = yield* cellsNeeded(finder, { centres, cellOf, asked, recall: recall + (1 - recall) / 4 });
   const truth = new Map(Array.from(checked, (row) => [row, neighboursOf(finder, row)]));
   if (cells > cellCount * maxShareOfCells) {
@@ -85,7 +86,7 @@ function factorOf(vector: Float64Array): number {
 
 /** The cells nearest to each of some rows, nearest first. */
 function* nearestCells(
-  { rows, search: { units } }: NeighbourFinder,
+  { rows }: NeighbourFinder,
   some: Uint32Array,
   centres: Uint32Array,
   wanted: number,
@@ -107,7 +108,7 @@ function* nearestCells(
       }
     }
     for (let i = 0; i < block.length; i += 1) visit(start + i, heaps.bestFirst(i));
-    if ((start / blockRows) % 8 === 7) yield start / units.count;
+    if ((start / blockRows) % 8 === 7) yield 0;
   }
 }
 
@@ -174,10 +175,10 @@ function* compareWithinCells(
         step += visitorBlock.length * memberBlock.length * dimension;
       }
     }
-    if (step > 2 ** 28) {
+    if (step > productsPerStep) {
       step = 0;
       yield cell / centres.length;
     }
   }
-  for (let row = 0; row < count; row += 1) finder.rank(row, heaps.candidates(row));
+  yield* finder.rankAll(heaps, all);
 }

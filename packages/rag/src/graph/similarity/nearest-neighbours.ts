@@ -15,9 +15,9 @@ export interface NeighbourSearch {
 /** More candidates than neighbours are kept: rounding may have changed their order. */
 const spareCandidates = 6;
 /** Multiplications between two steps: a few milliseconds. */
-const productsPerStep = 2 ** 28;
+export const productsPerStep = 2 ** 28;
 
-/** Compares rows as integers first and exactly where it matters. */
+/** Compares rows as integers first and exactly where it matters. What is long is done in steps that yield the share that is done. */
 export class NeighbourFinder {
   readonly search: NeighbourSearch;
   readonly rows: FixedPointRows;
@@ -122,10 +122,10 @@ export class NeighbourFinder {
    * list are compared again: with all rows, and exactly with all that come into question.
    */
   *settle(heaps: CandidateHeaps, some: Uint32Array): Generator<number, void> {
+    yield* this.rankAll(heaps, some);
     const unsettled: number[] = [];
     for (let place = 0; place < some.length; place += 1) {
       const row = some[place] as number;
-      this.rank(row, heaps.candidates(place));
       if (heaps.size(place) < heaps.capacity) continue;
       const mostOutside = this.rows.largestSimilarity(heaps.cuts[place] as number);
       if (this.#worstWanted(row) <= mostOutside) unsettled.push(row);
@@ -138,12 +138,20 @@ export class NeighbourFinder {
       yield* this.compare(block, (place, other, product) => {
         if (product >= (cuts[start + place] as number)) candidates[place]?.push(other);
       });
-      block.forEach((row, place) => this.rank(row, Uint32Array.from(candidates[place] as number[])));
+      block.forEach((row, place) => this.#rank(row, Uint32Array.from(candidates[place] as number[])));
     }
   }
 
-  /** Makes the list of a row from candidates, by their exact similarity. */
-  rank(row: number, candidates: Uint32Array): void {
+  /** Makes the lists of rows from their candidates, by the exact similarity. */
+  *rankAll(heaps: CandidateHeaps, some: Uint32Array): Generator<number, void> {
+    const rowsPerStep = Math.ceil(productsPerStep / 16 / (heaps.capacity * this.search.units.dimension));
+    for (let place = 0; place < some.length; place += 1) {
+      this.#rank(some[place] as number, heaps.candidates(place));
+      if (place % rowsPerStep === rowsPerStep - 1) yield 0;
+    }
+  }
+
+  #rank(row: number, candidates: Uint32Array): void {
     const { units, threshold, limit } = this.search;
     this.lists.counts[row] = 0;
     if (units.factor(row) === 0) return;
