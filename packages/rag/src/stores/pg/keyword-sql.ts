@@ -17,7 +17,7 @@ const countedRows = 10_000;
 
 /**
  * The words of the question with their weights, as common table expressions: `question_words (word, weight)` and
- * `question (any_word, largest)`.
+ * `question (largest)`.
  *
  * A rare word weighs more than a frequent one, as in BM25: ln(1 + (N - n + 0.5) / (n + 0.5)) where n of N rows have it.
  *
@@ -34,7 +34,7 @@ export function questionSql({ table, language, text }: Pick<KeywordSqlOptions, '
     FROM table_size, (SELECT ${quoted} AS word FROM unnest(pg_catalog.to_tsvector(${language}, ${text}::text))) AS words
     CROSS JOIN LATERAL (SELECT count(*)::float8 AS found FROM ${table} WHERE ${wordsColumn} @@ word) AS counts
   ), question AS MATERIALIZED (
-    SELECT string_agg(word::text, ' | ')::tsquery AS any_word, sum(weight) AS largest FROM question_words
+    SELECT sum(weight) AS largest FROM question_words
   )`;
 }
 
@@ -54,6 +54,9 @@ export function keywordSql({
   offset = 0,
 }: Omit<KeywordSqlOptions, 'language' | 'text'>): string {
   const rank = `pg_catalog.ts_rank('{1,1,1,1}', ${wordsColumn}, word, 1)::float8`;
-  const score = `(SELECT sum(weight * ${rank}) FROM question_words) / (SELECT largest FROM question)`;
-  return `SELECT ${['id', ...columns, `${score} AS score`].join(', ')} FROM ${table} WHERE ${wordsColumn} @@ (SELECT any_word FROM question) AND ${where} ORDER BY score DESC, id LIMIT ${limit} OFFSET ${offset}`;
+  const order = 'ORDER BY score DESC, id';
+  // Word by word, so that a text is only ranked by those it has.
+  const best = `SELECT id, sum(weight * ${rank}) / (SELECT largest FROM question) AS score FROM question_words JOIN ${table} ON ${wordsColumn} @@ word WHERE ${where} GROUP BY id ${order} LIMIT ${limit} OFFSET ${offset}`;
+  if (columns.length === 0) return best;
+  return `SELECT ${['id', ...columns, 'score'].join(', ')} FROM (${best}) AS best JOIN ${table} USING (id) ${order}`;
 }
