@@ -46,6 +46,7 @@ declare global {
   const query: string;
   const version: string;
   const signal: AbortSignal;
+  const onProgress: () => void;
 
   // Texts, vectors, and where they are.
   const text: string;
@@ -53,9 +54,10 @@ declare global {
   const vector: number[];
   const queryVector: number[];
   const embedding: number[];
-  const embeddings: { vector: number[] }[];
+  const vectorsOfChunks: { vector: number[] }[];
   const questionEmbedding: number[];
   const chunks: rag.Chunk[];
+  const changed: rag.GraphPassage[];
   const documents: rag.MDocument[];
   const embedder: rag.Embedder;
   const store: rag.VectorStore;
