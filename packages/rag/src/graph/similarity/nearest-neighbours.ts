@@ -15,7 +15,7 @@ export interface NeighbourSearch {
 /** More candidates than neighbours are kept: rounding may have changed their order. */
 const spareCandidates = 6;
 /** Multiplications between two steps: a few milliseconds. */
-export const productsPerStep = 2 ** 28;
+export const productsPerStep: number = 2 ** 28;
 
 /** Compares rows as integers first and exactly where it matters. What is long is done in steps that yield the share that is done. */
 export class NeighbourFinder {
