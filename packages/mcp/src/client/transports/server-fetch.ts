@@ -32,7 +32,9 @@ export async function createServerAccess(definition: HttpServerDefinition, serve
  */
 export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
   const { fetch, headers } = definition;
-  const base: PlainFetch = fetch ? (url, init) => fetch(url, init, currentContext()) : await defaultFetch();
+  const base: PlainFetch = fetch
+    ? (url, init) => fetch(url, init && { ...init, headers: toSpreadable(init.headers) }, currentContext())
+    : await defaultFetch();
   if (!headers) return base;
   return async (url, init) => {
     if (new URL(url).origin !== serverUrl.origin) return base(url, init);
@@ -41,6 +43,15 @@ export async function createServerFetch(definition: HttpServerDefinition, server
     for (const [name, value] of Object.entries(added)) merged.set(name, value);
     return base(url, { ...init, headers: merged });
   };
+}
+
+/**
+ * Headers that an own `fetch` may ask with `get`, change with `set`, and also spread into an object, which gives nothing with the
+ * platform's.
+ */
+function toSpreadable(headers: RequestInit['headers']): Headers {
+  const complete = new Headers(headers);
+  return Object.assign(complete, Object.fromEntries(complete));
 }
 
 /** Outside Node (and Bun and Deno, which pass for it) there is only the platform's own. */
