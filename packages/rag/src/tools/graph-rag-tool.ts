@@ -29,6 +29,7 @@ export interface GraphRAGToolOptions extends Pick<
   | 'vectorStoreName'
   | 'fusion'
   | 'enableFilter'
+  | 'filterFields'
   | 'includeSources'
   | 'databaseConfig'
   | 'providerOptions'
@@ -79,11 +80,11 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * const { sources } = await exploreDocs.execute({ queryText: 'Which teams depend on the billing service?' });
  */
 export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
-  const { vectorStoreName = 'DirectVectorStore', indexName, enableFilter = false } = options;
+  const { vectorStoreName = 'DirectVectorStore', indexName } = options;
   return createTool({
     id: options.id ?? `GraphRAG ${vectorStoreName} ${indexName} Tool`,
     description: options.description ?? defaultDescription,
-    inputSchema: vectorQueryInputSchema(enableFilter),
+    inputSchema: vectorQueryInputSchema(options),
     outputSchema: graphRAGOutputSchema,
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
     execute: async (input: VectorQueryInput, { requestContext, abortSignal }): Promise<GraphRAGOutput> => {

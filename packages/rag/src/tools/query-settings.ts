@@ -31,6 +31,8 @@ export interface VectorQueryToolOptions {
   diversity?: DiversityOptions;
   /** Lets the model filter by metadata. Default `false`. */
   enableFilter?: boolean;
+  /** The metadata fields that a model may want to filter by, each with what it holds; the model is told. */
+  filterFields?: Readonly<Record<string, string>>;
   /** Returns the passages as `sources` beside their text. Default `true`. */
   includeSources?: boolean;
   /** Returns the vectors of the sources. Default `false`. */

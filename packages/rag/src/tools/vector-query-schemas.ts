@@ -1,8 +1,12 @@
 import type { JsonSchema } from '@quiver/core/schema';
-import { defaultTopK } from './query-settings.js';
+import { defaultTopK, type VectorQueryToolOptions } from './query-settings.js';
 
 /** With filters only where they are enabled: a model uses what it is shown. */
-export function vectorQueryInputSchema(enableFilter: boolean): JsonSchema {
+export function vectorQueryInputSchema({
+  enableFilter = false,
+  filterFields = {},
+}: Pick<VectorQueryToolOptions, 'enableFilter' | 'filterFields'>): JsonSchema {
+  const fields = Object.entries(filterFields).map(([name, meaning]) => ` ${JSON.stringify(name)}: ${meaning}`);
   return {
     type: 'object',
     properties: {
@@ -20,8 +24,7 @@ export function vectorQueryInputSchema(enableFilter: boolean): JsonSchema {
       ...(enableFilter && {
         filter: {
           type: ['object', 'string'],
-          description:
-            'Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.',
+          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.${fields.length > 0 ? ` Fields:${fields.join(';')}.` : ''}`,
         },
       }),
     },

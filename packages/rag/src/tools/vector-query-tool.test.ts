@@ -193,6 +193,17 @@ describe('filters of createVectorQueryTool', () => {
     expect(isToolFailure(await create().execute({ queryText: 'cat', filter: { kind: 'wild' } }))).toBe(true);
   });
 
+  it('tell the model which fields there are', () => {
+    const describe = (options: Partial<VectorQueryToolOptions>): string =>
+      JSON.stringify(create({ enableFilter: true, ...options }).inputSchema);
+    const fields = { kind: 'pet or wild', 'born.year': 'a number, from 2020 on' };
+    expect(describe({ filterFields: fields })).toContain(
+      'Fields: \\"kind\\": pet or wild; \\"born.year\\": a number, from 2020 on.',
+    );
+    expect(describe({})).not.toContain('Fields:');
+    expect(describe({ enableFilter: false, filterFields: fields })).not.toContain('born.year');
+  });
+
   it('are taken as an object or as JSON text', async () => {
     for (const filter of [{ kind: 'wild' }, '{"kind":"wild"}']) {
       const { sources } = await create({ enableFilter: true }).execute({ queryText: 'cat', filter });

@@ -60,11 +60,11 @@ export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, Vecto
  * const { sources } = await searchDocs.execute({ queryText: 'How do I install it?', topK: 3 });
  */
 export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQueryTool {
-  const { vectorStoreName = 'DirectVectorStore', indexName, enableFilter = false } = options;
+  const { vectorStoreName = 'DirectVectorStore', indexName } = options;
   return createTool({
     id: options.id ?? `VectorQuery ${vectorStoreName} ${indexName} Tool`,
     description: options.description ?? defaultDescription,
-    inputSchema: vectorQueryInputSchema(enableFilter),
+    inputSchema: vectorQueryInputSchema(options),
     outputSchema: vectorQueryOutputSchema,
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
     execute: async (input: VectorQueryInput, { requestContext, abortSignal }): Promise<VectorQueryOutput> => {
