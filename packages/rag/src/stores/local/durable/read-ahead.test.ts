@@ -1,0 +1,67 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createReadAhead } from './read-ahead.js';
+
+const size = 15_000_000;
+const bytes = Buffer.alloc(size);
+for (let at = 0; at + 4 <= size; at += 4) bytes.writeUInt32LE(Math.imul(at, 2_654_435_761) >>> 0, at);
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quiver-read-'));
+  file = join(folder, 'bytes');
+  await writeFile(file, bytes);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Reads pieces of the given lengths one after another, and compares them. */
+async function expectFileBytes(lengths: () => number, start = 0, end = size): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    const readAt = createReadAhead(handle, start, end);
+    let position = start;
+    while (position < end) {
+      const length = lengths();
+      const found = await readAt(position, length);
+      expect(found.equals(bytes.subarray(position, Math.min(position + length, size))), `${position}+${length}`).toBe(
+        true,
+      );
+      position += length;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+describe('reading ahead', () => {
+  it.each([
+    ['headers and payloads that end anywhere', [12, 1_500_017, 12, 3, 12, 700_001]],
+    ['pieces as large as a block', [4 << 20]],
+    ['pieces larger than a block between small ones', [12, 5_000_001, 12, 40]],
+    ['small pieces', [65_536]],
+  ])('gives the bytes of the file: %s', async (_what, lengths) => {
+    let turn = 0;
+    await expectFileBytes(() => lengths[(turn += 1) % lengths.length] as number);
+  });
+
+  it('begins anywhere, and goes back where that is asked for', async () => {
+    await expectFileBytes(() => 999_983, 7_654_321);
+    const handle = await open(file, 'r');
+    const readAt = createReadAhead(handle, 0, size);
+    for (const position of [0, 9_000_000, 100, 14_999_990, 4_194_300]) {
+      const found = await readAt(position, 64);
+      expect(found.equals(bytes.subarray(position, position + 64))).toBe(true);
+    }
+    await handle.close();
+  });
+
+  it('gives less only at the end of the file', async () => {
+    const handle = await open(file, 'r');
+    const readAt = createReadAhead(handle, 0, size + 1000);
+    expect((await readAt(size - 10, 100)).byteLength).toBe(10);
+    expect((await readAt(size + 10, 100)).byteLength).toBe(0);
+    await handle.close();
+  });
+});
