@@ -1,7 +1,7 @@
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { discover } from './discover.js';
 import { explainAuthError } from './explain-auth-error.js';
-import type { Fetch } from './guarded-fetch.js';
+import type { Fetch } from './fetch.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
 
 export interface BeginAuthorizationOptions {

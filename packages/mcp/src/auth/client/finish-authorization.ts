@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { explainAuthError } from './explain-auth-error.js';
-import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
+import type { Fetch } from './fetch.js';
+import { createGuardedFetch } from './guarded-fetch.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
 
 /** What the authorization server sent the user back with. */

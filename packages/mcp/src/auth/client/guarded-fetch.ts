@@ -5,9 +5,8 @@ import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import { readLimitedText } from '../read-limited-text.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
 import { createCheckedFetch, type Resolve } from './checked-fetch.js';
+import type { Fetch } from './fetch.js';
 import { isPrivateAddress } from './private-address.js';
-
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export interface GuardedFetchOptions {
   /** How endpoints are asked. Default: in a way that looks at the address it connects to. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { discover } from './discover.js';
-import type { Fetch } from './guarded-fetch.js';
+import type { Fetch } from './fetch.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 
 export interface RefreshOptions {

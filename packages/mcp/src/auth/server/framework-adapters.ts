@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { createOAuthMiddleware, type ProtectedRequest } from './oauth-middleware.js';
+import { createOAuthMiddleware } from './oauth-middleware.js';
+import type { ProtectedRequest } from './protected-request.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
 import { createWebOAuth } from './web-oauth.js';
 

@@ -378,6 +378,13 @@ describe('the identity', () => {
     expect([served.status, served.json.length]).toEqual([200, 2]);
   });
 
+  it('O13 recognises a call behind a byte order mark', async () => {
+    const { url } = await start({ validateToken, toolScopes: { secret: ['mcp:write'] } });
+    const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
+    const marked = { headers: { ...headers, ...bearer('good') }, body: `\uFEFF${JSON.stringify(body)}` };
+    expect((await send(url, marked)).status).toBe(403);
+  });
+
   it('O13 leaves bodies that are not calls to the server behind', async () => {
     const { url } = await start({ validateToken, toolScopes: { secret: ['mcp:write'] } });
     const broken = await send(url, { headers: bearer('good'), body: '{"jsonrpc":' });

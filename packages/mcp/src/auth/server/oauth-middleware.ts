@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { createOAuthGate, type GateAnswer, type OAuthGate } from './oauth-gate.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
+import type { ProtectedRequest } from './protected-request.js';
 import { readCallBody } from './read-call-body.js';
 import type { TokenValidationResult } from './token-validator.js';
 
@@ -12,9 +13,6 @@ export interface OAuthMiddlewareResult {
   handled: boolean;
   tokenValidation?: TokenValidationResult;
 }
-
-/** A request of `node:http` or of a framework on top of it. */
-export type ProtectedRequest = IncomingMessage & { auth?: unknown; body?: unknown; originalUrl?: string };
 
 export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?: URL) => Promise<OAuthMiddlewareResult>;
 

@@ -1,5 +1,5 @@
 import type { GateAnswer } from './oauth-gate.js';
-import type { ProtectedRequest } from './oauth-middleware.js';
+import type { ProtectedRequest } from './protected-request.js';
 
 /** The size at which the MCP server itself refuses a body. */
 export const maxCallBytes: number = 4 * 1024 * 1024;
@@ -28,11 +28,15 @@ export async function readCallBody(req: ProtectedRequest): Promise<CallBody> {
 
 export const tooLarge: GateAnswer = { kind: 'answer', status: 413, headers: { connection: 'close' } };
 
-/** What cannot be parsed names no tool; the MCP server says what is wrong with it. */
+/**
+ * What cannot be parsed names no tool; the MCP server says what is wrong with it. A byte order mark is overlooked, as some decoders
+ * do: whatever any of them reads as a call must be read as one here.
+ */
 export function parsed(body: unknown): unknown {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return body;
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
   try {
-    return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8')) as unknown;
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
   } catch {
     return undefined;
   }

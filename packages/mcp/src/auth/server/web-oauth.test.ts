@@ -67,6 +67,13 @@ describe('createWebOAuth', () => {
     expect(await request.json()).toMatchObject({ method: 'tools/call' });
   });
 
+  it('O13 recognises a call behind a byte order mark', async () => {
+    const plain = post('secret', 'good');
+    const marked = new Request(plain, { method: 'POST', body: `\uFEFF${await plain.clone().text()}` });
+    const result = await createWebOAuth({ oauth })(marked);
+    expect(result.proceed ? undefined : result.response.status).toBe(403);
+  });
+
   it('O32 refuses 64 KiB of token without asking the validator', async () => {
     let asked = 0;
     const validateToken = (): { valid: boolean } => {
