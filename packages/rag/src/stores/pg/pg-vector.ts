@@ -1,15 +1,7 @@
 import { isQuiverError } from '@quiver/core';
-import {
-  checkUpsert,
-  indexNotFound,
-  invalidArgument,
-  requireTopK,
-  toPlainMetadata,
-  toVector,
-} from '../../store/check-arguments.js';
+import { checkUpsert, indexNotFound, invalidArgument } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape } from '../../store/index-options.js';
-import { requireFilter } from '../../store/require-filter.js';
 import { runSearch } from '../../store/run-search.js';
 import { toStoreFailure } from '../../store/store-failure.js';
 import { toFilter } from '../../store/to-filter.js';
@@ -24,7 +16,6 @@ import type {
   ScanParams,
   UpdateVectorParams,
   UpsertParams,
-  VectorFilter,
   VectorMatch,
   VectorRecord,
   VectorStore,
@@ -34,22 +25,22 @@ import type {
 import { buildIndex, type PgIndexConfig } from './build-index.js';
 import { createIndex, defaultLanguage, type PgCreateIndexParams } from './create-index.js';
 import { deleteDerived, derivedTable } from './derived-table.js';
-import { findRecords, keepMatching, toCondition } from './find-records.js';
+import { findRecords, toCondition } from './find-records.js';
 import { openDatabase, type PgConnectionOptions } from './open-database.js';
 import {
   listIndexNames,
   readExtension,
   readIndex,
   type OpenIndex,
-  type PgIndex,
   type PgIndexType,
   type PgVectorType,
 } from './pg-index.js';
-import { requireStorable, toBatches, toColumns, toRecord, updateSql, upsertSql } from './pg-rows.js';
 import type { PgPool } from './pool-database.js';
+import { readByIds, scanRecords } from './read-records.js';
+import { deleteRecords, updateRecords, upsertRecords } from './record-changes.js';
 import type { PgQueryParams } from './search-settings.js';
-import type { SqlDatabase, SqlQuery, SqlRow } from './sql-database.js';
-import { isStorableText, requireSchemaName, SqlParameters } from './sql-text.js';
+import type { SqlDatabase, SqlQuery } from './sql-database.js';
+import { requireSchemaName, SqlParameters } from './sql-text.js';
 import { tableVersion } from './table-version.js';
 import { addTextSearch } from './text-search.js';
 
@@ -170,14 +161,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
     const { indexName, signal } = params;
     const index = await this.#require(indexName, signal);
     const { ids, records } = checkUpsert(params, index.dimension);
-    for (const record of records) requireStorable(record);
-    if (records.length === 0) return ids;
-    // In one order everywhere, so that two calls at once never wait for each other in a circle.
-    const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const store = async (query: SqlQuery): Promise<void> => {
-      for (const batch of toBatches(sorted)) await query(upsertSql(index), toColumns(batch, index, this.#database));
-    };
-    await this.#change(indexName, store, signal);
+    if (records.length > 0) await this.#change(indexName, upsertRecords(index, this.#database, records), signal);
     return ids;
   }
 
@@ -197,79 +181,34 @@ export class PgVector implements VectorStore, AsyncDisposable {
     });
   }
 
-  async get({ indexName, ids, includeVector = false, signal }: GetParams): Promise<VectorRecord[]> {
-    const { table } = await this.#require(indexName, signal);
-    const rows = await this.#read(
-      { indexName, signal },
-      `${selectSql(table, includeVector)} WHERE id = ANY ($1::text[])`,
-      [ids.filter(isStorableText)],
-    );
-    const records = new Map(rows.map((row) => [row['id'], toRecord(row)]));
-    return ids.flatMap((id) => records.get(id) ?? []);
+  async get(params: GetParams): Promise<VectorRecord[]> {
+    const { indexName, signal } = params;
+    const index = await this.#require(indexName, signal);
+    return readByIds(this.#reader({ indexName, signal }), index, params);
   }
 
-  async updateVector({ indexName, id, filter, update, signal }: UpdateVectorParams): Promise<void> {
+  async updateVector(params: UpdateVectorParams): Promise<void> {
+    const { indexName, signal } = params;
     const index = await this.#require(indexName, signal);
-    const vector = update.vector && toVector(update.vector, index.dimension, 'The new vector');
-    const metadata = update.metadata && toPlainMetadata(update.metadata, id ?? 'records');
-    requireStorable({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
-    const values = [
-      vector ? this.#database.toVectorValue(vector) : null,
-      metadata ? JSON.stringify(metadata) : null,
-      update.document ?? null,
-    ];
-    const change = async (query: SqlQuery): Promise<void> => {
-      const ids = id === undefined ? await this.#select(query, index, requireFilter(filter)) : [id];
-      const updated = await query(updateSql(index), [ids, ...values]);
-      if (id !== undefined && updated.length === 0)
-        throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
-    };
-    await this.#change(indexName, change, signal);
+    await this.#change(indexName, updateRecords(index, this.#database, params), signal);
   }
 
   async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
     await this.deleteVectors({ ...params, ids: [id] });
   }
 
-  async deleteVectors({ indexName, ids, filter, signal }: DeleteVectorsParams): Promise<void> {
+  async deleteVectors(params: DeleteVectorsParams): Promise<void> {
+    const { indexName, ids, filter, signal } = params;
     if (ids !== undefined && filter !== undefined)
       throw invalidArgument('deleteVectors takes ids or a filter, not both.');
     const index = await this.#require(indexName, signal);
-    const change = async (query: SqlQuery): Promise<void> => {
-      const chosen = ids?.filter(isStorableText) ?? (await this.#select(query, index, requireFilter(filter)));
-      if (chosen.length > 0) await query(`DELETE FROM ${index.table} WHERE id = ANY ($1::text[])`, [chosen]);
-    };
-    await this.#change(indexName, change, signal);
+    await this.#change(indexName, deleteRecords(index, params), signal);
   }
 
-  async scan({
-    indexName,
-    cursor,
-    limit = 1000,
-    filter,
-    includeVector = false,
-    signal,
-  }: ScanParams): Promise<ScanPage> {
-    const { table } = await this.#require(indexName, signal);
-    const size = requireTopK(limit);
-    const parsed = toFilter(filter);
-    const found: SqlRow[] = [];
-    let after = cursor;
-    let isLast = false;
-    while (found.length <= size && !isLast) {
-      const parameters = new SqlParameters();
-      const condition = toCondition(parsed, parameters);
-      const start = after === undefined ? '' : ` AND id > ${parameters.add(after)}::text`;
-      const page = `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${size + 1}`;
-      const sql = `${selectSql(table, includeVector)} ${page}`;
-      const rows = await this.#read({ indexName, signal }, sql, parameters.values);
-      isLast = rows.length <= size;
-      after = rows.at(-1)?.['id'] as string | undefined;
-      found.push(...keepMatching(rows, parsed, condition));
-    }
-    const records = found.slice(0, size).map(toRecord);
-    const last = records.at(-1);
-    return { records, ...(last && found.length > size && { nextCursor: last.id }) };
+  async scan(params: ScanParams): Promise<ScanPage> {
+    const { indexName, signal } = params;
+    const index = await this.#require(indexName, signal);
+    return scanRecords(this.#reader({ indexName, signal }), index, params);
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -282,7 +221,8 @@ export class PgVector implements VectorStore, AsyncDisposable {
 
   async describeIndex({ indexName, signal }: IndexParams): Promise<PgIndexDescription> {
     const { table, dimension, metric, type, vectorType, config, language } = await this.#require(indexName, signal);
-    const [row] = await this.#read({ indexName, signal }, `SELECT count(*)::int AS count FROM ${table}`);
+    const read = this.#reader({ indexName, signal });
+    const [row] = await read(`SELECT count(*)::int AS count FROM ${table}`);
     return {
       dimension,
       metric,
@@ -299,7 +239,8 @@ export class PgVector implements VectorStore, AsyncDisposable {
     const parameters = new SqlParameters();
     // A condition that lets more rows through tells their changes too.
     const { sql: where } = toCondition(toFilter(filter), parameters);
-    return tableVersion((sql) => this.#read({ indexName, signal }, sql, parameters.values), {
+    const read = this.#reader({ indexName, signal });
+    return tableVersion((sql) => read(sql, parameters.values), {
       table,
       where,
       maxRows: maxRecords,
@@ -358,25 +299,9 @@ export class PgVector implements VectorStore, AsyncDisposable {
     });
   }
 
-  #read(
-    { indexName, signal }: { indexName: string; signal: AbortSignal | undefined },
-    sql: string,
-    values?: unknown[],
-  ): Promise<SqlRow[]> {
+  #reader({ indexName, signal }: { indexName: string; signal: AbortSignal | undefined }): SqlQuery {
     const what = `reading the index '${indexName}'`;
-    return this.#run(what, (database) => database.query(sql, values, signal), signal);
-  }
-
-  /** Ids of all records that pass a filter, locked until the transaction ends. */
-  async #select(query: SqlQuery, { table }: PgIndex, filter: VectorFilter): Promise<string[]> {
-    const parameters = new SqlParameters();
-    const parsed = toFilter(filter);
-    const condition = toCondition(parsed, parameters);
-    const rows = await query(
-      `SELECT id, metadata FROM ${table} WHERE ${condition.sql} ORDER BY id FOR UPDATE`,
-      parameters.values,
-    );
-    return keepMatching(rows, parsed, condition).map(({ id }) => String(id));
+    return (sql, values) => this.#run(what, (database) => database.query(sql, values, signal), signal);
   }
 
   async #change(
@@ -408,8 +333,4 @@ export class PgVector implements VectorStore, AsyncDisposable {
       );
     }
   }
-}
-
-function selectSql(table: string, includeVector: boolean): string {
-  return `SELECT id, metadata, document${includeVector ? ', embedding::text AS vector' : ''} FROM ${table}`;
 }
