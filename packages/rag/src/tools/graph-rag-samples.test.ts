@@ -12,6 +12,8 @@ import type { GraphOptions } from '../graph-index/graph-settings.js';
 import { LocalVector } from '../stores/local/index.js';
 import { PgVector as PgStore, type PgVectorConfig } from '../stores/pg/index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from '../stores/pg/open-stores.fixture.js';
+import { FakePinecone } from '../stores/pinecone/fake-pinecone.fixture.js';
+import { PineconeVector } from '../stores/pinecone/index.js';
 import type { VectorStore } from '../store/index.js';
 import { createGraphRAGTool as createTool, type GraphRAGTool, type GraphRAGToolOptions } from './graph-rag-tool.js';
 import type { VectorStoreResolver } from './query-settings.js';
@@ -222,3 +224,22 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
     });
   });
 }
+
+describe('the graph tool over Pinecone', () => {
+  const service = new FakePinecone();
+  afterAll(() => service.close());
+
+  it('explores a namespace from the seeds, for the store cannot tell when its data change', async () => {
+    const store = new PineconeVector({ apiKey: 'key', controllerHostUrl: await service.listen(), namespace: 'ours' });
+    await fill(store, 'docs');
+    const tool = createTool({ indexName: 'docs', model: embedder, vectorStore: store });
+    const { sources, graph } = await tool.execute({ queryText: 'Where does Ada Quill work?' });
+    expect(sources.map(({ id }) => id).toSorted()).toEqual(['0', '1', '2']);
+    expect(graph).toEqual({ complete: false, nodes: 3, edges: expect.any(Number), seeds: 'vector' });
+    const requestContext = new RequestContext([['databaseConfig', { pinecone: { namespace: 'theirs' } }]] as [
+      string,
+      unknown,
+    ][]);
+    expect((await tool.execute({ queryText: 'Ada Quill' }, { requestContext })).sources).toEqual([]);
+  });
+});

@@ -6,6 +6,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphToHtml } from './graph-to-html.js';
 import type { GraphView } from './graph-view.js';
+import { readViewer } from './read-viewer.js';
 import { computing, hostile } from './view.fixture.js';
 
 const executablePath = process.env['QUIVER_CHROMIUM'];
@@ -13,6 +14,14 @@ const executablePath = process.env['QUIVER_CHROMIUM'];
 describe('graphToHtml', () => {
   it('writes the same page for the same view', async () => {
     expect(await graphToHtml(computing)).toBe(await graphToHtml(computing));
+  });
+
+  it('names the package that an application did not install', async () => {
+    await expect(readViewer('file:///nowhere/index.js')).rejects.toMatchObject({
+      code: 'GRAPH_VIEWER_MISSING',
+      message: expect.stringContaining('npm install cytoscape'),
+      cause: { code: 'MODULE_NOT_FOUND' },
+    });
   });
 
   it('asks for nothing from elsewhere', async () => {

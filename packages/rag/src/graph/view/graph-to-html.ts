@@ -1,11 +1,9 @@
-import { createRequire } from 'node:module';
-import { readFile } from 'node:fs/promises';
-import { QuiverError } from '@quiver/core';
 import { escapeHtml, toScriptJson } from './escape-html.js';
 import type { GraphView } from './graph-view.js';
 import { pageBody } from './page-body.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
+import { readViewer } from './read-viewer.js';
 
 /**
  * The neighbourhood of a question as one HTML page that needs nothing else: passages, connections with their reasons, the ranking.
@@ -19,7 +17,7 @@ import { pageStyle } from './page-style.js';
  * await writeFile('graph.html', await graphToHtml(view));
  */
 export async function graphToHtml(view: GraphView): Promise<string> {
-  const library = await readLibrary();
+  const library = await readViewer();
   const hashes = await Promise.all([library, pageScript].map(sourceHash));
   const policy = [
     "default-src 'none'",
@@ -47,19 +45,6 @@ ${pageBody(view)}
 </body>
 </html>
 `;
-}
-
-async function readLibrary(): Promise<string> {
-  try {
-    const source = await readFile(createRequire(import.meta.url).resolve('cytoscape/dist/cytoscape.min.js'), 'utf8');
-    return source.replaceAll(/<\/script/gi, String.raw`<\/script`);
-  } catch (cause) {
-    throw new QuiverError(
-      'GRAPH_VIEWER_MISSING',
-      'The page is drawn by the package cytoscape. Install it: npm install cytoscape',
-      { cause },
-    );
-  }
 }
 
 /** @see [Content Security Policy Level 3, section 2.3.1](https://www.w3.org/TR/CSP3/#framework-directive-source-list) */

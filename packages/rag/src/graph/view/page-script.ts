@@ -78,9 +78,10 @@ export const pageScript = `'use strict';
   // Labels are readable at their own size: passages get the room of the window, and more of it only when they are many.
   const fill = () => {
     const box = graph.nodes().boundingBox({ includeLabels: false, includeOverlays: false });
-    const growth = Math.max(1, Math.sqrt(view.nodes.length / 28));
-    const width = Math.max(graph.width(), 360) * growth - 200;
-    const height = Math.max(graph.height(), 420) * growth - 150;
+    const [roomWidth, roomHeight] = [Math.max(graph.width(), 320), Math.max(graph.height(), 320)];
+    const growth = Math.max(1, Math.sqrt((view.nodes.length * 20000) / (roomWidth * roomHeight)));
+    const width = roomWidth * growth - 180;
+    const height = roomHeight * growth - 140;
     graph.nodes().positions((node) => ({
       x: ((node.position('x') - box.x1) / Math.max(box.w, 1)) * width,
       y: ((node.position('y') - box.y1) / Math.max(box.h, 1)) * height,

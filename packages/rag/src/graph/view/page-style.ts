@@ -74,7 +74,10 @@ li[hidden] { display: none; }
 @media (max-width: 820px) {
   html, body { height: auto; }
   main { display: block; }
-  .stage { height: 62vh; }
+  .stage { display: flex; flex-direction: column; height: 82vh; }
+  #graph { position: relative; inset: auto; flex: 1; order: 1; }
+  .legend { position: static; display: flex; flex-wrap: wrap; gap: 0 14px; padding: 8px 16px 0; border: 0; }
+  .key { position: static; order: 2; padding: 0 110px 12px 16px; }
   aside { border-left: 0; border-top: 1px solid var(--line); overflow: visible; }
 }
 @media print { .zoom, search, #matches { display: none; } }
