@@ -1,12 +1,10 @@
 import { QuiverError } from '@quiver/core';
-import { checkUpsert, indexNotFound, invalidArgument, requireTopK, toVector } from '../../store/check-arguments.js';
+import { checkUpsert, indexNotFound, invalidArgument, requireTopK } from '../../store/check-arguments.js';
 import { requireIndexShape, requireSameShape, type IndexShape } from '../../store/index-options.js';
-import { nearestMatching } from '../../store/nearest-matching.js';
-import type { HybridSearch, KeywordSearch, VectorSearch } from '../../store/parse-search.js';
 import { recordText } from '../../store/record-text.js';
 import { recordUpdate } from '../../store/record-update.js';
 import { requireFilter } from '../../store/require-filter.js';
-import { fuseSearches, runSearch } from '../../store/run-search.js';
+import { runSearch } from '../../store/run-search.js';
 import { toStoreFailure } from '../../store/store-failure.js';
 import { toFilter } from '../../store/to-filter.js';
 import { untilAborted } from '../../store/until-aborted.js';
@@ -27,7 +25,7 @@ import type {
   VectorStore,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { findNearest } from './find-nearest.js';
+import { findRecords, requireSparseMetric } from './find-records.js';
 import {
   openPinecone,
   type PineconeConnectionOptions,
@@ -112,7 +110,7 @@ export class PineconeVector implements VectorStore {
   async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
     requirePineconeName(indexName);
     requireIndexShape({ dimension, metric });
-    this.#requireSparseMetric(indexName, metric);
+    if (this.#config.sparseEncoder) requireSparseMetric(indexName, metric);
     await this.#run(`creating the index '${indexName}'`, signal, async (client) => {
       const { cloud = 'aws', region = 'us-east-1' } = this.#config;
       const spec = { serverless: { cloud, region } };
@@ -133,7 +131,7 @@ export class PineconeVector implements VectorStore {
       const { sparseVectors } = params;
       if (sparseVectors && sparseVectors.length !== params.vectors.length)
         throw invalidArgument('upsert needs one sparse vector for each vector.');
-      this.#requireSparseMetric(params.indexName, metric);
+      if (this.#config.sparseEncoder) requireSparseMetric(params.indexName, metric);
       const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
       // All are checked before the first is sent.
       await writeRecords(
@@ -146,38 +144,8 @@ export class PineconeVector implements VectorStore {
 
   async query(params: PineconeQueryParams): Promise<VectorMatch[]> {
     return runSearch(params, { name: 'PineconeVector', capabilities: this.capabilities }, (search) =>
-      this.#use(params, (open) => this.#find(params, open, search)),
+      this.#use(params, (open) => findRecords({ params, open, sparseEncoder: this.#config.sparseEncoder }, search)),
     );
-  }
-
-  async #find(
-    params: PineconeQueryParams,
-    open: OpenIndex,
-    search: VectorSearch | KeywordSearch | HybridSearch,
-  ): Promise<VectorMatch[]> {
-    const { limit, includeVector } = search;
-    const { index, dimension, metric } = open;
-    const filter = toFilter(params.filter);
-    const common = { index, metric, filter, limit, includeVector };
-    if (search.mode === 'vector') {
-      const vector = toVector(search.queryVector, dimension, 'The query vector');
-      return nearestMatching(findNearest({ ...common, vector, sparseVector: params.sparseVector }));
-    }
-    this.#requireSparseMetric(params.indexName, metric);
-    if (search.mode === 'hybrid') {
-      toVector(search.queryVector, dimension, 'The query vector');
-      return fuseSearches(search, (part) => this.#find(params, open, part));
-    }
-    const sparseVector = this.#config.sparseEncoder?.encodeQuery(search.queryText);
-    if (!sparseVector) return [];
-    // Vectors of zeros leave the words alone to decide.
-    const vector = new Float32Array(dimension);
-    const largest = sparseVector.values.reduce((sum, value) => sum + value, 0);
-    return nearestMatching({
-      ...findNearest({ ...common, vector, sparseVector }),
-      isFound: (similarity) => similarity > 0,
-      toScore: (similarity) => Math.min(1, similarity / largest),
-    });
   }
 
   async get({ ids, includeVector = false, ...params }: GetParams & InNamespace): Promise<VectorRecord[]> {
@@ -275,7 +243,6 @@ export class PineconeVector implements VectorStore {
     const wanted = new Set(ids).size;
     const deadline = performance.now() + timeout;
     for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
-      signal?.throwIfAborted();
       const found = await this.#use(params, ({ index }) => readByIds(index, ids));
       if (found.length === wanted) return;
       if (performance.now() + delay > deadline) {
@@ -284,20 +251,12 @@ export class PineconeVector implements VectorStore {
           `After ${timeout} ms, Pinecone finds ${found.length} of ${wanted} records of '${params.indexName}'.`,
         );
       }
-      await new Promise((resolve) => setTimeout(resolve, delay));
+      await untilAborted(() => new Promise<void>((resolve) => setTimeout(resolve, delay)), signal);
     }
   }
 
   #encode(record: Pick<VectorRecord, 'document' | 'metadata'>): SparseVector | undefined {
     return this.#config.sparseEncoder?.encodeDocument(recordText(record));
-  }
-
-  /** @throws `VECTOR_ARGUMENT_INVALID` */
-  #requireSparseMetric(indexName: string, metric: string): void {
-    if (!this.#config.sparseEncoder || metric === 'dotproduct') return;
-    throw invalidArgument(
-      `Pinecone keeps the weights of words only in indexes with the metric 'dotproduct', and '${indexName}' has '${metric}'. Create it with that metric, or use a store without sparseEncoder for it.`,
-    );
   }
 
   async #use<Result>(
