@@ -6,7 +6,7 @@ import {
   MCPOAuthClientProvider,
   type AuthorizationCallback,
 } from '@quiver/mcp/auth';
-import type { ScenarioContext } from './client.ts';
+import type { Scenario } from './scenario.ts';
 
 export interface SignIn {
   readonly provider: MCPOAuthClientProvider;
@@ -17,9 +17,9 @@ export interface SignIn {
 const redirectUrl = 'http://localhost:3000/callback';
 
 /** Sign-in pages of the suites answer at once with a redirect to the client, which is all a user would do. */
-export function createSignIn(serverUrl: string, scenario: string | undefined, context: ScenarioContext): SignIn {
+export function createSignIn(serverUrl: string, scenario: Scenario): SignIn {
   let callback: AuthorizationCallback | undefined;
-  const provider = createProvider(scenario, context, async (page) => {
+  const provider = createProvider(scenario, async (page) => {
     const answer = await fetch(page, { redirect: 'manual' });
     const { searchParams } = new URL(answer.headers.get('location') ?? redirectUrl);
     const [code, state, iss] = ['code', 'state', 'iss'].map((name) => searchParams.get(name) ?? undefined);
@@ -43,15 +43,14 @@ export function createSignIn(serverUrl: string, scenario: string | undefined, co
 }
 
 function createProvider(
-  scenario: string | undefined,
-  context: ScenarioContext,
+  { name, context }: Scenario,
   onRedirectToAuthorization: (page: URL) => Promise<void>,
 ): MCPOAuthClientProvider {
   const credentials = {
     clientId: context.client_id ?? '',
     ...(context.client_secret !== undefined && { clientSecret: context.client_secret }),
   };
-  switch (scenario) {
+  switch (name) {
     case 'auth/client-credentials-basic':
       return createClientCredentialsProvider(credentials);
     case 'auth/client-credentials-jwt': {
@@ -83,7 +82,7 @@ function createProvider(
           clientInformation: { client_id: context.client_id, client_secret: context.client_secret },
         }),
         // In the revision of 2025-03-26 the metadata was at the root, whatever the issuer.
-        skipIssuerMetadataValidation: scenario === 'auth/2025-03-26-oauth-metadata-backcompat',
+        skipIssuerMetadataValidation: name === 'auth/2025-03-26-oauth-metadata-backcompat',
         onRedirectToAuthorization,
       });
   }
