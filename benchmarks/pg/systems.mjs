@@ -12,8 +12,11 @@ export function bareSystem({ Pool, toSql, connectionString, schema, table = 'ite
         values.push(key, JSON.stringify(value));
         return `metadata -> $${values.length - 1}::text @> $${values.length}::jsonb`;
       });
+      // In an expression no index can be used, and everything is compared.
+      const distance = exact ? '(embedding <=> $1) + 0' : 'embedding <=> $1';
+      const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
       const { rows } = await pool.query(
-        `SELECT id, metadata, document, embedding <=> $1 AS distance FROM ${name} ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''} ORDER BY ${exact ? '(embedding <=> $1) + 0' : 'embedding <=> $1'} LIMIT ${topK}`,
+        `SELECT id, metadata, document, ${distance} AS distance FROM ${name} ${condition} ORDER BY distance LIMIT ${topK}`,
         values,
       );
       return rows.map(({ id }) => id);

@@ -24,9 +24,9 @@ export function exactSql({
   limit,
   ...options
 }: NearestSqlOptions & { offset?: number }): string {
-  const distance = distanceSql(index, options.vector);
-  // No index can give this order, so the planner has no choice.
-  return `SELECT ${[`id`, ...columns, `${distance} AS distance`].join(', ')} FROM ${index.table} WHERE ${where} ORDER BY (${distance}) + 0, id LIMIT ${limit} OFFSET ${options.offset ?? 0}`;
+  // No index can give this order, so the planner has no choice; and each distance is calculated once.
+  const distance = `(${distanceSql(index, options.vector)}) + 0 AS distance`;
+  return `SELECT ${['id', ...columns, distance].join(', ')} FROM ${index.table} WHERE ${where} ORDER BY distance, id LIMIT ${limit} OFFSET ${options.offset ?? 0}`;
 }
 
 /**
