@@ -5,9 +5,16 @@ import { clusteredVectors } from './clustered-vectors.mjs';
 const [count, dimension] = process.argv.slice(2).map(Number);
 const vectors = clusteredVectors(count, dimension);
 const passages = Array.from({ length: count }, (_, n) => ({ id: String(n), document: '' }));
-const start = performance.now();
-const graph = await buildChunkGraph({ passages, vectors, dimension });
-const buildMs = performance.now() - start;
+/** The quickest of several, as long as they take little. */
+let buildMs = Infinity;
+let graph;
+for (let spent = 0; spent < 3000;) {
+  const start = performance.now();
+  graph = await buildChunkGraph({ passages, vectors, dimension });
+  const took = performance.now() - start;
+  buildMs = Math.min(buildMs, took);
+  spent += took;
+}
 
 const times = [];
 for (let round = 0; round < 50; round += 1) {

@@ -21,19 +21,23 @@ export function drawGrowth(points) {
     ({ count }) =>
       `<text x="${x(count)}" y="${height - frame.bottom + 20}" text-anchor="middle">${count / 1000}k</text>`,
   );
-  const recalls = points.map(({ count, buildMs, recall }) => {
+  const recalls = points.map(({ count, buildMs, recall }, place) => {
+    const anchor = place === points.length - 1 ? 'end' : 'middle';
     const label = recall === 1 ? 'exact' : `recall ${recall.toFixed(2)}`;
-    return `<text class="time small" x="${x(count)}" y="${y(buildMs / 1000) - 10}" text-anchor="middle">${label}</text>`;
+    return `<text class="time small" x="${x(count)}" y="${y(buildMs / 1000) - 12}" text-anchor="${anchor}">${label}</text>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="Time and memory to build a graph of 1,000 to 100,000 nodes">
 <style>
   svg { background: #fff; font: 13px system-ui, sans-serif; }
   text { fill: #57606a; } .title { fill: #1f2328; font-weight: 600; } .small { font-size: 11px; }
-  .grid { stroke: #d8dee4; } .time { fill: #0b6e4f; } .memory { fill: #8250df; }
-  polyline { fill: none; stroke-width: 2; } polyline.time { stroke: #0b6e4f; } polyline.memory { stroke: #8250df; stroke-dasharray: 5 4; }
+  polyline { fill: none; stroke-width: 2; }
+  .grid { stroke: #d8dee4; }
+  text.time, tspan.time, circle.time { fill: #0b6e4f; } text.memory, tspan.memory, circle.memory { fill: #8250df; }
+  polyline.time { stroke: #0b6e4f; } polyline.memory { stroke: #8250df; stroke-dasharray: 5 4; }
   @media (prefers-color-scheme: dark) {
     svg { background: #0d1117; } text { fill: #9198a1; } .title { fill: #f0f6fc; } .grid { stroke: #30363d; }
-    .time { fill: #56d4a0; } .memory { fill: #d2a8ff; } polyline { fill: none; } polyline.time { stroke: #56d4a0; } polyline.memory { stroke: #d2a8ff; }
+    text.time, tspan.time, circle.time { fill: #56d4a0; } text.memory, tspan.memory, circle.memory { fill: #d2a8ff; }
+    polyline.time { stroke: #56d4a0; } polyline.memory { stroke: #d2a8ff; }
   }
 </style>
 <text class="title" x="${frame.left}" y="24">Building a graph, 384 dimensions: <tspan class="time">time</tspan> and <tspan class="memory">memory</tspan> by number of nodes</text>
