@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { retry } from '../embedding/retry.js';
-import type { Embedder } from '../embedding/index.js';
+import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import type { Cancellable, VectorMetric, VectorStore } from '../store/vector-store.js';
 import { isTransientError } from './transient-error.js';
 
@@ -9,10 +9,37 @@ export interface IngestTarget {
   readonly store: VectorStore;
   readonly indexName: string;
   readonly embedder: Embedder;
-  readonly metric: VectorMetric;
   readonly maxRetries: number;
   /** Whether the index was there before, so that chunks may be known. */
   readonly isUpdate: boolean;
+  /** Creates the index if it is not there, once, whoever asks first: the dimension is known when something was embedded. */
+  readonly ensureIndex: (dimension: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface IngestTargetOptions extends Pick<IngestTarget, 'store' | 'indexName' | 'maxRetries'> {
+  readonly embedder: EmbedderInput;
+  readonly metric: VectorMetric;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** @throws `INGEST_EMBEDDER_CHANGED`; `EMBEDDER_INVALID`; what the store throws */
+export async function openTarget({ embedder, metric, signal, ...place }: IngestTargetOptions): Promise<IngestTarget> {
+  const { indexName, maxRetries } = place;
+  const existing = await askStore(place, (store, end) => store.listIndexes(end), signal);
+  const isUpdate = existing.includes(indexName);
+  let ready: Promise<void> | undefined = isUpdate ? Promise.resolve() : undefined;
+  const target: IngestTarget = {
+    ...place,
+    embedder: toEmbedder(embedder, { maxRetries }),
+    isUpdate,
+    ensureIndex: (dimension, batchSignal) => {
+      const shape = { indexName, dimension, metric };
+      ready ??= askStore(place, (store, end) => store.createIndex({ ...shape, ...end }), batchSignal);
+      return ready;
+    },
+  };
+  if (target.isUpdate) await requireSameEmbedder(target, signal);
+  return target;
 }
 
 /** Everything that is asked of a store here can be asked twice: it reads, or it writes and removes by id. */
@@ -31,7 +58,7 @@ const sampleSize = 100;
  *
  * @throws `INGEST_EMBEDDER_CHANGED`
  */
-export async function requireSameEmbedder(target: IngestTarget, signal: AbortSignal | undefined): Promise<void> {
+async function requireSameEmbedder(target: IngestTarget, signal: AbortSignal | undefined): Promise<void> {
   const { indexName, embedder } = target;
   const { records } = await askStore(
     target,

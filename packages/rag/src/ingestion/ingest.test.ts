@@ -113,6 +113,17 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['One.']);
   });
 
+  it('takes an index that exists as it is', async () => {
+    await store.createIndex({ indexName, dimension: lexical.dimension ?? 0, metric: 'dotproduct' });
+    await run([guide('One.')]);
+    expect(await store.describeIndex({ indexName })).toMatchObject({ metric: 'dotproduct', count: 1 });
+    const small = createLexicalEmbedder({ dimension: 8 });
+    await store.truncateIndex({ indexName });
+    await expect(run([guide('Two.')], { embedder: small })).rejects.toMatchObject({
+      code: 'VECTOR_DIMENSION_MISMATCH',
+    });
+  });
+
   it('refuses metadata that it would overwrite', async () => {
     const document = MDocument.fromText('One.', { embedder: 'mine' });
     await expect(run([document])).rejects.toMatchObject({ code: 'INGEST_METADATA_RESERVED' });
@@ -214,7 +225,9 @@ describe('ingest', () => {
       return lexical.embed(texts, options);
     });
     const documents = Array.from({ length: 40 }, (_, n) => guide(`Text ${n}.`, `${n}.md`));
+    const createIndex = vi.spyOn(store, 'createIndex');
     expect(await run(documents, { batchSize: 4, concurrency: 3 })).toMatchObject({ added: 40 });
+    expect(createIndex).toHaveBeenCalledTimes(1);
     expect(most).toBe(3);
     await expect(run(documents, { concurrency: 0 })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
   });

@@ -1,11 +1,11 @@
 import type { ChunkParams } from '../document/chunking/chunk-options.js';
 import type { MDocument } from '../document/document.js';
-import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
+import type { EmbedderInput } from '../embedding/index.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import { readBatches, type Batch } from './chunk-batches.js';
 import { createIdSet } from './id-set.js';
-import { askStore, requireSameEmbedder, type IngestTarget } from './ingest-target.js';
+import { openTarget } from './ingest-target.js';
 import { removeVanished } from './remove-vanished.js';
 import { runAhead } from './run-ahead.js';
 import { createSourceSet } from './source-set.js';
@@ -83,7 +83,8 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
     if (!Number.isInteger(value) || value < 1)
       throw invalidArgument(`${name} must be a positive integer, not ${String(value)}.`);
   }
-  const target = await openTarget(options);
+  const { store, indexName, embedder, metric = 'cosine', maxRetries = 5 } = options;
+  const target = await openTarget({ store, indexName, embedder, metric, maxRetries, signal });
   const seen = createIdSet();
   const sources = createSourceSet();
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
@@ -98,11 +99,11 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
     chunkOptions: options.chunkOptions,
     signal,
   });
-  const store = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
+  const storeBatch = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
     const { added, moved, unchanged } = await storeChunks(target, batch.chunks, batchSignal);
     return { ...batch, added, moved, unchanged: unchanged + batch.unchanged };
   };
-  for await (const counts of runAhead(batches, concurrency, store, signal)) {
+  for await (const counts of runAhead(batches, concurrency, storeBatch, signal)) {
     for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
     tell();
   }
@@ -115,13 +116,4 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
     }
   }
   return report;
-}
-
-async function openTarget(options: IngestOptions): Promise<IngestTarget> {
-  const { store, indexName, metric = 'cosine', maxRetries = 5, signal } = options;
-  const embedder = toEmbedder(options.embedder, { maxRetries });
-  const existing = await askStore({ store, maxRetries }, (vectors, end) => vectors.listIndexes(end), signal);
-  const target = { store, indexName, embedder, metric, maxRetries, isUpdate: existing.includes(indexName) };
-  if (target.isUpdate) await requireSameEmbedder(target, signal);
-  return target;
 }

@@ -75,12 +75,11 @@ function compareChunk(chunk: Chunk, known: VectorMetadata | undefined, embedder:
 
 async function storeNew(target: IngestTarget, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
   if (chunks.length === 0) return;
-  const { indexName, embedder, metric, maxRetries } = target;
+  const { embedder, maxRetries } = target;
   const texts = chunks.map(toEmbeddedText);
   const answer = await retry(() => embedder.embed(texts, { purpose: 'document', signal }), { maxRetries, signal });
   const vectors = checkEmbeddings(answer, { id: embedder.id, count: texts.length, dimension: embedder.dimension });
-  const dimension = vectors[0]?.length ?? 0;
-  await askStore(target, (store, end) => store.createIndex({ indexName, dimension, metric, ...end }), signal);
+  await target.ensureIndex(vectors[0]?.length ?? 0, signal);
   await upsertChunks(target, chunks, vectors, signal);
 }
 
