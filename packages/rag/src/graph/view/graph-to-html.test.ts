@@ -1,12 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphToHtml } from './graph-to-html.js';
 import type { GraphView } from './graph-view.js';
-import { readViewer } from './read-viewer.js';
 import { computing, hostile } from './view.fixture.js';
 
 const executablePath = process.env['QUIVER_CHROMIUM'];
@@ -17,11 +18,22 @@ describe('graphToHtml', () => {
   });
 
   it('names the package that an application did not install', async () => {
-    await expect(readViewer('file:///nowhere/index.js')).rejects.toMatchObject({
-      code: 'GRAPH_VIEWER_MISSING',
-      message: expect.stringContaining('npm install cytoscape'),
-      cause: { code: 'MODULE_NOT_FOUND' },
-    });
+    const { NODE_PATH: _elsewhere, ...env } = process.env;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [
+        '--conditions=@quiver/source',
+        '--import',
+        new URL('../../../../../scripts/source-hooks.mjs', import.meta.url).href,
+        fileURLToPath(new URL('read-viewer.fixture.ts', import.meta.url)),
+      ],
+      { env },
+    );
+    expect(JSON.parse(stdout)).toEqual([
+      'GRAPH_VIEWER_MISSING',
+      'The page is drawn by the package cytoscape. Install it: npm install cytoscape',
+      'MODULE_NOT_FOUND',
+    ]);
   });
 
   it('asks for nothing from elsewhere', async () => {
