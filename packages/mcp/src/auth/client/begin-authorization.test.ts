@@ -1,0 +1,192 @@
+import { createOAuthFetch } from '@quiver/mcp/auth';
+import { describe, expect, it } from 'vitest';
+import { startAuthorizationServer, type AuthorizationServerKnobs } from '../../../test/authorization-server.ts';
+import { closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth-stage.ts';
+import { startProtectedServer } from '../../../test/protected-server.ts';
+
+describe('signing in', () => {
+  it('OC06 OC13 registers, shows one page with PKCE S256, state, scope and resource, and calls with the token', async () => {
+    const { as, mcp, shown, user } = await setUpSignedIn();
+    expect(shown).toHaveLength(1);
+    expect(as.registrations).toHaveLength(1);
+    const asked = Object.fromEntries(shown[0]?.searchParams ?? []);
+    expect(asked).toMatchObject({
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      client_id: 'client-1',
+      redirect_uri: redirectUrl,
+      resource: mcp.url,
+      scope: 'mcp:read',
+    });
+    expect(asked['state']).toMatch(/^[\da-f-]{36}$/);
+    expect(as.tokenRequests[0]?.get('resource')).toBe(mcp.url);
+    expect(await user.hasValidTokens()).toBe(true);
+  });
+
+  it.each<[string, AuthorizationServerKnobs]>([
+    ['only plain', { metadata: (found) => ({ ...found, code_challenge_methods_supported: ['plain'] }) }],
+    ['nothing', { metadata: (found) => ({ ...found, code_challenge_methods_supported: undefined }) }],
+  ])('OC06 is refused when the server offers %s instead of S256', async (_what, knobs) => {
+    const { mcp, provider, call, shown, as } = await setUp(knobs);
+    const fetch = createOAuthFetch({ provider: provider(), serverUrl: mcp.url });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_PKCE_UNSUPPORTED' });
+    expect([shown.length, as.registrations.length]).toEqual([0, 0]);
+  });
+
+  it.each<[string, (callback: URL) => void]>([
+    ['missing', (url) => url.searchParams.delete('state')],
+    ['another', (url) => url.searchParams.set('state', 'forged')],
+  ])('OC07 rejects an answer whose state is %s, and wipes the verifier', async (_what, change) => {
+    const { mcp, provider, call, signIn, as } = await setUp();
+    const user = provider();
+    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+    });
+    await expect(signIn(user, change)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
+    await expect(user.codeVerifier()).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
+    expect(as.tokenRequests).toHaveLength(0);
+  });
+
+  it('OC07 accepts a state once, and for ten minutes; calls meanwhile show no other page', async () => {
+    let now = Date.now();
+    const { mcp, provider, call, signIn, shown } = await setUp();
+    const user = provider({ now: () => now });
+    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(shown).toHaveLength(1);
+    now += 10 * 60_000 + 1;
+    await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await signIn(user);
+    await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
+  });
+
+  it.each([
+    ['of another server', 'https://evil.example'],
+    ['missing though promised', null],
+  ])('OC08 rejects an answer with an issuer %s', async (_what, iss) => {
+    const { mcp, provider, call, signIn, as } = await setUp({ iss });
+    const user = provider();
+    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+    });
+    await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_EXCHANGE_FAILED' });
+    expect(as.tokenRequests).toHaveLength(0);
+  });
+
+  it('OC09 rejects metadata of another issuer', async () => {
+    const { mcp, provider, call, as } = await setUp({
+      metadata: (found) => ({ ...found, issuer: 'https://other.example' }),
+    });
+    await expect(call(createOAuthFetch({ provider: provider(), serverUrl: mcp.url }))).rejects.toMatchObject({
+      code: 'OAUTH_SIGN_IN_FAILED',
+    });
+    expect([as.registrations.length, as.tokenRequests.length]).toEqual([0, 0]);
+  });
+
+  it('OC09 never shows one server the registration or the tokens of another', async () => {
+    const first = await setUpSignedIn();
+    const second = await startAuthorizationServer();
+    closing(second.close);
+    const moved = await startProtectedServer({
+      authorizationServers: [second.issuer],
+      resource: first.mcp.url,
+      validateToken: () => ({ valid: false }),
+    });
+    closing(moved.close);
+    const { port } = new URL(moved.url);
+    const fetch = createOAuthFetch({
+      provider: first.user,
+      serverUrl: first.mcp.url,
+      // The MCP server moves to another authorization server: same URL, other answers.
+      fetch: (url, init) => {
+        const target = new URL(url);
+        if (target.host === new URL(first.mcp.url).host) target.port = port;
+        return globalThis.fetch(target, init);
+      },
+    });
+    first.as.active.clear();
+    first.as.knobs.token = (_form, res) => {
+      res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+      return true;
+    };
+    await expect(first.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(first.shown.at(-1)?.origin).toBe(second.issuer);
+    expect(second.registrations).toHaveLength(1);
+    expect(second.tokenRequests).toHaveLength(0);
+  });
+
+  it('prefers its metadata document, then registration; a pre-registered client registers nowhere', async () => {
+    const knobs = { metadata: (found: object) => ({ ...found, client_id_metadata_document_supported: true }) };
+    const clientMetadataUrl = 'https://app.example.com/client.json';
+    const documented = await setUp(knobs);
+    const withDocument = documented.provider({ clientMetadataUrl });
+    await expect(
+      documented.call(createOAuthFetch({ provider: withDocument, serverUrl: documented.mcp.url })),
+    ).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(documented.shown[0]?.searchParams.get('client_id')).toBe(clientMetadataUrl);
+    const known = await setUp(knobs);
+    const preRegistered = known.provider({ clientMetadataUrl, clientInformation: { client_id: 'mine' } });
+    await expect(
+      known.call(createOAuthFetch({ provider: preRegistered, serverUrl: known.mcp.url })),
+    ).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(known.shown[0]?.searchParams.get('client_id')).toBe('mine');
+    expect(documented.as.registrations.length + known.as.registrations.length).toBe(0);
+  });
+
+  it('OC09 shows the secret of a pre-registered client to the first authorization server only', async () => {
+    const { provider, mcp } = await setUp();
+    const user = provider({ clientInformation: { client_id: 'mine', client_secret: 's' } });
+    user.bind(mcp.url);
+    expect(await user.clientInformation({ issuer: 'https://a.example' })).toMatchObject({ client_secret: 's' });
+    expect(await user.clientInformation({ issuer: 'https://b.example' })).toBeUndefined();
+    expect(await user.clientInformation({ issuer: 'https://a.example' })).toMatchObject({ client_secret: 's' });
+  });
+
+  it('keeps the tokens it has when a later sign-in fails', async () => {
+    const { as, call, fetch, user, signIn } = await setUpSignedIn();
+    await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await expect(signIn(user, (url) => url.searchParams.set('code', 'stale'))).rejects.toMatchObject({
+      code: 'OAUTH_EXCHANGE_FAILED',
+    });
+    expect((await call(fetch)).status).toBe(200);
+    expect(as.registrations).toHaveLength(1);
+  });
+
+  it('registers again after the server has forgotten the client', async () => {
+    const { mcp, provider, call, signIn, shown, as } = await setUp();
+    const user = provider();
+    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    as.knobs.token = (_form, res) => {
+      res.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}');
+      return true;
+    };
+    await expect(signIn(user)).rejects.toMatchObject({
+      code: 'OAUTH_EXCHANGE_FAILED',
+      details: { error: 'invalid_client' },
+    });
+    delete as.knobs.token;
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(as.registrations).toHaveLength(2);
+    expect(shown.at(-1)?.searchParams.get('client_id')).toBe('client-2');
+    await signIn(user);
+    expect((await call(fetch)).status).toBe(200);
+  });
+
+  it('OC17 rejects tokens of another type', async () => {
+    const { mcp, provider, call, signIn } = await setUp({
+      token: (_form, res) => {
+        res.writeHead(200, { 'content-type': 'application/json' }).end('{"access_token":"a","token_type":"mac"}');
+        return true;
+      },
+    });
+    const user = provider();
+    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+    });
+    await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_TOKEN_TYPE_UNSUPPORTED' });
+    expect(await user.hasValidTokens()).toBe(false);
+  });
+});

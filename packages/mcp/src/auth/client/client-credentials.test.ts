@@ -1,0 +1,32 @@
+import { createClientCredentialsProvider, createOAuthFetch } from '@quiver/mcp/auth';
+import { exportPKCS8, generateKeyPair } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { setUp } from '../../../test/oauth-stage.ts';
+
+describe('client credentials', () => {
+  it('gets a token with a secret, in the header, without a user', async () => {
+    const { mcp, call, as } = await setUp();
+    const provider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 's3cret', scope: 'mcp:read' });
+    expect((await call(createOAuthFetch({ provider, serverUrl: mcp.url }))).status).toBe(200);
+    expect(as.authorizations[0]).toBe(`Basic ${Buffer.from('bot:s3cret').toString('base64')}`);
+    expect(Object.fromEntries(as.tokenRequests[0] ?? [])).toEqual({
+      grant_type: 'client_credentials',
+      scope: 'mcp:read',
+      resource: mcp.url,
+    });
+  });
+
+  it('gets a token with a signed assertion', async () => {
+    const { mcp, call, as } = await setUp();
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const provider = createClientCredentialsProvider({ clientId: 'bot', privateKey: await exportPKCS8(privateKey) });
+    expect((await call(createOAuthFetch({ provider, serverUrl: mcp.url }))).status).toBe(200);
+    const [, payload] = (as.tokenRequests[0]?.get('client_assertion') ?? '').split('.');
+    expect(JSON.parse(Buffer.from(String(payload), 'base64url').toString())).toMatchObject({
+      iss: 'bot',
+      sub: 'bot',
+      aud: as.issuer,
+    });
+    expect(as.authorizations[0]).toBeUndefined();
+  });
+});

@@ -1,0 +1,119 @@
+import { inspect } from 'node:util';
+import { createClientCredentialsProvider, createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
+import { describe, expect, it } from 'vitest';
+import { clientMetadata, closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth-stage.ts';
+import { startProtectedServer } from '../../../test/protected-server.ts';
+
+describe('what must not happen', () => {
+  it.each([
+    ['javascript:', 'javascript:alert(1)'],
+    ['file:', 'file:///etc/passwd'],
+    ['an open line', 'http://auth.example.com/token'],
+    ['link-local', 'http://169.254.169.254/latest'],
+    ['credentials in the URL', 'https://u:p@auth.example.com/token'],
+    ['a shell', 'https://$(touch /tmp/x)/token'],
+  ])('OC12 an endpoint is asked that is %s', async (_what, endpoint) => {
+    for (const name of ['token_endpoint', 'authorization_endpoint', 'registration_endpoint']) {
+      const { mcp, provider, call, shown, as } = await setUp({ metadata: (found) => ({ ...found, [name]: endpoint }) });
+      const fetched: string[] = [];
+      const fetch = createOAuthFetch({
+        provider: provider(),
+        serverUrl: mcp.url,
+        fetch: (url, init) => {
+          fetched.push(new URL(url).origin);
+          return globalThis.fetch(url, init);
+        },
+      });
+      await expect(call(fetch)).rejects.toMatchObject({ code: expect.stringMatching(/^OAUTH_/) as string });
+      expect([shown.length, as.registrations.length]).toEqual([0, 0]);
+      expect(new Set(fetched)).toEqual(new Set([mcp.origin, as.issuer]));
+    }
+  });
+
+  it.each(['https://10.0.0.1', 'https://169.254.169.254', 'https://[fd00::1]', 'https://[::ffff:10.0.0.1]'])(
+    'OC12 metadata is fetched from %s',
+    async (issuer) => {
+      const { provider } = await setUp();
+      const moved = await startProtectedServer({
+        authorizationServers: [issuer],
+        validateToken: () => ({ valid: false }),
+      });
+      closing(moved.close);
+      const fetched: string[] = [];
+      const fetch = createOAuthFetch({
+        provider: provider(),
+        serverUrl: moved.url,
+        fetch: (url, init) => {
+          fetched.push(new URL(url).origin);
+          return globalThis.fetch(url, init);
+        },
+      });
+      const request = fetch(moved.url, { method: 'POST', body: '{}' });
+      await expect(request).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
+      expect(new Set(fetched)).toEqual(new Set([moved.origin]));
+    },
+  );
+
+  it('OC12 a redirect is followed, or a megabyte read, at the token endpoint', async () => {
+    const { as, call, fetch, user } = await setUpSignedIn();
+    for (const reply of ['redirect', 'flood']) {
+      as.active.clear();
+      as.knobs.token = (_form, res) => {
+        if (reply === 'redirect') res.writeHead(307, { location: 'http://127.0.0.1:1/' }).end();
+        else res.writeHead(200).end('x'.repeat(1_100_000));
+        return true;
+      };
+      const code = reply === 'redirect' ? 'OAUTH_REDIRECT_REFUSED' : 'OAUTH_ANSWER_TOO_LARGE';
+      await expect(call(fetch)).rejects.toMatchObject({ code });
+    }
+    expect((await user.tokens())?.refresh_token).toBeDefined();
+  });
+
+  it('OC15 a token goes to another origin, or to another server of one provider', async () => {
+    const { user, mcp } = await setUpSignedIn();
+    let authorization: string | null = 'unset';
+    const watching = createOAuthFetch({
+      provider: user,
+      serverUrl: mcp.url,
+      fetch: async (_url, init) => {
+        authorization = new Headers(init?.headers).get('authorization');
+        return new Response('{}');
+      },
+    });
+    await watching('https://elsewhere.example/');
+    expect(authorization).toBeNull();
+    expect(() => createOAuthFetch({ provider: user, serverUrl: 'https://elsewhere.example/mcp' })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_PROVIDER_SHARED' }) as Error,
+    );
+  });
+
+  it('OC15 providers of two servers confuse their tokens in one storage', async () => {
+    const { storage, provider, user, mcp } = await setUpSignedIn();
+    const other = provider({ storage });
+    other.bind('https://elsewhere.example/mcp');
+    expect(await other.tokens()).toBeUndefined();
+    const again = provider({ storage });
+    again.bind(mcp.url);
+    expect(await again.tokens()).toEqual(await user.tokens());
+  });
+
+  it('OC18 a secret appears in an error or in a printed object', async () => {
+    const { as, call, fetch, user } = await setUpSignedIn();
+    const tokens = await user.tokens();
+    as.active.clear();
+    as.knobs.token = (form, res) => {
+      const text = { error: 'server_error', error_description: `no ${form.get('refresh_token')}` };
+      res.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify(text));
+      return true;
+    };
+    const error = await call(fetch).catch((reason: unknown) => reason);
+    const simple = createSimpleTokenProvider('s3cr3t', { redirectUrl, clientMetadata, refreshToken: 's3cr3t' });
+    const machine = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 's3cr3t' });
+    const printed =
+      inspect([error, user, simple, machine], { depth: 10, showHidden: true }) +
+      JSON.stringify([user, simple, machine]);
+    for (const secret of [tokens?.access_token, tokens?.refresh_token, 's3cr3t']) {
+      expect(printed).not.toContain(String(secret));
+    }
+  });
+});

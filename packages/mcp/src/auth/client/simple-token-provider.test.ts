@@ -1,0 +1,36 @@
+import { createOAuthFetch, createSimpleTokenProvider } from '@quiver/mcp/auth';
+import { MCPClient } from '@quiver/mcp/client';
+import { describe, expect, it } from 'vitest';
+import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
+
+describe('createSimpleTokenProvider', () => {
+  it('sends its token, and knows whether it is still good', async () => {
+    const { as, mcp, call } = await setUp();
+    as.active.set('given', ['mcp:read']);
+    const provider = createSimpleTokenProvider('given', { redirectUrl, clientMetadata });
+    expect((await call(createOAuthFetch({ provider, serverUrl: mcp.url }))).status).toBe(200);
+    expect(await provider.hasValidTokens()).toBe(true);
+    const expired = createSimpleTokenProvider('given', { redirectUrl, clientMetadata, expiresIn: -1 });
+    expect(await expired.hasValidTokens()).toBe(false);
+  });
+
+  it('serves the authProvider of MCPClient', async () => {
+    const { as, mcp } = await setUp();
+    as.active.set('given', ['mcp:read']);
+    const authProvider = createSimpleTokenProvider('given', { redirectUrl, clientMetadata });
+    const client = new MCPClient({ id: 'simple', servers: { mcp: { url: mcp.url, authProvider } } });
+    expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
+    await client.disconnect();
+  });
+
+  it('is not needed for it: a provider that has nothing yet signs in, is finished, and serves', async () => {
+    const { mcp, provider, signIn, as } = await setUp();
+    const authProvider = provider();
+    const client = new MCPClient({ id: 'sign-in', servers: { mcp: { url: mcp.url, authProvider } } });
+    expect(Object.keys((await client.listToolsWithErrors()).errors)).toEqual(['mcp']);
+    await signIn(authProvider);
+    expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
+    expect(as.tokenRequests).toHaveLength(1);
+    await client.disconnect();
+  });
+});

@@ -1,0 +1,50 @@
+import { createOAuthFetch, MCPOAuthClientProvider } from '@quiver/mcp/auth';
+import { describe, expect, it } from 'vitest';
+import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
+
+describe('a storage', () => {
+  it.each<[string, () => string]>([
+    ['garbage', () => 'garbage'],
+    ['half JSON', () => '{"access_token":"s3cr3t'],
+    ['a number', () => '1'],
+    ['a prototype', () => '{"__proto__":{"access_token":"a","token_type":"Bearer"}}'],
+    [
+      'an exception',
+      () => {
+        throw new Error('disk');
+      },
+    ],
+  ])('OC14 that returns %s counts as empty, with one warning at most', async (_what, get) => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+    const provider = new MCPOAuthClientProvider({
+      redirectUrl,
+      clientMetadata,
+      logger,
+      storage: { get, set() {}, delete() {} },
+    });
+    expect(await provider.tokens()).toBeUndefined();
+    expect(await provider.clientInformation()).toBeUndefined();
+    expect(await provider.hasValidTokens()).toBe(false);
+    expect(warnings.length).toBeLessThan(2);
+    expect(warnings.join('')).not.toContain('s3cr3t');
+    expect(({} as { access_token?: string }).access_token).toBeUndefined();
+  });
+
+  it('OC14 that cannot be written does not end the sign-in', async () => {
+    const stage = await setUp();
+    const full = {
+      get: () => undefined,
+      set: () => Promise.reject(new Error('disk full')),
+      delete: () => Promise.reject(new Error('disk full')),
+    };
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+    const user = stage.provider({ storage: full, logger });
+    const fetch = createOAuthFetch({ provider: user, serverUrl: stage.mcp.url });
+    await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await stage.signIn(user);
+    expect((await stage.call(fetch)).status).toBe(200);
+    expect(warnings).toHaveLength(1);
+  });
+});

@@ -1,0 +1,103 @@
+import {
+  createOAuthFetch,
+  finishAuthorization,
+  InMemoryOAuthStorage,
+  MCPOAuthClientProvider,
+  type MCPOAuthClientProviderOptions,
+} from '@quiver/mcp/auth';
+import { expect, onTestFinished } from 'vitest';
+import {
+  startAuthorizationServer,
+  type AuthorizationServer,
+  type AuthorizationServerKnobs,
+} from './authorization-server.ts';
+import { startProtectedServer, type ProtectedServer } from './protected-server.ts';
+import { initializeParams, rpc } from './wire.ts';
+
+/** Ends what a test has started, when that is over. */
+export function closing(...close: (() => Promise<void>)[]): void {
+  onTestFinished(async () => {
+    for (const end of close) await end();
+  });
+}
+
+export const redirectUrl = 'http://localhost:3999/callback';
+export const clientMetadata = { redirect_uris: [redirectUrl], client_name: 'Test' };
+
+export interface Stage {
+  as: AuthorizationServer;
+  mcp: ProtectedServer;
+  /** Sign-in pages that were shown. */
+  shown: URL[];
+  storage: InMemoryOAuthStorage;
+  provider(options?: Partial<MCPOAuthClientProviderOptions>): MCPOAuthClientProvider;
+  call(fetch: ReturnType<typeof createOAuthFetch>, tool?: string): Promise<Response>;
+  /** Does what a user does on the sign-in page, and finishes. */
+  signIn(provider: MCPOAuthClientProvider, change?: (callback: URL) => void): Promise<void>;
+}
+
+/** A protected MCP server and its authorization server, both real and on loopback. */
+export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage> {
+  const as = await startAuthorizationServer(knobs);
+  const mcp = await startProtectedServer({
+    authorizationServers: [as.issuer],
+    requiredScopes: ['mcp:read'],
+    toolScopes: { secret: ['mcp:write'] },
+    validateToken: (token) => {
+      const scopes = as.active.get(token);
+      return scopes ? { valid: true, subject: 'ada', scopes } : { valid: false, error: 'invalid_token' };
+    },
+  });
+  closing(mcp.close, as.close);
+  const shown: URL[] = [];
+  const storage = new InMemoryOAuthStorage();
+  return {
+    as,
+    mcp,
+    shown,
+    storage,
+    provider: (options = {}) =>
+      new MCPOAuthClientProvider({
+        redirectUrl,
+        clientMetadata,
+        storage,
+        onRedirectToAuthorization: (url) => void shown.push(url),
+        ...options,
+      }),
+    call: (fetch, tool) =>
+      fetch(mcp.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify(
+          tool === undefined ? rpc('initialize', initializeParams) : rpc('tools/call', { name: tool }),
+        ),
+      }),
+    signIn: async (provider, change) => {
+      const page = shown.at(-1);
+      if (!page) throw new Error('No sign-in page was shown.');
+      const answer = await fetch(page, { redirect: 'manual' });
+      const callback = new URL(String(answer.headers.get('location')));
+      change?.(callback);
+      const value = (name: string): string | undefined => callback.searchParams.get(name) ?? undefined;
+      const iss = value('iss');
+      await finishAuthorization({
+        provider,
+        serverUrl: mcp.url,
+        callback: { code: String(value('code')), state: value('state'), ...(iss !== undefined && { iss }) },
+      });
+    },
+  };
+}
+
+/** The same, with a user who has signed in. */
+export async function setUpSignedIn(
+  knobs: AuthorizationServerKnobs = {},
+): Promise<Stage & { user: MCPOAuthClientProvider; fetch: ReturnType<typeof createOAuthFetch> }> {
+  const stage = await setUp(knobs);
+  const user = stage.provider();
+  const fetch = createOAuthFetch({ provider: user, serverUrl: stage.mcp.url });
+  await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  await stage.signIn(user);
+  expect((await stage.call(fetch)).status).toBe(200);
+  return { ...stage, user, fetch };
+}
