@@ -18,14 +18,16 @@ export interface KnownNeighbours extends FoundNeighbours {
 
 /** Up to this number all pairs are compared. */
 const maxExact = 20_000;
-/** Of more new rows than this share, a search from the beginning is as fast. */
-const maxUnknownShare = 0.3;
+/** Of more unknown rows than this share, a search from the beginning is as fast: of all pairs, or an approximate one. */
+const maxUnknownShare = { exact: 0.3, approximate: 0.03 };
 
 /** For each row the most similar others. Yields the share that is done. */
 export function* findNeighbours(options: FindNeighboursOptions): Generator<number, FoundNeighbours> {
   const { units, recall, known } = options;
-  if (known && known.unknown.length <= units.count * maxUnknownShare) return yield* extendKnown(options, known);
-  if (units.count > maxExact && recall < 1) return yield* findNeighboursByCells(options, recall);
+  const method = units.count > maxExact && recall < 1 ? 'approximate' : 'exact';
+  const isMostlyKnown = known && known.unknown.length <= units.count * maxUnknownShare[method];
+  if (isMostlyKnown) return yield* extendKnown(options, known);
+  if (method === 'approximate') return yield* findNeighboursByCells(options, recall);
   const finder = new NeighbourFinder(options);
   yield* finder.compareAll();
   return { lists: finder.lists, recall: 1 };

@@ -72,10 +72,7 @@ export class NeighbourFinder {
         }
       }
     }
-    yield* this.settle(
-      heaps,
-      Uint32Array.from({ length: count }, (_, row) => row),
-    );
+    yield* this.settle(heaps, numbersUpTo(count));
   }
 
   /** Compares some rows with all. `visit` sees every product. Yields the share that is done. */
@@ -157,11 +154,11 @@ export class NeighbourFinder {
     if (units.factor(row) === 0) return;
     // Where more come into question than usual, many are often equal.
     const twins = candidates.length > limit + spareCandidates ? this.#firstTwins() : undefined;
-    const known = new Map<number, number>();
+    const known = twins && new Map<number, number>();
     for (const candidate of candidates) {
-      const twin = twins ? (twins[candidate] as number) : candidate;
-      const similarity = known.get(twin) ?? units.similarity(row, candidate);
-      if (twins) known.set(twin, similarity);
+      const twin = twins?.[candidate] ?? candidate;
+      const similarity = known?.get(twin) ?? units.similarity(row, candidate);
+      known?.set(twin, similarity);
       if (similarity > threshold) offerNeighbour(this.lists, row, candidate, similarity);
     }
   }
