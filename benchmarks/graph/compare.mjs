@@ -77,11 +77,11 @@ export async function compare(Anchor) {
 }
 
 function ratio(own, other) {
-  return [
-    `${own.toPrecision(3)} ms`,
-    `${other.toPrecision(3)} ms`,
-    `1/${(other / own).toFixed(other / own < 10 ? 1 : 0)}`,
-  ];
+  return [toMs(own), toMs(other), `1/${(other / own).toFixed(other / own < 10 ? 1 : 0)}`];
+}
+
+function toMs(value) {
+  return `${value < 100 ? value.toPrecision(3) : Math.round(value).toLocaleString('en')} ms`;
 }
 
 /** Milliseconds. */
