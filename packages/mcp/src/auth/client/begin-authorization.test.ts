@@ -135,6 +135,18 @@ describe('signing in', () => {
     expect(documented.as.registrations.length + known.as.registrations.length).toBe(0);
   });
 
+  it.each([
+    'http://app.example.com/client.json',
+    'https://app.example.com/',
+    'https://app.example.com/c#x',
+    'client.json',
+  ])('refuses %s as the address of its metadata document', async (clientMetadataUrl) => {
+    const { provider } = await setUp();
+    expect(() => provider({ clientMetadataUrl })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_CLIENT_METADATA_URL_INVALID' }) as Error,
+    );
+  });
+
   it('OC09 shows the secret of a pre-registered client to the first authorization server only', async () => {
     const { provider, mcp } = await setUp();
     const user = provider({ clientInformation: { client_id: 'mine', client_secret: 's' } });

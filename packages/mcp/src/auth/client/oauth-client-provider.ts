@@ -10,6 +10,7 @@ import type {
   StoredOAuthTokens,
 } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
+import { requireClientMetadataUrl } from './client-metadata-url.js';
 import { ClientRegistrations } from './client-registrations.js';
 import { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
 import { PendingSignIn } from './pending-sign-in.js';
@@ -88,6 +89,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly #registrations: ClientRegistrations;
   #serverUrl: string | undefined;
 
+  /** @throws `OAUTH_CLIENT_METADATA_URL_INVALID` */
   constructor(options: MCPOAuthClientProviderOptions) {
     const { storage = new InMemoryOAuthStorage(), logger = getDefaultLogger(), now = Date.now } = options;
     this.#options = options;
@@ -99,8 +101,8 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.#registrations = new ClientRegistrations(this.#values, keyOf, options.clientInformation);
     // Present only when given: their mere presence switches the SDK's own behaviour off.
     if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
-    if (options.clientMetadataUrl !== undefined) this.clientMetadataUrl = options.clientMetadataUrl;
-    const { redirectUrl, tokenRequest = clientCredentialsRequest } = options;
+    const { clientMetadataUrl, redirectUrl, tokenRequest = clientCredentialsRequest } = options;
+    if (clientMetadataUrl !== undefined) this.clientMetadataUrl = requireClientMetadataUrl(clientMetadataUrl);
     if (redirectUrl === undefined) {
       this.prepareTokenRequest = async (scope) => {
         const found = await this.discoveryState();
