@@ -40,6 +40,7 @@ export type {
   Cancellable,
   CreateIndexParams,
   DeleteVectorsParams,
+  DerivedData,
   DiversityOptions,
   FusionWeights,
   GetParams,
@@ -58,6 +59,7 @@ export type {
   VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
+  VersionParams,
 } from './store/index.js';
 export {
   exportIndex,

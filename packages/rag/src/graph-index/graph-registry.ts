@@ -7,9 +7,10 @@ import { startSharedTask, type SharedTask } from './shared-task.js';
 /** Passages of all graphs that are held for one store; the graphs that were not used for longest are let go. */
 const maxNodesHeld = 1_000_000;
 
-interface Held {
+export interface Held {
   /** Of the last state; `null` when there were too many passages at the version `checked`. */
   graph: IndexGraph | null | undefined;
+  /** The version that it was brought up to. */
   checked: string | undefined;
   task: SharedTask<void> | undefined;
 }
@@ -41,7 +42,7 @@ export async function findGraph(request: GraphRequest): Promise<IndexGraph | und
   if (held.checked !== version && held.task) await shareTask(held, request, version);
   // A task that began after the version was read sees at least as much.
   if (held.checked !== version) await shareTask(held, request, version);
-  letGoOfUnused(store);
+  letGoOfUnused(graphsOf.get(store) as Map<string, Held>, maxNodesHeld);
   return held.graph ?? undefined;
 }
 
@@ -78,11 +79,11 @@ function holdFor(store: VectorStore, key: string): Held {
   return held;
 }
 
-function letGoOfUnused(store: VectorStore): void {
-  const graphs = graphsOf.get(store) as Map<string, Held>;
+/** @param graphs - the one that was used last is the last */
+export function letGoOfUnused(graphs: Map<string, Held>, maxNodes: number): void {
   let nodes = 0;
   for (const [key, { graph, task }] of [...graphs].toReversed()) {
     nodes += graph?.graph.ids.length ?? 0;
-    if (nodes > maxNodesHeld && !task) graphs.delete(key);
+    if (nodes > maxNodes && !task) graphs.delete(key);
   }
 }

@@ -1,3 +1,5 @@
+import { untilAborted } from '../store/until-aborted.js';
+
 /**
  * A task that several callers wait for. One that gives up does not end it for the others; when all have given up, it is aborted.
  */
@@ -21,16 +23,9 @@ export function startSharedTask<Result>(run: (signal: AbortSignal) => Promise<Re
     },
     async wait(signal) {
       waiting += 1;
-      let leave: (() => void) | undefined;
-      const gaveUp = new Promise<never>((_resolve, reject) => {
-        leave = () => reject(signal?.reason as Error);
-        if (signal?.aborted) leave();
-        else signal?.addEventListener('abort', leave);
-      });
       try {
-        return await Promise.race([running, gaveUp]);
+        return await untilAborted(() => running, signal);
       } finally {
-        if (leave) signal?.removeEventListener('abort', leave);
         waiting -= 1;
         if (waiting === 0 && signal?.aborted) controller.abort(signal.reason);
       }
