@@ -19,8 +19,8 @@ export interface OAuthFetchOptions {
 
 /**
  * A `fetch` that signs in. It sends the token of the provider, replaces it when it has expired or is refused, asks for more scopes when
- * the server wants more (once per request, and not for what the last sign-in asked for already), and repeats the refused request. However many requests run into an expired token: one
- * refresh, for all who share the storage.
+ * the server wants more (once per request, and not for what the last sign-in asked for already), and repeats the refused request.
+ * However many requests run into an expired token: one refresh, for all who share the storage.
  *
  * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
  * @throws `OAUTH_UNAVAILABLE` while the authorization server is out of order; the sign-in is kept
