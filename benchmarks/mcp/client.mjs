@@ -15,12 +15,13 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { installClients } from './clients/install.mjs';
 import { sourceArguments } from './processes.mjs';
+import { median, ratioOf, table } from './report.mjs';
 
 const { values: flags } = parseArgs({
   args: process.argv.slice(2).filter((argument) => argument !== '--'),
   options: {
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '0.7' },
     only: { type: 'string' },
     json: { type: 'string' },
     source: { type: 'boolean', default: false },
@@ -100,21 +101,16 @@ function isWanted(name) {
 }
 
 async function load() {
-  const cases = [
-    ['json', 1],
-    ['json', 16],
-    ['sse', 16],
-  ];
+  const cases = { json: [1, 16], sse: [16] };
   const tables = [];
-  for (const form of ['json', 'sse']) {
+  for (const [form, numbers] of Object.entries(cases)) {
     const clients = systems.map(startClient);
     for (const client of clients) {
       await client.run({ job: 'open', url, form });
       // The SDK needs seconds to reach its speed.
       await client.run({ job: 'load', inFlight: 16, seconds: 2 });
     }
-    for (const [caseForm, inFlight] of cases) {
-      if (caseForm !== form) continue;
+    for (const inFlight of numbers) {
       const rows = clients.map(() => []);
       for (let round = 0; round < rounds; round += 1) {
         for (const [index, client] of clients.entries())
@@ -125,35 +121,39 @@ async function load() {
     for (const client of clients) client.stop();
   }
   console.log('**Calls**: CPU µs per call (×) · calls per second (×)\n');
-  console.log(`| | ${tables.map(({ title }) => title).join(' | ')} |\n|---|${'---|'.repeat(tables.length)}`);
-  for (const [index, { label }] of systems.entries()) {
-    const cells = tables.map(({ rows }) => `${cell(rows, index, 'cpu', 0)} · ${cell(rows, index, 'perSecond', 0)}`);
-    console.log(`| ${label} | ${cells.join(' | ')} |`);
-  }
-  console.log();
+  print(
+    tables.map(({ title }) => title),
+    (index) => tables.map(({ rows }) => `${cell(rows, index, 'cpu', 0)} · ${cell(rows, index, 'perSecond', 0)}`),
+  );
 }
 
 async function starts() {
   const rows = await fresh(rounds, { job: 'start', url, count: 20 });
   console.log('**Start**: 20 servers of 50 tools, connected and listed: ms (×) · CPU ms (×)\n');
-  console.log('| | code loaded, connected | connected again |\n|---|---|---|');
-  for (const [index, { label, variant }] of systems.entries()) {
-    if (variant) continue;
-    const first = `${cell(rows, index, 'total', 0)} · ${cell(rows, index, 'totalCpu', 0)}`;
-    console.log(`| ${label} | ${first} | ${cell(rows, index, 'warm', 1)} · ${cell(rows, index, 'warmCpu', 1)} |`);
-  }
-  console.log();
+  print(
+    ['code loaded, connected', 'connected again'],
+    (index) => [
+      `${cell(rows, index, 'total', 0)} · ${cell(rows, index, 'totalCpu', 0)}`,
+      `${cell(rows, index, 'warm', 1)} · ${cell(rows, index, 'warmCpu', 1)}`,
+    ],
+    ({ variant }) => !variant,
+  );
 }
 
 async function heaps() {
   const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 100 });
   console.log('**Memory**: KB of heap per open connection, after collection (×)\n');
-  console.log('| | its 50 tools in use | tools dropped |\n|---|---|---|');
-  for (const [index, { label, variant }] of systems.entries()) {
-    if (variant) continue;
-    console.log(`| ${label} | ${cell(rows, index, 'withTools', 0)} | ${cell(rows, index, 'without', 0)} |`);
-  }
-  console.log();
+  print(
+    ['its 50 tools in use', 'tools dropped'],
+    (index) => [cell(rows, index, 'withTools', 0), cell(rows, index, 'without', 0)],
+    ({ variant }) => !variant,
+  );
+}
+
+/** @param cellsOf - the cells of a system by its number */
+function print(columns, cellsOf, isShown = () => true) {
+  const shown = [...systems.entries()].filter(([, system]) => isShown(system));
+  console.log(`${table(columns, new Map(shown.map(([index, { label }]) => [label, cellsOf(index)])))}\n`);
 }
 
 /** Each time in a new process. */
@@ -172,12 +172,6 @@ async function fresh(times, message) {
 
 function cell(rows, index, key, digits) {
   const values = rows[index].map((row) => row[key]);
-  const ratio = median(values.map((value, round) => value / rows[0][round][key]));
-  return `${median(values).toFixed(digits)} (${ratio.toFixed(2)})`;
-}
-
-function median(values) {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const base = rows[0].map((row) => row[key]);
+  return `${median(values).toFixed(digits)} (${ratioOf(values, base).toFixed(2)})`;
 }
