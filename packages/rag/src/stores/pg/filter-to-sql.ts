@@ -30,6 +30,8 @@ interface State {
   exact: boolean;
 }
 
+const fewValues = 16;
+
 /**
  * @param widen - whether an inexact condition may let too many rows through or, inside a negation, too few. Where it may, NULL is as
  *   good as FALSE, and a plain expression is one that an index on the field can answer.
@@ -53,9 +55,14 @@ function compile(state: State, filter: Filter, root: string, widen: boolean): st
       );
     case 'in': {
       if (filter.values.length === 0) return 'FALSE';
-      const list = state.parameters.add(filter.values.map((value) => toJson(value)));
-      const isOne = `(${read(state, filter.path, root)} @> ANY (${list}::text[]::jsonb[]))`;
-      return orMissing(isOne, filter.values.includes(null), widen);
+      const field = read(state, filter.path, root);
+      const matchesMissing = filter.values.includes(null);
+      // An index on the field can answer these one by one, but not as a list.
+      const isOne =
+        widen && !matchesMissing && filter.values.length <= fewValues
+          ? filter.values.map((value) => `${field} @> ${scalar(state, value)}`).join(' OR ')
+          : `${field} @> ANY (${state.parameters.add(filter.values.map(toJson))}::text[]::jsonb[])`;
+      return orMissing(`(${isOne})`, matchesMissing, widen);
     }
     case 'order':
       return anyValue(state, read(state, filter.path, root), (value) =>

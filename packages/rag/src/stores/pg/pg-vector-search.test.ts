@@ -105,6 +105,27 @@ describe.each(databases)('searching in $name', (database) => {
     expect(await store.describeIndex({ indexName: 'lists' })).toMatchObject({ type: 'ivfflat', config: { lists: 10 } });
     const [best] = await store.query({ indexName: 'lists', queryVector: vectors[5] as number[], topK: 3 });
     expect(best?.id).toBe('v5');
+    await store.updateVector({ indexName: 'lists', id: 'v99', update: { metadata: { rare: true } } });
+    const rare = { indexName: 'lists', queryVector: vectors[5] as number[], filter: { rare: true } };
+    expect((await store.query(rare)).map(({ id }) => id)).toEqual(['v99']);
+  });
+
+  it('stores numbers of 16 bits where that was asked for', async () => {
+    const half = 'half';
+    await store.createIndex({ indexName: half, dimension: 8, vectorType: 'halfvec' });
+    expect(await store.describeIndex({ indexName: half })).toMatchObject({ type: 'hnsw', vectorType: 'halfvec' });
+    const ids = vectors.slice(0, 50).map((_, n) => `h${n}`);
+    await store.upsert({ indexName: half, ids, vectors: vectors.slice(0, 50), documents: ids });
+    await store.updateVector({ indexName: half, id: 'h1', update: { vector: [1, 1, 1, 1, 1, 1, 1, 0.1] } });
+    const query = { indexName: half, queryVector: [1, 1, 1, 1, 1, 1, 1, 0.1], topK: 1, includeVector: true };
+    for (const found of [
+      await store.query(query),
+      await store.query({ ...query, exact: true }),
+      await store.query({ ...query, mode: 'hybrid', queryText: 'h1' }),
+    ]) {
+      expect(found).toMatchObject([{ id: 'h1', score: expect.closeTo(1, 4) }]);
+      expect(found[0]?.vector?.[7]).toBeCloseTo(0.1, 3);
+    }
   });
 
   it('I01 I02 refuses names that are not plain, and keeps case and dashes apart', async () => {

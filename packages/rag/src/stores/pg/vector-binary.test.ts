@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { toVectorArrayBytes, toVectorBytes } from './vector-binary.js';
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+it('writes a vector as its length and numbers of 32 bits, most significant byte first', () => {
+  expect(hex(toVectorBytes(Float32Array.of(1, -2.5)))).toBe(['0002', '0000', '3f800000', 'c0200000'].join(''));
+});
+
+it('writes vectors as one array of an element type', () => {
+  const bytes = toVectorArrayBytes([Float32Array.of(1), Float32Array.of(2)], 4_000_000_000);
+  const header = ['00000001', '00000000', 'ee6b2800', '00000002', '00000001'];
+  expect(hex(bytes)).toBe([...header, '00000008', '00010000', '3f800000', '00000008', '00010000', '40000000'].join(''));
+  expect(hex(toVectorArrayBytes([], 7)).slice(0, 8)).toBe('00000001');
+});
