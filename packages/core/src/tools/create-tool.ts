@@ -127,7 +127,7 @@ export function createTool(options: ErasedOptions): ClientTool<Schema, Schema, u
       toolId: id,
       schema: inputSchema ?? anyInput,
       // Without `execute` nobody would ever ask.
-      onParsed: options.execute ? seen.markParsed : () => {},
+      onParsed: options.execute ? (input) => seen.markParsed(input) : ignore,
     }),
     ...(outputSchema && { outputSchema }),
     ...(title !== undefined && { title }),
@@ -141,6 +141,8 @@ export function createTool(options: ErasedOptions): ClientTool<Schema, Schema, u
     ...(options.execute && { execute: createExecute(definition, isGenerator(options.execute), seen) }),
   } as ClientTool<Schema, Schema, unknown>;
 }
+
+const ignore = (): void => {};
 
 /** What a tool without input schema accepts: models send `{}`. */
 const anyInput: Schema = { type: 'object', properties: {}, additionalProperties: true };

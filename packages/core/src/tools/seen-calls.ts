@@ -32,47 +32,53 @@ export interface SeenCalls {
 const maxPending = 64;
 
 export function createSeenCalls(): SeenCalls {
-  // Made when they are needed: most of many tools are never called.
-  let parsed: WeakSet<object> | undefined;
-  let unclaimed: Set<object> | undefined;
-  let announcedInputs: WeakSet<object> | undefined;
-  let announcedCalls: Set<string> | undefined;
-  let announcedOutputs: Set<string> | undefined;
+  return new Memory();
+}
 
-  const claimEqual = (input: object): boolean => {
-    for (const candidate of unclaimed ?? []) {
-      if (isDeepEqual(candidate, input)) return unclaimed?.delete(candidate) === true;
+/** Methods that all tools share, and sets that are made when they are needed: most of many tools are never called. */
+class Memory implements SeenCalls {
+  #parsed: WeakSet<object> | undefined;
+  #unclaimed: Set<object> | undefined;
+  #announcedInputs: WeakSet<object> | undefined;
+  #announcedCalls: Set<string> | undefined;
+  #announcedOutputs: Set<string> | undefined;
+
+  markParsed(input: unknown): void {
+    if (!isObject(input)) return;
+    (this.#parsed ??= new WeakSet()).add(input);
+    addPending((this.#unclaimed ??= new Set()), input);
+  }
+
+  markAnnounced(input: unknown, toolCallId: string): void {
+    if (isObject(input)) (this.#announcedInputs ??= new WeakSet()).add(input);
+    addPending((this.#announcedCalls ??= new Set()), toolCallId);
+  }
+
+  begin(input: unknown, { messages, toolCallId }: ToolCallOptions): DoneBefore {
+    const isKnownCall = toolCallId !== undefined && this.#announcedCalls?.delete(toolCallId) === true;
+    const inputWasAnnounced = isKnownCall || (isObject(input) && this.#announcedInputs?.has(input) === true);
+    if (isObject(input) && this.#parsed?.has(input)) {
+      this.#unclaimed?.delete(input);
+      return { inputIsValid: true, inputWasAnnounced };
+    }
+    if (!isApproved(messages, toolCallId)) return { inputIsValid: false, inputWasAnnounced };
+    return { inputIsValid: isObject(input) && this.#claimEqual(input), inputWasAnnounced: true };
+  }
+
+  markOutputAnnounced(toolCallId: string): void {
+    addPending((this.#announcedOutputs ??= new Set()), toolCallId);
+  }
+
+  takeOutputAnnounced(toolCallId: string): boolean {
+    return this.#announcedOutputs?.delete(toolCallId) === true;
+  }
+
+  #claimEqual(input: object): boolean {
+    for (const candidate of this.#unclaimed ?? []) {
+      if (isDeepEqual(candidate, input)) return this.#unclaimed?.delete(candidate) === true;
     }
     return false;
-  };
-
-  return {
-    markParsed(input) {
-      if (!isObject(input)) return;
-      (parsed ??= new WeakSet()).add(input);
-      addPending((unclaimed ??= new Set()), input);
-    },
-    markAnnounced(input, toolCallId) {
-      if (isObject(input)) (announcedInputs ??= new WeakSet()).add(input);
-      addPending((announcedCalls ??= new Set()), toolCallId);
-    },
-    begin(input, { messages, toolCallId }) {
-      const isKnownCall = toolCallId !== undefined && announcedCalls?.delete(toolCallId) === true;
-      const inputWasAnnounced = isKnownCall || (isObject(input) && announcedInputs?.has(input) === true);
-      if (isObject(input) && parsed?.has(input)) {
-        unclaimed?.delete(input);
-        return { inputIsValid: true, inputWasAnnounced };
-      }
-      if (!isApproved(messages, toolCallId)) return { inputIsValid: false, inputWasAnnounced };
-      return { inputIsValid: isObject(input) && claimEqual(input), inputWasAnnounced: true };
-    },
-    markOutputAnnounced(toolCallId) {
-      addPending((announcedOutputs ??= new Set()), toolCallId);
-    },
-    takeOutputAnnounced(toolCallId) {
-      return announcedOutputs?.delete(toolCallId) === true;
-    },
-  };
+  }
 }
 
 function addPending<Item>(pending: Set<Item>, item: Item): void {
