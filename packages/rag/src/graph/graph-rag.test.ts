@@ -126,6 +126,13 @@ describe('GraphRAG', () => {
     expect(edges.filter(({ source }) => source === '0')).toHaveLength(20);
   });
 
+  it('becomes DOT', () => {
+    const dot = createPets().toDOT().split('\n');
+    expect(dot).toContain('  "0" [label="cats purr"];');
+    expect(dot).toContain('  "0" -- "2" [class="semantic", weight=71, tooltip="semantic"];');
+    expect(dot.filter((line) => line.includes(' -- '))).toHaveLength(6);
+  });
+
   it.each([0, 1])('I12: is built and asked in bounded time and space: 10,000 nodes, threshold %d', (threshold) => {
     const graph = new GraphRAG(8, threshold);
     const count = 10_000;
