@@ -47,38 +47,38 @@ export class MetadataColumn {
 
   /** Marks the rows among the first `into.length` ones that pass, and are marked in `within`, with 1. */
   select(filter: ColumnFilter, into: Uint8Array, within: Uint8Array | undefined): void {
-    const { passes, missingPasses } = this.#decide(filter);
+    const passes = this.#decide(filter);
     const codes = this.#codes;
     for (let row = 0; row < into.length; row += 1) {
       if (within?.[row] === 0) continue;
       const code = codes[row] as number;
-      if (code >= 0) into[row] = passes[code] as number;
-      else if (code === missing) into[row] = missingPasses;
-      else if (code === incomparable) into[row] = filter.kind === 'exists' ? 1 : 0;
-      else into[row] = this.#list(code).some((item) => passes[item] === 1) ? 1 : 0;
+      if (code > firstList) into[row] = passes[code - incomparable] as number;
+      else into[row] = this.#list(code).some((item) => passes[item - incomparable] === 1) ? 1 : 0;
     }
   }
 
-  /** What the condition says of each distinct value, and of a field that is missing. */
-  #decide(filter: ColumnFilter): { passes: Uint8Array; missingPasses: 0 | 1 } {
-    const passes = new Uint8Array(this.#values.length);
+  /** What the condition says of each code from {@link incomparable} on. */
+  #decide(filter: ColumnFilter): Uint8Array {
+    const passes = new Uint8Array(this.#values.length - incomparable);
     switch (filter.kind) {
       case 'exists':
         passes.fill(1);
-        return { passes, missingPasses: 0 };
+        passes[missing - incomparable] = 0;
+        return passes;
       case 'equal':
       case 'in': {
-        const values = filter.kind === 'in' ? filter.values : [filter.value];
-        for (const value of values) {
+        for (const value of filter.kind === 'in' ? filter.values : [filter.value]) {
           const code = this.#codeOf.get(value);
-          if (code !== undefined) passes[code] = 1;
+          if (code !== undefined) passes[code - incomparable] = 1;
+          if (value === null) passes[missing - incomparable] = 1;
         }
-        return { passes, missingPasses: values.includes(null) ? 1 : 0 };
+        return passes;
       }
       case 'order': {
         const ofValue: Filter = { ...filter, path: [] };
-        for (const [code, value] of this.#values.entries()) if (evaluateFilter(ofValue, value)) passes[code] = 1;
-        return { passes, missingPasses: 0 };
+        for (const [code, value] of this.#values.entries())
+          if (evaluateFilter(ofValue, value)) passes[code - incomparable] = 1;
+        return passes;
       }
     }
   }
