@@ -190,7 +190,8 @@ export interface VectorStore {
   listIndexes(params?: Cancellable): Promise<string[]>;
   describeIndex(params: IndexParams): Promise<IndexDescription>;
   /**
-   * Changes whenever a record does that passes the filter: equal versions mean equal records. Absent in a store that cannot tell.
+   * Changes whenever a record does that passes the filter: equal versions mean equal records. Absent in a store that cannot tell,
+   * and in one whose block of `databaseConfig` chooses between records, such as a namespace.
    *
    * @returns `undefined` when more than `maxRecords` pass, which is all that is counted then
    */

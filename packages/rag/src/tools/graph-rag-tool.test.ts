@@ -193,7 +193,7 @@ describe('createGraphRAGTool', () => {
       requestContext: new RequestContext([['filter', { tenant }]] as [string, unknown][]),
     });
 
-    it('keeps fifty tenants of one index apart, asked in any order, as if each had an index of its own', async () => {
+    it('I03: keeps fifty tenants of one index apart, asked in any order, as if each had an index of its own', async () => {
       await using store = new LocalVector();
       const tenants = Array.from({ length: 50 }, (_, n) => `t${n}`);
       const textsOf = (tenant: string): Record<string, string> =>
@@ -257,7 +257,7 @@ describe('createGraphRAGTool', () => {
       });
     });
 
-    it('lets the model narrow what the application set, never widen it', async () => {
+    it('F19: lets the model narrow what the application set, never widen it', async () => {
       await using store = new LocalVector();
       await fill(store, { mine: 'Ada Quill is here.' }, { tenant: 'a' });
       await fill(store, { other: 'Ada Quill is there.' }, { tenant: 'b' });
