@@ -53,7 +53,9 @@ const systems = [
 ];
 
 function start(file, args = [], execArgv = []) {
-  const child = fork(file, args, { execArgv, env: { ...process.env, NODE_ENV: 'production' } });
+  // Warnings of others do not belong between the tables; errors come as messages.
+  const stdio = ['ignore', 'ignore', 'ignore', 'ipc'];
+  const child = fork(file, args, { execArgv, stdio, env: { ...process.env, NODE_ENV: 'production' } });
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} exited with code ${code}`)));
   failed.catch(() => {});
   return {

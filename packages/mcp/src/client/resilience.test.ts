@@ -421,9 +421,9 @@ describe('time', () => {
 
   test('the time-out stands still while a person answers', async () => {
     for (const protocol of ['legacy', 'modern'] as const) {
-      const mcp = clientOf({ it: { url: http.url, protocol } }, 1000);
+      const mcp = clientOf({ it: { url: http.url, protocol } }, 2000);
       await mcp.elicitation.onRequest('it', async ({ message }) => {
-        await new Promise((resolve) => setTimeout(resolve, 1100));
+        await new Promise((resolve) => setTimeout(resolve, 2100));
         return { action: 'accept', content: message.includes('old') ? { age: 1 } : { name: 'Ada' } };
       });
       expect(await mcp.callTool({ serverName: 'it', name: 'contact', args: {} })).toMatchObject({
