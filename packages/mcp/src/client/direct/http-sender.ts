@@ -38,7 +38,11 @@ export function createHttpSender(options: HttpSenderOptions): DirectSender {
   };
   const headersOf = ({ method, name, body }: OutgoingRequest, added: Record<string, string> | undefined): string[] => {
     const { sessionId, protocolVersion } = session();
-    const all: Record<string, string> = { ...fixed };
+    const all: Record<string, string> = {
+      host: target.host,
+      ...fixed,
+      'content-length': String(Buffer.byteLength(body)),
+    };
     if (sessionId !== undefined) all['mcp-session-id'] = sessionId;
     if (isModern) {
       all['mcp-protocol-version'] = MODERN_VERSION;
@@ -46,7 +50,7 @@ export function createHttpSender(options: HttpSenderOptions): DirectSender {
       if (name !== undefined) all['mcp-name'] = name;
     } else if (protocolVersion !== undefined) all['mcp-protocol-version'] = protocolVersion;
     if (added) for (const key in added) all[key.toLowerCase()] = added[key] as string;
-    const flat = ['host', target.host, 'content-length', String(Buffer.byteLength(body))];
+    const flat: string[] = [];
     for (const key in all) flat.push(key, all[key] as string);
     return flat;
   };
@@ -58,7 +62,12 @@ export function createHttpSender(options: HttpSenderOptions): DirectSender {
       let isOver = false;
       const start = (added?: Record<string, string>): void => {
         if (isOver) return;
-        sent = openHttpRequest(target, 'POST', headersOf(request, added));
+        try {
+          sent = openHttpRequest(target, 'POST', headersOf(request, added));
+        } catch (error) {
+          // A value that no header can have.
+          return listener.onError(error);
+        }
         sent.on('response', (message) => readAnswer(message, request.id, listener, options));
         sent.on('error', (error) => listener.onError(new TypeError('fetch failed', { cause: error })));
         sent.end(request.body);

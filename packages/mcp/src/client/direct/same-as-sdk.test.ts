@@ -494,6 +494,21 @@ test.each(['legacy', 'modern'] as const)('%s: what is plain never reaches the SD
   }
 });
 
+test('a header that cannot be sent fails the call and leaves nothing behind', async () => {
+  const { url, heard } = await startScripted(() => {});
+  let value = 'fine';
+  const definition = { url, protocol: 'legacy' as const, headers: () => ({ 'x-own': value }) };
+  const handle = createServerHandle('it', definition, 300);
+  onTestFinished(() => handle.connection.disconnect());
+  await handle.connection.connect();
+  value = 'two\nlines';
+  expect(await settled(callTool(handle, { name: 'go' }))).toMatchObject({ error: { code: 'MCP_REQUEST_FAILED' } });
+  value = 'fine';
+  // No time-out is running that would tell the server of a call it never heard of.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(heard).toEqual([]);
+});
+
 describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
   const answers: Record<string, string> = {
     text: `reply({ content: [{ type: 'text', text: 'hi' }] })`,
