@@ -38,16 +38,15 @@ export function printExploration(
   const known = new Set(searched.sources.map(({ metadata }) => metadata['source'] as string));
   if (answeredIn !== undefined && known.has(answeredIn))
     return console.log(`  searchDocs finds ${answeredIn} by itself, among its first ${compared} passages.`);
-  const isNew = ({ metadata, path }: GraphQueryResult): boolean =>
-    path.length > 0 && (answeredIn === undefined ? !known.has(metadata['source']) : metadata['source'] === answeredIn);
-  const place = explored.sources.findIndex(isNew);
-  const found = explored.sources[place];
+  const isNew = ({ metadata, path }: GraphQueryResult): boolean => path.length > 0 && !known.has(metadata['source']);
+  const isAnswer = (source: GraphQueryResult): boolean => isNew(source) && source.metadata['source'] === answeredIn;
+  const found = explored.sources.find(isAnswer) ?? explored.sources.find(isNew);
   if (!found)
     return console.log(
       `  exploreDocs finds no other file than searchDocs, among the first ${compared} passages of each.`,
     );
   console.log(`  Not among the first ${compared} passages of searchDocs, but of exploreDocs:`);
-  console.log(`  ${place + 1}. ${found.score.toFixed(3)}  ${toPlace(found.metadata)}`);
+  console.log(`  ${explored.sources.indexOf(found) + 1}. ${found.score.toFixed(3)}  ${toPlace(found.metadata)}`);
   console.log(`     ${excerpt(found.document)}`);
   const names = new Map(
     [...searched.sources, ...explored.sources].map(({ id, metadata }) => [id, metadata['source'] as string]),

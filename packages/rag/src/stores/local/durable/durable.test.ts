@@ -153,6 +153,16 @@ describe('LocalVector in a folder', () => {
     expect(versions.size).toBe(15);
   });
 
+  it('writes derived data nowhere but beside their index', async () => {
+    await using store = new LocalVector({ path });
+    await store.createIndex({ indexName, dimension: 2 });
+    for (const name of ['../graph', 'a/b', '', '.'])
+      await expect(store.derived?.write({ indexName, name, data: new Uint8Array(1) })).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+      });
+    expect(new LocalVector().derived).toBeUndefined();
+  });
+
   it('compacts a log that is mostly history', async () => {
     await using reader = new LocalVector({ path });
     await write(async (store) => {
