@@ -12,6 +12,12 @@ export interface DescribeFiltersOptions {
   runs?: number;
 }
 
+/** Found by chance, and kept: a missing field in a negation inside an element inside a negation. */
+const onceWrong: [VectorMetadata][] = [
+  [{ $not: { list: { $elemMatch: { missing: { $not: { $eq: 'x' } } } } } }],
+  [{ $not: { $or: [{ a: { $elemMatch: { 'a.0': { $not: { $eq: '' } } } } }] } }],
+];
+
 /**
  * Compares a store with the reference evaluator: for random data and random filters it must find exactly the same records, or
  * refuse the filter with `FILTER_NOT_SUPPORTED`.
@@ -63,7 +69,7 @@ export function describeFilters<Store extends VectorStore>(
             if (!isQuiverError(error, 'FILTER_NOT_SUPPORTED')) throw error;
           }
         }),
-        { numRuns: runs },
+        { numRuns: runs, examples: onceWrong },
       );
       expect(answered).toBeGreaterThan(runs / 20);
     }, 120_000);

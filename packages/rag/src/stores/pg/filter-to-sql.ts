@@ -20,7 +20,7 @@ export interface SqlCondition {
  */
 export function filterToSql(filter: Filter, parameters: SqlParameters): SqlCondition {
   const state: State = { parameters, aliases: 0, exact: true };
-  const sql = compile(state, filter, 'metadata', true);
+  const sql = compile(state, filter, 'metadata', { widen: true, nullIsFalse: true });
   return { sql, exact: state.exact };
 }
 
@@ -32,26 +32,31 @@ interface State {
 
 const fewValues = 16;
 
-/**
- * @param widen - whether an inexact condition may let too many rows through or, inside a negation, too few. Where it may, NULL is as
- *   good as FALSE, and a plain expression is one that an index on the field can answer.
- */
-function compile(state: State, filter: Filter, root: string, widen: boolean): string {
+/** Where a condition stands. Both turn over inside a negation. */
+interface Place {
+  /** An inexact condition may let too many rows through here; elsewhere too few. */
+  readonly widen: boolean;
+  /** NULL counts as FALSE here, so that a plain expression will do, which is one that an index on the field can answer. */
+  readonly nullIsFalse: boolean;
+}
+
+function compile(state: State, filter: Filter, root: string, place: Place): string {
+  const { widen, nullIsFalse } = place;
   switch (filter.kind) {
     case 'and':
     case 'or': {
       if (filter.filters.length === 0) return filter.kind === 'and' ? 'TRUE' : 'FALSE';
-      const parts = filter.filters.map((part) => compile(state, part, root, widen));
+      const parts = filter.filters.map((part) => compile(state, part, root, place));
       return `(${parts.join(filter.kind === 'and' ? ' AND ' : ' OR ')})`;
     }
     case 'not':
-      return `(NOT ${compile(state, filter.filter, root, !widen)})`;
+      return `(NOT ${compile(state, filter.filter, root, { widen: !widen, nullIsFalse: !nullIsFalse })})`;
     case 'equal':
       // `@>` is also true for an array that holds the scalar.
       return orMissing(
         `(${read(state, filter.path, root)} @> ${scalar(state, filter.value)})`,
         filter.value === null,
-        widen,
+        nullIsFalse,
       );
     case 'in': {
       if (filter.values.length === 0) return 'FALSE';
@@ -59,10 +64,10 @@ function compile(state: State, filter: Filter, root: string, widen: boolean): st
       const matchesMissing = filter.values.includes(null);
       // An index on the field can answer these one by one, but not as a list.
       const isOne =
-        widen && !matchesMissing && filter.values.length <= fewValues
+        nullIsFalse && !matchesMissing && filter.values.length <= fewValues
           ? filter.values.map((value) => `${field} @> ${scalar(state, value)}`).join(' OR ')
           : `${field} @> ANY (${state.parameters.add(filter.values.map(toJson))}::text[]::jsonb[])`;
-      return orMissing(`(${isOne})`, matchesMissing, widen);
+      return orMissing(`(${isOne})`, matchesMissing, nullIsFalse);
     }
     case 'order':
       return anyValue(state, read(state, filter.path, root), (value) =>
@@ -83,16 +88,17 @@ function compile(state: State, filter: Filter, root: string, widen: boolean): st
     case 'element': {
       const value = read(state, filter.path, root);
       const element = `element${(state.aliases += 1)}`;
-      const inner = compile(state, filter.filter, `${element}.value`, widen);
+      // A WHERE of its own: whatever stands around it, NULL is FALSE there.
+      const inner = compile(state, filter.filter, `${element}.value`, { widen, nullIsFalse: true });
       return `(CASE WHEN jsonb_typeof(${value}) = 'array' THEN EXISTS (SELECT 1 FROM jsonb_array_elements(${value}) AS ${element}(value) WHERE ${inner}) ELSE FALSE END)`;
     }
   }
 }
 
 /** A comparison with a field, NULL where the field is missing. */
-function orMissing(comparison: string, matchesMissing: boolean, widen: boolean): string {
+function orMissing(comparison: string, matchesMissing: boolean, nullIsFalse: boolean): string {
   if (matchesMissing) return `COALESCE(${comparison}, TRUE)`;
-  return widen ? comparison : `COALESCE(${comparison}, FALSE)`;
+  return nullIsFalse ? comparison : `COALESCE(${comparison}, FALSE)`;
 }
 
 function read(state: State, path: FieldPath, root: string): string {
