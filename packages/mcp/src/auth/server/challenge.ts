@@ -21,20 +21,24 @@ export function generateWWWAuthenticateHeader({
   const parameters = [`resource_metadata="${toHeaderText(resourceMetadataUrl)}"`];
   if (scopes.length > 0) parameters.push(`scope="${toHeaderText(scopes.join(' '))}"`);
   if (error !== undefined) parameters.push(`error="${toHeaderText(error)}"`);
-  if (errorDescription !== undefined) parameters.push(`error_description="${toHeaderText(errorDescription)}"`);
+  if (errorDescription !== undefined) parameters.push(`error_description="${toDescription(errorDescription)}"`);
   return `Bearer ${parameters.join(', ')}`;
 }
 
-const maxTextLength = 512;
+const maxDescriptionLength = 512;
+
+/** A sentence as `error_description` may carry it. Cut where it gets long: it may come from anywhere. */
+export function toDescription(text: string): string {
+  return toHeaderText(text.slice(0, maxDescriptionLength));
+}
 
 /**
- * Text as `error_description` and its neighbours may carry it: printable ASCII without quotes and backslashes.
+ * Printable ASCII without quotes and backslashes.
  *
  * @see [RFC 6750, section 3](https://www.rfc-editor.org/rfc/rfc6750.html#section-3): %x20-21 / %x23-5B / %x5D-7E
  */
-export function toHeaderText(text: string): string {
+function toHeaderText(text: string): string {
   return String(text)
-    .slice(0, maxTextLength)
     .replaceAll('"', "'")
     .replaceAll(/[^\x20-\x21\x23-\x5B\x5D-\x7E]+/g, ' ')
     .replaceAll(/ {2,}/g, ' ')

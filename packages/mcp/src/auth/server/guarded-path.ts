@@ -3,10 +3,12 @@
  * for it: other case, doubled or trailing slashes, percent-encoding, `;parameters`, dot segments, backslashes.
  *
  * @param target - the path as it came over the wire, without the query
+ * @param guarded - a path, in any spelling as well
  */
 export function isGuardedPath(target: string, guarded: string): boolean {
-  const prefix = guarded.toLowerCase();
-  if (prefix === '/' || target.toLowerCase().startsWith(prefix)) return true;
+  // A path that cannot be read guards everything.
+  const prefix = normalise(guarded) ?? '/';
+  if (target.toLowerCase().startsWith(prefix)) return true;
   const path = normalise(target);
   return path === undefined || path.startsWith(prefix);
 }

@@ -1,7 +1,7 @@
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseBearerToken } from './bearer-token.js';
-import { generateWWWAuthenticateHeader, toHeaderText } from './challenge.js';
+import { generateWWWAuthenticateHeader, toDescription } from './challenge.js';
 import { isGuardedPath } from './guarded-path.js';
 import { toIdentity } from './identity.js';
 import { requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
@@ -11,7 +11,7 @@ import {
   metadataUrlOf,
   wellKnownPath,
 } from './protected-resource-metadata.js';
-import type { TokenValidationResult } from './token-validator.js';
+import { requireValidationResult, type TokenValidationResult } from './token-validator.js';
 
 /** One HTTP request, as far as its protection goes. */
 export interface GateRequest {
@@ -94,7 +94,7 @@ export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
         ...challenge,
         ...(status === 503 && { 'retry-after': '5' }),
       },
-      body: { error: code ?? 'unauthorized', error_description: toHeaderText(description) },
+      body: { error: code ?? 'unauthorized', error_description: toDescription(description) },
       ...(validation && { validation }),
     };
   };
@@ -126,7 +126,8 @@ export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
   const judge = async (token: string, origin: string | undefined): Promise<GateVerdict> => {
     let validation: TokenValidationResult;
     try {
-      validation = token === '' ? { valid: false } : requireResult(await oauth.validateToken(token, resource));
+      validation =
+        token === '' ? { valid: false } : requireValidationResult(await oauth.validateToken(token, resource));
     } catch (error) {
       logger.error(`The token validator failed: ${withoutToken(toErrorMessage(error), token)}`);
       return refuse(500, origin, { code: 'server_error', description: 'The token could not be checked' });
@@ -198,15 +199,6 @@ const clockTolerance = 30;
 
 function withoutToken(text: string, token: string): string {
   return token === '' ? text : text.replaceAll(token, '[token]');
-}
-
-/** A validator's word counts only in the agreed form: `valid` that is merely truthy is an accident. */
-function requireResult(result: unknown): TokenValidationResult {
-  if (typeof result === 'object' && result !== null) {
-    const { valid } = result as { valid?: unknown };
-    if (valid === true || valid === false) return result as TokenValidationResult;
-  }
-  throw new TypeError('validateToken() must return an object with `valid: true` or `valid: false`.');
 }
 
 /** Of one call, or of every call in a batch. */

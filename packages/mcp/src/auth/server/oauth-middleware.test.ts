@@ -181,6 +181,16 @@ describe('the guarded paths', () => {
     expect([400, 401, 404]).toContain(status);
   });
 
+  it.each(['/mcp/', '//mcp', '/MCP', '/%6dcp', '/x/../mcp'])(
+    'O09 guards /mcp when mcpPath spells it %s',
+    async (mcpPath) => {
+      const { url } = await start({ validateToken, resource: 'https://mcp.example.com/' }, { mcpPath });
+      for (const path of ['/mcp', '/mcp/', '//mcp/']) {
+        expect([path, (await call(url, {}, path)).status]).toEqual([path, 401]);
+      }
+    },
+  );
+
   it('O09 guards the path of the resource when mcpPath names another', async () => {
     const { url } = await start({ validateToken }, { mcpPath: '/elsewhere' });
     expect(await call(url)).toMatchObject({ status: 401 });
@@ -351,6 +361,13 @@ describe('the identity', () => {
     expect(await call(url, bearer('other'))).toMatchObject({ status: 200 });
   });
 
+  it('O12 names every scope, however many there are', async () => {
+    const requiredScopes = Array.from({ length: 60 }, (_, n) => `resource-${n}:read`);
+    const { url } = await start({ validateToken, requiredScopes });
+    const { headers } = await call(url, bearer('good'));
+    expect(headers['www-authenticate']).toContain(`scope="${requiredScopes.join(' ')}"`);
+  });
+
   it('O13 answers 403 to the call of a tool that needs more, in both eras, and serves the others', async () => {
     const { url } = await start({ validateToken, requiredScopes: ['mcp:read'], toolScopes: { secret: ['mcp:write'] } });
     const session = await openSession(url, bearer('good'));
@@ -404,6 +421,8 @@ describe('a validator', () => {
       () => Promise.reject(null),
       () => undefined as never,
       () => ({ valid: 'yes' }) as never,
+      () => ({ valid: true, scopes: null }) as never,
+      () => ({ valid: false, errorDescription: 42 }) as never,
     ];
     for (const validator of validators) {
       const { url, logged } = await start({ validateToken: validator });
@@ -432,6 +451,22 @@ describe('a validator', () => {
       const { url } = await start({ validateToken: () => ({ valid: true, expiresAt }) });
       expect(await call(url, bearer('good'))).toMatchObject({ status: 401 });
     }
+  });
+
+  it.each([
+    ['scopes in one text, which contain another as a part', { scopes: 'mcp:readonly' }],
+    ['a scope that is no text', { scopes: ['mcp:read', 1] }],
+    ['an expiry in text', { scopes: ['mcp:read'], expiresAt: '9999999999' }],
+    ['a subject that everyone would share', { scopes: ['mcp:read'], subject: '' }],
+    ['a subject that is no text', { scopes: ['mcp:read'], subject: {} }],
+    ['claims that are no object', { scopes: ['mcp:read'], claims: 'all' }],
+  ])('O12 O23 that returns %s lets nobody in, and the log says what is wrong', async (_what, result) => {
+    const { url, logged } = await start({
+      requiredScopes: ['mcp:read'],
+      validateToken: () => ({ valid: true, ...result }) as never,
+    });
+    expect(await call(url, bearer('good'))).toMatchObject({ status: 500 });
+    expect(logged.join('')).toMatch(/validateToken\(\) must return `(scopes|expiresAt|subject|claims)` as/);
   });
 
   it('answers with the status that belongs to its error', async () => {

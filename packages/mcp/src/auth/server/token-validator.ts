@@ -1,3 +1,5 @@
+import { isObject } from '../../protocol/json-rpc.js';
+
 /** What a validator found out about a token. Unless `valid` is `true`, the caller is refused. */
 export interface TokenValidationResult {
   valid: boolean;
@@ -36,4 +38,29 @@ export type TokenValidator = (
 /** A token that is not good, with the reason. */
 export function invalidToken(errorDescription: string): TokenValidationResult {
   return { valid: false, error: 'invalid_token', errorDescription };
+}
+
+/**
+ * A validator's word counts only in the agreed form. Scopes in one text would be searched as text, so that `notes:readonly` passed for
+ * `notes:read`, and `valid` that is merely truthy is an accident.
+ *
+ * @throws `TypeError` that names the member, never its value
+ */
+export function requireValidationResult(result: unknown): TokenValidationResult {
+  const refuse = (what: string): TypeError => new TypeError(`validateToken() must return ${what}.`);
+  if (!isObject(result)) throw refuse('an object with `valid: true` or `valid: false`');
+  const { valid, scopes, subject, expiresAt, claims } = result;
+  if (typeof valid !== 'boolean') throw refuse('an object with `valid: true` or `valid: false`');
+  for (const name of ['error', 'errorDescription', 'issuer', 'clientId'] as const) {
+    if (result[name] !== undefined && typeof result[name] !== 'string') throw refuse(`\`${name}\` as text`);
+  }
+  if (subject !== undefined && (typeof subject !== 'string' || subject === '')) {
+    throw refuse('`subject` as text that is not empty');
+  }
+  if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) {
+    throw refuse('`scopes` as a list of texts');
+  }
+  if (expiresAt !== undefined && typeof expiresAt !== 'number') throw refuse('`expiresAt` as seconds since 1970');
+  if (claims !== undefined && !isObject(claims)) throw refuse('`claims` as an object');
+  return result as unknown as TokenValidationResult;
 }
