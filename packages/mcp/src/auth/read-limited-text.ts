@@ -15,7 +15,8 @@ export async function readLimitedText(response: Response, maxBytes: number): Pro
     if (done) break;
     length += value.length;
     if (length > maxBytes) {
-      await reader.cancel().catch(() => {});
+      // Not awaited: one half of a cloned body is cancelled only when the other is, too.
+      reader.cancel().catch(() => {});
       throw new QuiverError(
         'OAUTH_ANSWER_TOO_LARGE',
         `An OAuth server sent more than ${maxBytes} bytes; nothing of it was used.`,

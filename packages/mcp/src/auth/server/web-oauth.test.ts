@@ -74,6 +74,17 @@ describe('createWebOAuth', () => {
     expect(result.proceed ? undefined : result.response.status).toBe(403);
   });
 
+  it('H13 answers 413 to a body beyond the limit, and reads no more of it', async () => {
+    let isCancelled = false;
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(256 * 1024)),
+      cancel: () => void (isCancelled = true),
+    });
+    const init = { method: 'POST', headers: { authorization: 'Bearer good' }, body: endless, duplex: 'half' };
+    const result = await createWebOAuth({ oauth })(new Request('http://localhost/mcp', init as RequestInit));
+    expect([result.proceed ? undefined : result.response.status, isCancelled]).toEqual([413, true]);
+  });
+
   it('O32 refuses 64 KiB of token without asking the validator', async () => {
     let asked = 0;
     const validateToken = (): { valid: boolean } => {

@@ -48,7 +48,10 @@ export function createWebOAuth(options: OAuthMiddlewareOptions): (request: Reque
     if (gate.readsCalls && request.method === 'POST') {
       const refusal = await readCall(request).then(
         (body) => gate.checkCall(body, authInfo, origin),
-        () => tooLarge,
+        () => {
+          request.body?.cancel().catch(() => {});
+          return tooLarge;
+        },
       );
       if (refusal) return refuse(request, { ...refusal, validation });
     }
