@@ -42,6 +42,7 @@ const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
  * Checks JWT access tokens against the keys of their issuer. Keys rotate by themselves: an unknown key id asks for the key set
  * again, at most once per `cooldown`.
  *
+ * @throws `OAUTH_ISSUER_MISSING` without an issuer: key sets may serve several, and all of them would be accepted
  * @throws `OAUTH_ALGORITHM_UNSAFE` when `algorithms` names `none` or a shared-secret algorithm
  * @throws `OAUTH_URL_INSECURE` when `jwksUri` is neither https nor on this machine
  * @see [RFC 9068 – JWT Profile for Access Tokens](https://www.rfc-editor.org/rfc/rfc9068.html)
@@ -54,6 +55,12 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
     throw new QuiverError(
       'OAUTH_ALGORITHM_UNSAFE',
       `createJwtValidator() accepts public-key algorithms such as RS256 or ES256, not ${unsafe ?? 'an empty list'}.`,
+    );
+  }
+  if (typeof options.issuer !== 'string' || options.issuer === '') {
+    throw new QuiverError(
+      'OAUTH_ISSUER_MISSING',
+      'createJwtValidator() needs issuer, the exact iss of the tokens that are accepted, such as https://auth.example.com.',
     );
   }
   const keys = createKeySet({ ...options, url: requireSecureUrl(options.jwksUri, 'the key set'), now, logger });

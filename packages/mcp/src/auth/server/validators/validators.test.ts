@@ -302,6 +302,12 @@ describe('createJwtValidator', () => {
     }
   });
 
+  it.each([undefined, ''])('O25 does not start without an issuer, but with %j', (missing) => {
+    expect(() => createJwtValidator({ issuer: missing as string, jwksUri: 'https://a.example/jwks' })).toThrow(
+      expect.objectContaining({ code: 'OAUTH_ISSUER_MISSING' }) as Error,
+    );
+  });
+
   it('O26 O27 refuses unknown keys and asks for the key set once per cooldown, whatever the storm', async () => {
     let now = Date.now();
     const { validate, fetches } = await setUp({ now: () => now });
