@@ -75,8 +75,9 @@ function possibleRows(
       let estimate = estimates[offset] as number;
       let error = errors[offset] as number;
       if (isEuclidean) {
-        estimate = 2 * estimate - table.norm(row) ** 2 - queryNorm ** 2;
-        error *= 2;
+        const squares = table.norm(row) ** 2 + queryNorm ** 2;
+        estimate = 2 * estimate - squares;
+        error = 2 * error + quantised.rounding * squares;
       }
       if (estimate + error < lowest.smallest) continue;
       if (allowed?.[row] === 0) continue;

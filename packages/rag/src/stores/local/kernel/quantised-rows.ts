@@ -26,6 +26,11 @@ export class QuantisedRows {
   readonly #kernel: Kernel;
   readonly #outAddress: number;
   readonly #rowsAddress: number;
+  /**
+   * How far sums of products in 64-bit floats may lie from the true ones, as a share of the product of the lengths. Where 8 bits
+   * lose nothing, as with vectors of zeros and ones, it is all that two calculations of one number differ by.
+   */
+  readonly rounding: number;
   #scales = new Float64Array(0);
   /** Length of the rounding error of each row. */
   #lost = new Float64Array(0);
@@ -37,6 +42,7 @@ export class QuantisedRows {
     this.#outAddress = outAddress;
     this.#rowsAddress = rowsAddress;
     this.#kernel = kernel;
+    this.rounding = (stride + 16) * Number.EPSILON;
   }
 
   /** `undefined` where the kernel cannot run. */
@@ -76,6 +82,7 @@ export class QuantisedRows {
     const codes = new Int8Array(this.#stride);
     const { scale, lost, length } = quantise(query, factor, codes);
     new Int16Array(this.#kernel.memory.buffer, 0, this.#stride).set(codes);
+    const rounded = 2 * this.rounding * length;
     const products = new Int32Array(this.#kernel.memory.buffer, this.#outAddress, blockRows);
     const estimates = new Float64Array(blockRows);
     const errors = new Float64Array(blockRows);
@@ -86,7 +93,7 @@ export class QuantisedRows {
       for (let offset = 0; offset < rows; offset += 1) {
         const row = firstRow + offset;
         estimates[offset] = (products[offset] as number) * scale * (scales[row] as number);
-        errors[offset] = slack * (length * (lostOf[row] as number) + lost * (keptOf[row] as number));
+        errors[offset] = length * (lostOf[row] as number) + (lost + rounded) * (keptOf[row] as number);
       }
       yield { firstRow, rows, estimates, errors };
     }
@@ -106,9 +113,6 @@ function layOut(dimension: number): MemoryLayout {
   const outAddress = stride * 2;
   return { stride, outAddress, rowsAddress: outAddress + blockRows * 4 };
 }
-
-/** Covers the rounding of the bounds themselves. */
-const slack = 1 + 1e-9;
 
 interface Quantised {
   /** What one step of the integers stands for. */
