@@ -51,6 +51,23 @@ describe.skipIf(!server)('an abort', () => {
     await Promise.all([store.close(), database.close()]);
   });
 
+  it('I10 sends nothing more of a transaction', async () => {
+    const { database } = openDatabase({ ...connection, max: 1 });
+    const controller = new AbortController();
+    const sent: string[] = [];
+    const work = database.transaction(
+      async (query) => {
+        controller.abort(new Error('enough'));
+        await query('SELECT 1').then(() => sent.push('SELECT 1'));
+      },
+      { signal: controller.signal },
+    );
+    await expect(work).rejects.toThrow('enough');
+    expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(sent).toEqual([]);
+    await database.close();
+  });
+
   it('I10 waits no longer for a connection, and gives it back when it comes', async () => {
     const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
     const { database } = openDatabase({ pool });
@@ -64,7 +81,56 @@ describe.skipIf(!server)('an abort', () => {
   });
 });
 
+describe.skipIf(!server)('a connection that the server ends', () => {
+  it.each(['in a transaction', 'in a statement with a signal'])(
+    'I08 fails the call and nothing else, %s',
+    async (what) => {
+      const { schemaName = '' } = (await server?.open()) ?? {};
+      const pool = new Pool({ connectionString: postgresUrl as string, application_name: schemaName });
+      const { database } = openDatabase({ pool });
+      pool.on('error', () => {});
+      const { signal } = new AbortController();
+      const sleep = 'SELECT pg_sleep(60)';
+      const slow =
+        what === 'in a transaction'
+          ? database.transaction((query) => query(sleep))
+          : database.query(sleep, undefined, signal);
+      const failed = expect(slow).rejects.toMatchObject({ code: '57P01' });
+      const ended = async (): Promise<number | undefined> =>
+        (
+          await server?.pool.query(
+            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND query = $2',
+            [schemaName, sleep],
+          )
+        )?.rows.length;
+      await expect.poll(ended).toBe(1);
+      await failed;
+      expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      expect(pool.totalCount).toBe(1);
+      await pool.end();
+    },
+  );
+});
+
 describe('the pool of a store', () => {
+  it.skipIf(!server)('keeps its parsers to itself', async () => {
+    const { schemaName = '' } = (await server?.open()) ?? {};
+    const types = { getTypeParser: () => (value: string) => `odd ${value}` };
+    const pool = new Pool({ connectionString: postgresUrl as string, types });
+    const store = new PgVector({ pool, schemaName });
+    const indexName = 'parsed';
+    await store.createIndex({ indexName, dimension: 2 });
+    await store.upsert({ indexName, ids: ['a'], vectors: [[1, 0]], metadata: [{ n: 1 }] });
+    const { signal } = new AbortController();
+    for (const more of [{}, { signal }])
+      expect(await store.query({ indexName, queryVector: [1, 0], ...more })).toEqual([
+        { id: 'a', metadata: { n: 1 }, score: 1 },
+      ]);
+    expect(await store.describeIndex({ indexName })).toMatchObject({ dimension: 2, count: 1 });
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 'odd 1' }]);
+    await pool.end();
+  });
+
   it('is the one that was given, and PGlite has none', async () => {
     const pool = new Pool();
     expect(new PgVector({ pool }).pool).toBe(pool);

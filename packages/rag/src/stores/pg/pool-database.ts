@@ -2,9 +2,18 @@ import { untilAborted } from '../../store/until-aborted.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './sql-database.js';
 import { toVectorArrayBytes, toVectorBytes } from './vector-binary.js';
 
+/** A statement with parsers of its own for the answer. */
+export interface PgStatement {
+  text: string;
+  values?: unknown[];
+  types: { getTypeParser(oid: number): (value: string) => unknown };
+}
+
 /** The part of a `pg` client that is called. */
 export interface PgClient {
-  query(sql: string, values?: unknown[]): Promise<{ rows: SqlRow[] }>;
+  query(statement: string | PgStatement, values?: unknown[]): Promise<{ rows: SqlRow[] }>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  removeListener(event: 'error', listener: (error: Error) => void): unknown;
   release(destroy?: boolean): void;
 }
 
@@ -12,6 +21,7 @@ export interface PgClient {
 interface PgConnection {
   connect(): Promise<unknown>;
   query(sql: string, values?: unknown[]): Promise<unknown>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
   end(): Promise<void>;
 }
 
@@ -23,7 +33,7 @@ export interface PgPoolInternals {
 
 /** The part of a `pg.Pool` that is called. */
 export interface PgPool {
-  query(sql: string, values?: unknown[]): Promise<{ rows: SqlRow[] }>;
+  query(statement: string | PgStatement, values?: unknown[]): Promise<{ rows: SqlRow[] }>;
   connect(): Promise<PgClient>;
   end(): Promise<void>;
 }
@@ -34,12 +44,15 @@ export function poolDatabase(pool: PgPool, close: () => Promise<void>): SqlDatab
     query: async (sql, values, signal) =>
       signal
         ? withClient(pool, signal, (query) => query(sql, values))
-        : (await pool.query(sql, values && [...values])).rows,
+        : (await pool.query(toStatement(sql, values))).rows,
     transaction: (work, { settings = [], signal } = {}) =>
       withClient(pool, signal, async (query, destroy) => {
         try {
           await query(['BEGIN', ...settings].join('; '));
-          const result = await work(query);
+          const result = await work(async (sql, values) => {
+            signal?.throwIfAborted();
+            return query(sql, values);
+          });
           signal?.throwIfAborted();
           await query('COMMIT');
           return result;
@@ -55,6 +68,22 @@ export function poolDatabase(pool: PgPool, close: () => Promise<void>): SqlDatab
   };
 }
 
+/** By the OID of a type. What the application has set in `pg` for its own statements is not asked. */
+const parsers: Readonly<Record<number, (value: string) => unknown>> = {
+  21: Number, // int2
+  23: Number, // int4
+  701: Number, // float8
+  3802: JSON.parse, // jsonb
+};
+const types: PgStatement['types'] = { getTypeParser: (oid) => parsers[oid] ?? String };
+
+function toStatement(text: string, values: readonly unknown[] | undefined): PgStatement {
+  return { text, ...(values && { values: [...values] }), types };
+}
+
+/** Without a listener, a connection that ends while it is used would end this process; the statement that runs on it rejects. */
+const ignoreError = (): void => {};
+
 /** A connection for `work`, which goes back to the pool when the server has finished or cancelled what it was sent. */
 async function withClient<Result>(
   pool: PgPool,
@@ -66,20 +95,33 @@ async function withClient<Result>(
     void connecting.then((late) => late.release()).catch(() => {});
     throw error;
   });
+  if (signal?.aborted) {
+    client.release();
+    throw signal.reason;
+  }
+  client.on('error', ignoreError);
   let isBroken = false;
   const destroy = (): void => void (isBroken = true);
   let cancelled: Promise<void> | undefined;
   const onAbort = (): void => void (cancelled = cancelStatement(pool, client).catch(destroy));
   signal?.addEventListener('abort', onAbort);
-  const running = work(async (sql, values) => (await client.query(sql, values && [...values])).rows, destroy).finally(
-    async () => {
-      signal?.removeEventListener('abort', onAbort);
-      // Until then the server could take the next statement for the one to cancel.
-      await cancelled;
-      client.release(isBroken);
-    },
-  );
-  return untilAborted(() => running, signal);
+  const query: SqlQuery = async (sql, values) => {
+    try {
+      return (await client.query(toStatement(sql, values))).rows;
+    } catch (error) {
+      // The server closes the connection next.
+      if ((error as { severity?: unknown }).severity === 'FATAL') destroy();
+      throw error;
+    }
+  };
+  const release = async (): Promise<void> => {
+    signal?.removeEventListener('abort', onAbort);
+    // Until then the server could take the next statement for the one to cancel.
+    await cancelled;
+    client.removeListener('error', ignoreError);
+    client.release(isBroken);
+  };
+  return untilAborted(() => work(query, destroy).finally(release), signal);
 }
 
 /** Through a connection beside the pool, all of whose own may be busy. */
@@ -88,6 +130,7 @@ async function cancelStatement(pool: PgPool, client: PgClient): Promise<void> {
   const { processID } = client as { processID?: number };
   if (!Client || processID === undefined) throw new Error('This pool does not tell how to cancel a statement.');
   const connection = new Client(options);
+  connection.on('error', ignoreError);
   await connection.connect();
   try {
     await connection.query('SELECT pg_catalog.pg_cancel_backend($1::int)', [processID]);
