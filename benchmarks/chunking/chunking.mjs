@@ -1,13 +1,12 @@
 // Speed of the chunking strategies, and of other people's when they are asked for:
 //   node chunking/chunking.mjs [--with-anchors] [--rounds 5] [--megabytes 2]
 // Every round measures every system once for each case, in turn; ratios are taken within a round, then their median.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { loadavg, tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { installPackages } from '../install-packages.mjs';
 import { chonkieCases, inputs, langchainCases, mastraCases, quiverCases } from './cases.mjs';
 import { createCorpus } from './corpus.mjs';
 
@@ -32,8 +31,8 @@ const anchorPackages = [
 const built = new URL('../../packages/rag/dist/index.js', import.meta.url);
 if (!existsSync(built)) throw new Error('Build the packages first: npx turbo run build');
 const systems = { quiver: quiverCases(await import(built.href)) };
-const folder = values['with-anchors'] ? installAnchors() : undefined;
-if (folder) await addAnchors(folder);
+const anchors = values['with-anchors'] ? installPackages(anchorPackages) : undefined;
+if (anchors) await addAnchors(anchors);
 else
   console.log(
     'Only Quiver is measured. --with-anchors installs the others (about 200 MB) into a temporary folder first.\n',
@@ -83,24 +82,12 @@ console.log(
 );
 for (const [name, found] of Object.entries(longest))
   console.log(`| ${name} | ${names.map((system) => found[system] ?? '–').join(' | ')} |`);
-if (folder) rmSync(folder, { recursive: true, force: true });
+anchors?.remove();
 
-function installAnchors() {
-  const root = mkdtempSync(join(tmpdir(), 'quiver-anchors-'));
-  writeFileSync(join(root, 'package.json'), '{ "private": true, "type": "module" }');
-  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...anchorPackages], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  return root;
-}
-
-async function addAnchors(root) {
-  const require = createRequire(join(root, 'package.json'));
-  const load = (name) => import(pathToFileURL(require.resolve(name)).href);
+async function addAnchors({ folder, load }) {
   systems['@mastra/rag'] = mastraCases(await load('@mastra/rag'));
   systems.LangChain = langchainCases(await load('@langchain/textsplitters'));
   systems.chonkie = await chonkieCases(
-    await import(pathToFileURL(join(root, 'node_modules/@chonkiejs/core/dist/index.js')).href),
+    await import(pathToFileURL(join(folder, 'node_modules/@chonkiejs/core/dist/index.js')).href),
   );
 }

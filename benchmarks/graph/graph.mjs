@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { compare } from './compare.mjs';
 import { drawGrowth } from './draw-growth.mjs';
 import { growthTable, measureGrowth } from './growth.mjs';
-import { installAnchors } from './install-anchors.mjs';
+import { installPackages } from '../install-packages.mjs';
 
 const { values } = parseArgs({
   options: { growth: { type: 'boolean', default: false }, 'with-anchors': { type: 'boolean', default: false } },
@@ -15,7 +15,8 @@ const { values } = parseArgs({
 const all = !values.growth && !values['with-anchors'];
 console.log(`Node ${process.version}\n`);
 if (all || values['with-anchors']) {
-  const { GraphRAG, remove } = await installAnchors();
+  const { load, remove } = installPackages(['@mastra/rag@2.6.4', '@mastra/core@1.71.0', 'zod@4.6.7']);
+  const { GraphRAG } = await load('@mastra/rag');
   try {
     console.log(`${await compare(GraphRAG)}\n`);
   } finally {

@@ -4,13 +4,9 @@
 //
 // Build first (`pnpm build`). Works in schemas of its own, which it deletes. In each round every system answers the same question once,
 // in turn; ratios are taken within a round, then their median. Recall@10 is counted against the exact answer.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { installPackages } from '../install-packages.mjs';
 import { createVectors, metadataOf } from './data.mjs';
 import { bareSystem, mastraSystem, quiverSystem } from './systems.mjs';
 
@@ -41,7 +37,9 @@ const schemas = ['quiver_bench', 'quiver_bench_fields', 'quiver_bench_rows'];
 const dropSchemas = async () => {
   for (const schema of [...schemas, 'mastra_bench']) await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 };
-const anchors = flags['with-anchors'] ? installAnchors() : undefined;
+const anchors = flags['with-anchors']
+  ? installPackages(['@mastra/pg@1.27.1', '@mastra/core@1.71.0', 'zod@4.6.7'])
+  : undefined;
 if (!anchors)
   console.log('Without @mastra/pg; --with-anchors installs it (about 150 MB) into a temporary folder first.\n');
 
@@ -60,7 +58,8 @@ async function main() {
   const withFields = await quiverSystem({ ...options, schema: 'quiver_bench_fields', metadataIndexes: ['hundredth'] });
   const bare = bareSystem({ ...options, schema: 'quiver_bench' });
   const mastra =
-    anchors && (await mastraSystem({ ...options, PgVector: await anchors.load(), schema: 'mastra_bench' }));
+    anchors &&
+    (await mastraSystem({ ...options, PgVector: (await anchors.load('@mastra/pg')).PgVector, schema: 'mastra_bench' }));
   const stores = [quiver, withFields, mastra].filter(Boolean);
   for (const store of stores) {
     await store.fill(vectors, metadataOf);
@@ -165,19 +164,4 @@ function median(numbers) {
 
 function mean(numbers) {
   return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
-}
-
-function installAnchors() {
-  const folder = mkdtempSync(join(tmpdir(), 'quiver-anchors-'));
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  const packages = ['@mastra/pg@1.27.1', '@mastra/core@1.71.0', 'zod@4.6.7'];
-  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...packages], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const resolve = createRequire(join(folder, 'package.json'));
-  return {
-    load: async () => (await import(pathToFileURL(resolve.resolve('@mastra/pg')).href)).PgVector,
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
 }
