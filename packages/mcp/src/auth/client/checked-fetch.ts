@@ -45,6 +45,8 @@ export function createCheckedFetch(
     const answer = await new Promise<IncomingMessage>((onAnswer, onError) => {
       request.once('response', onAnswer);
       request.once('error', (error) => onError(signal?.aborted ? (signal.reason as Error) : error));
+      // Such as after an answer that wants to switch protocols, which is no error to Node.
+      request.once('close', () => onError(new TypeError(`${target.origin} closed the connection without an answer.`)));
     });
     return new Response(hasBody(answer) ? (Readable.toWeb(answer) as ReadableStream) : null, {
       status: answer.statusCode ?? 500,

@@ -80,6 +80,24 @@ describe('the guard', () => {
     expect(knocks()).toBe(1);
   });
 
+  it('OC12 refuses a name of this machine that resolves to another', async () => {
+    const { resolve } = answering(['10.0.0.1']);
+    const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp'), resolve });
+    await expect(fetch('http://auth.localhost:1/token')).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
+  });
+
+  it('OC12 does not wait for an endpoint that wants to switch protocols', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {}).resume();
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    const { port } = server.address() as AddressInfo;
+    const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp') });
+    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('without an answer');
+  });
+
   it('OC12 leaves the way to a fetch of the application, after it looked at the name', async () => {
     const asked: string[] = [];
     const fetch = createGuardedFetch({

@@ -6,7 +6,7 @@ import { readLimitedText } from '../read-limited-text.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
 import { createCheckedFetch, type Resolve } from './checked-fetch.js';
 import type { Fetch } from './fetch.js';
-import { isPrivateAddress } from './private-address.js';
+import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
 
 export interface GuardedFetchOptions {
   /** How endpoints are asked. Default: in a way that looks at the address it connects to. */
@@ -40,7 +40,9 @@ export function createGuardedFetch({
 }: GuardedFetchOptions): Fetch {
   const allowsLoopback = isLoopbackHost(serverUrl.hostname);
   const requirePublic = (address: string, hostname: string): void => {
-    const isAllowed = isLoopbackHost(hostname) ? allowsLoopback : !isPrivateAddress(address);
+    const isAllowed = isLoopbackHost(hostname)
+      ? allowsLoopback && isLoopbackAddress(address)
+      : !isPrivateAddress(address);
     if (!isAllowed) throw refused(hostname);
   };
   const checkedFetch = createCheckedFetch(requirePublic, resolve);
@@ -49,7 +51,8 @@ export function createGuardedFetch({
     const { host, hostname } = new URL(url);
     if (host === serverUrl.host) return serverFetch(url, init);
     const literal = hostname.replace(/^\[|\]$/g, '');
-    if (isIP(literal) > 0 || isLoopbackHost(hostname)) requirePublic(literal, hostname);
+    if (isLoopbackHost(hostname) && !allowsLoopback) throw refused(hostname);
+    if (isIP(literal) > 0) requirePublic(literal, hostname);
     const own = fetch ?? (isFetchReplaced() ? globalThis.fetch : undefined);
     if (!own) return checkedFetch(url, init);
     for (const address of await addressesOf(hostname)) requirePublic(address, hostname);

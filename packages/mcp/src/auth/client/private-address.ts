@@ -1,6 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Ranges that no public server has: this host, private, link-local, shared, benchmark, multicast, reserved. */
+/**
+ * Ranges that no public server has: this host, private, link-local, shared, benchmark, multicast, reserved; and of IPv6 those that a
+ * gateway turns into one of them, or that nobody uses any more (6to4, Teredo, IPv4-compatible, site-local).
+ *
+ * @see [IANA IPv6 Special-Purpose Address Registry](https://www.iana.org/assignments/iana-ipv6-special-registry/iana-ipv6-special-registry.xhtml)
+ */
 const privateRanges: BlockList = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -15,12 +20,18 @@ for (const [network, prefix] of [
   ['224.0.0.0', 3],
 ] as const) {
   privateRanges.addSubnet(network, prefix, 'ipv4');
+  // RFC 6052: what NAT64 translates. The rest of its range is how networks without IPv4 reach public servers.
+  privateRanges.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6');
 }
 for (const [network, prefix] of [
-  ['::', 127],
+  ['::', 96],
+  ['::ffff:0:0:0', 96],
   ['64:ff9b:1::', 48],
+  ['2001::', 32],
+  ['2002::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
+  ['fec0::', 10],
   ['ff00::', 8],
 ] as const) {
   privateRanges.addSubnet(network, prefix, 'ipv6');
@@ -29,4 +40,13 @@ for (const [network, prefix] of [
 /** @param address - an IP address; IPv4 addresses in IPv6 form count as what they are */
 export function isPrivateAddress(address: string): boolean {
   return privateRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+const loopback: BlockList = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether an address is this machine's own. A name of it may, by mistake or on purpose, have another one. */
+export function isLoopbackAddress(address: string): boolean {
+  return loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
+
+it.each([
+  '0.0.0.0',
+  '10.0.0.1',
+  '100.64.0.1',
+  '127.0.0.1',
+  '169.254.169.254',
+  '172.31.255.255',
+  '192.168.1.1',
+  '198.18.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::10.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:a00:1',
+  '::ffff:0:10.0.0.1',
+  '64:ff9b::169.254.169.254',
+  '64:ff9b::7f00:1',
+  '64:ff9b:1::1',
+  '2001:0:a00:1::',
+  '2002:a00:1::',
+  'fd00:ec2::254',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+])('OC12 %s is no public address', (address) => {
+  expect(isPrivateAddress(address)).toBe(true);
+});
+
+it.each(['8.8.8.8', '172.32.0.1', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2606:4700::1111', '2a00:1450::1'])(
+  '%s is one',
+  (address) => {
+    expect(isPrivateAddress(address)).toBe(false);
+  },
+);
+
+it('tells the addresses of this machine from those of its network', () => {
+  expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map(isLoopbackAddress)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(['10.0.0.1', '0.0.0.0', 'fe80::1', '8.8.8.8'].map(isLoopbackAddress)).toEqual([false, false, false, false]);
+});
