@@ -116,4 +116,37 @@ describe('what must not happen', () => {
       expect(printed).not.toContain(String(secret));
     }
   });
+
+  it.each(['s3cr3t', '{"access_token":"s3cr3t"} and more', '{"access_token":["s3cr3t"]}'])(
+    'OC18 an error quotes the answer %s, which is no token',
+    async (answer) => {
+      const { as, call, fetch, user, signIn, shown } = await setUpSignedIn();
+      as.active.clear();
+      as.knobs.token = (_form, res) => {
+        res.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+        return true;
+      };
+      const refresh = await call(fetch).catch((reason: unknown) => reason);
+      expect(refresh).toMatchObject({ code: 'OAUTH_UNAVAILABLE' });
+      await user.invalidateCredentials('tokens');
+      await call(fetch).catch(() => {});
+      expect(shown).toHaveLength(2);
+      const exchange = await signIn(user).catch((reason: unknown) => reason);
+      expect(exchange).toMatchObject({ code: 'OAUTH_EXCHANGE_FAILED' });
+      expect(inspect([refresh, exchange], { depth: 10, showHidden: true })).not.toContain('s3cr');
+    },
+  );
+
+  it('OC18 an error quotes a token that no header can carry', async () => {
+    const { mcp, call } = await setUp();
+    const broken = createSimpleTokenProvider('s3cr3t\nand more', { redirectUrl, clientMetadata });
+    const error = await call(createOAuthFetch({ provider: broken, serverUrl: mcp.url })).catch((e: unknown) => e);
+    expect(error).toMatchObject({ code: 'OAUTH_TOKEN_INVALID' });
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cr3t');
+    // A line break at its end, as in a file, does no harm.
+    const fromFile = createSimpleTokenProvider('unknown\n', { redirectUrl, clientMetadata });
+    await expect(call(createOAuthFetch({ provider: fromFile, serverUrl: mcp.url }))).rejects.toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+    });
+  });
 });

@@ -121,6 +121,16 @@ describe('refreshing', () => {
     await call(fetch);
     expect(as.tokenRequests.at(-1)?.get('resource')).toBe(mcp.url);
   });
+
+  it('OC13 names a resource without a path as it was named on the sign-in page', async () => {
+    const { as, mcp, call, fetch, user } = await setUpSignedIn();
+    const discovered = await user.discoveryState();
+    if (!discovered) throw new Error('Nothing was discovered.');
+    await user.saveDiscoveryState({ ...discovered, resourceMetadata: { resource: mcp.origin } });
+    as.active.clear();
+    await call(fetch);
+    expect(as.tokenRequests.at(-1)?.get('resource')).toBe(mcp.origin);
+  });
 });
 
 describe('more scopes', () => {

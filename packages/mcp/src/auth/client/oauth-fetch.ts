@@ -23,6 +23,7 @@ export interface OAuthFetchOptions {
  * However many requests run into an expired token: one refresh, for all who share the storage.
  *
  * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
+ * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
  * @throws `OAUTH_UNAVAILABLE` while the authorization server is out of order; the sign-in is kept
  */
 export function createOAuthFetch({
@@ -66,6 +67,13 @@ function send(
   tokens: KeptTokens | undefined,
 ): Promise<Response> {
   if (!tokens) return fetch(url, init);
+  if (!/^[\x20-\x7E]+$/.test(tokens.access_token.trim())) {
+    // The platform would refuse it as well, and quote it.
+    throw new QuiverError(
+      'OAUTH_TOKEN_INVALID',
+      `The access token for ${new URL(url).origin} has characters that no header can carry. Sign in again, or look where it comes from.`,
+    );
+  }
   const headers = new Headers(init?.headers);
   headers.set('authorization', `Bearer ${tokens.access_token}`);
   return fetch(url, { ...init, headers });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
 import { discover } from './discover.js';
+import { reasonOf } from './explain-auth-error.js';
 import type { Fetch } from './fetch.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 
@@ -31,7 +32,7 @@ export async function refreshTokens(options: RefreshOptions): Promise<KeptTokens
       if (pause === undefined) {
         throw new QuiverError(
           'OAUTH_UNAVAILABLE',
-          `The authorization server of ${options.serverUrl.origin} did not refresh the token (${kindOf(error)}). The sign-in is kept; try again later.`,
+          `The authorization server of ${options.serverUrl.origin} did not refresh the token (${reasonOf(error)}). The sign-in is kept; try again later.`,
         );
       }
       await sleep(pause);
@@ -62,7 +63,7 @@ async function attempt({
       ...(metadata && { metadata }),
       clientInformation,
       refreshToken: tokens.refresh_token,
-      ...(resourceMetadata && { resource: new URL(resourceMetadata.resource) }),
+      ...(resourceMetadata && { resource: resourceMetadata.resource }),
       ...(provider.addClientAuthentication && { addClientAuthentication: provider.addClientAuthentication }),
       fetchFn: fetch,
     });
@@ -83,10 +84,4 @@ async function attempt({
 
 function isOutage(code: string): boolean {
   return code === 'server_error' || code === 'temporarily_unavailable' || code === 'too_many_requests';
-}
-
-/** Never the text of an answer: it may repeat what was sent. */
-function kindOf(error: unknown): string {
-  const { code } = error as { code?: unknown };
-  return typeof code === 'string' ? code : toErrorMessage(error).slice(0, 80);
 }
