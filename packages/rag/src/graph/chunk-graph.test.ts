@@ -148,6 +148,10 @@ describe('a graph', () => {
     const version = bytes.slice();
     version[3] = 9;
     expect(() => ChunkGraph.deserialize(version)).toThrow('Unsupported version of the snapshot of a graph: 9');
+    for (let place = 0; place < bytes.length; place += 1) {
+      const changed = bytes.with(place, (bytes[place] as number) ^ 1);
+      expect(() => ChunkGraph.deserialize(changed)).toThrow(refused);
+    }
     expect(() => ChunkGraph.deserialize(Uint8Array.of(...bytes, 0))).toThrow(refused);
     const wrongNode = bytes.slice();
     wrongNode.fill(0xff, -20);

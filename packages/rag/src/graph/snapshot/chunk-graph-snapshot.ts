@@ -6,6 +6,8 @@ import { createNeighbourLists } from '../similarity/neighbour-lists.js';
 
 /** `QGR` and the version of the format. */
 const magic = [0x51, 0x47, 0x52, 1];
+/** The magic number and the checksum. */
+const prefixLength = 8;
 
 /** The part that is text, as JSON. */
 interface SnapshotHeader {
@@ -20,8 +22,8 @@ interface SnapshotHeader {
 }
 
 /**
- * A graph as bytes: the magic number, the length of the header, the header as JSON, then columns of little-endian numbers:
- * fingerprints, neighbours (how many of each row, their rows, their similarities), edges (from, to, weight, kind, reason).
+ * A graph as bytes: the magic number, a checksum of all that follows, the length of the header, the header as JSON, then columns
+ * of little-endian numbers: fingerprints, neighbours (how many of each row, their rows, their similarities), edges (from, to, weight, kind, reason).
  */
 export function writeSnapshot({
   ids,
@@ -64,30 +66,44 @@ export function writeSnapshot({
     edges: edges.length,
   };
   const text = new TextEncoder().encode(JSON.stringify(header));
+  const content = new ByteWriter();
+  content.uint32(text.length);
+  content.bytes(text);
+  content.bytes(columns.toBytes());
+  const contentBytes = content.toBytes();
   const all = new ByteWriter();
   magic.forEach((byte) => all.uint8(byte));
-  all.uint32(text.length);
-  all.bytes(text);
-  all.bytes(columns.toBytes());
+  all.uint32(checksumOf(contentBytes));
+  all.bytes(contentBytes);
   return all.toBytes();
 }
 
 /** @throws `GRAPH_INVALID` */
 export function readSnapshot(bytes: Uint8Array): ChunkGraphData {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 8 || magic.slice(0, 3).some((byte, place) => bytes[place] !== byte)) {
+  if (bytes.length < prefixLength || magic.slice(0, 3).some((byte, place) => bytes[place] !== byte)) {
     throw graphInvalid('These bytes are not the snapshot of a graph. Build the graph again.');
   }
   if (bytes[3] !== magic[3]) {
     throw graphInvalid(`Unsupported version of the snapshot of a graph: ${bytes[3]}. Build the graph again.`);
   }
   try {
-    const columnsStart = 8 + view.getUint32(4, true);
-    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, columnsStart))) as SnapshotHeader;
+    if (checksumOf(bytes.subarray(prefixLength)) !== view.getUint32(4, true))
+      throw new RangeError('Bytes have changed.');
+    const headerStart = prefixLength + 4;
+    const columnsStart = headerStart + view.getUint32(prefixLength, true);
+    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(headerStart, columnsStart))) as SnapshotHeader;
     return readColumns(header, new ByteReader(view, columnsStart));
   } catch (cause) {
     throw graphInvalid('The snapshot of a graph is damaged or incomplete. Build the graph again.', cause);
   }
+}
+
+/** FNV-1a, 32 bit: one byte that changed never goes unnoticed. */
+function checksumOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < bytes.length; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+  return hash >>> 0;
 }
 
 function readColumns(header: SnapshotHeader, columns: ByteReader): ChunkGraphData {
