@@ -9,7 +9,7 @@ export class EdgeList {
   #from: Uint32Array = new Uint32Array(firstCapacity);
   #to: Uint32Array = new Uint32Array(firstCapacity);
   #weights: Float64Array = new Float64Array(firstCapacity);
-  #kinds: Uint8Array = new Uint8Array(firstCapacity);
+  #kinds: Uint32Array = new Uint32Array(firstCapacity);
   #reasons: Uint32Array = new Uint32Array(firstCapacity);
   readonly #kindNames = new NameTable();
   readonly #reasonTexts = new NameTable();
@@ -72,7 +72,7 @@ export class EdgeList {
     this.#from = enlarge(this.#from, new Uint32Array(capacity));
     this.#to = enlarge(this.#to, new Uint32Array(capacity));
     this.#weights = enlarge(this.#weights, new Float64Array(capacity));
-    this.#kinds = enlarge(this.#kinds, new Uint8Array(capacity));
+    this.#kinds = enlarge(this.#kinds, new Uint32Array(capacity));
     this.#reasons = enlarge(this.#reasons, new Uint32Array(capacity));
   }
 }
@@ -95,7 +95,7 @@ class NameTable {
   }
 }
 
-function enlarge<Numbers extends Uint8Array | Uint32Array | Float64Array>(numbers: Numbers, larger: Numbers): Numbers {
+function enlarge<Numbers extends Uint32Array | Float64Array>(numbers: Numbers, larger: Numbers): Numbers {
   larger.set(numbers);
   return larger;
 }

@@ -126,6 +126,23 @@ describe('GraphRAG', () => {
     expect(edges.filter(({ source }) => source === '0')).toHaveLength(20);
   });
 
+  it('keeps the kinds of edges apart, however many there are', () => {
+    const graph = createPets();
+    for (let n = 0; n < 300; n += 1) graph.addEdge({ source: '0', target: '4', weight: 1, type: `kind ${n}` });
+    expect(graph.getEdgesByType('kind 0')).toHaveLength(2);
+    expect(graph.getEdgesByType('kind 299')).toHaveLength(2);
+  });
+
+  it('is as it was when new passages are refused', () => {
+    const graph = createPets();
+    const before = graph.serialize();
+    for (const value of [Number.NaN, 1e39, null as unknown as number]) {
+      const bad = embeddings.with(4, { vector: [value, 0, 1] });
+      expect(() => graph.createGraph(chunks, bad)).toThrow("The embedding of node '4' must hold finite numbers");
+      expect(graph.serialize()).toEqual(before);
+    }
+  });
+
   it('becomes DOT', () => {
     const dot = createPets().toDOT().split('\n');
     expect(dot).toContain('  "0" [label="cats purr"];');
@@ -192,6 +209,13 @@ describe('GraphRAG', () => {
       (graph) => graph.query({ query: [1, 0, 0], restartProb: 0 }),
     ],
     ['content of an unknown node', "There is no node 'x'", (graph) => graph.updateNodeContent('x', 'y')],
+    ['a dimension of 0', 'dimension of a graph must be a positive integer', () => new GraphRAG(0)],
+    ['a threshold that is no number', 'threshold must be a finite number', () => new GraphRAG(3, Number.NaN)],
+    [
+      'a snapshot without nodes',
+      'no lists of nodes and edges',
+      () => GraphRAG.deserialize({ version: 1 } as ReturnType<GraphRAG['serialize']>),
+    ],
     [
       'a snapshot of another version',
       'Unsupported GraphRAG snapshot version: 2',

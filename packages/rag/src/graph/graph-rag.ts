@@ -97,8 +97,13 @@ export class GraphRAG {
   /**
    * @param dimension - length of every embedding
    * @param threshold - passages are connected when their cosine similarity is above it
+   * @throws `GRAPH_INVALID`
    */
   constructor(dimension = 1536, threshold = 0.7) {
+    if (!Number.isSafeInteger(dimension) || dimension < 1) {
+      throw graphInvalid(`The dimension of a graph must be a positive integer, not ${dimension}.`);
+    }
+    if (!Number.isFinite(threshold)) throw graphInvalid(`The threshold must be a finite number, not ${threshold}.`);
     this.#dimension = dimension;
     this.#threshold = threshold;
     this.#vectors = new VectorTable(dimension, 'cosine');
@@ -108,10 +113,7 @@ export class GraphRAG {
   addNode(node: GraphNode): void {
     const { embedding } = node;
     if (!embedding) throw graphInvalid('Node must have an embedding');
-    this.#requireDimension(embedding.length, 'Embedding dimension must be');
-    const vector = Float32Array.from(embedding);
-    if (!vector.every(Number.isFinite))
-      throw graphInvalid(`The embedding of node '${node.id}' must hold finite numbers`);
+    const vector = this.#toVector(embedding, node.id);
     const existing = this.#numbers.get(node.id);
     if (existing === undefined) {
       this.#numbers.set(node.id, this.#vectors.append(vector));
@@ -167,14 +169,14 @@ export class GraphRAG {
    * connected with the passages most similar to it, 20 at most, whose similarity is above the threshold. All pairs are compared
    * up to 20,000 passages; beyond, at least about 95 % of these are found.
    *
-   * @throws `GRAPH_INVALID`
+   * @throws `GRAPH_INVALID`, and the graph is as before
    */
   createGraph(chunks: readonly GraphChunk[], embeddings: readonly GraphEmbedding[]): void {
     if (chunks.length === 0 || embeddings.length === 0) {
       throw graphInvalid('Chunks and embeddings arrays must not be empty');
     }
     if (chunks.length !== embeddings.length) throw graphInvalid('Chunks and embeddings must have the same length');
-    for (const { vector } of embeddings) this.#requireDimension(vector.length, 'Embedding dimension must be');
+    for (const [number, { vector }] of embeddings.entries()) this.#toVector(vector, String(number));
     this.clear();
     chunks.forEach(({ text, metadata = {} }, number) => {
       const { vector } = embeddings[number] as GraphEmbedding;
@@ -231,6 +233,9 @@ export class GraphRAG {
     if (snapshot.version !== 1) {
       throw graphInvalid(`Unsupported GraphRAG snapshot version: ${String(snapshot.version)}`);
     }
+    if (!Array.isArray(snapshot.nodes) || !Array.isArray(snapshot.edges)) {
+      throw graphInvalid('This is not the snapshot of a GraphRAG: it has no lists of nodes and edges');
+    }
     const graph = new GraphRAG(snapshot.dimension, snapshot.threshold);
     for (const node of snapshot.nodes) graph.addNode(node);
     /** Both directions of an edge stand in a snapshot: those whose other direction is still to come. */
@@ -278,6 +283,15 @@ export class GraphRAG {
       { source, target, weight, type },
       { source: target, target: source, weight, type },
     ];
+  }
+
+  #toVector(embedding: readonly number[] | Float32Array, id: string): Float32Array {
+    this.#requireDimension(embedding.length, 'Embedding dimension must be');
+    const vector = Float32Array.from(embedding);
+    // `null` has become 0 there.
+    const isFinite = vector.every((value, place) => Number.isFinite(value) && typeof embedding[place] === 'number');
+    if (!isFinite) throw graphInvalid(`The embedding of node '${id}' must hold finite numbers`);
+    return vector;
   }
 
   #requireDimension(length: number, message: string): void {
