@@ -85,6 +85,27 @@ describe('extractTriples', () => {
     expect(asked).toBe(11);
   });
 
+  it('asks once for equal texts that are read at the same time', async () => {
+    let asked = 0;
+    const model = modelThat((prompt) => {
+      asked += 1;
+      return readBurton(prompt);
+    });
+    const copies = ['a', 'b', 'c'].map((id) => ({ id, document: 'film' }));
+    const found = await extractTriples({ passages: copies, model });
+    expect([...found.values()].map((triples) => triples.length)).toEqual([1, 1, 1]);
+    expect(asked).toBe(1);
+  });
+
+  it.each([{ concurrency: 0 }, { concurrency: Number.NaN }, { maxTriples: 0 }, { maxTriples: 1.5 }])(
+    'refuses %j',
+    async (options) => {
+      await expect(extractTriples({ passages, model: modelThat(readBurton), ...options })).rejects.toMatchObject({
+        code: 'GRAPH_INVALID',
+      });
+    },
+  );
+
   it('reads a text again when the cache holds something else', async () => {
     const cache = { get: () => 'rubbish', set: () => undefined };
     const found = await extractTriples({ passages, model: modelThat(readBurton), cache });

@@ -5,6 +5,7 @@ import { contentHash } from '../document/content-hash.js';
 import { askForObject } from '../document/extract/ask-model.js';
 import type { LanguageModelInput } from '../document/extract/extract-options.js';
 import { createLimit } from '../embedding/concurrency-limit.js';
+import { graphInvalid } from './graph-error.js';
 import type { Triple } from './triple.js';
 
 /** Where answers are kept between runs: a `Map`, or anything with its two methods. */
@@ -72,18 +73,29 @@ const schema: JsonSchema = {
  * thing are connected then, whatever words surround it. It costs one question per new text.
  *
  * @returns by id; passages that failed are absent
- * @throws `TRIPLES_FAILED` after the last passage when some failed and there is no `onFailure`, the others are in the cache; the
- *   reason of `signal`
+ * @throws `GRAPH_INVALID` for a number that is none; `TRIPLES_FAILED` after the last passage when some failed and there is no
+ *   `onFailure`, the others are in the cache; the reason of `signal`
  */
 export async function extractTriples(options: ExtractTriplesOptions): Promise<Map<string, readonly Triple[]>> {
   const { passages, model, cache = new Map(), maxTriples = 12, signal, onProgress, onFailure } = options;
+  const { concurrency = 4 } = options;
+  requireCount('maxTriples', maxTriples);
+  requireCount('concurrency', concurrency);
   const found = new Map<string, readonly Triple[]>();
+  /** Answers that are on their way, by key. */
+  const running = new Map<string, Promise<readonly Triple[]>>();
   const failures: TripleFailure[] = [];
   let done = 0;
 
   async function read(document: string): Promise<readonly Triple[]> {
     if (document.trim() === '') return [];
     const key = contentHash('triples', promptVersion, options.cacheScope ?? '', String(maxTriples), document);
+    const reading = running.get(key) ?? readNew(key, document);
+    running.set(key, reading);
+    return reading.finally(() => running.delete(key));
+  }
+
+  async function readNew(key: string, document: string): Promise<readonly Triple[]> {
     const known = await validate(schema, { triples: await cache.get(key) });
     if (known.ok) return (known.value as { triples: Triple[] }).triples;
     const answer = await askForObject({ llm: model, prompt: promptFor(document, maxTriples), signal }, schema);
@@ -105,10 +117,15 @@ export async function extractTriples(options: ExtractTriplesOptions): Promise<Ma
     onProgress?.({ done, total: passages.length });
   }
 
-  const limit = createLimit(options.concurrency ?? 4);
+  const limit = createLimit(concurrency);
   await Promise.all(passages.map((passage) => limit(() => readPassage(passage))));
   if (failures.length > 0 && !onFailure) throw triplesFailed(failures);
   return found;
+}
+
+function requireCount(name: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 1) return;
+  throw graphInvalid(`${name} must be a whole number of at least 1, not ${value}.`);
 }
 
 function promptFor(document: string, maxTriples: number): string {
