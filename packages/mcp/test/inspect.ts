@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { scratchFolder } from './scratch-folder.js';
 
 const program = fileURLToPath(
   new URL('../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
@@ -11,7 +9,7 @@ const program = fileURLToPath(
 
 /** Runs the Inspector's command line in a home of its own; what it prints is the result of the method. */
 export async function inspect(...args: string[]): Promise<{ [key: string]: unknown }> {
-  const HOME = mkdtempSync(join(tmpdir(), 'quiver-inspector-'));
+  const HOME = scratchFolder();
   const { stdout } = await promisify(execFile)(process.execPath, [program, '--cli', ...args], {
     env: { ...process.env, HOME },
   });

@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commandFor } from '../../test/spawn-server.ts';
 import { loadMcpConfig } from './config-file.js';
 import { MCPClient } from './mcp-client.js';
+import { scratchFolder } from '../../test/scratch-folder.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'quiver-config-'));
+const scratch = scratchFolder();
 
 function write(content: unknown): string {
   const file = join(scratch, `${Math.random()}.json`);

@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setDefaultLogger, getDefaultLogger } from '@quiver/core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -11,8 +10,9 @@ import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/transports/listen.js';
 import { MCPClient } from './mcp-client.js';
 import type { RemoteTool } from './remote-tool.js';
+import { scratchFolder } from '../../test/scratch-folder.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'quiver-mcp-'));
+const scratch = scratchFolder();
 const require = createRequire(import.meta.url);
 const everything = {
   command: process.execPath,

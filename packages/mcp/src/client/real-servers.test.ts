@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { FastMCP, UserError } from 'fastmcp';
@@ -14,9 +13,10 @@ import { exampleTools } from '../../test/example-tools.ts';
 import { MastraMCPClient } from '../compat/index.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+import { scratchFolder } from '../../test/scratch-folder.js';
 
 const require = createRequire(import.meta.url);
-const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'quiver-real-')));
+const scratch = scratchFolder();
 
 /** The command line of one of the protocol's reference servers. */
 function reference(name: string, ...args: string[]): { command: string; args: string[] } {
@@ -111,7 +111,7 @@ describe('server-everything', () => {
 
 describe('other reference servers', () => {
   test('filesystem works in the folders it is told, also when they change', async () => {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quiver-root-')));
+    const folder = scratchFolder();
     writeFileSync(join(scratch, 'a.txt'), 'first');
     writeFileSync(join(folder, 'b.txt'), 'second');
     const mcp = clientOf({ files: { ...reference('filesystem'), roots: [{ uri: pathToFileURL(scratch).href }] } });

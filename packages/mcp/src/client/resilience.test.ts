@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,8 +12,9 @@ import { commandFor, spawnHttpServer } from '../../test/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/transports/listen.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+import { scratchFolder } from '../../test/scratch-folder.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'quiver-resilience-'));
+const scratch = scratchFolder();
 const server = new MCPServer({ name: 'Example', version: '1', tools: exampleTools });
 let http: McpHttpServer;
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,6 +14,7 @@ import { initializeParams, modern, rpc } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './in-memory-event-store.js';
 import type { FetchOptions } from './served-transports.js';
+import { scratchFolder } from '../../../test/scratch-folder.js';
 
 const server = new MCPServer({ name: 'Web', version: '1.0.0', tools: exampleTools });
 const url = 'http://localhost/mcp';
@@ -262,7 +262,7 @@ describe('on platforms without Node', () => {
 
   test('a bundle answers both eras where process, Buffer and setImmediate do not exist', async () => {
     const { outputFiles } = await bundle();
-    const directory = mkdtempSync(join(tmpdir(), 'quiver-neutral-'));
+    const directory = scratchFolder();
     for (const { path, contents } of outputFiles) writeFileSync(join(directory, basename(path)), contents);
     writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
     const ask = modern('tools/call', {
