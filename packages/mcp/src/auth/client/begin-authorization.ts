@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { discover } from './discover.js';
 import { explainAuthError } from './explain-auth-error.js';
@@ -17,6 +18,7 @@ export interface BeginAuthorizationOptions {
  * Finds the authorization server, registers where needed, and shows the sign-in page; a client without users gets its tokens at once.
  *
  * @returns whether there are tokens now
+ * @throws `OAUTH_ISSUER_UNEXPECTED` for a client without users that another authorization server knows
  * @throws `OAUTH_SIGN_IN_FAILED` with what went wrong on the way to the page, and what `discover` throws
  */
 export async function beginAuthorization(options: BeginAuthorizationOptions): Promise<boolean> {
@@ -112,6 +114,12 @@ async function identify(
   const issuer = metadata?.issuer ?? authorizationServerUrl;
   const known = await provider.clientInformation({ issuer });
   if (known) return known;
+  if (provider.isFixedClient) {
+    throw new QuiverError(
+      'OAUTH_ISSUER_UNEXPECTED',
+      `The MCP server names ${issuer} as its authorization server, but the client is known to another, and shows its credentials to that one only. If the server has moved, give the new issuer.`,
+    );
+  }
   const { clientMetadataUrl } = provider;
   if (clientMetadataUrl !== undefined && metadata?.client_id_metadata_document_supported === true) {
     const described = { client_id: clientMetadataUrl, issuer };

@@ -29,4 +29,20 @@ describe('client credentials', () => {
     });
     expect(as.authorizations[0]).toBeUndefined();
   });
+
+  it('OC09 shows neither secret nor assertion to an authorization server that it was not made for', async () => {
+    const { as, mcp, call } = await setUp();
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    for (const proof of [{ clientSecret: 's3cr3t' }, { privateKey: await exportPKCS8(privateKey) }]) {
+      const provider = createClientCredentialsProvider({
+        clientId: 'bot',
+        issuer: 'https://auth.example.com',
+        ...proof,
+      });
+      await expect(call(createOAuthFetch({ provider, serverUrl: mcp.url }))).rejects.toMatchObject({
+        code: 'OAUTH_ISSUER_UNEXPECTED',
+      });
+    }
+    expect([as.tokenRequests.length, as.registrations.length]).toEqual([0, 0]);
+  });
 });

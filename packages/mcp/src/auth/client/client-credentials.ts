@@ -11,6 +11,11 @@ export interface ClientCredentialsOptions {
   privateKey?: string;
   /** Signature algorithm of the key. Default `ES256`. */
   algorithm?: string;
+  /**
+   * The authorization server that the client is known to, by its exact issuer. Nothing is shown to any other. Default: the first one
+   * that the MCP server names, which is the server's choice.
+   */
+  issuer?: string;
   /** Scopes to ask for, separated by spaces, where the server names none. */
   scope?: string;
   storage?: OAuthStorage;
@@ -18,6 +23,8 @@ export interface ClientCredentialsOptions {
 
 /**
  * A provider for programs that act for themselves: tokens without a user.
+ *
+ * A call throws `OAUTH_ISSUER_UNEXPECTED` when the MCP server names another authorization server than `issuer`.
  *
  * @see [RFC 6749, section 4.4 – Client Credentials Grant](https://www.rfc-editor.org/rfc/rfc6749.html#section-4.4)
  * @see [RFC 7523, section 2.2 – Using JWTs for Client Authentication](https://www.rfc-editor.org/rfc/rfc7523.html#section-2.2)
@@ -27,12 +34,17 @@ export function createClientCredentialsProvider({
   clientSecret,
   privateKey,
   algorithm = 'ES256',
+  issuer,
   scope,
   storage,
 }: ClientCredentialsOptions): MCPOAuthClientProvider {
   return new MCPOAuthClientProvider({
     clientMetadata: { redirect_uris: [], grant_types: ['client_credentials'], ...(scope !== undefined && { scope }) },
-    clientInformation: { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) },
+    clientInformation: {
+      client_id: clientId,
+      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+      ...(issuer !== undefined && { issuer }),
+    },
     ...(storage && { storage }),
     ...(privateKey !== undefined && { addClientAuthentication: signAssertions(clientId, privateKey, algorithm) }),
   });

@@ -17,6 +17,11 @@ export class ClientRegistrations {
     this.#given = given;
   }
 
+  /** Whether there is a registration that was made by hand. */
+  get isGiven(): boolean {
+    return this.#given !== undefined;
+  }
+
   async find(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
     if (this.#given) {
       if (!context) return this.#given;

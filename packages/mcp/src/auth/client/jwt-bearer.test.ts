@@ -74,6 +74,27 @@ describe('createJwtBearerProvider', () => {
     ]);
   });
 
+  it('OC09 shows nothing to an authorization server that it was not made for, whatever the MCP server says', async () => {
+    const { as, mcp, call } = await setUp('workload-jwt');
+    let asked = 0;
+    const options = {
+      clientId: 'nightly',
+      clientSecret: 's3cr3t',
+      assertion: () => {
+        asked += 1;
+        return 'workload-jwt';
+      },
+    };
+    const elsewhere = createJwtBearerProvider({ ...options, issuer: 'https://auth.example.com' });
+    await expect(call(elsewhere)).rejects.toMatchObject({ code: 'OAUTH_ISSUER_UNEXPECTED' });
+    const moved = createJwtBearerProvider(options);
+    moved.bind(mcp.url);
+    await moved.clientInformation({ issuer: 'https://first.example.com' });
+    await expect(call(moved)).rejects.toMatchObject({ code: 'OAUTH_ISSUER_UNEXPECTED' });
+    expect([asked, as.tokenRequests.length, as.registrations.length]).toEqual([0, 0, 0]);
+    expect((await call(createJwtBearerProvider({ ...options, issuer: as.issuer }))).status).toBe(200);
+  });
+
   it('asks once and gives up when the JWT is not taken', async () => {
     const { as, call } = await setUp('workload-jwt');
     const provider = createJwtBearerProvider({ clientId: 'nightly', assertion: () => 'expired-jwt' });

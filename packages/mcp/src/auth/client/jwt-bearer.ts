@@ -7,6 +7,11 @@ export interface JwtBearerOptions {
   clientSecret?: string;
   /** The JWT that the authorization server trusts. Asked for whenever a token is needed. */
   assertion: (context: TokenRequestContext) => string | Promise<string>;
+  /**
+   * The authorization server that the client is known to, by its exact issuer. Nothing is shown to any other. Default: the first one
+   * that the MCP server names, which is the server's choice.
+   */
+  issuer?: string;
   /** Scopes to ask for, separated by spaces, where the server names none. */
   scope?: string;
   storage?: OAuthStorage;
@@ -15,6 +20,8 @@ export interface JwtBearerOptions {
 /**
  * A provider for programs that have a JWT of somebody the authorization server trusts: the platform they run on (workload identity), or
  * the identity provider of a company. It is exchanged for a token, without a user.
+ *
+ * A call throws `OAUTH_ISSUER_UNEXPECTED` when the MCP server names another authorization server than `issuer`.
  *
  * @see [RFC 7523, section 2.1 – Using JWTs as Authorization Grants](https://www.rfc-editor.org/rfc/rfc7523.html#section-2.1)
  * @example
@@ -27,6 +34,7 @@ export function createJwtBearerProvider({
   clientId,
   clientSecret,
   assertion,
+  issuer,
   scope: usualScope,
   storage,
 }: JwtBearerOptions): MCPOAuthClientProvider {
@@ -37,7 +45,11 @@ export function createJwtBearerProvider({
       grant_types: [grantType],
       ...(usualScope !== undefined && { scope: usualScope }),
     },
-    clientInformation: { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) },
+    clientInformation: {
+      client_id: clientId,
+      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+      ...(issuer !== undefined && { issuer }),
+    },
     tokenRequest: async (context) =>
       new URLSearchParams({
         grant_type: grantType,

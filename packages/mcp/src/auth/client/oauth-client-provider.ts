@@ -123,6 +123,11 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return this.#options.skipIssuerMetadataValidation ?? false;
   }
 
+  /** Whether it acts for itself, as a client that was registered by hand: what it knows is for one authorization server only. */
+  get isFixedClient(): boolean {
+    return this.redirectUrl === undefined && this.#registrations.isGiven;
+  }
+
   get clientMetadata(): OAuthClientMetadata {
     return this.#options.clientMetadata;
   }
