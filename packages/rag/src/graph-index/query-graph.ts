@@ -1,4 +1,4 @@
-import type { ChunkEdge, ChunkGraph, RankedChunk } from '../graph/chunk-graph.js';
+import type { ChunkEdge, ChunkGraph } from '../graph/chunk-graph.js';
 import { toEmbedder, type Embedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import { expandSeeds } from './expand-seeds.js';
@@ -7,6 +7,7 @@ import { findGraph } from './graph-registry.js';
 import type { GraphSettings } from './graph-settings.js';
 import { requireDimension, type GraphProgress } from './index-graph.js';
 import { readAllowed } from './read-allowed.js';
+import { readRecords } from './read-records.js';
 
 export interface GraphQuestion {
   readonly store: VectorStore;
@@ -91,7 +92,8 @@ export async function queryGraph(question: GraphQuestion): Promise<GraphAnswer> 
     maxIterations: randomWalkSteps,
     ...(whole && filter && { allowed: isAllowed }),
   });
-  const records = expansion?.records ?? (await readRecords(question, ranked));
+  const ids = ranked.map(({ id }) => id);
+  const records = expansion?.records ?? (await readRecords(question, ids));
   return {
     found: ranked.flatMap(({ id, score, path }) => {
       const record = records.get(id);
@@ -124,14 +126,4 @@ async function toQuestion(text: string, { mode, signal }: SeedSearch, embedder: 
   if (mode === 'keyword') return { text, vector: undefined };
   const [vector] = await embedder.embed([text], { purpose: 'query', signal });
   return { text, vector };
-}
-
-async function readRecords(
-  { store, indexName, databaseConfig, signal }: GraphQuestion,
-  ranked: readonly RankedChunk[],
-): Promise<Map<string, VectorRecord>> {
-  const ids = ranked.map(({ id }) => id);
-  const records =
-    ids.length === 0 ? [] : await store.get({ ...databaseConfig, indexName, ids, ...(signal && { signal }) });
-  return new Map(records.map((record) => [record.id, record]));
 }

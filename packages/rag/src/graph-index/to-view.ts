@@ -2,6 +2,7 @@ import type { ChunkEdge, ChunkGraph } from '../graph/chunk-graph.js';
 import type { GraphView, GraphViewNode } from '../graph/view/graph-view.js';
 import type { VectorRecord } from '../store/index.js';
 import type { GraphAnswer, GraphQuestion } from './query-graph.js';
+import { readRecords } from './read-records.js';
 import { toPassage } from './to-passage.js';
 
 /** Passages of a picture at most: more cannot be read. */
@@ -15,7 +16,7 @@ export async function toView(question: GraphQuestion, answer: GraphAnswer): Prom
   const ids = chooseNodes(answer);
   const records = new Map(answer.records);
   const missing = [...ids].filter((id) => !records.has(id));
-  for (const record of missing.length === 0 ? [] : await readMissing(question, missing)) records.set(record.id, record);
+  for (const [id, record] of await readRecords(question, missing)) records.set(id, record);
   const scores = new Map(seeds.map(({ id, score }) => [id, score]));
   const nodes = [...ids].flatMap((id) => {
     const record = records.get(id);
@@ -72,11 +73,4 @@ function titleOf(record: VectorRecord): string {
   const line = document.trim().replaceAll(/\s+/g, ' ');
   const start = line.length > titleLength ? `${line.slice(0, titleLength - 1)}…` : line;
   return title ?? (start || source || record.id);
-}
-
-async function readMissing(
-  { store, indexName, databaseConfig, signal }: GraphQuestion,
-  ids: readonly string[],
-): Promise<VectorRecord[]> {
-  return store.get({ ...databaseConfig, indexName, ids, ...(signal && { signal }) });
 }
