@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { canonicalJson } from '../document/canonical-json.js';
+import { parseFilter } from '../filter/index.js';
 import { resolveEdgeOptions, type EdgeOptions } from '../graph/edges/edge-kinds.js';
 import type { VectorFilter } from '../store/index.js';
 
@@ -43,9 +44,10 @@ export function parseGraphOptions(options: GraphOptions = {}): GraphSettings {
     throw invalid('dimension', 'a positive integer', dimension);
   if (!(Number.isFinite(randomWalkSteps) && randomWalkSteps >= 1))
     throw invalid('randomWalkSteps', 'a number of at least 1', randomWalkSteps);
-  if (!(restartProb > 0 && restartProb < 1)) throw invalid('restartProb', 'above 0 and below 1', restartProb);
+  if (!(Number.isFinite(restartProb) && restartProb > 0 && restartProb < 1))
+    throw invalid('restartProb', 'above 0 and below 1', restartProb);
   if (!(Number.isSafeInteger(maxNodes) && maxNodes >= 0)) throw invalid('maxNodes', 'an integer from 0 on', maxNodes);
-  if (threshold !== undefined && !(threshold >= -1 && threshold <= 1))
+  if (threshold !== undefined && !(Number.isFinite(threshold) && threshold >= -1 && threshold <= 1))
     throw invalid('threshold', 'a number from -1 to 1', threshold);
   const { similarity } = options.edges ?? {};
   const near = typeof similarity === 'object' ? similarity : {};
@@ -68,7 +70,13 @@ export interface GraphScope {
   readonly edges: EdgeOptions;
 }
 
-/** Equal for equal scopes. */
+/** Equal for equal scopes alone. @throws `FILTER_INVALID` */
 export function scopeKey({ indexName, filter, edges }: GraphScope): string {
-  return canonicalJson([indexName, filter ?? null, resolveEdgeOptions(edges)]);
+  return canonicalJson([indexName, filterKey(filter), resolveEdgeOptions(edges)]);
+}
+
+/** Equal for equal filters alone; those that are written in another way may differ. @throws `FILTER_INVALID` */
+export function filterKey(filter: VectorFilter): string {
+  // JSON of the filter as it was written would lose its regular expressions.
+  return filter ? canonicalJson(parseFilter(filter)) : '';
 }

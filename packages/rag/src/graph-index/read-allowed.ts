@@ -1,4 +1,5 @@
 import type { VectorFilter, VectorStore } from '../store/index.js';
+import { filterKey } from './graph-settings.js';
 import type { IndexGraph } from './index-graph.js';
 
 const pageSize = 10_000;
@@ -22,7 +23,7 @@ export async function readAllowed(
 ): Promise<(id: string) => boolean> {
   const kept = keptOf.get(graph) ?? new Map<string, ReadonlySet<string>>();
   keptOf.set(graph, kept);
-  const key = JSON.stringify(filter);
+  const key = filterKey(filter);
   let allowed = kept.get(key);
   if (!allowed) {
     const both = scopeFilter ? { $and: [scopeFilter, filter] } : filter;

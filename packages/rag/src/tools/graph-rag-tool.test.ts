@@ -63,6 +63,7 @@ describe('createGraphRAGTool', () => {
     requestContext.set('includeSources', true);
     for (const [key, value, message] of [
       ['restartProb', 1, 'restartProb must be above 0 and below 1, not 1'],
+      ['restartProb', '0.2', 'restartProb must be above 0 and below 1, not 0.2'],
       ['randomWalkSteps', 0, 'randomWalkSteps must be a number of at least 1, not 0'],
     ] as const) {
       const wrong = new RequestContext([
@@ -216,6 +217,37 @@ describe('createGraphRAGTool', () => {
         expect(answers[99 - n]).toEqual(expected);
         expect(idsOf(expected.sources)).toContain(`${tenant}-institute`);
       }
+    });
+
+    it('I03: tells filters apart that differ in a regular expression alone', async () => {
+      await using store = new LocalVector();
+      for (const tenant of ['a', 'b']) await fill(store, { [tenant]: `Ada Quill is in ${tenant}.` }, { tenant });
+      const tool = toolOver(store, { enableFilter: true });
+      for (const tenant of ['a', 'b']) {
+        const filter = { tenant: new RegExp(`^${tenant}$`) };
+        const requestContext = new RequestContext([['filter', filter]] as [string, unknown][]);
+        const trusted = await tool.execute(question, { requestContext });
+        expect([idsOf(trusted.sources), trusted.graph.nodes]).toEqual([[tenant], 1]);
+        expect(idsOf((await tool.execute({ ...question, filter })).sources)).toEqual([tenant]);
+      }
+    });
+
+    it('I03: leaves out a passage that became that of another tenant while the question was answered', async () => {
+      await using store = new LocalVector();
+      await fill(store, facts, { tenant: 'a' });
+      const moving = new Proxy(store, {
+        get(target, key) {
+          const value: unknown = Reflect.get(target, key, target);
+          if (typeof value !== 'function') return value;
+          return async (...parameters: unknown[]) => {
+            if (key === 'get')
+              await target.updateVector({ indexName, id: 'institute', update: { metadata: { tenant: 'b' } } });
+            return (value as (...all: unknown[]) => unknown).apply(target, parameters);
+          };
+        },
+      });
+      const { sources } = await toolOver(moving, { seeds: 'keyword' }).execute(question, inTenant('a'));
+      expect(idsOf(sources)).toEqual(['ada', 'otto']);
     });
 
     it('gives a resolver one graph per store, not per tool', async () => {
