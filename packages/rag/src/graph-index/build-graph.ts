@@ -26,7 +26,8 @@ export interface BuiltGraph {
 /**
  * Makes the graph over an index, or brings it up to date, and keeps it beside the index where the store can: in a file for
  * `LocalVector` with a path, in the table `quiver_derived` for `PgVector`. Questions do the same by themselves, except that they
- * create no table; doing it after ingestion saves the first of them the wait.
+ * create no table, and keep the graph of a filter only where this was done for it once; doing it after ingestion saves the first
+ * of them the wait.
  *
  * @throws `GRAPH_INVALID` for bad options, `FILTER_INVALID`, and what the store throws
  * @example
@@ -37,7 +38,14 @@ export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph
   const { store, indexName, filter, signal, onProgress } = options;
   const { edges, maxNodes } = parseGraphOptions(options.graphOptions);
   await store.derived?.prepare(signal && { signal });
-  const held = await findGraph({ store, scope: { indexName, filter, edges }, maxNodes, signal, onProgress });
+  const held = await findGraph({
+    store,
+    scope: { indexName, filter, edges },
+    maxNodes,
+    keep: true,
+    signal,
+    onProgress,
+  });
   if (!held) return { complete: false, nodes: 0, edges: 0, recall: 1 };
   const { graph } = held;
   return { complete: true, nodes: graph.ids.length, edges: graph.edgeCount, recall: graph.recall };

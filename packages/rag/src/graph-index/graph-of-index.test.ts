@@ -1,6 +1,7 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RequestContext } from '@quiver/core/request-context';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -15,6 +16,7 @@ describe('the graph of an index', () => {
   afterEach(() => rm(path, { recursive: true }));
 
   const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
+  const keptFiles = async () => (await readdir(path)).filter((file) => file.endsWith('.qvderived'));
 
   it('is made once for calls at the same time, of any tool', async () => {
     const { store, calls } = watched(new LocalVector());
@@ -57,9 +59,10 @@ describe('the graph of an index', () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
     const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
-    expect((await readdir(path)).filter((file) => file.endsWith('.qvderived'))).toHaveLength(1);
+    expect(await keptFiles()).toHaveLength(1);
     await first.close();
-    const { store, calls } = watched(new LocalVector({ path }));
+    await using second = new LocalVector({ path });
+    const { store, calls } = watched(second);
     expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
     expect(scans(calls)).toBe(0);
   });
@@ -68,16 +71,56 @@ describe('the graph of an index', () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
     const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
-    const file = (await readdir(path)).find((name) => name.endsWith('.qvderived'));
-    for (const content of ['', 'nonsense', '\u0004\u0000\u0000\u0000{}xx']) {
-      await writeFile(join(path, file as string), content);
+    const file = join(path, (await keptFiles())[0] as string);
+    const good = await readFile(file);
+    const oneBitOff = Array.from({ length: 40 }, (_, n) => {
+      const at = Math.floor(((n + 0.5) / 40) * good.length);
+      return good.map((byte, place) => (place === at ? byte ^ 1 : byte));
+    });
+    const ofLaterFormat = good.map((byte, place) => (place === good.indexOf('QGR') + 3 ? byte + 1 : byte));
+    const bad = ['', 'nonsense', '\u0004\u0000\u0000\u0000{}xx', good.subarray(0, -1), ofLaterFormat, ...oneBitOff];
+    for (const content of bad) {
+      await writeFile(file, content);
       await using store = new LocalVector({ path });
       expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
     }
   });
 
+  it('is made where the kept one can be neither read nor replaced', async () => {
+    await using first = new LocalVector({ path });
+    await fill(first, facts);
+    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
+    const file = join(path, (await keptFiles())[0] as string);
+    await rm(file);
+    await mkdir(file);
+    await using store = new LocalVector({ path });
+    expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
+    await rm(file, { recursive: true });
+  });
+
+  it('is kept for a filter where buildGraph made it, not for whatever filter a question has', async () => {
+    await using store = new LocalVector({ path });
+    await fill(store, facts, { tenant: 'a' });
+    const filter = { tenant: 'a' };
+    const ask = (over: VectorStore, trusted: object) =>
+      toolOver(over).execute({ queryText: 'Ada Quill' }, { requestContext: new RequestContext([['filter', trusted]]) });
+    for (let hour = 0; hour < 5; hour += 1) await ask(store, { $and: [filter, { until: { $not: { $lt: hour } } }] });
+    const expected = await ask(store, filter);
+    expect(await keptFiles()).toHaveLength(0);
+    await buildGraph({ store, indexName, filter });
+    expect(await keptFiles()).toHaveLength(1);
+    await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' }, { tenant: 'b' });
+    await ask(store, filter);
+    await store.close();
+    await using second = new LocalVector({ path });
+    const { store: reopened, calls } = watched(second);
+    expect(await ask(reopened, filter)).toEqual(expected);
+    expect(scans(calls)).toBe(0);
+  });
+
   it('is made, kept and described before the first question by buildGraph', async () => {
-    const { store, calls } = watched(new LocalVector({ path }));
+    await using local = new LocalVector({ path });
+    const { store, calls } = watched(local);
     await fill(store, facts);
     const phases = new Set<string>();
     const built = await buildGraph({ store, indexName, onProgress: ({ phase }) => phases.add(phase) });

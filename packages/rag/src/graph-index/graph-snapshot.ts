@@ -1,6 +1,7 @@
 import { getDefaultLogger, isQuiverError, toErrorMessage } from '@quiver/core';
 import { contentHash } from '../document/content-hash.js';
 import { ChunkGraph } from '../graph/chunk-graph.js';
+import { graphInvalid } from '../graph/graph-error.js';
 import type { VectorStore } from '../store/index.js';
 import { scopeKey, type GraphScope } from './graph-settings.js';
 import type { IndexGraph } from './index-graph.js';
@@ -8,9 +9,16 @@ import type { IndexGraph } from './index-graph.js';
 interface SnapshotHead {
   key: string;
   version: string;
+  /** SHA-256 of the graph. */
+  hash: string;
 }
 
-/** The graph that is kept beside the index; `undefined` when there is none that can be used. */
+/**
+ * The graph that is kept beside the index; `undefined` when there is none that can be used. It is made again from the data then, so
+ * a place that cannot be read is a warning.
+ *
+ * @throws the reason of `signal`
+ */
 export async function readKeptGraph(
   { derived }: VectorStore,
   scope: GraphScope,
@@ -18,15 +26,17 @@ export async function readKeptGraph(
 ): Promise<IndexGraph | undefined> {
   const key = scopeKey(scope);
   const { indexName } = scope;
-  const bytes = await derived?.read({ indexName, name: nameOf(key), ...(signal && { signal }) });
-  if (!bytes) return undefined;
   try {
+    const bytes = await derived?.read({ indexName, name: nameOf(key), ...(signal && { signal }) });
+    if (!bytes) return undefined;
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as SnapshotHead;
+    const body = bytes.subarray(4 + length);
     if (head.key !== key) return undefined;
-    return { version: head.version, graph: ChunkGraph.deserialize(bytes.subarray(4 + length)) };
+    if (head.hash !== (await hashOf(body))) throw graphInvalid('The kept graph is damaged.');
+    return { version: head.version, graph: ChunkGraph.deserialize(body) };
   } catch (error) {
-    // Of another release, or damaged: it is made again from the data.
+    signal?.throwIfAborted();
     getDefaultLogger().warn(`The graph kept beside '${indexName}' is made again: ${toErrorMessage(error)}`);
     return undefined;
   }
@@ -44,8 +54,9 @@ export async function keepGraph(
 ): Promise<boolean> {
   if (!derived) return false;
   const key = scopeKey(scope);
-  const head = new TextEncoder().encode(JSON.stringify({ key, version } satisfies SnapshotHead));
   const body = graph.serialize();
+  const hash = await hashOf(body);
+  const head = new TextEncoder().encode(JSON.stringify({ key, version, hash } satisfies SnapshotHead));
   const data = new Uint8Array(4 + head.length + body.length);
   new DataView(data.buffer).setUint32(0, head.length, true);
   data.set(head, 4);
@@ -61,4 +72,9 @@ export async function keepGraph(
 
 function nameOf(key: string): string {
   return `graph-${contentHash(key)}`;
+}
+
+async function hashOf(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
