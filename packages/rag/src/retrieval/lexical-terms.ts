@@ -1,8 +1,12 @@
+import { stemmer } from 'stemmer';
+
 /**
  * The terms of a text: stemmed words without stop words, and characters and pairs of them where words are not written apart.
  *
- * Upper and lower case, Latin accents and compatibility forms make no difference. Stemming and stop words are English; words of
- * other languages stay as they are.
+ * Upper and lower case, Latin accents and compatibility forms make no difference. Stemming and stop words are English: "files" is
+ * "file", "decided" is "decide". Words of other scripts stay as they are.
+ *
+ * @see [Porter, An algorithm for suffix stripping](https://tartarus.org/martin/PorterStemmer/)
  */
 export function lexicalTerms(text: string): string[] {
   const lower = text.toLowerCase();
@@ -34,7 +38,7 @@ const longestKnown = 12;
 function addWord(word: string, terms: string[]): void {
   let term = knownTerms.get(word);
   if (term === undefined) {
-    term = word.length > 1 && !stopWords.has(word) ? stem(word) : '';
+    term = word.length > 1 && !stopWords.has(word) ? stemmer(word) : '';
     if (knownTerms.size >= mostKnown) knownTerms.clear();
     if (word.length <= longestKnown) knownTerms.set(word, term);
   }
@@ -63,29 +67,3 @@ const stopWords = new Set(
     'can could would should may might will shall such other more most some any each all one two'
   ).split(' '),
 );
-
-/** Applied in order; the first that leaves three letters wins. */
-const suffixes: readonly (readonly [suffix: string, replacement: string])[] = [
-  ['ational', 'ate'],
-  ['ization', 'ize'],
-  ['fulness', 'ful'],
-  ['iveness', 'ive'],
-  ['ingly', ''],
-  ['edly', ''],
-  ['ies', 'y'],
-  ['sses', 'ss'],
-  ['ments', 'ment'],
-  ['ing', ''],
-  ['ed', ''],
-  ['ly', ''],
-  ['es', ''],
-  ['s', ''],
-];
-
-function stem(word: string): string {
-  if (word.endsWith('ss')) return word;
-  for (const [suffix, replacement] of suffixes) {
-    if (word.endsWith(suffix) && word.length - suffix.length >= 3) return word.slice(0, -suffix.length) + replacement;
-  }
-  return word;
-}
