@@ -1,10 +1,8 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** An empty folder that is gone when the process is. */
+/** An empty folder, gone when the test run is over. */
 export function scratchFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quiver-')));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return folder;
+  return realpathSync(mkdtempSync(join(tmpdir(), 'quiver-')));
 }
