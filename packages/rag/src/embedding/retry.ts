@@ -25,7 +25,7 @@ export async function retry<Result>(
       return await run();
     } catch (error) {
       signal?.throwIfAborted();
-      if (attempt >= maxRetries || !isTransient(error)) throw error;
+      if (!(attempt < maxRetries) || !isTransient(error)) throw error;
       await wait(requestedDelay(error) ?? Math.min(firstDelay * 2 ** attempt, maxDelay), signal);
     }
   }

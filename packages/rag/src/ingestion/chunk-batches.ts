@@ -1,6 +1,8 @@
 import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunk-options.js';
 import type { MDocument } from '../document/document.js';
+import type { ExtractParams } from '../document/extract/extract-options.js';
+import { abortableItems } from './abortable-items.js';
 import type { IdSet } from './id-set.js';
 import type { IngestTarget } from './ingest-target.js';
 import type { SourceSet } from './source-set.js';
@@ -33,7 +35,7 @@ export async function* readBatches(
   { target, seen, sources, batchSize, chunkOptions = {}, signal }: BatchOptions,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { chunks: [], unchanged: 0, documents: 0 };
-  for await (const document of documents) {
+  for await (const document of abortableItems(documents, signal)) {
     // Read from the document itself: one that has become empty has no chunks to tell its source.
     for (const { metadata } of document.sources) {
       if (metadata['source'] !== undefined) sources.add(metadata['source']);
@@ -63,7 +65,13 @@ async function divide(
   const chunks = await document.chunk(plain);
   if (!extract) return { chunks, isKnown: false };
   if (await areStored(target, chunks, signal)) return { chunks, isKnown: true };
-  return { chunks: await document.chunk({ ...plain, extract }), isKnown: false };
+  return { chunks: await document.chunk({ ...plain, extract: withSignal(extract, signal) }), isKnown: false };
+}
+
+/** The extraction ends with the run, and for a signal of its own. */
+function withSignal(extract: ExtractParams, signal: AbortSignal | undefined): ExtractParams {
+  if (!signal) return extract;
+  return { ...extract, signal: extract.signal ? AbortSignal.any([extract.signal, signal]) : signal };
 }
 
 /** Timers and signals get their turn, also when neither store nor embedder ever waits. */

@@ -212,6 +212,56 @@ describe('ingest', () => {
     await expect(run(endless(), { batchSize: 10, signal: controller.signal })).rejects.toThrow('time is up');
   });
 
+  it('can be aborted while it waits for documents that never come', async () => {
+    const controller = new AbortController();
+    const stalled: AsyncIterable<MDocument> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => {
+          setTimeout(() => controller.abort(new Error('enough')));
+          return new Promise(() => undefined);
+        },
+      }),
+    };
+    await expect(run(stalled, { signal: controller.signal })).rejects.toThrow('enough');
+  });
+
+  it('lets its documents close what they read from, also when it is aborted', async () => {
+    const controller = new AbortController();
+    let closed = 0;
+    async function* read(beforeLast = async (): Promise<void> => undefined): AsyncGenerator<MDocument> {
+      try {
+        yield guide('One.', 'a.md');
+        await beforeLast();
+        yield guide('Two.', 'b.md');
+      } finally {
+        closed += 1;
+      }
+    }
+    await run(read(), { signal: controller.signal });
+    expect(closed).toBe(1);
+    embed.mockRejectedValueOnce(new Error('quota exceeded'));
+    const failing = { batchSize: 1, concurrency: 1, signal: controller.signal, indexName: 'other' };
+    await expect(run(read(), failing)).rejects.toThrow('quota exceeded');
+    expect(closed).toBe(2);
+    const abort = async (): Promise<void> => controller.abort(new Error('enough'));
+    const aborted = run(read(abort), { signal: controller.signal, indexName: 'third' });
+    await expect(aborted).rejects.toThrow('enough');
+    await vi.waitFor(() => expect(closed).toBe(3));
+  });
+
+  it('stops an extraction when it is aborted', async () => {
+    const controller = new AbortController();
+    const llm = new MockLanguageModelV4({
+      doGenerate: ({ abortSignal }) =>
+        new Promise((_resolve, reject) => {
+          abortSignal?.addEventListener('abort', () => reject(abortSignal.reason as Error));
+          setTimeout(() => controller.abort(new Error('enough')));
+        }),
+    });
+    const options = { chunkOptions: { extract: { llm, keywords: true } }, signal: controller.signal };
+    await expect(run([guide('One.')], options)).rejects.toThrow('enough');
+  });
+
   it('embeds several batches at once, and no more than it is allowed', async () => {
     let running = 0;
     let most = 0;
@@ -229,7 +279,8 @@ describe('ingest', () => {
     expect(await run(documents, { batchSize: 4, concurrency: 3 })).toMatchObject({ added: 40 });
     expect(createIndex).toHaveBeenCalledTimes(1);
     expect(most).toBe(3);
-    await expect(run(documents, { concurrency: 0 })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    for (const wrong of [{ concurrency: 0 }, { batchSize: 0.5 }, { maxRetries: -1 }, { maxRetries: Number.NaN }])
+      await expect(run(documents, wrong)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
   });
 
   it('tries again what may pass, in the store and in the model', async () => {

@@ -57,7 +57,7 @@ export interface IngestOptions {
   maxRetries?: number;
   /** Called after each batch, and while chunks are removed. */
   onProgress?: (progress: IngestProgress) => void;
-  /** Stops at once, also a request to the model. What was stored so far stays, and the next run goes on from there. */
+  /** Stops at once, also a request to a model, and while `documents` are waited for. What was stored so far stays, and the next run goes on from there. */
   signal?: AbortSignal;
 }
 
@@ -79,11 +79,15 @@ export interface IngestOptions {
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;
-  for (const [name, value] of Object.entries({ batchSize, concurrency })) {
-    if (!Number.isInteger(value) || value < 1)
-      throw invalidArgument(`${name} must be a positive integer, not ${String(value)}.`);
-  }
   const { store, indexName, embedder, metric = 'cosine', maxRetries = 5 } = options;
+  for (const [name, value, least] of [
+    ['batchSize', batchSize, 1],
+    ['concurrency', concurrency, 1],
+    ['maxRetries', maxRetries, 0],
+  ] as const) {
+    if (!Number.isInteger(value) || value < least)
+      throw invalidArgument(`${name} must be an integer of at least ${least}, not ${String(value)}.`);
+  }
   const target = await openTarget({ store, indexName, embedder, metric, maxRetries, signal });
   const seen = createIdSet();
   const sources = createSourceSet();
