@@ -15,15 +15,16 @@ export function checkEmbeddings(
     throw invalid(`The embedding model ${id} was given ${count} texts and answered with ${got}.`);
   }
   let expected = dimension;
-  return embeddings.map((values: ArrayLike<number>, index) => {
-    const vector = Float32Array.from(values);
+  return embeddings.map((values: ArrayLike<number> | null | undefined, index) => {
+    const vector = Float32Array.from(values ?? []);
     expected ??= vector.length;
     if (vector.length !== expected || expected === 0) {
       throw invalid(
         `The embedding model ${id} gave a vector of ${vector.length} numbers where ${expected} were expected.`,
       );
     }
-    if (!vector.every(Number.isFinite)) {
+    // Of the values that were given, too: `null`, which is how JSON writes NaN, has become 0.
+    if (!vector.every((value, place) => Number.isFinite(value) && typeof values?.[place] === 'number')) {
       throw invalid(
         `The embedding model ${id} gave a vector (number ${index} of ${count}) with values that are not finite numbers.`,
       );

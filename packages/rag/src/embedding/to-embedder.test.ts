@@ -175,6 +175,25 @@ describe('an AI SDK embedding model', () => {
     });
   });
 
+  test.each([
+    ['no vector', null, /0 numbers/],
+    ['NaN as JSON writes it', [1, null], /not finite/],
+    ['numbers as texts', ['1', '2'], /not finite/],
+  ])('is refused when it answers with %s, which no schema of a provider has caught', async (_name, vector, message) => {
+    const embedder = toEmbedder({
+      specificationVersion: 'v3',
+      provider: 'p',
+      modelId: 'm',
+      maxEmbeddingsPerCall: 10,
+      supportsParallelCalls: true,
+      doEmbed: async () => ({ embeddings: [vector] }),
+    } as unknown as EmbedderInput);
+    await expect(embedder.embed(['a'])).rejects.toMatchObject({
+      code: 'EMBEDDING_INVALID',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
   test('must not change its dimension', async () => {
     const embedder = toEmbedder(model());
     await embedder.embed(['a']);

@@ -18,6 +18,9 @@ export function indexNotFound(indexName: string, existing: readonly string[]): Q
 
 /** A vector as it is stored. @throws `VECTOR_DIMENSION_MISMATCH`, `VECTOR_ARGUMENT_INVALID` for anything but finite numbers */
 export function toVector(values: ArrayLike<number>, dimension: number, what: string): Float32Array {
+  // What comes from JavaScript may be anything.
+  if (typeof values !== 'object' || values === null)
+    throw invalidArgument(`${what} is ${String(values)}, not a vector.`);
   if (values.length !== dimension) {
     throw new QuiverError(
       'VECTOR_DIMENSION_MISMATCH',
@@ -29,7 +32,8 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
   }
   const vector = Float32Array.from(values);
   for (let position = 0; position < vector.length; position += 1) {
-    if (!Number.isFinite(vector[position]))
+    // Of the value that was given, too: `null` has become 0.
+    if (typeof values[position] !== 'number' || !Number.isFinite(vector[position]))
       throw invalidArgument(
         `${what} holds ${String(values[position])} at position ${position}; only finite numbers can be stored.`,
       );
@@ -75,7 +79,9 @@ export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams,
     const id = ids?.[position] ?? crypto.randomUUID();
     if (typeof id !== 'string' || id === '')
       throw invalidArgument(`The id of vector ${position} must be a non-empty string.`);
-    const document = documents?.[position];
+    const document = documents?.[position] ?? undefined;
+    if (document !== undefined && typeof document !== 'string')
+      throw invalidArgument(`The document of '${id}' must be a text, not ${typeof document}.`);
     records.set(id, {
       id,
       vector: toVector(values, dimension, `Vector ${position} (id '${id}')`),

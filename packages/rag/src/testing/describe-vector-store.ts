@@ -246,7 +246,10 @@ export function describeVectorStore<Store extends VectorStore>(
           ],
         },
       ],
+      ['a number that JSON has lost', { vectors: [[1, 2, 3], [1, 2, null] as unknown as number[]] }],
+      ['a vector that is none', { vectors: [[1, 2, 3], undefined as unknown as number[]] }],
       ['metadata that is not JSON', { metadata: [{}, { big: 1n }] }],
+      ['a document that is no text', { documents: ['a', 5 as unknown as string] }],
     ])('refuses %s, and stores nothing', async (_what, params) => {
       await seed();
       const upsert = store.upsert({
