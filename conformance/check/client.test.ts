@@ -56,10 +56,13 @@ for (const { name, runner, select, alone, required, extensions: optional } of su
       const run = (choice: readonly string[]): Promise<Outcome> =>
         runOfficialSuite(runner, ['client', '--command', command, '--timeout', '120000', ...choice]);
       outcome = await run(select);
-      // Scenarios run all at once, and some of them measure time: on a busy machine those have to be run alone.
+      // Scenarios run all at once, and some of them measure time: on a busy machine those have to be run alone. Each has a client
+      // process of its own, so that none can fail because of another but for the load.
       for (const [scenario, passed] of outcome.scenarios) {
         if (passed || isForeign(scenario)) continue;
         const again = await run(alone(scenario));
+        const verdict = again.exitCode === 0 ? 'passed' : 'failed';
+        console.log(`${name}: ${scenario} failed beside the others and ${verdict} alone.`);
         if (again.exitCode !== 0) failed.push(`${scenario}\n${again.output}`);
       }
     });
