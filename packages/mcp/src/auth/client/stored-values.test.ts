@@ -1,6 +1,7 @@
-import { createOAuthFetch, MCPOAuthClientProvider } from '@quiver/mcp/auth';
+import { createOAuthFetch, InMemoryOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
+import { StoredValues } from './stored-values.js';
 
 describe('a storage', () => {
   it.each<[string, () => string]>([
@@ -46,5 +47,28 @@ describe('a storage', () => {
     await stage.signIn(user);
     expect((await stage.call(fetch)).status).toBe(200);
     expect(warnings).toHaveLength(1);
+  });
+
+  it('OC14 that cannot lock is used without a lock, and a run that failed is not run again', async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+    const storage = new InMemoryOAuthStorage();
+    const readOnly = Object.assign(storage, { exclusive: () => Promise.reject(new Error('read-only file system')) });
+    const values = new StoredValues(readOnly, logger);
+    expect(await values.exclusive(async () => 'done')).toBe('done');
+    expect(warnings).toEqual([expect.stringContaining('read-only file system')]);
+    let runs = 0;
+    const leaky = Object.assign(new InMemoryOAuthStorage(), {
+      exclusive: async <Result>(run: () => Promise<Result>): Promise<Result> => {
+        await run().catch(() => {});
+        throw new Error('The lock was not released.');
+      },
+    });
+    const run = (): Promise<never> => {
+      runs += 1;
+      return Promise.reject(new Error('refused'));
+    };
+    await expect(new StoredValues(leaky, logger).exclusive(run)).rejects.toThrow('refused');
+    expect(runs).toBe(1);
   });
 });

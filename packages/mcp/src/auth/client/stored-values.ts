@@ -44,8 +44,20 @@ export class StoredValues {
     }
   }
 
-  exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
-    return this.#storage.exclusive ? this.#storage.exclusive(run) : run();
+  /** A storage that cannot lock runs as one that has no lock. */
+  async exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
+    if (!this.#storage.exclusive) return run();
+    let outcome: Promise<Result> | undefined;
+    try {
+      return await this.#storage.exclusive(() => (outcome = run()));
+    } catch (error) {
+      // The run has begun: what it came to counts, whatever became of the lock.
+      if (outcome) return outcome;
+      this.#warn(
+        `The OAuth storage cannot lock, so that other processes may refresh the same token: ${toErrorMessage(error)}.`,
+      );
+      return run();
+    }
   }
 
   #warn(message: string): void {
