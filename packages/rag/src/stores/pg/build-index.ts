@@ -28,7 +28,7 @@ export interface PgTarget {
   readonly indexName: string;
 }
 
-/** Builds the index of the vectors anew. */
+/** Builds the index of the vectors anew, in a transaction: rows can be read meanwhile, and written when it ends. */
 export async function buildIndex(
   query: SqlQuery,
   index: PgIndex & { readonly extension: PgVectorExtension },
@@ -37,14 +37,28 @@ export async function buildIndex(
   const { table, dimension, metric, vectorType, extension } = index;
   const type = indexConfig.type ?? 'hnsw';
   requireIndexable(type, dimension);
-  const name = quoteIdentifier(`${indexName}_vector_idx`);
-  await query(`DROP INDEX IF EXISTS ${quoteIdentifier(schemaName)}.${name}`);
-  if (type === 'flat') return;
+  const schema = quoteIdentifier(schemaName);
+  const name = quoteIdentifier(vectorIndexName(indexName));
+  const drop = `DROP INDEX IF EXISTS ${schema}.${name}`;
+  if (type === 'flat') {
+    await query(drop);
+    return;
+  }
   const elements = indexedElements(index);
   const column = elements === vectorType ? 'embedding' : `(embedding::${extension.schema}.${elements}(${dimension}))`;
   const operators = `${extension.schema}.${elements}_${operatorClasses[metric]}`;
   const options = type === 'hnsw' ? hnswOptions(indexConfig) : await ivfflatOptions(query, table, indexConfig);
-  await query(`CREATE INDEX ${name} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`);
+  // Whoever writes waits here and holds nothing yet, so that the change of the index at the end, for which readers wait a moment too,
+  // cannot end in a deadlock.
+  await query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  const next = quoteIdentifier(`${indexName}_vector_new`);
+  await query(`CREATE INDEX ${next} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`);
+  await query(drop);
+  await query(`ALTER INDEX ${schema}.${next} RENAME TO ${name}`);
+}
+
+export function vectorIndexName(indexName: string): string {
+  return `${indexName}_vector_idx`;
 }
 
 const operatorClasses: Readonly<Record<VectorMetric, string>> = {
@@ -78,10 +92,14 @@ async function ivfflatOptions(query: SqlQuery, table: string, { ivf }: PgIndexCo
   return `lists = ${lists}`;
 }
 
+const largestDimension = 16_000;
+
 /** @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireIndexable(type: PgIndexType, dimension: number): void {
   if (!['hnsw', 'ivfflat', 'flat'].includes(type))
     throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
+  if (dimension > largestDimension)
+    throw invalidArgument(`pgvector stores vectors of at most ${largestDimension} dimensions, not ${dimension}.`);
   if (type !== 'flat' && dimension > indexableDimension.halfvec) {
     throw invalidArgument(
       `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension.halfvec}. Use { type: 'flat' }, which compares all vectors, or an embedding model with fewer dimensions.`,

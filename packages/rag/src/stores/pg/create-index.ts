@@ -2,8 +2,9 @@ import { QuiverError } from '@quiver/core';
 import { invalidArgument } from '../../store/check-arguments.js';
 import { requireSameShape } from '../../store/index-options.js';
 import type { CreateIndexParams } from '../../store/vector-store.js';
-import { buildIndex, requireIndexable, type PgIndexConfig, type PgTarget } from './build-index.js';
-import { createMetadataIndexes } from './metadata-index.js';
+import { buildIndex, requireIndexable, vectorIndexName, type PgIndexConfig, type PgTarget } from './build-index.js';
+import { derivedTableName } from './derived-table.js';
+import { createMetadataIndexes, missingMetadataIndexes } from './metadata-index.js';
 import {
   indexableDimension,
   readExtension,
@@ -14,7 +15,7 @@ import {
 } from './pg-index.js';
 import type { SqlQuery } from './sql-database.js';
 import { quoteIdentifier } from './sql-text.js';
-import { readLanguage, textSearchColumn, textSearchIndex } from './text-search.js';
+import { readLanguage, textSearchColumn, textSearchIndex, textSearchIndexName } from './text-search.js';
 
 export interface PgCreateIndexParams extends CreateIndexParams {
   indexConfig?: PgIndexConfig;
@@ -43,16 +44,19 @@ export async function createIndex(
     throw invalidArgument(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
   const type = indexConfig.type ?? (dimension > indexableDimension.halfvec ? 'flat' : 'hnsw');
   requireIndexable(type, dimension);
+  const metadataIndexes = { schemaName, indexName, fields: params.metadataIndexes ?? [] };
+  const isThere = async (): Promise<boolean> => {
+    const existing = await readIndex(query, schemaName, indexName);
+    if (existing) requireSameShape(indexName, existing, { dimension, metric });
+    return existing !== undefined;
+  };
+  // Most calls end here: they wait for nobody, and need no right but to read.
+  if ((await isThere()) && (await missingMetadataIndexes(query, metadataIndexes)).length === 0) return;
   // Without a lock, two CREATE ... IF NOT EXISTS at once fail on each other.
   await query(`SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('quiver create index'))`);
   const extension = await requireExtension(query);
   await requireSchema(query, schemaName);
-  const metadataIndexes = { schemaName, indexName, fields: params.metadataIndexes ?? [] };
-  const existing = await readIndex(query, schemaName, indexName);
-  if (existing) {
-    requireSameShape(indexName, existing, { dimension, metric });
-    return createMetadataIndexes(query, metadataIndexes);
-  }
+  if (await isThere()) return createMetadataIndexes(query, metadataIndexes);
   const table = `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`;
   await requireFreeName(query, schemaName, indexName);
   const { textSearch = {} } = params;
@@ -99,15 +103,17 @@ async function requireSchema(query: SqlQuery, schemaName: string): Promise<void>
   if (!existing) await query(`CREATE SCHEMA ${quoteIdentifier(schemaName)}`);
 }
 
+/** @throws `VECTOR_NAME_TAKEN` */
 async function requireFreeName(query: SqlQuery, schemaName: string, indexName: string): Promise<void> {
+  const names = [indexName, vectorIndexName(indexName), textSearchIndexName(indexName)];
   const [taken] = await query(
-    'SELECT 1 AS found FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text',
-    [schemaName, indexName],
+    'SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = ANY ($2::text[])',
+    [schemaName, names],
   );
-  if (!taken) return;
+  if (!taken && indexName !== derivedTableName) return;
   throw new QuiverError(
     'VECTOR_NAME_TAKEN',
-    `The schema '${schemaName}' has a table '${indexName}' that is no index of this store. Choose another indexName or schemaName.`,
+    `The index '${indexName}' cannot be made, because the name '${String(taken?.['name'] ?? indexName)}' in the schema '${schemaName}' is that of something else. Choose another indexName or schemaName.`,
     { details: { schemaName, indexName } },
   );
 }

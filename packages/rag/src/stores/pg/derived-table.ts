@@ -2,7 +2,7 @@ import type { Cancellable, DerivedData, IndexParams } from '../../store/vector-s
 import { quoteIdentifier } from './sql-text.js';
 import type { SqlDatabase, SqlQuery } from './sql-database.js';
 
-const tableName = 'quiver_derived';
+export const derivedTableName = 'quiver_derived';
 
 export interface DerivedTableOptions {
   readonly schemaName: string;
@@ -75,13 +75,13 @@ export async function deleteDerived(query: SqlQuery, schemaName: string, indexNa
 }
 
 function tableIn(schemaName: string): string {
-  return `${quoteIdentifier(schemaName)}.${quoteIdentifier(tableName)}`;
+  return `${quoteIdentifier(schemaName)}.${quoteIdentifier(derivedTableName)}`;
 }
 
 async function isThere(query: SqlQuery, schemaName: string): Promise<boolean> {
   const [row] = await query(
     `SELECT 1 AS found FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = $2::text AND c.relkind = 'r'`,
-    [schemaName, tableName],
+    [schemaName, derivedTableName],
   );
   return row !== undefined;
 }

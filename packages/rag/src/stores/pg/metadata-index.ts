@@ -1,4 +1,5 @@
 import { invalidArgument } from '../../store/check-arguments.js';
+import type { PgTarget } from './build-index.js';
 import { fieldToSql } from './filter-to-sql.js';
 import type { SqlQuery } from './sql-database.js';
 import { quoteIdentifier } from './sql-text.js';
@@ -12,16 +13,32 @@ import { quoteIdentifier } from './sql-text.js';
  */
 export async function createMetadataIndexes(
   query: SqlQuery,
-  { schemaName, indexName, fields }: { schemaName: string; indexName: string; fields: readonly string[] },
+  target: PgTarget & { fields: readonly string[] },
 ): Promise<void> {
-  for (const field of fields) requireIndexableField(field);
-  const table = `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`;
-  for (const field of fields) {
-    const [row] = await query(`SELECT pg_catalog.left(pg_catalog.md5($1::text), 8) AS hash`, [field]);
-    const name = quoteIdentifier(`${indexName}_m${String(row?.['hash'])}`);
+  const table = `${quoteIdentifier(target.schemaName)}.${quoteIdentifier(target.indexName)}`;
+  for (const { field, name } of await missingMetadataIndexes(query, target)) {
     const expression = fieldToSql(field.split('.'), 'metadata', (key) => `'${key}'`);
-    await query(`CREATE INDEX IF NOT EXISTS ${name} ON ${table} USING gin ((${expression}) jsonb_path_ops)`);
+    await query(`CREATE INDEX ${quoteIdentifier(name)} ON ${table} USING gin ((${expression}) jsonb_path_ops)`);
   }
+}
+
+/** Asked by name, since `IF NOT EXISTS` would wait for whoever writes, and needs the rights of the owner. */
+export async function missingMetadataIndexes(
+  query: SqlQuery,
+  { schemaName, indexName, fields }: PgTarget & { fields: readonly string[] },
+): Promise<{ field: string; name: string }[]> {
+  for (const field of fields) requireIndexableField(field);
+  const rows = await query(
+    `SELECT field, name FROM (
+       SELECT DISTINCT field, $1::text || '_m' || pg_catalog.left(pg_catalog.md5(field), 8) AS name FROM unnest($2::text[]) AS field
+     ) AS wanted
+     WHERE NOT EXISTS (
+       SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $3::text AND c.relname = wanted.name
+     )`,
+    [indexName, fields, schemaName],
+  );
+  return rows.map(({ field, name }) => ({ field: String(field), name: String(name) }));
 }
 
 /** These stand in the text of statements, so nothing that could end a string may pass. */

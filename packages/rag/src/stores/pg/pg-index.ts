@@ -66,6 +66,11 @@ export function toComment(metric: VectorMetric, language: PgLanguage | undefined
   return `'${mark}${metric}${language === undefined ? '' : `, words ${language.schema}.${language.name}`}'`;
 }
 
+/** Only what `toComment` can write: its parts become parts of statements, and whoever owns the table can change it. */
+const ourComment = new RegExp(
+  `^${mark}(?<metric>cosine|euclidean|dotproduct)(?:, words (?<schema>\\w+)\\.(?<name>\\w+))?$`,
+);
+
 /** @returns `undefined` when there is no such table, or when it is not one of ours */
 export async function readIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<PgIndex | undefined> {
   const [row] = await query(
@@ -82,11 +87,10 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
      WHERE n.nspname = $1::text AND c.relname = $2::text AND c.relkind IN ('r', 'p')`,
     [schemaName, indexName],
   );
-  const comment = row?.['comment'];
-  if (!row || typeof comment !== 'string' || !comment.startsWith(mark)) return undefined;
+  const comment = ourComment.exec(String(row?.['comment']))?.groups;
+  if (!row || !comment) return undefined;
   const options = String(row['options'] ?? '').split(',');
-  const [metric, words] = comment.slice(mark.length).split(', words ');
-  const [schema, name] = words?.split('.') ?? [];
+  const { metric, schema, name } = comment;
   return {
     table: `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`,
     dimension: row['dimension'] as number,

@@ -1,5 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import { checkUpsert, indexNotFound, invalidArgument } from '../../store/check-arguments.js';
+import { checkUpsert, invalidArgument } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape } from '../../store/index-options.js';
 import { runSearch } from '../../store/run-search.js';
@@ -25,16 +25,11 @@ import type {
 import { buildIndex, type PgIndexConfig } from './build-index.js';
 import { createIndex, defaultLanguage, type PgCreateIndexParams } from './create-index.js';
 import { deleteDerived, derivedTable } from './derived-table.js';
+import { explainLimit, isLimit } from './explain-limit.js';
 import { findRecords, toCondition } from './find-records.js';
 import { openDatabase, type PgConnectionOptions } from './open-database.js';
-import {
-  listIndexNames,
-  readExtension,
-  readIndex,
-  type OpenIndex,
-  type PgIndexType,
-  type PgVectorType,
-} from './pg-index.js';
+import { longestIndexName, openIndexes, type OpenIndexes } from './open-indexes.js';
+import { listIndexNames, type OpenIndex, type PgIndexType, type PgVectorType } from './pg-index.js';
 import type { PgPool } from './pool-database.js';
 import { readByIds, scanRecords } from './read-records.js';
 import { deleteRecords, updateRecords, upsertRecords } from './record-changes.js';
@@ -59,8 +54,6 @@ export interface PgIndexDescription extends IndexDescription {
   language?: string;
 }
 
-/** With `_vector_idx` behind it, a name is still within PostgreSQL's 63 bytes. */
-const longestIndexName = 52;
 /** What takes long on a large table must not end in the middle. */
 const noTimeout = ['SET LOCAL statement_timeout = 0'];
 
@@ -93,8 +86,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
   readonly #schemaName: string;
   readonly #database: SqlDatabase;
   readonly #pool: PgPool | undefined;
-  /** Saves each call the question for the dimension. */
-  readonly #indexes = new Map<string, Promise<OpenIndex>>();
+  readonly #indexes: OpenIndexes;
 
   constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorConfig) {
     requireSchemaName(schemaName);
@@ -103,10 +95,11 @@ export class PgVector implements VectorStore, AsyncDisposable {
     this.#schemaName = schemaName;
     this.#database = database;
     this.#pool = pool;
+    this.#indexes = openIndexes(schemaName, (what, work) => this.#run(what, ({ query }) => work(query)));
     this.derived = derivedTable({
       schemaName,
       run: (what, work, signal) => this.#run(what, work, signal),
-      requireIndex: (indexName, signal) => this.#require(indexName, signal),
+      requireIndex: (indexName, signal) => this.#indexes.require({ indexName, signal }),
     });
   }
 
@@ -129,15 +122,15 @@ export class PgVector implements VectorStore, AsyncDisposable {
         }),
       signal,
     );
-    this.#indexes.delete(indexName);
+    this.#indexes.forget(indexName);
   }
 
   /** Builds the index that queries go through anew; rows may be read meanwhile, not written. */
   async buildIndex({ indexName, indexConfig, signal }: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
-    const index = await this.#require(indexName, signal);
+    const index = await this.#indexes.require({ indexName, signal });
     const target = { indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
     await this.#change(indexName, (query) => buildIndex(query, index, target), signal, noTimeout);
-    this.#indexes.delete(indexName);
+    this.#indexes.forget(indexName);
   }
 
   /**
@@ -151,18 +144,21 @@ export class PgVector implements VectorStore, AsyncDisposable {
     language = defaultLanguage,
     signal,
   }: IndexParams & { language?: string }): Promise<void> {
-    await this.#require(indexName, signal);
+    await this.#indexes.require({ indexName, signal });
     const target = { indexName, schemaName: this.#schemaName };
     await this.#change(indexName, (query) => addTextSearch(query, target, language), signal, noTimeout);
-    this.#indexes.delete(indexName);
+    this.#indexes.forget(indexName);
   }
 
   async upsert(params: UpsertParams): Promise<string[]> {
     const { indexName, signal } = params;
-    const index = await this.#require(indexName, signal);
-    const { ids, records } = checkUpsert(params, index.dimension);
-    if (records.length > 0) await this.#change(indexName, upsertRecords(index, this.#database, records), signal);
-    return ids;
+    return this.#indexes.use(params, async (index) => {
+      const { ids, records } = checkUpsert(params, index.dimension);
+      if (records.length === 0) return ids;
+      const change = upsertRecords(index, this.#database, records);
+      await this.#explained(index, records, () => this.#change(indexName, change, signal));
+      return ids;
+    });
   }
 
   async query(params: PgQueryParams): Promise<VectorMatch[]> {
@@ -170,12 +166,13 @@ export class PgVector implements VectorStore, AsyncDisposable {
     if (minScore !== undefined && !Number.isFinite(minScore))
       throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
     return runSearch(params, { name: 'PgVector', capabilities: this.capabilities }, async (search) => {
-      const index = await this.#require(indexName, signal);
       const filter = toFilter(params.filter);
-      const found = await this.#run(
-        `querying the index '${indexName}'`,
-        (database) => findRecords({ indexName, index, database, params, filter }, search),
-        signal,
+      const found = await this.#indexes.use(params, (index) =>
+        this.#run(
+          `querying the index '${indexName}'`,
+          (database) => findRecords({ indexName, index, database, params, filter }, search),
+          signal,
+        ),
       );
       return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
     });
@@ -183,14 +180,17 @@ export class PgVector implements VectorStore, AsyncDisposable {
 
   async get(params: GetParams): Promise<VectorRecord[]> {
     const { indexName, signal } = params;
-    const index = await this.#require(indexName, signal);
+    const index = await this.#indexes.require({ indexName, signal });
     return readByIds(this.#reader({ indexName, signal }), index, params);
   }
 
   async updateVector(params: UpdateVectorParams): Promise<void> {
-    const { indexName, signal } = params;
-    const index = await this.#require(indexName, signal);
-    await this.#change(indexName, updateRecords(index, this.#database, params), signal);
+    const { indexName, id = 'the records to update', update, signal } = params;
+    await this.#indexes.use(params, (index) => {
+      const change = updateRecords(index, this.#database, params);
+      const updated = { metadata: {}, ...update, id };
+      return this.#explained(index, [updated], () => this.#change(indexName, change, signal));
+    });
   }
 
   async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
@@ -201,13 +201,13 @@ export class PgVector implements VectorStore, AsyncDisposable {
     const { indexName, ids, filter, signal } = params;
     if (ids !== undefined && filter !== undefined)
       throw invalidArgument('deleteVectors takes ids or a filter, not both.');
-    const index = await this.#require(indexName, signal);
+    const index = await this.#indexes.require({ indexName, signal });
     await this.#change(indexName, deleteRecords(index, params), signal);
   }
 
   async scan(params: ScanParams): Promise<ScanPage> {
     const { indexName, signal } = params;
-    const index = await this.#require(indexName, signal);
+    const index = await this.#indexes.require({ indexName, signal });
     return scanRecords(this.#reader({ indexName, signal }), index, params);
   }
 
@@ -220,7 +220,10 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async describeIndex({ indexName, signal }: IndexParams): Promise<PgIndexDescription> {
-    const { table, dimension, metric, type, vectorType, config, language } = await this.#require(indexName, signal);
+    const { table, dimension, metric, type, vectorType, config, language } = await this.#indexes.require({
+      indexName,
+      signal,
+    });
     const read = this.#reader({ indexName, signal });
     const [row] = await read(`SELECT count(*)::int AS count FROM ${table}`);
     return {
@@ -235,7 +238,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async version({ indexName, filter, maxRecords = Infinity, signal }: VersionParams): Promise<string | undefined> {
-    const { table } = await this.#require(indexName, signal);
+    const { table } = await this.#indexes.require({ indexName, signal });
     const parameters = new SqlParameters();
     // A condition that lets more rows through tells their changes too.
     const { sql: where } = toCondition(toFilter(filter), parameters);
@@ -248,23 +251,23 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async truncateIndex({ indexName, signal }: IndexParams): Promise<void> {
-    const { table } = await this.#require(indexName, signal);
+    const { table } = await this.#indexes.require({ indexName, signal });
     await this.#change(indexName, (query) => query(`TRUNCATE ${table}`), signal);
   }
 
   async deleteIndex({ indexName, signal }: IndexParams): Promise<void> {
-    const { table } = await this.#require(indexName, signal);
+    const { table } = await this.#indexes.require({ indexName, signal });
     const drop = async (query: SqlQuery): Promise<void> => {
       await query(`DROP TABLE ${table}`);
       await deleteDerived(query, this.#schemaName, indexName);
     };
     await this.#change(indexName, drop, signal);
-    this.#indexes.delete(indexName);
+    this.#indexes.forget(indexName);
   }
 
   /** Ends the pool if the store made it. The store can be used again afterwards. */
   async close(): Promise<void> {
-    this.#indexes.clear();
+    this.#indexes.forgetAll();
     await this.#database.close();
   }
 
@@ -277,26 +280,16 @@ export class PgVector implements VectorStore, AsyncDisposable {
     await this.close();
   }
 
-  async #require(indexName: string, signal?: AbortSignal): Promise<OpenIndex> {
-    requireIndexName(indexName, longestIndexName);
-    signal?.throwIfAborted();
-    let index = this.#indexes.get(indexName);
-    if (!index) {
-      index = this.#readIndex(indexName);
-      this.#indexes.set(indexName, index);
-      index.catch(() => this.#indexes.delete(indexName));
+  async #explained(
+    index: OpenIndex,
+    records: Parameters<typeof explainLimit>[2],
+    change: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      throw (isLimit(error) && (await explainLimit(this.#database.query, index, records))) || error;
     }
-    return index;
-  }
-
-  /** Without a signal: other calls wait for the same answer. */
-  async #readIndex(indexName: string): Promise<OpenIndex> {
-    return this.#run(`looking up the index '${indexName}'`, async ({ query }) => {
-      const index = await readIndex(query, this.#schemaName, indexName);
-      const extension = index && (await readExtension(query));
-      if (!extension) throw indexNotFound(indexName, await listIndexNames(query, this.#schemaName));
-      return { ...index, extension };
-    });
   }
 
   #reader({ indexName, signal }: { indexName: string; signal: AbortSignal | undefined }): SqlQuery {
@@ -324,7 +317,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
       signal?.throwIfAborted();
       return await work(this.#database);
     } catch (error) {
-      if (!isQuiverError(error)) this.#indexes.clear();
+      if (!isQuiverError(error)) this.#indexes.forgetAll();
       const sqlState = (error as { code?: unknown } | null)?.code;
       throw toStoreFailure(
         error,

@@ -20,6 +20,8 @@ export async function readByIds(
   return ids.flatMap((id) => records.get(id) ?? []);
 }
 
+const fewestRows = 1000;
+
 /** A page of records, ordered by id. */
 export async function scanRecords(
   query: SqlQuery,
@@ -35,9 +37,11 @@ export async function scanRecords(
     const parameters = new SqlParameters();
     const condition = toCondition(parsed, parameters);
     const start = after === undefined ? '' : ` AND id > ${parameters.add(after)}::text`;
-    const page = `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${size + 1}`;
+    // Where SQL lets too much through, few of the rows that are read may pass.
+    const read = condition.exact ? size + 1 : Math.max(size + 1, fewestRows);
+    const page = `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${read}`;
     const rows = await query(`${selectSql(table, includeVector)} ${page}`, parameters.values);
-    isLast = rows.length <= size;
+    isLast = rows.length < read;
     after = rows.at(-1)?.['id'] as string | undefined;
     found.push(...keepMatching(rows, parsed, condition));
   }

@@ -60,7 +60,7 @@ async function lockIds(query: SqlQuery, { table }: OpenIndex, filter: VectorFilt
   const parsed = toFilter(filter);
   const condition = toCondition(parsed, parameters);
   const rows = await query(
-    `SELECT id, metadata FROM ${table} WHERE ${condition.sql} ORDER BY id FOR UPDATE`,
+    `SELECT id${condition.exact ? '' : ', metadata'} FROM ${table} WHERE ${condition.sql} ORDER BY id FOR UPDATE`,
     parameters.values,
   );
   return keepMatching(rows, parsed, condition).map(({ id }) => String(id));

@@ -18,8 +18,12 @@ export function textSearchColumn(language: PgLanguage): string {
   return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, COALESCE(${text.join(', ')}))) STORED`;
 }
 
+export function textSearchIndexName(indexName: string): string {
+  return `${indexName}_words_idx`;
+}
+
 export function textSearchIndex({ schemaName, indexName }: PgTarget): string {
-  return `CREATE INDEX ${quoteIdentifier(`${indexName}_words_idx`)} ON ${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)} USING gin (${wordsColumn})`;
+  return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)} USING gin (${wordsColumn})`;
 }
 
 /** Adds what keyword search needs to an index that was made without it, or for another language. */

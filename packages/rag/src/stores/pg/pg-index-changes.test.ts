@@ -1,0 +1,156 @@
+import { Pool } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildIndex } from './build-index.js';
+import { PgVector } from './index.js';
+import { openDatabase } from './open-database.js';
+import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+import { readExtension, readIndex, type OpenIndex } from './pg-index.js';
+
+const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
+const databases = [pgliteForTests(), ...(server ? [server] : [])];
+afterAll(() => Promise.all(databases.map((database) => database.close())));
+
+describe.each(databases)('an index in $name', (database) => {
+  /** Two stores as in two processes: what one of them does, the other is not told. */
+  let store: PgVector;
+  let other: PgVector;
+  beforeAll(async () => {
+    const config = await database.open();
+    store = new PgVector(config);
+    other = new PgVector(config);
+  }, 60_000);
+
+  it('is looked up again when what is known of it refuses a call', async () => {
+    const indexName = 'made_anew';
+    const words = { indexName, mode: 'keyword', queryText: 'tea' } as const;
+    await store.createIndex({ indexName, dimension: 1, textSearch: false });
+    await expect(store.query(words)).rejects.toMatchObject({ code: 'VECTOR_TEXT_SEARCH_MISSING' });
+    await other.addTextSearch({ indexName });
+    expect(await store.query(words)).toEqual([]);
+    await other.deleteIndex({ indexName });
+    await other.createIndex({ indexName, dimension: 2 });
+    await store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
+    await other.deleteIndex({ indexName });
+    await other.createIndex({ indexName, dimension: 3 });
+    expect(await store.query({ indexName, queryVector: [1, 2, 3] })).toEqual([]);
+    const refused = expect.objectContaining({ code: 'VECTOR_DIMENSION_MISMATCH' });
+    await expect(store.query({ indexName, queryVector: [1] })).rejects.toEqual(refused);
+    const update = { vector: [1, 2] };
+    await expect(store.updateVector({ indexName, id: 'a', update })).rejects.toEqual(refused);
+  });
+
+  it('refuses names that something else has', async () => {
+    for (const taken of ['a_vector_idx', 'a_words_idx']) {
+      await store.createIndex({ indexName: taken, dimension: 1 });
+      await expect(store.createIndex({ indexName: 'a', dimension: 1 })).rejects.toMatchObject({
+        code: 'VECTOR_NAME_TAKEN',
+        message: expect.stringContaining(`'${taken}'`),
+      });
+      await store.deleteIndex({ indexName: taken });
+    }
+    await store.createIndex({ indexName: 'a', dimension: 1 });
+    for (const indexName of ['a_vector_idx', 'quiver_derived'])
+      await expect(store.createIndex({ indexName, dimension: 1 })).rejects.toMatchObject({ code: 'VECTOR_NAME_TAKEN' });
+  });
+
+  it('names the record that PostgreSQL is too small for, and stores nothing', async () => {
+    const indexName = 'limits';
+    await store.createIndex({ indexName, dimension: 1 });
+    const long = Array.from({ length: 300_000 }, (_, n) => 'long'.slice(n % 2)).join(' ');
+    const rich = Array.from({ length: 120_000 }, (_, n) => `word${n.toString(36)}`).join(' ');
+    const vectors = [[1], [1], [1]];
+    const ids = ['fine', 'long', 'rich'];
+    await store.upsert({ indexName, ids: ['fine', 'long'], vectors: [[1], [1]], documents: ['', long] });
+    await store.truncateIndex({ indexName });
+    const refused = (text: string): object => ({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining(text),
+    });
+    const upsert = store.upsert({ indexName, ids, vectors, documents: ['', long, rich] });
+    await expect(upsert).rejects.toMatchObject(refused("'rich'"));
+    const fromMetadata = store.upsert({ indexName, ids: ['m'], vectors: [[1]], metadata: [{ text: rich }] });
+    await expect(fromMetadata).rejects.toMatchObject(refused('textSearch: false'));
+    let state = 1;
+    const random = (): number => (state = (state * 48_271) % 2_147_483_647);
+    const id = String.fromCharCode(...Array.from({ length: 5000 }, () => 33 + (random() % 90)));
+    await expect(store.upsert({ indexName, ids: [id], vectors: [[1]] })).rejects.toMatchObject(refused('5000 bytes'));
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
+    await store.upsert({ indexName, ids: ['a'], vectors: [[1]] });
+    for (const choice of [{ id: 'a' }, { id: undefined, filter: { x: null } }]) {
+      const update = { indexName, ...choice, update: { document: rich } } as Parameters<typeof store.updateVector>[0];
+      await expect(store.updateVector(update)).rejects.toMatchObject(refused('different words'));
+    }
+    await expect(store.createIndex({ indexName: 'wide', dimension: 16_001 })).rejects.toMatchObject(refused('16000'));
+  }, 60_000);
+
+  it('I01 takes nothing from the comment of its table that it did not write', async () => {
+    const config = await database.open();
+    const mine = new PgVector(config);
+    await mine.createIndex({ indexName: 'marked', dimension: 1 });
+    const name = `"${config.schemaName}"."marked"`;
+    const run = (sql: string): Promise<unknown> | undefined => (config.pool ?? config.pglite)?.query(sql);
+    for (const comment of ["cosine, words pg_catalog.x'' || (SELECT 1)", 'angle', "cosine, words a''b.c"]) {
+      await run(`COMMENT ON TABLE ${name} IS 'quiver vectors, metric ${comment}'`);
+      const fresh = new PgVector(config);
+      const query = fresh.query({ indexName: 'marked', mode: 'keyword', queryText: 'tea' });
+      await expect(query).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    }
+  });
+});
+
+describe.skipIf(!server)('an index on a server', () => {
+  it('can be read while it is built anew, and found all the time', async () => {
+    const { schemaName = '' } = (await server?.open()) ?? {};
+    const indexName = 'rebuilt';
+    const pool = new Pool({ connectionString: postgresUrl as string, lock_timeout: 500 });
+    const store = new PgVector({ pool, schemaName });
+    await store.createIndex({ indexName, dimension: 1 });
+    await store.upsert({ indexName, ids: ['a'], vectors: [[1]] });
+    const { database } = openDatabase({ connectionString: postgresUrl as string });
+    const index = (await readIndex(database.query, schemaName, indexName)) as OpenIndex;
+    const extension = (await readExtension(database.query)) as OpenIndex['extension'];
+    const read: string[] = [];
+    await database.transaction((query) => {
+      const readAfter: typeof query = async (sql, values) => {
+        const rows = await query(sql, values);
+        if (!sql.startsWith('CREATE INDEX')) return rows;
+        read.push(...(await store.query({ indexName, queryVector: [1] })).map(({ id }) => id));
+        await expect(store.upsert({ indexName, vectors: [[1]] })).rejects.toMatchObject({
+          details: { sqlState: '55P03' },
+        });
+        return rows;
+      };
+      const indexConfig = { hnsw: { m: 8 } };
+      return buildIndex(readAfter, { ...index, extension }, { schemaName, indexName, indexConfig });
+    });
+    expect(read).toEqual(['a']);
+    expect(await readIndex(database.query, schemaName, indexName)).toMatchObject({ type: 'hnsw', config: { m: 8 } });
+    await store.buildIndex({ indexName, indexConfig: { type: 'flat' } });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ type: 'flat' });
+    await Promise.all([pool.end(), database.close()]);
+  });
+
+  it('is kept by a call of createIndex that waits for nobody and may only read', async () => {
+    const { schemaName = '' } = (await server?.open()) ?? {};
+    const owner = new PgVector({ connectionString: postgresUrl as string, schemaName });
+    const params = { indexName: 'kept', dimension: 1, metadataIndexes: ['tenant', 'tenant'] };
+    await owner.createIndex(params);
+    const role = `creator_${schemaName}`;
+    await owner.pool.query(
+      `CREATE ROLE "${role}" LOGIN; GRANT USAGE ON SCHEMA "${schemaName}" TO "${role}"; GRANT SELECT ON ALL TABLES IN SCHEMA "${schemaName}" TO "${role}"`,
+    );
+    const url = new URL(postgresUrl as string);
+    url.username = role;
+    const reader = new PgVector({ connectionString: url.href, schemaName, pgPoolOptions: { lock_timeout: 2000 } });
+    const writer = await owner.pool.connect();
+    await writer.query(`BEGIN; LOCK TABLE "${schemaName}".kept IN ROW EXCLUSIVE MODE`);
+    await reader.createIndex(params);
+    await expect(reader.createIndex({ ...params, metadataIndexes: ['year'] })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+    });
+    await writer.query('ROLLBACK');
+    writer.release();
+    await owner.pool.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
+    await Promise.all([reader.close(), owner.close()]);
+  });
+});
