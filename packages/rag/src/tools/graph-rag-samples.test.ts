@@ -10,7 +10,7 @@ import { createLexicalEmbedder } from '../embedding/index.js';
 import { buildGraph } from '../graph-index/build-graph.js';
 import type { GraphOptions } from '../graph-index/graph-settings.js';
 import { LocalVector } from '../stores/local/index.js';
-import { PgVector as PgStore, type PgVectorConfig } from '../stores/pg/index.js';
+import { PgVector as PgStore, type PgVectorOptions } from '../stores/pg/index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from '../stores/pg/open-stores.fixture.js';
 import { FakePinecone } from '../stores/pinecone/fake-pinecone.fixture.js';
 import { PineconeVector } from '../stores/pinecone/index.js';
@@ -169,7 +169,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
       'I09: keeps tenants apart, makes each graph once, and keeps it in a table where there is one',
       { timeout: 60_000 },
       async () => {
-        const configs = new Map<unknown, PgVectorConfig>();
+        const configs = new Map<unknown, PgVectorOptions>();
         for (const tenant of ['a', 'b']) {
           const config = await database.open();
           configs.set(tenant, config);
@@ -190,7 +190,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
 
           return new PgVector({
             id: `pg-vector-${tenantId as string}`,
-            ...(configs.get(tenantId) as PgVectorConfig),
+            ...(configs.get(tenantId) as PgVectorOptions),
           });
         };
 
@@ -216,7 +216,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
         expect(other.sources.map(({ id }) => id).toSorted()).toEqual(['b0', 'b1', 'b2']);
         expect(scans).toBe(1);
 
-        const store = new PgStore(configs.get('a') as PgVectorConfig);
+        const store = new PgStore(configs.get('a') as PgVectorOptions);
         await store.deleteVector({ indexName: 'embeddings', id: 'a1' });
         const after = await askAs('a');
         expect(after.sources.map(({ id }) => id).toSorted()).toEqual(['a0', 'a2']);
@@ -226,6 +226,31 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
         expect(scans).toBe(2);
       },
     );
+
+    it('answers who may read an index, but not what is derived from it', { timeout: 60_000 }, async (context) => {
+      const config = await database.open();
+      if (!('pglite' in config && config.pglite)) return context.skip('A pool has connections of other roles.');
+      const { pglite, schemaName } = config;
+      const role = `reader_of_${schemaName}`;
+      const owner = new PgStore(config);
+      await fill(owner, 'embeddings');
+      await buildGraph({ store: owner, indexName: 'embeddings' });
+      const tool = createTool({ indexName: 'embeddings', model: embedder, vectorStore: () => new PgStore(config) });
+      const expected = await tool.execute({ queryText: 'Ada Quill' });
+      for (const sql of [
+        `CREATE ROLE "${role}"`,
+        `GRANT USAGE ON SCHEMA "${schemaName}" TO "${role}"`,
+        `GRANT SELECT ON "${schemaName}"."embeddings" TO "${role}"`,
+        `SET ROLE "${role}"`,
+      ])
+        await pglite.query(sql);
+      try {
+        await expect(owner.derived.read({ indexName: 'embeddings', name: 'any' })).rejects.toThrow(/permission denied/);
+        expect(await tool.execute({ queryText: 'Ada Quill' })).toEqual(expected);
+      } finally {
+        await pglite.query('RESET ROLE');
+      }
+    });
   });
 }
 

@@ -11,7 +11,7 @@ import { ingest } from '../ingestion/ingest.js';
 import { MDocument } from '../document/document.js';
 import type { QueryParams, VectorFilter, VectorMatch } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
-import { PgVector, type PgVectorConfig } from '../stores/pg/index.js';
+import { PgVector, type PgVectorOptions } from '../stores/pg/index.js';
 import { pgliteForTests } from '../stores/pg/open-stores.fixture.js';
 import type { DatabaseConfig } from './database-config.js';
 import type { VectorQueryToolOptions, VectorStoreResolver } from './query-settings.js';
@@ -262,7 +262,7 @@ describe('samples of createVectorQueryTool', () => {
   describe('with PgVector', () => {
     const database = pgliteForTests();
     afterAll(() => database.close());
-    let config: PgVectorConfig;
+    let config: PgVectorOptions;
     beforeEach(async () => {
       config = await database.open();
     }, 60_000);

@@ -1,12 +1,12 @@
 import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { Pool } from 'pg';
-import type { PgVectorConfig } from './index.js';
+import type { PgVectorOptions } from './index.js';
 
 export interface TestDatabase {
   readonly name: string;
   /** Options for a store in a schema that did not exist before. */
-  open(): Promise<PgVectorConfig>;
+  open(): Promise<PgVectorOptions>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PgVector, type PgVectorConfig } from './index.js';
+import { PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
@@ -133,7 +133,7 @@ describe.each(databases)('searching in $name', (database) => {
       await expect(store.createIndex({ indexName: name, dimension: 1 })).rejects.toMatchObject({
         code: 'VECTOR_ARGUMENT_INVALID',
       });
-      const config = { pool: {} } as unknown as PgVectorConfig;
+      const config = { pool: {} } as unknown as PgVectorOptions;
       expect(() => new PgVector({ ...config, schemaName: name.padEnd(64, name) })).toThrow('schema');
     }
     expect(() => new PgVector({ pool: {} as Pool, schemaName: 'pg_catalog' })).toThrow('schema');
@@ -162,7 +162,7 @@ describe.each(databases)('searching in $name', (database) => {
 });
 
 describe.skipIf(!server)('PgVector on a server', () => {
-  const open = async (): Promise<PgVectorConfig> => (await server?.open()) as PgVectorConfig;
+  const open = async (): Promise<PgVectorOptions> => (await server?.open()) as PgVectorOptions;
 
   it('I04 creates one index from fifty calls at once through two pools', async () => {
     const { schemaName = '' } = await open();

@@ -39,7 +39,7 @@ import { requireSchemaName, SqlParameters } from './sql-text.js';
 import { tableVersion } from './table-version.js';
 import { addTextSearch } from './text-search.js';
 
-export interface PgVectorConfig extends PgConnectionOptions {
+export interface PgVectorOptions extends PgConnectionOptions {
   /** For your own records. */
   id?: string;
   /** One for each tenant keeps tenants apart. Created together with its first index. Default `public`. */
@@ -88,7 +88,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
   readonly #pool: PgPool | undefined;
   readonly #indexes: OpenIndexes;
 
-  constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorConfig) {
+  constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorOptions) {
     requireSchemaName(schemaName);
     const { database, pool } = openDatabase(connection);
     this.id = id;
