@@ -1,7 +1,6 @@
 import { getDefaultLogger, isQuiverError, toErrorMessage } from '@quiver/core';
 import { contentHash } from '../document/content-hash.js';
 import { ChunkGraph } from '../graph/chunk-graph.js';
-import { graphInvalid } from '../graph/graph-error.js';
 import type { VectorStore } from '../store/index.js';
 import { scopeKey, type GraphScope } from './graph-settings.js';
 import type { IndexGraph } from './index-graph.js';
@@ -9,8 +8,6 @@ import type { IndexGraph } from './index-graph.js';
 interface SnapshotHead {
   key: string;
   version: string;
-  /** SHA-256 of the graph. */
-  hash: string;
 }
 
 /**
@@ -31,13 +28,13 @@ export async function readKeptGraph(
     if (!bytes) return undefined;
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as SnapshotHead;
-    const body = bytes.subarray(4 + length);
     if (head.key !== key) return undefined;
-    if (head.hash !== (await hashOf(body))) throw graphInvalid('The kept graph is damaged.');
-    return { version: head.version, graph: ChunkGraph.deserialize(body) };
+    return { version: head.version, graph: ChunkGraph.deserialize(bytes.subarray(4 + length)) };
   } catch (error) {
     signal?.throwIfAborted();
-    getDefaultLogger().warn(`The graph kept beside '${indexName}' is made again: ${toErrorMessage(error)}`);
+    getDefaultLogger().warn(
+      `The graph kept beside '${indexName}' cannot be used and is made again: ${toErrorMessage(error)}`,
+    );
     return undefined;
   }
 }
@@ -54,9 +51,8 @@ export async function keepGraph(
 ): Promise<boolean> {
   if (!derived) return false;
   const key = scopeKey(scope);
+  const head = new TextEncoder().encode(JSON.stringify({ key, version } satisfies SnapshotHead));
   const body = graph.serialize();
-  const hash = await hashOf(body);
-  const head = new TextEncoder().encode(JSON.stringify({ key, version, hash } satisfies SnapshotHead));
   const data = new Uint8Array(4 + head.length + body.length);
   new DataView(data.buffer).setUint32(0, head.length, true);
   data.set(head, 4);
@@ -72,9 +68,4 @@ export async function keepGraph(
 
 function nameOf(key: string): string {
   return `graph-${contentHash(key)}`;
-}
-
-async function hashOf(bytes: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
