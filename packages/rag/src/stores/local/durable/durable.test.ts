@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
+import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LocalVector } from '../index.js';
@@ -119,10 +121,41 @@ describe('LocalVector in a folder', () => {
     const child = spawn(process.execPath, ['-e', '']);
     await once(child, 'exit');
     await write(async () => undefined);
-    const { hostname } = await import('node:os');
     await writeFile(join(path, 'writer.lock'), JSON.stringify({ pid: child.pid, host: hostname(), token: 'old' }));
     await write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
     expect(await ids()).toEqual(['a']);
+  });
+
+  it.runIf(existsSync('/proc/self/stat'))(
+    'takes over the lock of a process that died and whose number another one has got',
+    async () => {
+      await write(async () => undefined);
+      const reused = { pid: process.pid, host: hostname(), token: 'old', started: '1' };
+      await writeFile(join(path, 'writer.lock'), JSON.stringify(reused));
+      await write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
+      expect(await ids()).toEqual(['a']);
+    },
+  );
+
+  it('respects the lock of a living process whatever it tells about its start', async () => {
+    await write(async () => undefined);
+    await writeFile(join(path, 'writer.lock'), JSON.stringify({ pid: process.pid, host: hostname(), token: 'old' }));
+    const refused = write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
+    await expect(refused).rejects.toMatchObject({ code: 'VECTOR_STORE_LOCKED' });
+  });
+
+  it('never shows a lock without its owner, which would look as if that had died', async () => {
+    const lock = join(path, 'writer.lock');
+    await write(async () => undefined);
+    for (let round = 0; round < 50; round += 1) {
+      const store = new LocalVector({ path });
+      const writing = store.truncateIndex({ indexName });
+      while (!existsSync(lock)) await setImmediate();
+      expect(JSON.parse(readFileSync(lock, 'utf8'))).toMatchObject({ pid: process.pid });
+      await writing;
+      await store.close();
+    }
+    expect(await readdir(path)).toEqual([`${indexName}.qvlog`]);
   });
 
   it('refuses a name that differs from an existing one only in case', async () => {

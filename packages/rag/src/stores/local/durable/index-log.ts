@@ -47,7 +47,9 @@ export class IndexLog implements StoredIndex {
 
   /** Creates the file of a new index. The name appears only when the file is whole. */
   static async create(file: string, header: IndexHeader): Promise<IndexLog> {
-    await writeWhole(file, [{ type: 'create', header }]);
+    const { handle } = await writeWhole(file, [{ type: 'create', header }]);
+    await handle.close();
+    await syncFolder(dirname(file));
     return IndexLog.open(file);
   }
 
@@ -158,14 +160,19 @@ export class IndexLog implements StoredIndex {
   async #compactIfWorthIt(): Promise<void> {
     if (this.#written < 2 * this.index.count + minSuperseded) return;
     try {
-      const chain = await writeWhole(this.#file, contentsOf(this.index));
-      const handle = await open(this.#file, 'r+');
-      await this.#handle.close();
-      const { ino, size } = await handle.stat();
+      const { handle, inode, end, chain } = await writeWhole(this.#file, contentsOf(this.index));
+      // The name stands for the new file now: whatever goes wrong from here on, nothing may be written to the old one.
+      const old = this.#handle;
       this.#handle = handle;
-      this.#inode = ino;
-      this.#end = size;
+      this.#inode = inode;
+      this.#end = end;
       this.#chain = chain;
+      await old.close();
+      await syncFolder(dirname(this.#file)).catch((error: Error) => {
+        // After a power failure the name could stand for the old file again, without what is written from now on.
+        this.#broken = error;
+        throw error;
+      });
     } catch (error) {
       // The change itself is safe in the log; only its size stays as it is.
       getDefaultLogger().warn(`The index file ${this.#file} could not be compacted: ${toErrorMessage(error)}`);
@@ -186,26 +193,35 @@ function* contentsOf(index: LocalIndex): Generator<LogOperation> {
   if (records.length > 0) yield toUpsert(records);
 }
 
-/** Writes a file beside the one it replaces, and renames it when it is on the disk. @returns the chain of its checksums */
-async function writeWhole(file: string, operations: Iterable<LogOperation>): Promise<number> {
+interface WrittenFile {
+  readonly handle: FileHandle;
+  readonly inode: number;
+  /** Its length in bytes. */
+  readonly end: number;
+  /** Of its checksums. */
+  readonly chain: number;
+}
+
+/** Writes a file beside the one it replaces, and renames it when it is on the disk. The folder is still to be synchronised. */
+async function writeWhole(file: string, operations: Iterable<LogOperation>): Promise<WrittenFile> {
   const temporary = `${file}.new`;
-  let chain = 0;
-  const handle = await open(temporary, 'w');
+  let [end, chain] = [0, 0];
+  const handle = await open(temporary, 'w+');
   try {
-    let position = 0;
     for (const operation of operations) {
       const frame = toFrame(encodeOperation(operation));
-      await writeAll(handle, frame, position);
-      position += frame[0].byteLength + frame[1].byteLength;
+      await writeAll(handle, frame, end);
+      end += frame[0].byteLength + frame[1].byteLength;
       chain = chainOf(chain, checksumOf(frame[0]));
     }
     await handle.datasync();
-  } finally {
+    const { ino: inode } = await handle.stat();
+    await rename(temporary, file);
+    return { handle, inode, end, chain };
+  } catch (error) {
     await handle.close();
+    throw error;
   }
-  await rename(temporary, file);
-  await syncFolder(dirname(file));
-  return chain;
 }
 
 /** Order counts. */

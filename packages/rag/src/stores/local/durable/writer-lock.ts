@@ -1,4 +1,5 @@
-import { link, open, readFile, rename, unlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { copyFile, link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { QuiverError } from '@quiver/core';
@@ -7,6 +8,8 @@ interface Owner {
   readonly pid: number;
   readonly host: string;
   readonly token: string;
+  /** When the process began, so that another one that got its number later is not taken for it. */
+  readonly started?: string | undefined;
 }
 
 /** Makes this process the only writer of a folder until it is released. Readers need no lock. */
@@ -26,11 +29,12 @@ export class WriterLock {
    */
   static async acquire(folder: string): Promise<WriterLock> {
     const file = join(folder, 'writer.lock');
-    const owner: Owner = { pid: process.pid, host: hostname(), token: crypto.randomUUID() };
+    const { pid } = process;
+    const owner: Owner = { pid, host: hostname(), token: crypto.randomUUID(), started: await startOf(pid) };
     for (let attempt = 0; attempt < 3; attempt += 1) {
       if (await createExclusively(file, owner)) return new WriterLock(file, owner.token);
       const holder = await readOwner(file);
-      if (holder && isAlive(holder)) throw locked(folder, holder);
+      if (holder && (await isAlive(holder))) throw locked(folder, holder);
       await removeStale(file, holder?.token);
     }
     throw locked(folder, await readOwner(file));
@@ -41,15 +45,22 @@ export class WriterLock {
   }
 }
 
+/** The file appears with its content: an empty one would look as if its process had died. */
 async function createExclusively(file: string, owner: Owner): Promise<boolean> {
+  const own = `${file}.${owner.token}`;
+  await writeFile(own, JSON.stringify(owner));
   try {
-    const handle = await open(file, 'wx');
-    await handle.writeFile(JSON.stringify(owner));
-    await handle.close();
+    await link(own, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') throw error;
+      // Not every file system knows links.
+      return copyFile(own, file, constants.COPYFILE_EXCL);
+    });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
+  } finally {
+    await unlink(own);
   }
 }
 
@@ -62,14 +73,27 @@ async function readOwner(file: string): Promise<Owner | undefined> {
 }
 
 /** On another machine nobody can tell, so its lock is respected. */
-function isAlive({ pid, host }: Owner): boolean {
+async function isAlive({ pid, host, started }: Owner): Promise<boolean> {
   if (host !== hostname()) return true;
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
+  // In a container that was started again, processes have the numbers of those before.
+  const startedNow = await startOf(pid);
+  return started === undefined || startedNow === undefined || started === startedNow;
+}
+
+/**
+ * When a process began, in ticks since the machine did; `undefined` where the system does not tell.
+ *
+ * @see [proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), field 22
+ */
+async function startOf(pid: number): Promise<string | undefined> {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // Field 2, the name of the program, stands in parentheses and may hold anything.
+  return status.slice(status.lastIndexOf(')') + 2).split(' ')[22 - 3];
 }
 
 /** Moves the lock aside before it is removed: if a rival has just taken it over, the lock that moved is the rival's and goes back. */
