@@ -69,8 +69,13 @@ function titleOf(record: VectorRecord): string {
   const { title, source, document } = toPassage(record);
   const headings: unknown = record.metadata['headings'];
   const heading: unknown = Array.isArray(headings) ? headings.at(-1) : undefined;
-  if (typeof heading === 'string') return heading;
-  const line = document.trim().replaceAll(/\s+/g, ' ');
-  const start = line.length > titleLength ? `${line.slice(0, titleLength - 1)}…` : line;
-  return title ?? (start || source || record.id);
+  const texts = [heading, title, document, source].map((text) => (typeof text === 'string' ? toLine(text) : ''));
+  return texts.find((text) => text !== '') ?? record.id;
+}
+
+/** A page repeats the title of a passage at each of its connections, so it must be short, whatever the metadata hold. */
+function toLine(text: string): string {
+  const line = text.trimStart().slice(0, 1000).trimEnd().replaceAll(/\s+/g, ' ');
+  // What is cut off must not be half a character.
+  return line.length > titleLength ? `${line.slice(0, titleLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
 }
