@@ -65,6 +65,26 @@ describe('withFileLock', () => {
     expect(isIn).toBe(true);
   });
 
+  it('OC02 is taken from a dead holder by one at a time, so that nobody removes the lock of whoever came first', async () => {
+    const holder = await holdElsewhere();
+    const dead = await readFile(path, 'utf8');
+    let isIn = false;
+    let waiting: Promise<void> | undefined;
+    await withFileLock(`${path}.removal`, async () => {
+      holder.kill('SIGKILL');
+      waiting = withFileLock(path, async () => void (isIn = true));
+      await sleep(200);
+      // Another one is just about to remove it, and then takes it.
+      expect([isIn, await readFile(path, 'utf8')]).toEqual([false, dead]);
+      await writeFile(path, JSON.stringify({ pid: process.pid, host: hostname(), id: 'first' }));
+    });
+    await sleep(200);
+    expect([isIn, await readFile(path, 'utf8')]).toEqual([false, expect.stringContaining('first')]);
+    await rm(path);
+    await waiting;
+    expect(isIn).toBe(true);
+  });
+
   it('OC02 is taken from a holder on another machine when that shows no sign of life', async () => {
     await writeFile(path, JSON.stringify({ pid: 1, host: `not-${hostname()}`, id: 'x' }));
     expect(await withFileLock(path, async () => 'in', { staleAfter: 100 })).toBe('in');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, open, readFile, readlink, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import process from 'node:process';
@@ -25,7 +25,7 @@ export async function withFileLock<Result>(
   run: () => Promise<Result>,
   { heartbeat = 5000, staleAfter = 30_000 }: FileLockOptions = {},
 ): Promise<Result> {
-  const owner = JSON.stringify({ pid: process.pid, host: hostname(), id: randomUUID() });
+  const owner = JSON.stringify({ pid: process.pid, host: await hostOf(), id: randomUUID() });
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await acquire(path, owner, staleAfter);
   const beat = setInterval(() => {
@@ -51,7 +51,7 @@ async function acquire(path: string, owner: string, staleAfter: number): Promise
     if (state.owner !== seen?.state.owner || state.touched !== seen.state.touched) {
       seen = { state, since: performance.now() };
     }
-    if (isDead(state) || performance.now() - seen.since > staleAfter) await takeAway(path, state);
+    if ((await isDead(state)) || performance.now() - seen.since > staleAfter) await takeAway(path, state, staleAfter);
     else await sleep(retry);
   }
 }
@@ -83,10 +83,10 @@ async function stateOf(path: string): Promise<LockState | undefined> {
 }
 
 /** Whether the holder was a process of this machine that is no more. */
-function isDead({ owner }: LockState): boolean {
+async function isDead({ owner }: LockState): Promise<boolean> {
   try {
     const { pid, host } = JSON.parse(owner) as { pid?: unknown; host?: unknown };
-    if (host !== hostname() || typeof pid !== 'number') return false;
+    if (host !== (await hostOf()) || typeof pid !== 'number') return false;
     process.kill(pid, 0);
     return false;
   } catch (error) {
@@ -94,14 +94,19 @@ function isDead({ owner }: LockState): boolean {
   }
 }
 
-/** Removes the lock of a dead holder. Two may try at once: whoever finds a live one in its hands puts that back. */
-async function takeAway(path: string, { owner }: LockState): Promise<void> {
-  const aside = `${path}.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-  } catch {
-    return;
-  }
-  if ((await stateOf(aside))?.owner !== owner) await link(aside, path).catch(() => {});
-  await rm(aside, { force: true });
+/** Where process ids mean the same. Containers may share the name of their machine, but not its processes. */
+async function hostOf(): Promise<string> {
+  return `${hostname()} ${await readlink('/proc/self/ns/pid').catch(() => '')}`.trim();
+}
+
+/**
+ * Removes the lock of a dead holder, unless it has changed. Those who try do so one after the other: the lock that the first of them
+ * then takes must not be removed by the second, who still remembers the dead one.
+ */
+async function takeAway(path: string, { owner, touched }: LockState, staleAfter: number): Promise<void> {
+  const remove = async (): Promise<void> => {
+    const state = await stateOf(path);
+    if (state?.owner === owner && state.touched === touched) await rm(path, { force: true });
+  };
+  await withFileLock(`${path}.removal`, remove, { staleAfter });
 }
