@@ -94,7 +94,9 @@ async function requireSameResource({ resource }: ResourceMetadata, serverUrl: UR
 /** Nothing there, for whatever reason, is a 404; a server that is out of order is an error. */
 function fetchMetadata(fetch: Fetch): Fetch {
   return async (url, init) => {
-    const response = await fetch(url, init);
+    const response = await fetch(url, init).catch((error: unknown) => {
+      throw toUnreachable(error, new URL(url));
+    });
     // Proxies answer 502 for paths that nobody serves.
     if (response.status >= 500 && response.status !== 502) {
       const { origin } = new URL(url);
@@ -107,6 +109,17 @@ function fetchMetadata(fetch: Fetch): Fetch {
     const text = await response.text();
     return isJsonObject(text) ? new Response(text, response) : new Response(null, { status: 404 });
   };
+}
+
+/** Names the host that did not answer. A browser's `TypeError` stays: it may mean CORS, which the SDK tries to get round. */
+function toUnreachable(error: unknown, { origin }: URL): unknown {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (error instanceof QuiverError || error instanceof TypeError || typeof code !== 'string') return error;
+  return new QuiverError(
+    'OAUTH_UNAVAILABLE',
+    `${origin} could not be asked for its OAuth metadata (${code}). Check the address, or try again later.`,
+    { cause: error },
+  );
 }
 
 function isJsonObject(text: string): boolean {

@@ -96,7 +96,7 @@ async function newerTokens({ provider, used }: Renewal): Promise<KeptTokens | un
 }
 
 async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
-  const { provider, server, guarded, challenge, mode } = renewal;
+  const { provider, server, guarded, used, challenge, mode } = renewal;
   const { resourceMetadataUrl, scope } = challenge;
   const renewed = await provider.exclusive(async () => {
     const newest = await newerTokens(renewal);
@@ -116,7 +116,15 @@ async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
     return newer?.access_token === stored.access_token ? undefined : newer;
   });
   if (renewed) return renewed;
-  const isDone = await beginAuthorization({ provider, serverUrl: server, fetch: guarded, resourceMetadataUrl, scope });
+  const isDone = await beginAuthorization({
+    provider,
+    serverUrl: server,
+    fetch: guarded,
+    resourceMetadataUrl,
+    scope,
+  }).catch((error: unknown) => {
+    throw used && mode === 'refresh' ? toTokenUseless(error, server) : error;
+  });
   const tokens = isDone ? await provider.tokens() : undefined;
   if (tokens) return tokens;
   throw new QuiverError(
@@ -124,6 +132,16 @@ async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
     `MCP server ${server.origin} needs the user to sign in. The sign-in page has been shown; finish with finishAuthorization() and repeat the call.`,
     { details: { server: server.href } },
   );
+}
+
+/** A user who brought the token has to hear of it, not only of the sign-in that came after. */
+function toTokenUseless(error: unknown, { origin }: URL): unknown {
+  if (!(error instanceof QuiverError)) return error;
+  const { code, details } = error;
+  return new QuiverError(code, `The token for MCP server ${origin} was refused or has expired. ${error.message}`, {
+    cause: error,
+    ...(details && { details }),
+  });
 }
 
 interface Flight {

@@ -23,6 +23,17 @@ describe('createSimpleTokenProvider', () => {
     await client.disconnect();
   });
 
+  it('says that the server refused the token, and which host the sign-in failed at', async () => {
+    const { as, mcp } = await setUp();
+    await as.close();
+    const authProvider = createSimpleTokenProvider('wrong', { redirectUrl, clientMetadata });
+    const client = new MCPClient({ id: 'refused', servers: { mcp: { url: mcp.url, authProvider } } });
+    const { errors } = await client.listToolsWithErrors();
+    expect(errors['mcp']).toContain(`was refused or has expired. ${new URL(as.issuer).origin} could not be asked`);
+    expect(errors['mcp']).not.toContain('wrong');
+    await client.disconnect();
+  });
+
   it('is not needed for it: a provider that has nothing yet signs in, is finished, and serves', async () => {
     const { mcp, provider, signIn, as } = await setUp();
     const authProvider = provider();
