@@ -4,7 +4,7 @@ import type { ResolvedEdgeOptions } from '../edges/edge-kinds.js';
 import { graphInvalid } from '../graph-error.js';
 import { createNeighbourLists } from '../similarity/neighbour-lists.js';
 
-/** `QGR` and the version of the format. */
+/** `QGR` and the version: raised with the format, and when equal passages get other edges, for graphs are kept for years. */
 const magic = [0x51, 0x47, 0x52, 1];
 /** The magic number and the checksum. */
 const prefixLength = 8;
