@@ -75,6 +75,33 @@ describe('signing in', () => {
     expect(as.tokenRequests).toHaveLength(0);
   });
 
+  it('OC08 sends no code to an authorization server that the MCP server has named since the page was shown', async () => {
+    const { as, mcp, provider, call, signIn } = await setUp({
+      iss: null,
+      metadata: (found) => ({ ...found, authorization_response_iss_parameter_supported: false }),
+    });
+    const evil = await startAuthorizationServer();
+    closing(evil.close);
+    const user = provider({ clientMetadataUrl: 'https://app.example.com/client.json' });
+    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    const found = await user.discoveryState();
+    const metadata = {
+      ...found?.authorizationServerMetadata,
+      issuer: evil.issuer,
+      token_endpoint: `${evil.issuer}/token`,
+    };
+    await user.saveDiscoveryState({
+      ...found,
+      authorizationServerUrl: evil.issuer,
+      authorizationServerMetadata: metadata as never,
+    });
+    await user.saveClientInformation({ client_id: 'c', issuer: evil.issuer }, { issuer: evil.issuer });
+    await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
+    expect([as.tokenRequests.length, evil.tokenRequests.length]).toEqual([0, 0]);
+    await expect(user.codeVerifier()).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
+  });
+
   it('OC09 rejects metadata of another issuer', async () => {
     const { mcp, provider, call, as } = await setUp({
       metadata: (found) => ({ ...found, issuer: 'https://other.example' }),

@@ -51,7 +51,7 @@ async function showSignInPage(
   const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
     ...(metadata && { metadata }),
     clientInformation,
-    state: await provider.state(),
+    state: await provider.state(metadata?.issuer ?? authorizationServerUrl),
     redirectUrl: provider.redirectUrl ?? '',
     ...(scope !== undefined && { scope }),
     ...(resourceMetadata && { resource: resourceMetadata.resource }),

@@ -23,6 +23,7 @@ export interface FinishAuthorizationOptions {
  * Exchanges the code of a sign-in for tokens. The state is accepted once, the issuer must be the one that was asked.
  *
  * @throws `OAUTH_STATE_INVALID`; `OAUTH_EXCHANGE_FAILED` when the authorization server refuses the code
+ * @see [RFC 9700, section 4.4 – Mix-Up Attacks](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.4)
  * @see [RFC 9207 – Authorization Server Issuer Identification](https://www.rfc-editor.org/rfc/rfc9207.html)
  */
 export async function finishAuthorization({
@@ -32,7 +33,7 @@ export async function finishAuthorization({
   fetch,
 }: FinishAuthorizationOptions): Promise<void> {
   await provider.bindForAnswer(serverUrl);
-  await provider.redeemState(callback.state);
+  const shown = await provider.redeemState(callback.state);
   const { exchangeAuthorization, OAuthError } = await import('../../protocol/sdk-auth.js');
   try {
     // The server that was asked, whatever the MCP server says by now.
@@ -43,6 +44,13 @@ export async function finishAuthorization({
       throw new QuiverError(
         'OAUTH_VERIFIER_MISSING',
         'No sign-in has begun with this storage. Begin one, then finish it.',
+      );
+    }
+    if (shown !== undefined && shown !== issuer) {
+      // Another sign-in has begun meanwhile, elsewhere: its server must not get the code of this one.
+      throw new QuiverError(
+        'OAUTH_STATE_INVALID',
+        `The sign-in began at ${shown}, but the MCP server has named ${issuer} since. Sign in again.`,
       );
     }
     const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = asked;

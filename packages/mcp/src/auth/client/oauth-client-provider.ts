@@ -159,15 +159,19 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return { storage: this.#storage, key: this.#key('tokens') };
   }
 
-  async state(): Promise<string> {
+  /** @param issuer - the authorization server whose page will be shown: its answer goes nowhere else then */
+  async state(issuer?: string): Promise<string> {
     const { stateGenerator = randomUUID } = this.#options;
     const state = await stateGenerator();
-    await this.#signIn.begin(state);
+    await this.#signIn.begin(state, issuer);
     return state;
   }
 
-  /** @throws `OAUTH_STATE_INVALID` unless the value belongs to a sign-in of the last ten minutes and was not used */
-  redeemState(received: string | undefined): Promise<void> {
+  /**
+   * @returns the authorization server whose page was shown, where {@link state} was told
+   * @throws `OAUTH_STATE_INVALID` unless the value belongs to a sign-in of the last ten minutes and was not used
+   */
+  redeemState(received: string | undefined): Promise<string | undefined> {
     return this.#signIn.redeem(received);
   }
 

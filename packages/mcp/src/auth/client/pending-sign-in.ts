@@ -17,8 +17,10 @@ export class PendingSignIn {
     this.#now = now;
   }
 
-  begin(state: string): Promise<void> {
-    return this.#values.write(this.#keyOf('state'), { state, expires_at: this.#now() + lifetime });
+  /** @param issuer - the authorization server whose page is shown */
+  begin(state: string, issuer: string | undefined): Promise<void> {
+    const kept = { state, expires_at: this.#now() + lifetime, ...(issuer !== undefined && { issuer }) };
+    return this.#values.write(this.#keyOf('state'), kept);
   }
 
   /** Whether a page was shown and its answer is still awaited. */
@@ -29,14 +31,16 @@ export class PendingSignIn {
   /**
    * Accepts the answer once, within ten minutes. Whatever is wrong ends the sign-in.
    *
+   * @returns the authorization server whose page was shown, where that was told
    * @throws `OAUTH_STATE_INVALID` when the value is missing, unknown, used or too old
    * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
    */
-  async redeem(received: string | undefined): Promise<void> {
+  async redeem(received: string | undefined): Promise<string | undefined> {
     const expected = await this.#values.read(this.#keyOf('state'));
     await this.#values.write(this.#keyOf('state'), undefined);
-    if (received !== undefined && received !== '' && this.#isFresh(expected) && expected?.['state'] === received)
-      return;
+    if (received !== undefined && received !== '' && this.#isFresh(expected) && expected?.['state'] === received) {
+      return typeof expected['issuer'] === 'string' ? expected['issuer'] : undefined;
+    }
     await this.end();
     throw new QuiverError(
       'OAUTH_STATE_INVALID',
