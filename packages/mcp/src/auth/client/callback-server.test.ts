@@ -64,6 +64,7 @@ describe('createOAuthCallbackServer', () => {
       'https://localhost:3000/callback',
       'http://example.com/callback',
       'http://0.0.0.0:3000/',
+      'callback',
     ]) {
       await expect(createOAuthCallbackServer({ redirectUrl })).rejects.toMatchObject({
         code: 'OAUTH_REDIRECT_URL_INVALID',
@@ -75,6 +76,14 @@ describe('createOAuthCallbackServer', () => {
     const given = await start();
     await given.close();
     await expect(given.waitForCode()).rejects.toMatchObject({ code: 'OAUTH_SIGN_IN_CANCELLED' });
+  });
+
+  it('OC10 listens on this machine under any of its names, which nobody is asked about', async () => {
+    const server = await createOAuthCallbackServer({ redirectUrl: 'http://app.localhost:0/callback' });
+    open.push(server);
+    const { status } = await send(`http://127.0.0.1:${server.url.port}/callback?code=c`, { method: 'GET' });
+    expect(status).toBe(200);
+    expect(await server.waitForCode()).toMatchObject({ code: 'c' });
   });
 
   it('says when its port is taken', async () => {

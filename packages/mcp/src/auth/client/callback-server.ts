@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import { QuiverError } from '@quiver/core';
 import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './finish-authorization.js';
@@ -31,11 +32,11 @@ export async function createOAuthCallbackServer({
   redirectUrl,
   timeout = 300_000,
 }: OAuthCallbackServerOptions): Promise<OAuthCallbackServer> {
-  const url = new URL(redirectUrl);
-  if (url.protocol !== 'http:' || !isLoopbackHost(url.hostname)) {
+  const url = URL.canParse(String(redirectUrl)) ? new URL(redirectUrl) : undefined;
+  if (url?.protocol !== 'http:' || !isLoopbackHost(url.hostname)) {
     throw new QuiverError(
       'OAUTH_REDIRECT_URL_INVALID',
-      `The callback server needs an http URL on this machine, such as http://localhost:3000/callback, not one at ${url.origin}.`,
+      `The callback server needs an http URL on this machine, such as http://localhost:3000/callback, not ${url ? `one at ${url.origin}` : 'something else'}.`,
     );
   }
   let settle: { resolve: (callback: AuthorizationCallback) => void; reject: (error: QuiverError) => void } | undefined;
@@ -89,11 +90,9 @@ export async function createOAuthCallbackServer({
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(
-        Number(url.port || 80),
-        url.hostname === 'localhost' ? '127.0.0.1' : url.hostname.replace(/^\[|\]$/g, ''),
-        resolve,
-      );
+      const address = url.hostname.replace(/^\[|\]$/g, '');
+      // A name is not looked up: it might be somewhere else.
+      server.listen(Number(url.port || 80), isIP(address) > 0 ? address : '127.0.0.1', resolve);
     });
   } catch (error) {
     clearTimeout(timer);
