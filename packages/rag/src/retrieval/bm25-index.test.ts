@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { referenceBm25 } from '../testing/reference-bm25.js';
@@ -64,6 +66,22 @@ describe('Bm25Index', () => {
     const found = index.search('red blue lake', { limit: 4000, idOf });
     expect(found.map(({ doc }) => doc)).toEqual([...Array.from({ length: 3000 }, (_, doc) => doc), 5000]);
     expect(new Set(found.map(({ score }) => score)).size).toBe(1);
+  });
+
+  it('does not keep what was replaced, also where nobody searches', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const bytes = (): number => {
+      collectGarbage();
+      return process.memoryUsage().arrayBuffers;
+    };
+    const index = new Bm25Index();
+    const words = Array.from({ length: 300 }, (_, n) => `word${n}`).join(' ');
+    const before = bytes();
+    for (let change = 0; change < 20_000; change += 1) index.set(change % 100, words);
+    // All of them together take 48 MB, those that are left 240 kB.
+    expect(bytes() - before).toBeLessThan(16e6);
+    expect(index.count).toBe(100);
   });
 
   it('finds nothing for words that no text holds, or for none', () => {

@@ -67,8 +67,9 @@ export class Bm25Index {
 
   /** Adds a document, or replaces its text. */
   set(doc: number, text: string): void {
+    const terms = this.#toTerms(text);
     this.delete(doc);
-    this.#slotOfDoc.set(doc, this.#texts.append(doc, this.#toTerms(text)));
+    this.#slotOfDoc.set(doc, this.#texts.append(doc, terms));
   }
 
   /** Removes a document, if it is there. */
@@ -78,6 +79,8 @@ export class Bm25Index {
     this.#texts.remove(slot);
     this.#slotOfDoc.delete(doc);
     this.#removed += 1;
+    // Also where nobody searches: what was replaced must not pile up.
+    if (this.#removed >= Math.max(minFresh, this.count)) this.#sort();
   }
 
   /** Gives a document another number, which must be free. */
@@ -169,7 +172,10 @@ export class Bm25Index {
   #sortIfWorthIt(): void {
     const fresh = this.#texts.slots - this.#postings.slots;
     const worthIt = Math.max(minFresh, this.#postings.slots * freshShare);
-    if (fresh < worthIt && this.#removed < Math.max(minFresh, this.count)) return;
+    if (fresh >= worthIt) this.#sort();
+  }
+
+  #sort(): void {
     if (this.#removed > 0) {
       this.#texts = this.#texts.compact();
       const { docs, slots } = this.#texts;
