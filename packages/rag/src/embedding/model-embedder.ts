@@ -1,5 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
+import { untilAborted } from '../store/until-aborted.js';
 import { checkEmbeddings } from './check-embeddings.js';
 import { createLimit, type Limit } from './concurrency-limit.js';
 import type { Embedder } from './embedder.js';
@@ -32,12 +33,8 @@ export function createModelEmbedder(
   // A promise, so that calls that begin together share one limit.
   let sharedLimit: Promise<Limit> | undefined;
 
-  async function embedBatch(
-    model: EmbeddingModel,
-    values: string[],
-    signal: AbortSignal | undefined,
-  ): Promise<Float32Array[]> {
-    const call = { values, ...(signal && { abortSignal: signal }), ...(providerOptions && { providerOptions }) };
+  async function embedBatch(model: EmbeddingModel, values: string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const call = { values, abortSignal: signal, ...(providerOptions && { providerOptions }) };
     const { embeddings } = await retry(() => model.doEmbed(call), { maxRetries, signal });
     const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension });
     dimension ??= vectors[0]?.length;
@@ -55,9 +52,13 @@ export function createModelEmbedder(
       try {
         const model = await resolveModel();
         const batches = split(texts, await model.maxEmbeddingsPerCall);
-        sharedLimit ??= createLimitFor(model);
+        sharedLimit ??= createLimitFor(model).catch((error: unknown) => {
+          sharedLimit = undefined;
+          throw error;
+        });
         const limit = await sharedLimit;
-        return (await embedBatches(batches, limit, (batch) => embedBatch(model, batch, signal))).flat();
+        const embed = (batch: string[], end: AbortSignal): Promise<Float32Array[]> => embedBatch(model, batch, end);
+        return (await untilAborted(() => embedBatches(batches, { limit, embed, signal }), signal)).flat();
       } catch (error) {
         signal?.throwIfAborted();
         if (isQuiverError(error)) throw error;
@@ -94,24 +95,27 @@ function split(texts: readonly string[], maxTexts: number | undefined): string[]
 
 const encoder = new TextEncoder();
 
-/** In order. After an error nothing new is begun. */
+interface EmbedBatchesOptions {
+  limit: Limit;
+  embed: (batch: string[], signal: AbortSignal) => Promise<Float32Array[]>;
+  signal: AbortSignal | undefined;
+}
+
+/** In order. After an error nothing new is begun, and what runs is told to stop. */
 async function embedBatches(
   batches: readonly string[][],
-  limit: Limit,
-  embed: (batch: string[]) => Promise<Float32Array[]>,
+  { limit, embed, signal }: EmbedBatchesOptions,
 ): Promise<Float32Array[][]> {
-  let failed = false;
-  return Promise.all(
-    batches.map((batch) =>
-      limit(async () => {
-        if (failed) return [];
-        try {
-          return await embed(batch);
-        } catch (error) {
-          failed = true;
-          throw error;
-        }
-      }),
-    ),
-  );
+  const stop = new AbortController();
+  const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+  const run = async (batch: string[]): Promise<Float32Array[]> => {
+    end.throwIfAborted();
+    return embed(batch, end);
+  };
+  try {
+    return await Promise.all(batches.map((batch) => limit(() => run(batch))));
+  } catch (error) {
+    stop.abort(error);
+    throw error;
+  }
 }

@@ -209,6 +209,63 @@ describe('an AI SDK embedding model', () => {
     await expect(pending).rejects.toThrow('enough');
   });
 
+  /** A model that takes one text at a time; only what it is asked matters. */
+  function modelThat(
+    doEmbed: (text: string, signal: AbortSignal) => Promise<number[]>,
+    parallel = true,
+  ): EmbedderInput {
+    return {
+      specificationVersion: 'v3',
+      provider: 'p',
+      modelId: 'm',
+      maxEmbeddingsPerCall: 1,
+      supportsParallelCalls: parallel,
+      doEmbed: async ({ values: [text = ''], abortSignal }: { values: string[]; abortSignal: AbortSignal }) => ({
+        embeddings: [await doEmbed(text, abortSignal)],
+      }),
+    } as EmbedderInput;
+  }
+
+  test('is told to stop when another request of the call has failed', async () => {
+    let stopped: unknown;
+    const embedder = toEmbedder(
+      modelThat((text, signal) => {
+        if (text === 'bad') return Promise.reject(new Error('no'));
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            stopped = signal.reason;
+            reject(signal.reason as Error);
+          });
+        });
+      }),
+    );
+    await expect(embedder.embed(['good', 'bad', 'later'])).rejects.toMatchObject({ code: 'EMBEDDING_FAILED' });
+    expect(stopped).toMatchObject({ message: 'no' });
+  });
+
+  test('that is busy with other calls does not hold up one that is aborted', async () => {
+    const embedder = toEmbedder(modelThat(() => new Promise(() => undefined), false));
+    void embedder.embed(['a']);
+    const controller = new AbortController();
+    const queued = embedder.embed(['b'], { signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')));
+    await expect(queued).rejects.toThrow('enough');
+  });
+
+  test('is asked anew for what it can do when that failed once', async () => {
+    let asked = 0;
+    const unready = {
+      ...(modelThat(async () => [1]) as object),
+      get supportsParallelCalls() {
+        asked += 1;
+        return asked === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve(true);
+      },
+    } as unknown as EmbedderInput;
+    const embedder = toEmbedder(unready);
+    await expect(embedder.embed(['a'])).rejects.toThrow('not yet');
+    expect(await embedder.embed(['a'])).toEqual([Float32Array.of(1)]);
+  });
+
   test('is not asked for nothing', async () => {
     expect(await toEmbedder(model()).embed([])).toEqual([]);
     expect(requests).toEqual([]);

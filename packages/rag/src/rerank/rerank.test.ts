@@ -46,6 +46,17 @@ describe('rerank', () => {
     expect(middle?.score).toBeCloseTo((plain[0]?.score as number) * 1.05);
   });
 
+  it('ends when it is told to, although a scorer knows nothing of it', async () => {
+    const controller = new AbortController();
+    const stalled: RelevanceScorer = {
+      getRelevanceScore: () => {
+        setTimeout(() => controller.abort(new Error('enough')));
+        return new Promise(() => undefined);
+      },
+    };
+    await expect(rerank(results, 'q', stalled, { signal: controller.signal })).rejects.toThrow('enough');
+  });
+
   it('gives the same order and the same scores each time', async () => {
     const first = await rerank(results, 'q', scorer, { topK: 4 });
     for (let n = 0; n < 20; n += 1) expect(await rerank(results, 'q', scorer, { topK: 4 })).toEqual(first);

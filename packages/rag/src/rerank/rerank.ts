@@ -43,7 +43,7 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * not be found are ranked by the other parts, and say so.
  *
  * @throws `RERANK_FAILED` with the first error as cause when the model judged nothing; `RERANK_WEIGHTS_INVALID`;
- *   `RERANK_MODEL_INVALID`; the reason of `signal`
+ *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for a `topK` that is none; the reason of `signal`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */

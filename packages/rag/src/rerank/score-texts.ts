@@ -2,6 +2,8 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
 import { createLimit } from '../embedding/concurrency-limit.js';
 import { retry } from '../embedding/retry.js';
+import { partsOf } from '../store/parts-of.js';
+import { untilAborted } from '../store/until-aborted.js';
 import { askLanguageModel } from './ask-language-model.js';
 import type { RelevanceModel, RelevanceScorer, RerankingModel } from './relevance-model.js';
 
@@ -40,7 +42,10 @@ export async function scoreTexts(
       return part.map(() => ({ error }));
     }
   };
-  const scores = await Promise.all(toParts(texts, size).map((part) => limit(() => judge(part))));
+  const judgeAll = (): Promise<TextScore[][]> =>
+    Promise.all(partsOf(texts, size).map((part) => limit(() => judge(part))));
+  // A scorer knows no signal.
+  const scores = await untilAborted(judgeAll, signal);
   return scores.flat();
 }
 
@@ -83,13 +88,6 @@ async function askRerankingModel(
   });
   const scores = new Map(ranking.map(({ index, relevanceScore }) => [index, relevanceScore]));
   return texts.map((_, position) => scores.get(position));
-}
-
-function toParts(texts: readonly string[], size: number): (readonly string[])[] {
-  if (texts.length === 0) return [];
-  const parts: (readonly string[])[] = [];
-  for (let start = 0; start < texts.length; start += size) parts.push(texts.slice(start, start + size));
-  return parts;
 }
 
 function toTextScore(score: number | undefined): TextScore {
