@@ -1,8 +1,10 @@
 // Quality of retrieval on two test collections, as a table:
 //   npm run bench:quality [-- --data DIR]      (or QUIVER_DATA=DIR; default ../shared/data)
+// The rows of PostgreSQL come from the server at QUIVER_POSTGRES_URL, or from one inside this process.
 // The collections are no part of this repository; without them this prints one line. packages/rag guards the same figures in its tests.
 import { parseArgs } from 'node:util';
 import { measureQuality, readTestCollections } from '../../packages/rag/src/retrieval/test-collection.fixture.ts';
+import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';
 
 const { values } = parseArgs({
@@ -16,10 +18,12 @@ if (!collections) {
 
 const rows = [];
 for (const collection of collections) {
-  for (const { name, rank } of await createSystems(collection)) {
+  const pg = await createPgSystems(collection, process.env.QUIVER_POSTGRES_URL);
+  for (const { name, rank } of [...(await createSystems(collection)), ...pg.systems]) {
     const quality = await measureQuality(collection, rank);
     rows.push([collection.name, name, ...Object.values(quality).map((value) => value.toFixed(4))]);
   }
+  await pg.close();
 }
 const head = ['collection', 'system', 'nDCG@10', 'recall@5', 'recall@10', 'all@5', 'MRR@10'];
 const toLine = (cells) => `| ${cells.join(' | ')} |`;
