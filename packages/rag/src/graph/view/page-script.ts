@@ -61,10 +61,11 @@ export const pageScript = `'use strict';
       return colours.get(name);
     };
     const style = [
-      { selector: 'node', style: { width: 'data(size)', height: 'data(size)', label: 'data(label)', color: ink, 'font-size': 12, 'font-family': getComputedStyle(document.body).fontFamily, 'text-wrap': 'wrap', 'text-max-width': '130px', 'text-valign': 'bottom', 'text-margin-y': 5, 'text-background-color': paper, 'text-background-opacity': 0.82, 'text-background-padding': '2px', 'text-background-shape': 'roundrectangle', 'border-width': 2, 'border-color': paper } },
-      { selector: 'node.question', style: { shape: 'round-rectangle', width: 186, height: 'data(height)', 'background-color': colour('question'), color: colour('question-ink'), 'text-valign': 'center', 'text-margin-y': 0, 'text-max-width': '170px', 'font-weight': 600, 'text-background-opacity': 0, 'border-width': 0 } },
+      { selector: 'node', style: { width: 'data(size)', height: 'data(size)', label: 'data(label)', color: ink, 'font-size': 12, 'font-family': getComputedStyle(document.body).fontFamily, 'text-wrap': 'wrap', 'text-max-width': '130px', 'text-valign': 'bottom', 'text-margin-y': 5, 'text-background-color': paper, 'text-background-opacity': 0.82, 'text-background-padding': '2px', 'text-background-shape': 'roundrectangle', 'border-width': 2, 'border-color': paper, 'z-index': 1 } },
+      { selector: 'node.question', style: { shape: 'round-rectangle', width: 186, height: 'data(height)', 'background-color': colour('question'), color: colour('question-ink'), 'text-valign': 'center', 'text-margin-y': 0, 'text-max-width': '170px', 'font-weight': 600, 'text-background-opacity': 0, 'border-width': 0, 'z-index': 2 } },
       ...['seed', 'reached', 'near'].map((kind) => ({ selector: 'node.' + kind, style: { 'background-color': colour(kind) } })),
-      { selector: 'node.near', style: { color: soft } },
+      { selector: 'node.near', style: { color: soft, 'z-index': 0, 'font-size': 11, 'text-wrap': 'ellipsis', 'text-max-width': '110px' } },
+      { selector: 'node.near.chosen', style: { 'text-wrap': 'wrap', 'text-max-width': '130px', 'z-index': 2 } },
       { selector: 'edge', style: { 'curve-style': 'bezier', width: 'data(width)', 'line-opacity': 0.75 } },
       { selector: 'edge.edge', style: { 'line-color': (edge) => edgeColour(edge.data('kind')), 'font-size': 11, color: ink, 'text-background-color': paper, 'text-background-opacity': 0.9, 'text-background-padding': '2px', 'text-wrap': 'wrap', 'text-max-width': '170px' } },
       { selector: 'edge.match', style: { 'line-color': soft, 'line-style': 'dashed', 'line-opacity': 0.55 } },
