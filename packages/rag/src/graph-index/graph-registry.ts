@@ -87,6 +87,7 @@ async function bringUpToDate(held: Held, request: GraphRequest, version: string)
   const previous = held.graph ?? kept;
   const isCurrent = previous?.version === version;
   const graph = isCurrent ? previous : await makeIndexGraph({ ...request, version, previous });
+  request.signal?.throwIfAborted();
   held.graph = graph ?? null;
   held.checked = version;
   if (graph && !isCurrent && (held.isKept || !scope.filter)) held.isKept = await keepGraph(store, scope, graph);
