@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-v3';
 import type { Schema } from '../schema/index.js';
+import { createTool } from './create-tool.js';
+import { isToolFailure } from './tool-failure.js';
 import { validateInput } from './validate-input.js';
 
 const accepted = async (schema: Schema, input: unknown): Promise<unknown> => {
@@ -21,6 +23,21 @@ describe('repair of input', () => {
     expect(await accepted(fields, { tags: '["a","b"]' })).toEqual({ tags: ['a', 'b'] });
     expect(await accepted(fields, { tags: ['a'], options: '{"n":1}' })).toEqual({ tags: ['a'], options: { n: 1 } });
     expect(await accepted(fields, '{"tags":["a"]}')).toEqual({ tags: ['a'] });
+  });
+
+  it('T15 takes a list with a hundred thousand mistakes in its stride, and names the first hundred', async () => {
+    const list = createTool({
+      id: 'list',
+      description: 'd',
+      inputSchema: z.object({ list: z.array(z.string()), rest: z.record(z.string(), z.string()) }),
+      execute: async () => 'ran',
+    });
+    const nothing = Array.from({ length: 100_000 }, () => null);
+    const result: unknown = await list.execute({ list: nothing, rest: { ...nothing } } as never);
+    if (!isToolFailure(result)) throw new Error('The input was accepted.');
+    expect(Object.keys(result.validationErrors.fields['list']?.fields ?? {})).toHaveLength(100);
+    expect(result.message).toContain('- and 199900 more');
+    expect(result.message.length).toBeLessThan(20_000);
   });
 
   it('drops null where the schema knows no null', async () => {

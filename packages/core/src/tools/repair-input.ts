@@ -38,13 +38,32 @@ function promptFrom(input: object, issues: readonly SchemaIssue[]): object | und
 
 const removed = Symbol('removed');
 
-/** Copies what lies on the paths and nothing else; `undefined` when there was nothing to replace. */
+type Container = Record<string | number, unknown>;
+
+/**
+ * Copies what lies on the paths, each container once however many paths go through it, and nothing else; `undefined` when there was
+ * nothing to replace.
+ */
 function replaceAt(root: object, paths: readonly SchemaIssue['path'][], replace: (value: unknown) => unknown): unknown {
-  let result: unknown;
+  const copies = new Set<unknown>();
+  const copyOnce = (value: unknown): Container => {
+    if (copies.has(value)) return value as Container;
+    // The path exists, so what lies on it is an object or an array.
+    const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) }) as Container;
+    copies.add(copy);
+    return copy;
+  };
+  let result: Container | undefined;
   for (const path of paths) {
     const current = valueAt(result ?? root, path);
     const replacement = current.found ? replace(current.value) : undefined;
-    if (replacement !== undefined) result = copyWith(result ?? root, path, replacement);
+    if (replacement === undefined) continue;
+    let container = (result = copyOnce(result ?? root));
+    for (const key of path.slice(0, -1)) container = container[key] = copyOnce(container[key]);
+    const key = path.at(-1) as string | number;
+    if (replacement !== removed) container[key] = replacement;
+    else if (Array.isArray(container)) container[key as number] = undefined;
+    else delete container[key];
   }
   return result;
 }
@@ -53,28 +72,9 @@ function valueAt(root: unknown, path: SchemaIssue['path']): { found: boolean; va
   let value = root;
   for (const key of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return { found: false };
-    value = (value as Record<string | number, unknown>)[key];
+    value = (value as Container)[key];
   }
   return { found: true, value };
-}
-
-/** The path exists: {@link valueAt} has walked it. */
-function copyWith(container: unknown, path: SchemaIssue['path'], replacement: unknown): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return replacement;
-  if (Array.isArray(container)) {
-    const copy: unknown[] = [...container];
-    copy[key as number] =
-      replacement === removed && rest.length === 0 ? undefined : copyWith(copy[key as number], rest, replacement);
-    return copy;
-  }
-  const entries = Object.entries(container as object);
-  return Object.fromEntries(
-    entries.flatMap(([name, value]) => {
-      if (name !== String(key)) return [[name, value]];
-      return replacement === removed && rest.length === 0 ? [] : [[name, copyWith(value, rest, replacement)]];
-    }),
-  );
 }
 
 /** Text that holds a JSON object or array. */

@@ -3,7 +3,7 @@ import { parseContainer } from './repair-input.js';
 
 const brand: unique symbol = Symbol.for('quiver.tool-failure') as never;
 
-/** Issues as a tree: what is wrong here, and below each key. */
+/** Issues as a tree: what is wrong here, and below each key. The first hundred. */
 export interface ValidationErrors {
   errors: string[];
   fields: Record<string, ValidationErrors>;
@@ -37,11 +37,13 @@ export interface ToolFailureOptions {
 }
 
 export function createToolFailure({ what, issues, label, value }: ToolFailureOptions): ToolFailure {
-  const lines = issues.map(({ path, message }) => `- ${path.length > 0 ? path.join('.') : 'root'}: ${message}`);
+  const shown = issues.slice(0, maxIssues);
+  const lines = shown.map(({ path, message }) => `- ${path.length > 0 ? path.join('.') : 'root'}: ${message}`);
+  if (issues.length > maxIssues) lines.push(`- and ${issues.length - maxIssues} more`);
   const failure: ToolFailure = {
     error: true,
     message: `${what}\n${lines.join('\n')}\n\n${label}: ${preview(value)}`,
-    validationErrors: toTree(issues),
+    validationErrors: toTree(shown),
   };
   return Object.defineProperty(failure, brand, { value: true });
 }
@@ -60,6 +62,9 @@ function toTree(issues: readonly SchemaIssue[]): ValidationErrors {
 function createNode(): ValidationErrors {
   return { errors: [], fields: Object.create(null) as Record<string, ValidationErrors> };
 }
+
+/** An answer must not be many times as long as the call. */
+const maxIssues = 100;
 
 const maxPreviewLength = 200;
 const secretKey = /password|passwd|secret|token|api[-_]?key|auth|credential/i;
