@@ -1,5 +1,5 @@
-import { MODERN_VERSION, metaKeys } from './constants.js';
-import { isObject, type JsonRpcRequest, type Params } from './json-rpc.js';
+import { isLoggingLevel, MODERN_VERSION, metaKeys } from './constants.js';
+import { isObject, isRequestId, type JsonRpcRequest, type Params } from './json-rpc.js';
 import { ProtocolError } from './protocol-error.js';
 import { expectedName, requireStandardHeaders, type StandardHeaders } from './standard-headers.js';
 
@@ -36,24 +36,44 @@ export function isPerfectModernRequest({ method, params }: JsonRpcRequest, heade
   if (!isObject(meta) || meta[metaKeys.protocolVersion] !== MODERN_VERSION) return false;
   if (!isPlainCapabilities(meta[metaKeys.clientCapabilities]) || !isPlainIdentity(meta[metaKeys.clientInfo]))
     return false;
+  const { progressToken, [metaKeys.logLevel]: logLevel } = meta;
+  if (progressToken !== undefined && !isRequestId(progressToken)) return false;
+  if (logLevel !== undefined && !isLoggingLevel(logLevel)) return false;
   if (!headers) return true;
-  return (
-    headers.protocolVersion === MODERN_VERSION &&
-    headers.method === method &&
-    headers.name === expectedName(method, params)
-  );
+  const { protocolVersion, method: named, name } = headers;
+  if (protocolVersion !== MODERN_VERSION || named !== method || name !== expectedName(method, params)) return false;
+  // What looks encoded means something else than it says.
+  return name === undefined || !name.startsWith('=?');
 }
 
 function isPlainCapabilities(value: unknown): boolean {
   if (!isObject(value)) return false;
-  for (const key in value) if (!isObject(value[key])) return false;
+  for (const name in value) if (!isPlainCapability(name, value[name])) return false;
   return true;
 }
 
+/** As clients declare them: `{ form: {}, url: {} }`. The SDK knows what else there may be inside. */
+function isPlainCapability(name: string, value: unknown): boolean {
+  if (!isObject(value)) return false;
+  for (const key in value) {
+    const member = value[key];
+    if (name === 'roots' && key === 'listChanged' && typeof member === 'boolean') continue;
+    if (!isObject(member) || (!openCapabilities.has(name) && Object.keys(member).length > 0)) return false;
+  }
+  return true;
+}
+
+/** Their members may hold anything. */
+const openCapabilities: ReadonlySet<string> = new Set(['experimental', 'extensions']);
+
 function isPlainIdentity(value: unknown): boolean {
   if (value === undefined) return true;
-  return isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string';
+  if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['version'] !== 'string') return false;
+  for (const key in value) if (!identityTexts.has(key) || typeof value[key] !== 'string') return false;
+  return true;
 }
+
+const identityTexts: ReadonlySet<string> = new Set(['name', 'version', 'title', 'description']);
 
 /**
  * The official SDK's verdict on a message that is not a perfect request of either era.
