@@ -1,4 +1,6 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
@@ -130,6 +132,58 @@ describe('HTTP', () => {
     expect(nested.status).toBeLessThan(500);
     expect((await send(url, { headers, body: rpc('ping') })).json.result).toEqual({});
   });
+
+  test('H05 one byte order mark is overlooked, two are a parse error, over every transport', async () => {
+    const text = JSON.stringify(rpc('ping'));
+    const fetched = async (body: string): Promise<number> => {
+      const headers = { 'content-type': 'application/json' };
+      return (await server.fetch(new Request(url, { method: 'POST', headers, body }), { serverless: true })).status;
+    };
+    const session = await openSession(url);
+    for (const [body, status] of [
+      [`\uFEFF${text}`, 200],
+      [`\uFEFF\uFEFF${text}`, 400],
+    ] as const) {
+      expect((await send(url, { headers: session, body })).status).toBe(status);
+      expect(await fetched(body)).toBe(status);
+    }
+  });
+
+  test('a body that was read by somebody else is a named error, not a wait', async () => {
+    const errors: unknown[] = [];
+    const logger = {
+      debug: () => {},
+      info: () => {},
+      warn: () => {},
+      error: (_: string, e?: unknown) => void errors.push(e),
+    };
+    const read = new MCPServer({ name: 'Read', version: '1.0.0', tools: {}, logger });
+    const http = createServer(async (req, res) => {
+      req.resume();
+      await once(req, 'end');
+      await read.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+    }).listen(0);
+    const { port } = http.address() as AddressInfo;
+    expect((await send(`http://127.0.0.1:${port}/mcp`, { body: rpc('ping') })).status).toBe(500);
+    const used = new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(rpc('ping')),
+    });
+    await used.text();
+    expect((await read.fetch(used)).status).toBe(500);
+    expect(errors).toMatchObject([{ code: 'BODY_ALREADY_READ' }, { code: 'BODY_ALREADY_READ' }]);
+    http.close();
+  });
+
+  test.each(['12345678901234567890', '1e300', '1.5', 'null', 'true', '{}', '[1]'])(
+    'an id that cannot be repeated is no id: %s',
+    async (id) => {
+      const body = `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
+      const { status, json } = await send(url, { headers: await openSession(url), body });
+      expect([status, json.id, json.error.code]).toEqual([400, null, -32600]);
+    },
+  );
 
   test('H12 bytes that are not UTF-8 are a parse error', async () => {
     const answer = await send(url, { body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) });
@@ -288,6 +342,7 @@ describe('the stateless revision', () => {
       properties: {
         region: { type: 'string', 'x-mcp-header': 'Region' },
         size: { type: 'integer', 'x-mcp-header': 'Size' },
+        inner: { type: 'object', properties: { zone: { type: 'string', 'x-mcp-header': 'Zone' } } },
       },
     };
     const tools = { route: { description: 'd', inputSchema, execute: async () => 'routed' } };
@@ -307,6 +362,9 @@ describe('the stateless revision', () => {
     expect(await call({ region: 'eu' }, { 'mcp-param-region': 'us' })).toEqual([400, -32020]);
     expect(await call({ region: 'eu' }, { 'mcp-param-region': '=?base64?%%?=' })).toEqual([400, -32020]);
     expect(await call({ size: 3 }, { 'mcp-param-size': '4' })).toEqual([400, -32020]);
+    expect(await call({ inner: { zone: 'a' } }, { 'mcp-param-zone': 'a' })).toEqual([200, 0]);
+    // Text that a tool would get as an object must not carry what no header names.
+    expect(await call({ inner: '{"zone":"a"}' }, {})).toEqual([400, -32020]);
     await routed.close();
   });
 

@@ -41,6 +41,18 @@ export function findParamHeaders(schema: JsonSchema): ParamHeader[] {
   return found;
 }
 
+/** A container that is sent as text would be parsed later, for the tool: what it holds cannot be compared. */
+function argumentAt(args: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((node, key) => {
+    if (isObject(node)) return Object.hasOwn(node, key) ? node[key] : undefined;
+    if (node === undefined || node === null) return undefined;
+    throw headerMismatch(
+      `(any for ${path.join('.')})`,
+      `the body carries ${path.join('.')} inside of something that is no object`,
+    );
+  }, args);
+}
+
 /**
  * Refuses a call whose marked arguments and `Mcp-Param-*` headers differ. An argument that is absent or null has no header.
  *
@@ -52,7 +64,7 @@ export function requireParamHeaders(
   headerOf: (name: string) => string | undefined,
 ): void {
   for (const { header, path } of declared) {
-    const value = path.reduce<unknown>((node, key) => (isObject(node) ? node[key] : undefined), args);
+    const value = argumentAt(args, path);
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
     const given = headerOf(header);
     if (given === undefined)

@@ -22,7 +22,7 @@ export interface HttpReply {
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;
   /** Begins an event stream with status 200; the headers may wait for the first event. */
   stream(headers: Readonly<Record<string, string>>): EventSink;
-  /** Calls back when the connection is over, whether the answer was complete or not. */
+  /** Calls back when the connection is over, whether the answer was complete or not; soon, when it is over already. */
   onClose(callback: () => void): void;
 }
 

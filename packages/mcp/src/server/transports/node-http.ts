@@ -81,14 +81,17 @@ export class NodeReply implements HttpReply, EventSink {
   }
 
   onClose(callback: () => void): void {
-    this.#res.on('close', callback);
+    // Middleware may have taken its time, and the client may be gone by now: nobody would call back.
+    if (this.#res.destroyed) queueMicrotask(callback);
+    else this.#res.on('close', callback);
   }
 
   write(text: string): void {
     const res = this.#res;
     if (res.destroyed || res.writableEnded) return;
-    res.write(text);
+    // Asked before, not after: a single message may be longer than all that may wait.
     if (res.writableLength > maxBufferedBytes) res.destroy();
+    else res.write(text);
   }
 
   end(): void {

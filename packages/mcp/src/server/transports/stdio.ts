@@ -4,6 +4,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { PeerConnection } from './peer-connection.js';
+import { parseJsonText } from './read-json-body.js';
 
 /** The longest message that is read: 10 MiB. */
 const maxMessageBytes = 10 * 1024 * 1024;
@@ -65,9 +66,9 @@ export class StdioConnection {
   #receive(line: string): void {
     let body: unknown;
     try {
-      body = JSON.parse(line);
-    } catch {
-      return this.#peer.refuse(null, new ProtocolError(errorCodes.parse, 'Parse error: Invalid JSON'));
+      body = parseJsonText(line);
+    } catch (error) {
+      return this.#peer.refuse(null, error);
     }
     void this.#peer.receive(body);
   }

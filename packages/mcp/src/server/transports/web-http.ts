@@ -1,4 +1,4 @@
-import { parseJsonText, refuseLargerThan, type JsonBytes } from './read-json-body.js';
+import { bodyAlreadyRead, parseJsonText, refuseLargerThan, type JsonBytes } from './read-json-body.js';
 import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './http-message.js';
 
 /** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
@@ -31,14 +31,18 @@ export class WebRequest implements HttpRequest {
   async readJson(maxBytes: number): Promise<unknown> {
     const declared = this.header('content-length');
     refuseLargerThan(maxBytes, Number(declared ?? 0));
-    const { body } = this.#request;
+    const { body, bodyUsed } = this.#request;
+    if (bodyUsed) throw bodyAlreadyRead();
     if (!body) return parseJsonText('');
     const bytes =
       declared === undefined ? await readAll(body, maxBytes) : new Uint8Array(await this.#request.arrayBuffer());
     refuseLargerThan(maxBytes, bytes.length);
-    return parseJsonText(new TextDecoder().decode(bytes), bytes);
+    return parseJsonText(decoder.decode(bytes), bytes);
   }
 }
+
+/** A byte order mark stays: {@link parseJsonText} treats it alike for all transports. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 async function readAll(body: ReadableStream<JsonBytes>, maxBytes: number): Promise<JsonBytes> {
   const chunks: JsonBytes[] = [];
@@ -69,7 +73,7 @@ export class WebReply implements HttpReply, EventSink {
   readonly #request: Request;
   #respond: ((response: Response) => void) | undefined;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  #onClose: (() => void) | undefined;
+  #onClose: (() => void)[] = [];
 
   constructor(request: Request) {
     this.#request = request;
@@ -96,19 +100,22 @@ export class WebReply implements HttpReply, EventSink {
     );
     this.#respond?.(new Response(body, { headers }));
     this.#respond = undefined;
+    if (this.#request.signal.aborted) this.#abort();
     return this;
   }
 
   onClose(callback: () => void): void {
-    this.#onClose = callback;
-    this.#request.signal.addEventListener('abort', () => this.#close(), { once: true });
+    const { signal } = this.#request;
+    if (signal.aborted) return queueMicrotask(callback);
+    if (this.#onClose.length === 0) signal.addEventListener('abort', () => this.#abort(), { once: true });
+    this.#onClose.push(callback);
   }
 
   write(text: string): void {
     const controller = this.#controller;
     if (!controller) return;
-    controller.enqueue(encoder.encode(text));
-    if ((controller.desiredSize ?? 0) > 0) return;
+    // Asked before, not after: a single message may be longer than all that may wait.
+    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(text));
     controller.error(new Error('The reader of this event stream does not keep up.'));
     this.#close();
   }
@@ -118,9 +125,14 @@ export class WebReply implements HttpReply, EventSink {
     this.#close();
   }
 
+  /** Whoever reads the body learns that nothing follows. */
+  #abort(): void {
+    this.#controller?.error(this.#request.signal.reason);
+    this.#close();
+  }
+
   #close(): void {
     this.#controller = undefined;
-    this.#onClose?.();
-    this.#onClose = undefined;
+    for (const callback of this.#onClose.splice(0)) callback();
   }
 }

@@ -1,0 +1,110 @@
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createTool } from '@quiver/core/tools';
+import { afterEach, describe, expect, test } from 'vitest';
+import { modern, openSession, send } from '../../../test/wire.ts';
+import { MCPServer } from '../mcp-server.js';
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+let cancelled = 0;
+const tools = {
+  never: createTool({
+    id: 'never',
+    description: 'Ends when it is cancelled',
+    execute: (_input, { abortSignal }) =>
+      new Promise((resolve) => {
+        abortSignal?.addEventListener('abort', () => resolve((cancelled += 1)));
+        if (abortSignal?.aborted) resolve((cancelled += 1));
+      }),
+  }),
+  long: createTool({
+    id: 'long',
+    description: 'Reports progress, then answers with 20 MB',
+    execute: async (_input, { mcp }) => {
+      await mcp.progress({ progress: 1 });
+      return 'x'.repeat(20_000_000);
+    },
+  }),
+};
+const create = (): MCPServer => {
+  const server = new MCPServer({ name: 'Lost', version: '1.0.0', tools });
+  opened.push(() => server.close({ grace: 50 }));
+  return server;
+};
+const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const toWeb = ({ body, headers }: ReturnType<typeof modern>, signal?: AbortSignal): Request =>
+  new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { ...accept, ...(headers as Record<string, string>) },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+
+describe('a client that left before its request was looked at', () => {
+  test('S14 keeps no stream: another one may read it', async () => {
+    const server = create();
+    let middleware = Promise.resolve();
+    const http = createServer(async (req, res) => {
+      await middleware;
+      await server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+      served();
+    }).listen(0);
+    opened.push(
+      () => http.closeAllConnections(),
+      () => http.close(),
+    );
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    let served = (): void => {};
+    const headers = { ...(await openSession(url)), accept: 'text/event-stream' };
+    let goOn = (): void => {};
+    middleware = new Promise((resolve) => (goOn = resolve));
+    const wasServed = new Promise<void>((resolve) => (served = resolve));
+    const leaving = httpRequest(url, { headers }).on('error', () => {});
+    leaving.end();
+    const [, response] = await new Promise<[unknown, { once: (event: 'close', listener: () => void) => unknown }]>(
+      (resolve) => http.once('request', (...both) => resolve(both)),
+    );
+    leaving.destroy();
+    await new Promise<void>((resolve) => response.once('close', resolve));
+    goOn();
+    await wasServed;
+    const reader = httpRequest(url, { headers });
+    reader.end();
+    const status = await new Promise((resolve) => reader.once('response', (answer) => resolve(answer.statusCode)));
+    reader.destroy();
+    expect(status).toBe(200);
+  });
+
+  test('has its call cancelled, and its stream ended', async () => {
+    const server = create();
+    const before = cancelled;
+    const signal = AbortSignal.abort();
+    void server.fetch(toWeb(modern('tools/call', { name: 'never' }), signal));
+    await expect.poll(() => cancelled).toBe(before + 1);
+    const listening = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+    const response = await server.fetch(toWeb(listening, signal));
+    await expect(response.text()).rejects.toThrow('aborted');
+  });
+});
+
+test('the body of an answer ends with the request, whoever reads it', async () => {
+  const controller = new AbortController();
+  const listening = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const response = await create().fetch(toWeb(listening, controller.signal));
+  const text = response.text();
+  controller.abort();
+  await expect(text).rejects.toThrow('aborted');
+});
+
+test('T07 H18 one message may be longer than all that may wait for a slow reader', async () => {
+  const server = create();
+  const { url } = await server.listen();
+  const call = modern('tools/call', { name: 'long', _meta: { progressToken: 1 } });
+  const { events } = await send(url, call);
+  expect(events.at(-1).result.content[0].text).toHaveLength(20_000_000);
+  expect((await (await server.fetch(toWeb(call))).text()).length).toBeGreaterThan(20_000_000);
+});
