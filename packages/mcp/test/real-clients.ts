@@ -35,9 +35,14 @@ export interface RealClient {
   close(): Promise<void>;
 }
 
+interface Elicited {
+  action: 'accept' | 'decline' | 'cancel';
+  content?: object;
+}
+
 /** How the client answers questions of the server. What is left out it does not declare. */
 export interface ClientAnswers {
-  elicit?: (params: Record<string, unknown>) => { action: 'accept' | 'decline' | 'cancel'; content?: object };
+  elicit?: (params: Record<string, unknown>) => Elicited | Promise<Elicited>;
   /** What the model says. */
   sample?: string;
   roots?: string[];

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { readEvents } from '../../test/event-reader.ts';
-import { openSession } from '../../test/wire.ts';
+import { openSession, send } from '../../test/wire.ts';
 import { connectV1, type ClientAnswers } from '../../test/real-clients.ts';
 import type { MCPServer } from './mcp-server.js';
 
@@ -19,6 +19,7 @@ const question = {
 
 async function serve(): Promise<{
   server: MCPServer;
+  url: string;
   connect: (answers: ClientAnswers) => Promise<string | undefined>;
 }> {
   const server = createFullServer();
@@ -26,6 +27,7 @@ async function serve(): Promise<{
   const { url } = await server.listen();
   return {
     server,
+    url,
     connect: async (answers) => {
       const transport = new HttpV1(new URL(url));
       opened.push(await connectV1(transport, answers));
@@ -35,6 +37,23 @@ async function serve(): Promise<{
 }
 
 describe('server.elicitation.sendRequest', () => {
+  test('E02 a session that ends takes its questions along', async () => {
+    const { server, url, connect } = await serve();
+    let isAsked = (): void => {};
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    const answers = [{ action: 'accept', content: { name: 'Ada' } }] as const;
+    let count = 0;
+    const sessionId = await connect({
+      elicit: () => answers[count++] ?? (isAsked(), new Promise<never>(() => {})),
+    });
+    // The client has opened its stream when it answers the first one.
+    await eventually(() => server.elicitation.sendRequest(question));
+    const pending = server.elicitation.sendRequest(question).catch((error: unknown) => error);
+    await asked;
+    await send(url, { method: 'DELETE', headers: { 'mcp-session-id': String(sessionId) } });
+    expect(await pending).toMatchObject({ code: 'ELICITATION_FAILED', message: expect.stringContaining('went away') });
+  });
+
   test('asks the one client that is connected', async () => {
     const { server, connect } = await serve();
     await connect({ elicit: () => ({ action: 'accept', content: { name: 'Ada' } }) });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { request } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exampleTools, waiting } from '../../test/example-tools.ts';
 import { initializeParams, openSession, rpc, send } from '../../test/wire.ts';
 import { Exchange } from './exchange.js';
@@ -66,7 +66,10 @@ describe('the store', () => {
 });
 
 describe('over HTTP', () => {
-  const server = new MCPServer({ name: 'Sessions', version: '1.0.0', tools: exampleTools });
+  let server: MCPServer;
+  beforeEach(() => {
+    server = new MCPServer({ name: 'Sessions', version: '1.0.0', tools: exampleTools });
+  });
   afterEach(() => server.close());
 
   test('S10 S14 a second stream is refused, and the first keeps its session alive', async () => {
@@ -146,6 +149,19 @@ describe('over HTTP', () => {
     await ofUsers.close();
     http.closeAllConnections();
     http.close();
+  });
+
+  test('S11 an initialize that fails takes no place', async () => {
+    const onsessioninitialized = (): void => {
+      throw new Error('not today');
+    };
+    const { url } = await server.listen({ maxSessions: 1 });
+    const failed = await send(url, { body: rpc('initialize', {}) });
+    expect([failed.json.error.code, failed.headers['mcp-session-id']]).toEqual([-32602, undefined]);
+    expect((await send(url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
+    const refusing = await server.listen({ maxSessions: 1, onsessioninitialized });
+    for (let round = 0; round < 2; round += 1)
+      expect((await send(refusing.url, { body: rpc('initialize', initializeParams) })).status).toBe(500);
   });
 
   test('S15 ids are unique and long, and a callback hears of each before its client', async () => {

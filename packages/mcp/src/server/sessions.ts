@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { Exchange } from './exchange.js';
+import { abandonLegacyQuestions } from './legacy/ask-legacy-client.js';
 import type { LegacyPeer } from './legacy/legacy-peer.js';
 import type { LoggingLevel } from '../protocol/constants.js';
 import type { RequestId } from '../protocol/json-rpc.js';
@@ -11,6 +12,7 @@ export class Session implements LegacyPeer {
   readonly id: string;
   /** Whom the session belongs to; others are told that it does not exist. */
   readonly principal: string;
+  initialized = false;
   protocolVersion: string;
   clientCapabilities: ClientCapabilities = {};
   logLevel: LoggingLevel = 'debug';
@@ -118,6 +120,7 @@ export class SessionStore {
     if (!this.#sessions.delete(session.id)) return;
     this.#peers?.delete(session);
     for (const exchange of session.inFlight.values()) exchange.cancel();
+    abandonLegacyQuestions(session);
     void session.ownStream?.end();
     for (const stream of session.streams?.values() ?? []) void stream.end();
     if (this.#sessions.size === 0) {

@@ -29,7 +29,7 @@ export interface LegacyQuestion<Answer> {
  * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare what the
  *   question needs, or there is no session to carry its answer back
  * @throws `ELICITATION_TIMEOUT`
- * @throws `ELICITATION_FAILED` when the client answers with an error, or with something that does not answer the question
+ * @throws `ELICITATION_FAILED` when the client answers with an error, or with something that does not answer the question, or is gone
  */
 export async function askLegacyClient<Answer>(asked: LegacyQuestion<Answer>): Promise<Answer> {
   const { peer, question } = asked;
@@ -57,6 +57,11 @@ export async function askLegacyClient<Answer>(asked: LegacyQuestion<Answer>): Pr
 /** Hands an answer to the question that waits for it; answers to no question are ignored. */
 export function acceptLegacyResponse(peer: LegacyPeer, response: JsonRpcResponse): void {
   peer.questions?.get(response.id)?.(response);
+}
+
+/** Ends the questions that wait for an answer of a client that has gone. */
+export function abandonLegacyQuestions(peer: LegacyPeer): void {
+  for (const finish of peer.questions?.values() ?? []) finish(undefined);
 }
 
 let questions = 0;
@@ -91,7 +96,8 @@ function sendQuestion<Answer>({ peer, link, question, options }: LegacyQuestion<
     link.signal?.addEventListener('abort', onCancel);
     waiting.set(id, (response) => {
       finish();
-      resolve(response);
+      if (response) resolve(response);
+      else reject(new QuiverError(`${subject}_FAILED`, 'The client went away before it answered.'));
     });
     if (signal?.aborted) return onAbort();
     if (!link.send({ jsonrpc: '2.0', id, method, params: { ...params, ...legacyParams } })) {

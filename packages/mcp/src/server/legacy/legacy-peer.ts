@@ -17,8 +17,8 @@ export interface LegacyPeer {
   logLevel: LoggingLevel;
   /** Requests that are being answered. A client may cancel its own and no others. */
   readonly inFlight: Map<RequestId, Exchange>;
-  /** Questions to the client that wait for an answer; made with the first one. */
-  questions?: Map<RequestId, (response: JsonRpcResponse) => void>;
+  /** Questions to the client that wait for an answer, or for the news that there will be none; made with the first one. */
+  questions?: Map<RequestId, (response: JsonRpcResponse | undefined) => void>;
   /** URIs of the resources whose changes the client wants to hear of; made with the first one. */
   subscriptions?: Set<string>;
   /**

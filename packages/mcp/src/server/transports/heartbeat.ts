@@ -11,6 +11,8 @@ export interface PendingAnswer {
   keepAlive(): void;
   /** Lets a request end that has no end of its own. */
   release(): void;
+  /** Stops what is made for it. */
+  cancel(): void;
 }
 
 /**
@@ -65,6 +67,11 @@ export class Heartbeat {
       if (this.#tick % ticksPerComment === 0) ownStream.keepAlive();
     }
     if (streams === 0 && this.#waiting.size === 0) this.stop();
+  }
+
+  /** Cancels everything that is being answered. */
+  cancelAll(): void {
+    for (const answer of this.#waiting.keys()) answer.cancel();
   }
 
   /** Ends requests that have no end of their own. Settles when nothing is being answered, or when the time is over. */

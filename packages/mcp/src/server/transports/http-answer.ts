@@ -14,8 +14,8 @@ const firstVersionWithPriming = '2025-11-25';
  * message before the answer turns the response into an event stream.
  */
 export class HttpAnswer implements Channel, PendingAnswer {
-  /** The request that is answered, once it runs; none when there are several in a batch. */
-  exchange: Exchange | undefined;
+  /** What is answered, once it runs: a request, or all those of a batch. */
+  running: Pick<Exchange, 'release' | 'cancel'> | undefined;
   readonly call: HttpCall;
   readonly #session: Session | undefined;
   readonly #announcesSession: boolean;
@@ -60,7 +60,11 @@ export class HttpAnswer implements Channel, PendingAnswer {
   }
 
   release(): void {
-    this.exchange?.release();
+    this.running?.release();
+  }
+
+  cancel(): void {
+    this.running?.cancel();
   }
 
   /** Ends the response without an answer, as for a cancelled request. */
@@ -88,6 +92,8 @@ export class HttpAnswer implements Channel, PendingAnswer {
   }
 
   #headers<Headers extends object>(headers: Headers): Headers & { 'mcp-session-id'?: string } {
-    return this.#announcesSession && this.#session ? { ...headers, 'mcp-session-id': this.#session.id } : headers;
+    return this.#announcesSession && this.#session?.initialized
+      ? { ...headers, 'mcp-session-id': this.#session.id }
+      : headers;
   }
 }

@@ -35,6 +35,7 @@ export async function serveBatch(
   const answerOne = async (message: JsonRpcRequest): Promise<string | undefined> => {
     const exchange = new Exchange(message.id, caller, answer);
     beginFlight(peer, exchange);
+    requests.push(exchange);
     try {
       const result = await answerLegacyRequest(server, peer, message, exchange);
       return exchange.cancelled ? undefined : resultText(message.id, result);
@@ -46,12 +47,11 @@ export async function serveBatch(
       peer.inFlight.delete(message.id);
     }
   };
+  const requests: Exchange[] = [];
+  const cancel = (): void => requests.forEach((exchange) => exchange.cancel());
+  answer.running = { cancel, release: () => {} };
   // Without a session nobody can cancel by message, so a client that goes away cancels.
-  if (!session) {
-    reply.onClose(() => {
-      for (const exchange of peer.inFlight.values()) exchange.cancel();
-    });
-  }
+  if (!session) reply.onClose(cancel);
   heartbeat.add(answer);
   try {
     const text = await answerBatch({

@@ -55,6 +55,8 @@ export class HttpEndpoint {
         requireJsonExchange(request);
         const body = await request.readJson(options.maxBodyBytes ?? defaultMaxBodyBytes);
         if (isObject(body) && isRequestId(body['id'])) id = body['id'];
+        // The body may have taken its time.
+        if (this.#closing) throw shuttingDown();
         await servePost(call, body);
       } else if (method === 'GET' && !isStateless(options)) await openStream(call);
       else if (method === 'DELETE' && !isStateless(options)) endSession(call);
@@ -68,6 +70,7 @@ export class HttpEndpoint {
   async shutDown(graceMilliseconds: number): Promise<void> {
     this.#closing = true;
     await this.#state?.heartbeat.drained(graceMilliseconds);
+    this.#state?.heartbeat.cancelAll();
     this.#state?.heartbeat.stop();
     this.#state?.sessions.endAll();
     this.#state = undefined;

@@ -47,8 +47,13 @@ async function startSession(call: HttpCall, message: JsonRpcRequest): Promise<vo
   }
   const id = options.sessionIdGenerator?.() ?? crypto.randomUUID();
   const session = state.sessions.create(id, principalOf(toAuthInfo(request.auth)), DEFAULT_LEGACY_VERSION);
-  await options.onsessioninitialized?.(id);
-  await answerInSession(call, message, session, true);
+  try {
+    await options.onsessioninitialized?.(id);
+    await answerInSession(call, message, session, true);
+  } finally {
+    // Nobody would use it, and it would take the place of another one.
+    if (!session.initialized) state.sessions.end(session);
+  }
 }
 
 async function answerInSession(

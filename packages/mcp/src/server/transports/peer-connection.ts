@@ -17,7 +17,7 @@ import {
 } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { Exchange, type Caller, type Channel } from '../exchange.js';
-import { acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
+import { abandonLegacyQuestions, acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
 import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-dispatch.js';
 import { answerBatch } from '../legacy/answer-batch.js';
 import { beginFlight, createLegacyPeer, type LegacyPeer } from '../legacy/legacy-peer.js';
@@ -60,6 +60,8 @@ export class PeerConnection implements Channel {
    * the logger.
    */
   async receive(body: unknown, caller: Caller = {}): Promise<void> {
+    // What arrives after the end has nobody to answer to.
+    if (!this.#isOpen) return;
     const incoming = parseMessage(body);
     try {
       if (!incoming) await (Array.isArray(body) ? this.#answerBatch(body, caller) : refuseBody(body));
@@ -96,6 +98,7 @@ export class PeerConnection implements Channel {
     this.#isOpen = false;
     this.#server.peers.delete(this.#peer);
     for (const exchange of this.#peer.inFlight.values()) exchange.cancel();
+    abandonLegacyQuestions(this.#peer);
   }
 
   async #answer(request: JsonRpcRequest, caller: Caller, deliver: (text: string) => void): Promise<void> {

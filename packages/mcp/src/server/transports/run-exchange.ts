@@ -15,7 +15,7 @@ export async function runExchange(
   run: () => ResultJson | Promise<ResultJson>,
 ): Promise<void> {
   const { heartbeat, server } = answer.call.state;
-  answer.exchange = exchange;
+  answer.running = exchange;
   heartbeat.add(answer);
   let result: ResultJson | undefined;
   let text = '';
