@@ -71,7 +71,7 @@ export class MCPServer implements AsyncDisposable {
    * Serves one client over standard input and output. From here on standard output belongs to the protocol: whatever else is
    * written to it, `console.log` included, goes to standard error.
    *
-   * @throws `SERVER_ALREADY_STARTED` when stdio is being served already
+   * @throws `SERVER_ALREADY_STARTED` when stdio is being served already, `SERVER_CLOSED` after `close()`
    */
   async startStdio(): Promise<void> {
     await this.#transports.startStdio();
@@ -163,7 +163,7 @@ export class MCPServer implements AsyncDisposable {
   /**
    * Starts an HTTP server of its own, with sane time-outs.
    *
-   * @throws `PORT_IN_USE`, `LISTEN_FAILED`
+   * @throws `PORT_IN_USE`, `LISTEN_FAILED`, `SERVER_CLOSED` after `close()`
    * @example
    * const { url, close } = await server.listen({ port: 3000 });
    */

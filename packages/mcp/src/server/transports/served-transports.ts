@@ -38,6 +38,7 @@ export class ServedTransports {
   readonly #honoSse: SSEEndpoint;
   readonly #listening = new Set<McpHttpServer>();
   #stdio: StdioConnection | undefined;
+  #isClosed = false;
 
   constructor(definition: ServerDefinition) {
     this.#definition = definition;
@@ -49,6 +50,7 @@ export class ServedTransports {
 
   async startStdio(): Promise<void> {
     const { serveProcessStdio } = await import('./process-stdio.js');
+    this.#requireOpen();
     if (this.#stdio) {
       throw new QuiverError(
         'SERVER_ALREADY_STARTED',
@@ -94,6 +96,7 @@ export class ServedTransports {
 
   async listen(options: ListenOptions): Promise<McpHttpServer> {
     const { listen } = await import('./listen.js');
+    this.#requireOpen();
     const endpoint = new HttpEndpoint(this.#definition);
     const running = await listen({ ...options, endpoint, logger: this.#definition.logger });
     const handle: McpHttpServer = {
@@ -104,7 +107,14 @@ export class ServedTransports {
       },
     };
     this.#listening.add(handle);
+    if (this.#isClosed) await handle.close();
+    this.#requireOpen();
     return handle;
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed)
+      throw new QuiverError('SERVER_CLOSED', 'This MCPServer was closed, which is for good; make a new one.');
   }
 
   getStdio(): StdioServerTransport | undefined {
@@ -130,6 +140,7 @@ export class ServedTransports {
   }
 
   async close({ grace = defaultGrace }: CloseOptions): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([
       this.#stdio?.shutDown(grace),
       this.#http.shutDown(grace),

@@ -151,6 +151,7 @@ export class SSEEndpoint {
       return reply.send(400, textHeaders, `No transport found for sessionId ${printable(sessionId)}`);
     }
     requireJsonBody(request);
+    if (this.#closing) throw shuttingDown();
     const body = await request.readJson(maxBodyBytes);
     reply.send(202, textHeaders, 'Accepted');
     void connection.peer.receive(body, { authInfo, sessionId });
