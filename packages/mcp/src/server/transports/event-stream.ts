@@ -73,7 +73,14 @@ export class EventStream implements Channel {
     const { store } = this.#options;
     this.#reader = sink;
     this.#enqueue(async () => {
-      if (store) await replay(store, lastEventId, sink);
+      try {
+        if (store) await replay(store, lastEventId, sink);
+      } catch (error) {
+        // A reader that cannot have what it missed must come again, and must not keep others away meanwhile.
+        this.detach(sink);
+        sink.end();
+        throw error;
+      }
       if (this.#reader !== sink) return;
       this.#sink = sink;
       if (this.#isComplete) sink.end();

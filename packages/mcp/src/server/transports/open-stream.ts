@@ -33,7 +33,7 @@ export async function openStream(call: HttpCall): Promise<void> {
 async function resumeStream(call: HttpCall, session: Session, store: EventStore, lastEventId: string): Promise<void> {
   const streamId = await findStreamId(store, lastEventId);
   // Events of other sessions do not exist here.
-  if (streamId === undefined || !streamId.startsWith(`${session.id}/`)) {
+  if (streamId === undefined || !isStreamOf(session, streamId)) {
     throw new ProtocolError(errorCodes.refused, 'Bad Request: nothing is known of this Last-Event-ID', {
       httpStatus: 400,
     });
@@ -44,11 +44,16 @@ async function resumeStream(call: HttpCall, session: Session, store: EventStore,
   const sink = call.reply.stream(eventStreamHeaders);
   if (!stream) {
     // The answer is complete; what was missed is all there is.
-    await replay(store, lastEventId, sink);
+    await replay(store, lastEventId, sink).catch(call.state.onStoreError);
     return sink.end();
   }
   stream.resume(sink, lastEventId);
   watch(call, session, stream, sink);
+}
+
+/** To the last character: an id of your own making may begin with another one. */
+function isStreamOf({ id }: Session, streamId: string): boolean {
+  return streamId.startsWith(`${id}/`) && !streamId.includes('/', id.length + 1);
 }
 
 function createOwnStream({ state, options }: HttpCall, session: Session): EventStream {

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { createTool } from '@quiver/core/tools';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readEvents, type EventReader } from '../../../test/event-reader.ts';
 import { openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -35,7 +35,10 @@ const tools = {
   }),
 };
 
-const server = new MCPServer({ name: 'Resumable', version: '1.0.0', tools });
+let server: MCPServer;
+beforeEach(() => {
+  server = new MCPServer({ name: 'Resumable', version: '1.0.0', tools });
+});
 afterEach(() => server.close());
 
 const call = (name: string, id: string | number = 7): object => rpc('tools/call', { name, arguments: {} }, id);
@@ -187,6 +190,50 @@ describe('with an event store', () => {
     expect(messagesOf(reader)).toHaveLength(21);
     expect(String(errors[0])).toContain('the disk is full');
     await failing.close();
+  });
+
+  test('a store that cannot replay ends the stream, and keeps no reader', async () => {
+    const store = new InMemoryEventStore();
+    let fails = false;
+    const eventStore: EventStore = {
+      storeEvent: (streamId, message) => store.storeEvent(streamId, message),
+      getStreamIdForEventId: (eventId) => store.getStreamIdForEventId(eventId),
+      replayEventsAfter: (eventId, options) =>
+        fails ? Promise.reject(new Error('store is down')) : store.replayEventsAfter(eventId, options),
+    };
+    const { url } = await server.listen({ eventStore });
+    const session = await openSession(url);
+    const own = await readEvents(url, { headers: session });
+    await expect.poll(() => own.events.length).toBe(1);
+    own.destroy();
+    const answered = await readEvents(url, { method: 'POST', headers: session, body: call('counting') });
+    await answered.ended;
+    for (const lastEventId of [lastId(own), answered.events[1]?.id as string]) {
+      const headers = { ...session, 'last-event-id': lastEventId };
+      fails = true;
+      const broken = await readEvents(url, { headers });
+      await broken.ended;
+      fails = false;
+      const resumed = await readEvents(url, { headers });
+      expect(resumed.status).toBe(200);
+      resumed.destroy();
+    }
+  });
+
+  test('S16 an id of your own making that begins with another one is another session', async () => {
+    const ids = ['a', 'a/own'];
+    const { url } = await server.listen({
+      eventStore: new InMemoryEventStore(),
+      sessionIdGenerator: () => ids.shift() as string,
+    });
+    const short = await openSession(url);
+    const foreign = await readEvents(url, { method: 'POST', headers: await openSession(url), body: call('counting') });
+    await foreign.ended;
+    const stolen = await send(url, {
+      method: 'GET',
+      headers: { ...short, 'last-event-id': foreign.events[1]?.id as string },
+    });
+    expect(stolen.status).toBe(400);
   });
 
   test('a client of the official SDK comes back by itself', async () => {
