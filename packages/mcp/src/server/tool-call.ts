@@ -41,6 +41,8 @@ export async function callTool(server: ServerDefinition, scope: RequestScope): P
     }
     return encodeToolResult(value, registered.structured[era]);
   } catch (error) {
+    // Cancelled, or answered with a question: no failure, and nobody reads this.
+    if (exchange.signal.aborted) return encodeErrorText('Error: the call was cancelled');
     return describeFailure(server, scope, registered.name, error);
   }
 }

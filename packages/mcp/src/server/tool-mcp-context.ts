@@ -13,6 +13,7 @@ import { isObject, type RequestId } from '../protocol/json-rpc.js';
 import type { ClientQuestion } from './client-question.js';
 import { elicitationQuestion } from './elicitation.js';
 import { rawQuestion } from './raw-question.js';
+import { toJsonSafe } from './json-safe.js';
 import { progressTokenOf, type RequestScope } from './request-scope.js';
 import { rootsQuestion } from './roots.js';
 import { samplingQuestion } from './sampling.js';
@@ -68,7 +69,10 @@ class ScopeContext implements ToolMcpContext {
       );
     }
     if (logLevel === undefined || loggingLevels.indexOf(named) < loggingLevels.indexOf(logLevel)) return;
-    exchange.notify('notifications/message', { level: named, data: data === undefined ? message : { message, data } });
+    exchange.notify('notifications/message', {
+      level: named,
+      data: data === undefined ? message : { message, data: toJsonSafe(data) },
+    });
   }
 }
 

@@ -1,6 +1,6 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
-import type { ToolAnnotations, ToolLike } from '@quiver/core/tools';
+import type { ToolAnnotations, ToolLike, ToolMcpOptions } from '@quiver/core/tools';
 import type { Era } from '../protocol/era-verdict.js';
 import { prepareResult, type Params, type PreparedResult, type ResultJson } from '../protocol/json-rpc.js';
 import type { Icon } from '../resource.js';
@@ -127,9 +127,7 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
     ...(typeof tool.description === 'string' && { description: tool.description }),
     inputSchema,
     ...(outputSchema && { outputSchema }),
-    ...(tool.mcp?.annotations && { annotations: tool.mcp.annotations }),
-    ...(tool.mcp?.icons && tool.mcp.icons.length > 0 && { icons: tool.mcp.icons }),
-    ...(tool.mcp?._meta && { _meta: tool.mcp._meta }),
+    ...describeMcp(name, tool.mcp, logger),
   };
   return {
     name,
@@ -147,6 +145,23 @@ function paramHeadersOf(name: string, inputSchema: JsonSchema, logger: Logger): 
   } catch (error) {
     logger.warn(`Clients over HTTP may leave out tool '${name}': ${toErrorMessage(error)}`);
     return [];
+  }
+}
+
+/** What only MCP clients see. */
+function describeMcp(name: string, mcp: ToolMcpOptions | undefined, logger: Logger): Partial<ListedTool> {
+  const { annotations, icons, _meta } = mcp ?? {};
+  const described = {
+    ...(annotations && { annotations }),
+    ...(icons && icons.length > 0 && { icons }),
+    ...(_meta && { _meta }),
+  };
+  try {
+    JSON.stringify(described);
+    return described;
+  } catch (error) {
+    logger.warn(`Tool '${name}' is offered without annotations, icons and _meta: ${toErrorMessage(error)}`);
+    return {};
   }
 }
 
