@@ -20,6 +20,21 @@ async function serve(config: Parameters<typeof createFullServer>[0] = {}): Promi
   return { server, url };
 }
 
+test('where answers are JSON, listening is refused and not left without an answer', async () => {
+  const { url } = await serveJson();
+  const { status, json } = await send(
+    url,
+    modern('subscriptions/listen', { notifications: { toolsListChanged: true } }),
+  );
+  expect([status, json.error.code]).toEqual([404, -32601]);
+});
+
+async function serveJson(): Promise<{ url: string }> {
+  const server = createFullServer({});
+  opened.push({ close: () => server.close({ grace: 200 }) });
+  return server.listen({ enableJsonResponse: true, shutdownGrace: 200 });
+}
+
 async function listen(url: string, notifications: unknown, id: string | number = 'sub'): Promise<EventReader> {
   const reader = await readEvents(url, {
     method: 'POST',

@@ -20,7 +20,7 @@ interface ListenFilter {
  * `subscriptions/listen`: a request that stays open and tells the client of the changes it asked for. It is acknowledged first,
  * with the part that this server honours, and answered when the server closes.
  *
- * @throws ProtocolError -32602 without a valid filter
+ * @throws ProtocolError -32602 without a valid filter, -32601 where nothing can be sent before the answer
  * @see [MCP 2026-07-28, subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
  */
 export async function answerListen(
@@ -32,7 +32,12 @@ export async function answerListen(
   if (server.audience.listenerCount >= maxListeners)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   const identity = { [metaKeys.subscriptionId]: exchange.requestId };
-  exchange.notify('notifications/subscriptions/acknowledged', { notifications: filter, _meta: identity });
+  const method = 'notifications/subscriptions/acknowledged';
+  const isHeard = exchange.send({ jsonrpc: '2.0', method, params: { notifications: filter, _meta: identity } });
+  if (!isHeard) {
+    const reason = 'subscriptions/listen needs an event stream, and answers are JSON only here';
+    throw new ProtocolError(errorCodes.methodNotFound, `Method not found: ${reason}`, { httpStatus: 404 });
+  }
   if (Object.keys(filter).length > 0) {
     const stop = server.audience.listen((event) => {
       if (!accepts(filter, event)) return;
