@@ -1,7 +1,7 @@
 import { createClientCredentialsProvider, createOAuthFetch } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { describe, expect, it } from 'vitest';
-import { setUp, setUpSignedIn } from '../../../test/oauth-stage.ts';
+import { setUp, setUpSignedIn, type Stage } from '../../../test/oauth-stage.ts';
 
 describe('refreshing', () => {
   it('OC01 serves twenty parallel calls with one refresh', async () => {
@@ -172,5 +172,39 @@ describe('more scopes', () => {
     expect((await call(fetch, 'secret')).status).toBe(403);
     expect((await call(fetch, 'secret')).status).toBe(403);
     expect(shown).toHaveLength(2);
+  });
+
+  /** The server, which wants the scope in the query of whoever has a token. */
+  const demanding =
+    ({ as, mcp }: Stage) =>
+    async (url: string | URL, init?: RequestInit): Promise<Response> => {
+      const token = new Headers(init?.headers).get('authorization')?.slice('Bearer '.length);
+      const scope = new URL(url).searchParams.get('scope');
+      if (!String(url).startsWith(mcp.url) || token === undefined || scope === null) return globalThis.fetch(url, init);
+      if (as.active.get(token)?.includes(scope)) return new Response(scope);
+      const challenge = `Bearer error="insufficient_scope", scope="${scope}"`;
+      return new Response(null, { status: 403, headers: { 'www-authenticate': challenge } });
+    };
+
+  it('OC16 shows one page to calls that need different scopes, however many the server invents', async () => {
+    const stage = await setUpSignedIn();
+    const { mcp, user, shown } = stage;
+    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url, serverFetch: demanding(stage) });
+    const call = (scope: string): Promise<unknown> =>
+      fetch(`${mcp.url}?scope=${scope}`).catch(({ code }: { code: unknown }) => code);
+    const outcomes = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(call));
+    outcomes.push(await call('f'));
+    expect(new Set(outcomes)).toEqual(new Set(['OAUTH_AUTHORIZATION_REQUIRED']));
+    expect(shown).toHaveLength(2);
+  });
+
+  it('OC16 gets different scopes at the same time where no page is needed', async () => {
+    const stage = await setUp();
+    const { mcp } = stage;
+    const provider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 's3cr3t' });
+    const fetch = createOAuthFetch({ provider, serverUrl: mcp.url, serverFetch: demanding(stage) });
+    expect((await fetch(`${mcp.url}?scope=mcp:read`)).status).toBe(200);
+    const answers = await Promise.all(['a', 'b', 'c'].map((scope) => fetch(`${mcp.url}?scope=${scope}`)));
+    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual(['a', 'b', 'c']);
   });
 });

@@ -167,9 +167,16 @@ async function sharedRenewal(renewal: Renewal, begun: number): Promise<KeptToken
   const { storage, key } = provider.identity;
   const known = flights.get(storage) ?? new Map<string, Flight>();
   flights.set(storage, known);
-  const name = `${mode} ${mode === 'widen' ? challenge.scope : ''} ${key}`;
+  const name = `${mode} ${key}`;
   const last = known.get(name);
-  if (last && (last.failedAt === undefined || begun < last.failedAt + (isPending ? pagePause : 0))) return last.tokens;
+  if (last && (last.failedAt === undefined || begun < last.failedAt + (isPending ? pagePause : 0))) {
+    const tokens = await last.tokens;
+    const { scope } = challenge;
+    if (mode === 'refresh' || scope === undefined || wasAskedFor(tokens, scope)) return tokens;
+    // Somebody needed other scopes at the same time, and got them without a page.
+    const wanted = { ...challenge, scope: unionOf(tokens.scope, scope) };
+    return sharedRenewal({ ...renewal, used: tokens, challenge: wanted }, begun);
+  }
   const flight: Flight = { tokens: renewTokens(renewal), failedAt: undefined };
   known.set(name, flight);
   flight.tokens.then(
