@@ -1,9 +1,9 @@
-import { checkUpsert, indexNotFound, invalidArgument, requireTopK, toVector } from '../../store/check-arguments.js';
+import { checkUpsert, indexNotFound, invalidArgument, toVector } from '../../store/check-arguments.js';
 import { requireIndexShape, requireSameShape } from '../../store/index-options.js';
 import { nearestMatching } from '../../store/nearest-matching.js';
 import type { HybridSearch, KeywordSearch, VectorSearch } from '../../store/parse-search.js';
 import { recordUpdate } from '../../store/record-update.js';
-import { requireFilter } from '../../store/require-filter.js';
+import { requireFilter, requireOneSelection } from '../../store/require-filter.js';
 import { fuseSearches, runSearch } from '../../store/run-search.js';
 import { toStoreFailure } from '../../store/store-failure.js';
 import { toFilter } from '../../store/to-filter.js';
@@ -42,6 +42,8 @@ import {
 } from './chroma-collection.js';
 import { findByWords } from './find-by-words.js';
 import { findNearest } from './find-nearest.js';
+import { idListings } from './id-listings.js';
+import { scanCollection } from './scan-collection.js';
 
 export interface ChromaVectorConfig extends ChromaConnectionOptions {
   /** For your own records. */
@@ -58,6 +60,11 @@ export interface ChromaQueryParams extends QueryParams {
 }
 
 const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'ip' };
+
+interface InCollection {
+  readonly indexName: string;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * A vector store in Chroma: a client of yours, a server, or Chroma Cloud.
@@ -82,6 +89,7 @@ export class ChromaVector implements VectorStore {
   };
   readonly id: string;
   readonly #config: ChromaConnectionOptions;
+  readonly #listings = idListings(() => performance.now());
   #client: Promise<ChromaLikeClient> | undefined;
 
   constructor({ id = 'chroma-vector', ...config }: ChromaVectorConfig = {}) {
@@ -110,7 +118,7 @@ export class ChromaVector implements VectorStore {
   }
 
   async upsert(params: UpsertParams): Promise<string[]> {
-    return this.#use(params, async ({ collection, dimension }, client) => {
+    return this.#change(params, async ({ collection, dimension }, client) => {
       const { ids, records } = checkUpsert(params, dimension);
       await writeRecords(client, collection, records);
       return ids;
@@ -128,7 +136,8 @@ export class ChromaVector implements VectorStore {
   }
 
   async updateVector({ indexName, id, filter, update, signal }: UpdateVectorParams): Promise<void> {
-    await this.#use({ indexName, signal }, async ({ collection, dimension }, client) => {
+    requireOneSelection('updateVector', id, filter);
+    await this.#change({ indexName, signal }, async ({ collection, dimension }, client) => {
       const toUpdated = recordUpdate(update, dimension);
       const ids = id === undefined ? await selectIds(collection, toFilter(requireFilter(filter))) : [id];
       const records = await readByIds(collection, ids, true);
@@ -143,26 +152,15 @@ export class ChromaVector implements VectorStore {
   }
 
   async deleteVectors({ indexName, ids, filter, signal }: DeleteVectorsParams): Promise<void> {
-    if (ids !== undefined && filter !== undefined)
-      throw invalidArgument('deleteVectors takes ids or a filter, not both.');
-    await this.#use({ indexName, signal }, async ({ collection }) => {
+    requireOneSelection('deleteVectors', ids, filter);
+    await this.#change({ indexName, signal }, async ({ collection }) => {
       await deleteRecords(collection, ids ?? (await selectIds(collection, toFilter(requireFilter(filter)))));
     });
   }
 
-  /** Each page asks for all ids, since Chroma has no order of its own. */
-  async scan({ cursor, limit = 1000, filter, includeVector = false, ...params }: ScanParams): Promise<ScanPage> {
-    const size = requireTopK(limit);
-    const parsed = toFilter(filter);
-    return this.#use(params, async ({ collection }) => {
-      const ids = (await selectIds(collection, parsed)).filter((id) => cursor === undefined || id > cursor);
-      const page = ids.slice(0, size);
-      const last = page.at(-1);
-      return {
-        records: await readByIds(collection, page, includeVector),
-        ...(last !== undefined && ids.length > size && { nextCursor: last }),
-      };
-    });
+  /** The ids are asked for at the first page, and again after a minute; what this store writes meanwhile is seen, of others not all. */
+  async scan(params: ScanParams): Promise<ScanPage> {
+    return this.#use(params, ({ collection }) => scanCollection(collection, params, this.#listings));
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -185,17 +183,24 @@ export class ChromaVector implements VectorStore {
   }
 
   async truncateIndex(params: IndexParams): Promise<void> {
-    await this.#use(params, async ({ collection }) =>
+    await this.#change(params, async ({ collection }) =>
       deleteRecords(collection, await selectIds(collection, undefined)),
     );
   }
 
   async deleteIndex(params: IndexParams): Promise<void> {
-    await this.#use(params, (_open, client) => client.deleteCollection({ name: params.indexName }));
+    await this.#change(params, (_open, client) => client.deleteCollection({ name: params.indexName }));
+  }
+
+  async #change<Result>(
+    target: InCollection,
+    work: (open: OpenCollection, client: ChromaLikeClient) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#use(target, work).finally(() => this.#listings.forgetAll());
   }
 
   async #use<Result>(
-    { indexName, signal }: { indexName: string; signal?: AbortSignal | undefined },
+    { indexName, signal }: InCollection,
     work: (open: OpenCollection, client: ChromaLikeClient) => Promise<Result>,
   ): Promise<Result> {
     requireChromaName(indexName);
