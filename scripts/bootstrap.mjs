@@ -12,7 +12,7 @@ const hostNode = process.env.npm_node_execpath ?? process.execPath;
 const [script, ...scriptArguments] = process.argv.slice(2);
 
 if (!isInstalled()) {
-  console.error('Installing dependencies …');
+  console.error('Installing dependencies, once: some minutes and 750 MB, most of it for the tests …');
   const status = install();
   if (status !== 0) {
     console.error(`Installing the dependencies failed with exit code ${status}. Is the npm registry within reach?`);

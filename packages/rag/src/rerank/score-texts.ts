@@ -1,4 +1,4 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
 import { createLimit } from '../embedding/concurrency-limit.js';
 import { retry } from '../embedding/retry.js';
@@ -95,7 +95,7 @@ function toTextScore(score: number | undefined): TextScore {
   return {
     error: new QuiverError(
       'RERANK_ANSWER_INVALID',
-      `The model gave a text no score, but ${toErrorMessage(String(score))}.`,
+      `The model gave a text ${score === undefined ? 'no score' : `the score ${String(score)}`}. An answer needs a number for every text.`,
     ),
   };
 }
