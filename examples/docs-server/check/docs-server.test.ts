@@ -8,14 +8,16 @@ import { createRequire } from 'node:module';
 import { json } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { QueryResult } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { createDocsServer } from '../src/docs-server.ts';
 import { chooseEmbedder } from '../src/embedder.ts';
+import { printExploration } from '../src/explore.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const inspector = join(
@@ -140,6 +142,43 @@ describe('the graph of the demo', () => {
       /<!doctype html>[\s\S]*brewing\.md links to vessels\.md/,
     );
   });
+});
+
+describe('what the demo tells about its own question', () => {
+  const edge = { from: 'start.md', to: 'far.md', kind: 'link', reason: 'a link', weight: 1 } as const;
+  const hit = (source: string): QueryResult => ({
+    id: source,
+    metadata: { source, startIndex: 0, endIndex: 4 },
+    vector: [],
+    score: 0.5,
+    document: 'Text',
+  });
+  const told = (context: TestContext, searched: string[], explored: string[]): string => {
+    const log = context.mock.method(console, 'log', () => {});
+    printExploration(
+      { question: 'Where?', answeredIn: 'far.md' },
+      { relevantContext: '', sources: searched.map(hit) },
+      {
+        relevantContext: '',
+        sources: explored.map((source) => ({ ...hit(source), path: source === 'start.md' ? [] : [edge] })),
+        graph: { complete: true, nodes: 9, edges: 9, seeds: 'hybrid' },
+      },
+      1,
+    );
+    return log.mock.calls.map(({ arguments: [line] }) => String(line)).join('\n');
+  };
+
+  test('is where the answer was found', (context) =>
+    assert.match(
+      told(context, ['start.md'], ['start.md', 'near.md', 'far.md']),
+      /but of exploreDocs:\n {2}3\. .*far\.md/,
+    ));
+  test('is another file where the graph does not lead to the answer', (context) =>
+    assert.match(told(context, ['start.md'], ['start.md', 'near.md']), /but of exploreDocs:\n {2}2\. .*near\.md/));
+  test('is that the search finds the answer by itself', (context) =>
+    assert.match(told(context, ['start.md', 'far.md'], ['near.md']), /searchDocs finds far\.md by itself/));
+  test('is that nothing else was found', (context) =>
+    assert.match(told(context, ['start.md'], ['start.md']), /exploreDocs finds no other file/));
 });
 
 describe('the demo with a key for OpenAI', () => {
