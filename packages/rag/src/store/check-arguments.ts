@@ -42,7 +42,7 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
 }
 
 /** More in one answer is most likely a mistake; pages of all records are what `scan` is for. */
-const largestTopK = 1_000_000;
+export const largestTopK = 1_000_000;
 
 /** How many records an answer may hold. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireTopK(topK: number, what = 'topK'): number {

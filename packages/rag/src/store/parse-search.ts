@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, requireTopK } from './check-arguments.js';
+import { invalidArgument, largestTopK, requireTopK } from './check-arguments.js';
 import type { QueryMode, QueryParams, VectorStoreCapabilities } from './vector-store.js';
 
 /** A query after it was checked, with its defaults. */
@@ -114,8 +114,9 @@ function parseDiversity(
 ): { lambda: number; candidates: number } {
   if (!(lambda >= 0 && lambda <= 1))
     throw invalidArgument(`diversity.lambda must be a number from 0 to 1, not ${String(lambda)}.`);
-  if (candidates === undefined) return { lambda, candidates: Math.max(20, 4 * topK) };
-  if (!Number.isSafeInteger(candidates) || candidates < topK)
+  if (candidates === undefined) return { lambda, candidates: Math.min(largestTopK, Math.max(20, 4 * topK)) };
+  requireTopK(candidates, 'diversity.candidates');
+  if (candidates < topK)
     throw invalidArgument(
       `diversity.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`,
     );

@@ -1,5 +1,10 @@
 import { invalidArgument } from './check-arguments.js';
 
+/** One of the two would have no effect. @throws `VECTOR_ARGUMENT_INVALID` when both are given */
+export function requireOneSelection(method: string, ids: unknown, filter: unknown): void {
+  if (ids !== undefined && filter !== undefined) throw invalidArgument(`${method} takes ids or a filter, not both.`);
+}
+
 /** For changes: without a condition they would change everything. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireFilter<Filter>(filter: Filter | null | undefined): Filter {
   if (filter === undefined || filter === null)

@@ -165,6 +165,18 @@ export function describeVectorStore<Store extends VectorStore>(
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 
+    it('refuses ids and a filter together: one of them would have no effect', async () => {
+      await seed();
+      const both = { indexName, filter: { never: 'met' } };
+      // @ts-expect-error both
+      const deletion = store.deleteVectors({ ...both, ids: ['a'] });
+      await expect(deletion).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      // @ts-expect-error both
+      const update = store.updateVector({ ...both, id: 'a', update: { metadata: {} } });
+      await expect(update).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
+    });
+
     it('scans all records in pages, ordered by id', async () => {
       await store.createIndex({ indexName, dimension: 1 });
       const ids = Array.from({ length: 7 }, (_, n) => `id-${n}`);

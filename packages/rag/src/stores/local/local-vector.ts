@@ -1,15 +1,9 @@
-import {
-  checkUpsert,
-  indexNotFound,
-  invalidArgument,
-  requireTopK,
-  toPlainMetadata,
-  toVector,
-} from '../../store/check-arguments.js';
+import { checkUpsert, indexNotFound, invalidArgument, requireTopK, toVector } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape, requireSameShape } from '../../store/index-options.js';
 import type { KeywordSearch, VectorSearch } from '../../store/parse-search.js';
-import { requireFilter } from '../../store/require-filter.js';
+import { recordUpdate } from '../../store/record-update.js';
+import { requireFilter, requireOneSelection } from '../../store/require-filter.js';
 import { fuseSearches, runSearch } from '../../store/run-search.js';
 import type {
   Cancellable,
@@ -111,17 +105,11 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   }
 
   async updateVector({ id, filter, update, ...params }: UpdateVectorParams): Promise<void> {
+    requireOneSelection('updateVector', id, filter);
     await this.#changeIndex(params, async (stored) => {
       const { index } = stored;
       const ids = id === undefined ? index.select(requireFilter(filter)) : [id];
-      const records = index.get(ids, true).map((record) => ({
-        ...record,
-        vector: update.vector
-          ? toVector(update.vector, index.header.dimension, 'The new vector')
-          : Float32Array.from(record.vector ?? []),
-        metadata: update.metadata ? toPlainMetadata(update.metadata, record.id) : record.metadata,
-        ...(update.document !== undefined && { document: update.document }),
-      }));
+      const records = index.get(ids, true).map(recordUpdate(update, index.header.dimension));
       if (id !== undefined && records.length === 0)
         throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
       if (records.length > 0) await stored.append(toUpsert(records));
@@ -133,8 +121,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   }
 
   async deleteVectors({ ids, filter, ...params }: DeleteVectorsParams): Promise<void> {
-    if (ids !== undefined && filter !== undefined)
-      throw invalidArgument('deleteVectors takes ids or a filter, not both.');
+    requireOneSelection('deleteVectors', ids, filter);
     await this.#changeIndex(params, async (stored) => {
       const existing = ids
         ? stored.index.get(ids, false).map(({ id }) => id)

@@ -2,6 +2,7 @@ import { isQuiverError } from '@quiver/core';
 import { checkUpsert, invalidArgument } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import { requireIndexShape } from '../../store/index-options.js';
+import { requireOneSelection } from '../../store/require-filter.js';
 import { runSearch } from '../../store/run-search.js';
 import { toStoreFailure } from '../../store/store-failure.js';
 import { toFilter } from '../../store/to-filter.js';
@@ -186,6 +187,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
 
   async updateVector(params: UpdateVectorParams): Promise<void> {
     const { indexName, id = 'the records to update', update, signal } = params;
+    requireOneSelection('updateVector', params.id, params.filter);
     await this.#indexes.use(params, (index) => {
       const change = updateRecords(index, this.#database, params);
       const updated = { metadata: {}, ...update, id };
@@ -199,8 +201,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
 
   async deleteVectors(params: DeleteVectorsParams): Promise<void> {
     const { indexName, ids, filter, signal } = params;
-    if (ids !== undefined && filter !== undefined)
-      throw invalidArgument('deleteVectors takes ids or a filter, not both.');
+    requireOneSelection('deleteVectors', ids, filter);
     const index = await this.#indexes.require({ indexName, signal });
     await this.#change(indexName, deleteRecords(index, params), signal);
   }

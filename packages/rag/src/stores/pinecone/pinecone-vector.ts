@@ -3,7 +3,7 @@ import { checkUpsert, indexNotFound, invalidArgument, requireTopK } from '../../
 import { requireIndexShape, requireSameShape, type IndexShape } from '../../store/index-options.js';
 import { recordText } from '../../store/record-text.js';
 import { recordUpdate } from '../../store/record-update.js';
-import { requireFilter } from '../../store/require-filter.js';
+import { requireFilter, requireOneSelection } from '../../store/require-filter.js';
 import { runSearch } from '../../store/run-search.js';
 import { toStoreFailure } from '../../store/store-failure.js';
 import { toFilter } from '../../store/to-filter.js';
@@ -155,6 +155,7 @@ export class PineconeVector implements VectorStore {
   }
 
   async updateVector({ id, filter, update, ...params }: UpdateVectorParams & InNamespace): Promise<void> {
+    requireOneSelection('updateVector', id, filter);
     await this.#use(params, async ({ index, dimension }) => {
       const toUpdated = recordUpdate(update, dimension);
       const ids = id === undefined ? await selectIds(index, toFilter(requireFilter(filter))) : [id];
@@ -175,8 +176,7 @@ export class PineconeVector implements VectorStore {
   }
 
   async deleteVectors({ ids, filter, ...params }: DeleteVectorsParams & InNamespace): Promise<void> {
-    if (ids !== undefined && filter !== undefined)
-      throw invalidArgument('deleteVectors takes ids or a filter, not both.');
+    requireOneSelection('deleteVectors', ids, filter);
     await this.#use(params, async ({ index }) => {
       await deleteRecords(index, ids ?? (await selectIds(index, toFilter(requireFilter(filter)))));
     });
