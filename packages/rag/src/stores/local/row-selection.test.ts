@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evaluateFilter, parseFilter, type Filter } from '../../filter/index.js';
@@ -67,7 +69,28 @@ describe('the rows that pass a filter', () => {
     expect(count()).toBe(26);
   });
 
-  it('do not need more memory when values come and go for ever', () => {
+  it('do not keep values that are gone, also where nobody asks any more', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const bytes = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const rows = Array.from({ length: 10 }, () => ({ version: '' }));
+    const selection = new RowSelection((row) => rows[row]);
+    selection.select(parseFilter({ version: 'x' }), rows.length);
+    const before = bytes();
+    for (let change = 0; change < 200_000; change += 1) {
+      rows[change % 10] = { version: `version ${change}` };
+      selection.set(change % 10);
+    }
+    // All of them together take 30 MB.
+    expect(bytes() - before).toBeLessThan(10e6);
+    const found = selection.select(parseFilter({ version: 'version 199999' }), rows.length);
+    expect(found.indexOf(1)).toBe(9);
+  });
+
+  it('are right when values come and go for ever', () => {
     const rows = Array.from({ length: 10 }, (_, row) => ({ version: row }));
     const selection = new RowSelection((row) => rows[row]);
     for (let version = 0; version < 20_000; version += 1) {

@@ -14,6 +14,8 @@ const maxColumns = 64;
 export class RowSelection {
   readonly #metadataOf: (row: number) => unknown;
   readonly #columns = new Map<string, MetadataColumn>();
+  /** The most rows that there were. */
+  #rows = 0;
 
   constructor(metadataOf: (row: number) => unknown) {
     this.#metadataOf = metadataOf;
@@ -21,7 +23,12 @@ export class RowSelection {
 
   /** A row was added or has changed. */
   set(row: number): void {
-    for (const column of this.#columns.values()) column.set(row, this.#metadataOf(row));
+    this.#rows = Math.max(this.#rows, row + 1);
+    for (const [key, column] of this.#columns) {
+      // Also where nobody asks: values that are gone must not pile up.
+      if (column.size > largestColumn(this.#rows)) this.#columns.delete(key);
+      else column.set(row, this.#metadataOf(row));
+    }
   }
 
   /** A row has taken the place of another. */
@@ -73,7 +80,8 @@ export class RowSelection {
     const key = JSON.stringify(path);
     let column = this.#columns.get(key);
     this.#columns.delete(key);
-    if (!column || column.size > 4 * count + 1000) {
+    this.#rows = Math.max(this.#rows, count);
+    if (!column || column.size > largestColumn(count)) {
       column = new MetadataColumn(fieldReader(path), count);
       for (let row = 0; row < count; row += 1) column.set(row, this.#metadataOf(row));
     }
@@ -82,6 +90,11 @@ export class RowSelection {
     if (this.#columns.size > maxColumns && oldest !== undefined) this.#columns.delete(oldest);
     return column;
   }
+}
+
+/** Values that a column may hold, those that no row has any more included. */
+function largestColumn(rows: number): number {
+  return 4 * rows + 1000;
 }
 
 function isColumnFilter(filter: Filter): filter is ColumnFilter {
