@@ -26,7 +26,7 @@ const gramWeight = 0.25;
  * search over names and technical terms; use an embedding model where questions are put in other words than the answers.
  *
  * Feature hashing with signs (Weinberger et al. 2009, FNV-1a 32 bit) of stemmed words and their character trigrams, weighted
- * by 1 + ln(frequency), scaled to length 1. A text without any letter or digit gives zeros.
+ * by 1 + ln(frequency), scaled to length 1. A text of nothing but stop words, such as “to be or not to be”, gives zeros.
  *
  * @throws `EMBEDDER_INVALID` for a dimension that is not a whole number from 1 to 65,536
  */
