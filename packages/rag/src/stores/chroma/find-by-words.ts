@@ -79,12 +79,9 @@ async function readTexts(
   }
 }
 
-/**
- * Lets all texts through that have one of the terms, and others. A term is a stem: of the word itself its last letter may be missing.
- * Beyond ASCII upper and lower case and accents differ from ours, so such texts all come.
- */
+/** Lets all texts through that have one of the terms, and others. Beyond ASCII upper and lower case and accents differ from ours, so such texts all come. */
 function withAnyOf(terms: readonly string[]): ChromaWhere {
-  const beginnings = new Set(terms.filter((term) => /^[a-z0-9]+$/.test(term)).map((term) => term.replace(/[ey]$/, '')));
+  const beginnings = new Set(terms.filter((term) => /^[a-z0-9]+$/.test(term)).map(beginningOf));
   const patterns = [...beginnings].map((beginning) => ({ $regex: `(?i)${beginning}` }));
   return anyOf([...patterns, { $regex: '[^\\x00-\\x7F]' }]);
 }
@@ -95,4 +92,12 @@ function anyOf(conditions: ChromaWhere[]): ChromaWhere {
 
 function bothOf(words: ChromaWhere, whereDocument: ChromaWhere | undefined): ChromaWhere {
   return whereDocument ? { $and: [words, whereDocument] } : words;
+}
+
+/**
+ * What every word begins with that becomes this term: the stemmer also changes letters at the end, as in `library`, `librari`, and
+ * `sensibility`, `sensibl`.
+ */
+export function beginningOf(term: string): string {
+  return term.replace(/(?:[eiy]|(?<=b)l)$/, '');
 }
