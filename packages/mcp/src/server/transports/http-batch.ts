@@ -32,6 +32,7 @@ export async function serveBatch(
   const peer = session ?? createLegacyPeer(headers.protocolVersion ?? DEFAULT_LEGACY_VERSION);
   const answer = new HttpAnswer(call, session);
   const caller = { authInfo: toAuthInfo(request.auth), sessionId: session?.id };
+  const requests: Exchange[] = [];
   const answerOne = async (message: JsonRpcRequest): Promise<string | undefined> => {
     const exchange = new Exchange(message.id, caller, answer);
     beginFlight(peer, exchange);
@@ -47,7 +48,6 @@ export async function serveBatch(
       peer.inFlight.delete(message.id);
     }
   };
-  const requests: Exchange[] = [];
   const cancel = (): void => requests.forEach((exchange) => exchange.cancel());
   answer.running = { cancel, release: () => {} };
   // Without a session nobody can cancel by message, so a client that goes away cancels.
