@@ -22,8 +22,8 @@ h3 { margin-top: 12px; margin-bottom: 4px; font-size: 12px; font-weight: 650; co
 main { flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(0, 1fr) minmax(320px, 400px); }
 body:not(.drawn) main { grid-template-columns: minmax(0, 720px); justify-content: center; }
 body:not(.drawn) .stage { display: none; }
-.stage { position: relative; min-width: 0; min-height: 0; }
-#graph { position: absolute; inset: 0; }
+.stage { position: relative; display: flex; flex-direction: column; min-width: 0; min-height: 0; }
+#graph { position: relative; flex: 1; order: 1; min-height: 0; }
 aside { overflow-y: auto; padding: 16px 18px 32px; background: var(--raised); border-left: 1px solid var(--line); }
 search { display: grid; gap: 4px; }
 search label { font-size: 12px; font-weight: 650; color: var(--soft); }
@@ -56,14 +56,12 @@ i[data-kind], .key i { display: inline-block; width: 18px; height: 0; margin-rig
 i[data-kind=phrase] { border-color: var(--phrase); } i[data-kind=similarity] { border-color: var(--similarity); }
 i[data-kind=sequence] { border-color: var(--sequence); } i[data-kind=link] { border-color: var(--link); }
 i[data-kind=relation] { border-color: var(--relation); } i[data-kind=triple] { border-color: var(--triple); }
-.legend { position: absolute; top: 14px; left: 16px; margin: 0; padding: 6px 12px 8px; display: grid; gap: 1px; font-size: 13px;
-  background: var(--paper); border: 1px solid var(--line); border-radius: 8px; }
+.legend { margin: 0; padding: 8px 16px 0; display: flex; flex-wrap: wrap; gap: 0 14px; border: 0; font-size: 13px; }
 .legend[hidden], .zoom[hidden] { display: none; }
-.legend legend { float: left; padding: 0; font-size: 12px; font-weight: 650; color: var(--soft); }
+.legend legend { float: left; padding: 0; line-height: 24px; font-size: 12px; font-weight: 650; color: var(--soft); }
 .legend label { clear: both; display: flex; align-items: center; min-height: 24px; cursor: pointer; }
 .legend input { margin: 0 8px 0 0; accent-color: var(--focus); }
-.key { position: absolute; left: 16px; bottom: 12px; margin: 0; display: flex; flex-wrap: wrap; gap: 4px 6px; align-items: center; padding: 4px 10px;
-  font-size: 13px; color: var(--soft); background: var(--paper); border-radius: 8px; }
+.key { order: 2; margin: 0; display: flex; flex-wrap: wrap; gap: 4px 6px; align-items: center; padding: 0 150px 14px 16px; font-size: 13px; color: var(--soft); }
 .key i { width: 11px; height: 11px; margin: 0 0 0 10px; border: 0; border-radius: 50%; background: var(--near); }
 .key i:first-child { margin-left: 0; } .key .seed { background: var(--seed); } .key .reached { background: var(--reached); }
 .zoom { position: absolute; right: 14px; bottom: 12px; display: flex; gap: 4px; }
@@ -74,10 +72,7 @@ li[hidden] { display: none; }
 @media (max-width: 820px) {
   html, body { height: auto; }
   main { display: block; }
-  .stage { display: flex; flex-direction: column; height: 82vh; }
-  #graph { position: relative; inset: auto; flex: 1; order: 1; }
-  .legend { position: static; display: flex; flex-wrap: wrap; gap: 0 14px; padding: 8px 16px 0; border: 0; }
-  .key { position: static; order: 2; padding: 0 110px 12px 16px; }
+  .stage { height: 82vh; }
   aside { border-left: 0; border-top: 1px solid var(--line); overflow: visible; }
 }
 @media print { .zoom, search, #matches { display: none; } }
