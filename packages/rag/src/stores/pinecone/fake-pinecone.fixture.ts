@@ -70,12 +70,19 @@ export class FakePinecone {
       return failure(401, 'key');
     // oxlint-disable-next-line typescript/no-explicit-any -- the bodies of all requests
     const body: any = text === '' ? {} : JSON.parse(text);
+    if ((request.url ?? '').length > 8192) return failure(414, 'the address is too long');
     const [, first, second, third] = url.pathname.split('/');
     if (first === 'indexes') return this.#control(request.method ?? '', second, body);
     // The service gives each index a host; here it is the first part of the path.
     const index = this.#indexes.get(first ?? '');
     if (!index) return failure(404, `no index at ${url.pathname}`);
-    return this.#data(index, [second, third].filter(Boolean).join('/'), url.searchParams, body, text.length);
+    return this.#data(
+      index,
+      [second, third].filter(Boolean).join('/'),
+      url.searchParams,
+      body,
+      Buffer.byteLength(text),
+    );
   }
 
   // oxlint-disable-next-line typescript/no-explicit-any -- as above

@@ -7,8 +7,9 @@ import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pi
 import { bytesOf, fromPineconeRecord } from './pinecone-record.js';
 
 const longestIndexName = 45;
-/** Ids stand in the address of the request, whose length is limited. */
 const idsPerCall = 100;
+/** Ids stand in the address of the request; servers take some 8 KB of it. */
+const addressBytes = 6000;
 const recordsPerUpsert = 1000;
 const bytesPerUpsert = 2_000_000;
 
@@ -72,11 +73,28 @@ export async function deleteRecords(index: PineconeLikeIndex, ids: readonly stri
 /** Those that exist, in the order of the ids. */
 export async function readByIds(index: PineconeLikeIndex, ids: readonly string[]): Promise<PineconeRecord[]> {
   const found: PineconeRecord[] = [];
-  for (const part of partsOf([...new Set(ids)], idsPerCall)) {
+  for (const part of toFetches(ids)) {
     const { records = {} } = await index.fetch({ ids: part });
     found.push(...part.flatMap((id) => (Object.hasOwn(records, id) ? (records[id] as PineconeRecord) : [])));
   }
   return found;
+}
+
+/** By number and by the length of the address. */
+function* toFetches(ids: readonly string[]): Generator<string[]> {
+  let part: string[] = [];
+  let bytes = 0;
+  for (const id of new Set(ids)) {
+    const size = `&ids=${encodeURIComponent(id.replaceAll(/\p{Surrogate}/gu, '?'))}`.length;
+    if (part.length === idsPerCall || (part.length > 0 && bytes + size > addressBytes)) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(id);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
 }
 
 export interface PineconePage {

@@ -104,11 +104,19 @@ describe('PineconeVector', () => {
       ...params,
       ids: large,
       vectors: large.map(() => [1, 1]),
-      documents: large.map(() => 'x'.repeat(39_000)),
+      documents: large.map(() => 'ü'.repeat(19_500)),
     });
     const upserts = store.service.requests.slice(before).filter(({ path }) => path.endsWith('/upsert'));
     expect(upserts).toHaveLength(5);
     expect(await store.describeIndex(params)).toMatchObject({ count });
+  });
+
+  it('reads long ids in several requests', async () => {
+    const params = { indexName, namespace: 'long ids' };
+    const ids = Array.from({ length: 100 }, (_, n) => `${n}/${'x'.repeat(250)} ü`);
+    await store.upsert({ ...params, ids, vectors: ids.map(() => [1, 1]) });
+    expect((await store.get({ ...params, ids })).map(({ id }) => id)).toEqual(ids);
+    expect((await store.scan(params)).records).toHaveLength(100);
   });
 
   it('refuses what the service would refuse, before anything is sent', async () => {
