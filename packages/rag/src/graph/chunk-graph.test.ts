@@ -58,11 +58,21 @@ describe('rank', () => {
     expect(idsOf({ allowed: (id) => id !== 'film' })).toEqual([]);
   });
 
+  it('ranks as if seeds that are not allowed had not been found', () => {
+    const rest = [
+      { id: 'town', score: 0.8 },
+      { id: 'far', score: 0.7 },
+    ];
+    const allowed = (id: string): boolean => id !== 'other';
+    const ranked = graph.rank({ seeds: [{ id: 'other', score: 0.9 }, ...rest], allowed });
+    expect(ranked).toEqual(graph.rank({ seeds: rest, allowed }));
+  });
+
   it('asks about each passage once', () => {
     const asked: string[] = [];
     const allowed = (id: string): boolean => asked.push(id) > 0;
     graph.rank({ seeds: [{ id: 'town', score: 1 }], allowed });
-    expect(asked.toSorted()).toEqual(['director', 'film', 'town', 'town']);
+    expect(asked.toSorted()).toEqual(['director', 'film', 'town']);
   });
 
   it('reaches no further than its rounds', () => {

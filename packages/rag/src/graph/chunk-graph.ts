@@ -128,7 +128,11 @@ export class ChunkGraph {
    * @throws `GRAPH_INVALID` for bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
    */
   rank({ seeds, allowed, restartProb = 0.15, ...options }: RankOptions): RankedChunk[] {
-    const numbered = seeds.map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const);
+    const mayUse = allowed && askOnce((number) => allowed(this.ids[number] as string));
+    const numbered = seeds
+      .map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const)
+      // Before places are given: a passage that is not allowed must have no influence.
+      .filter(([number]) => !mayUse || mayUse(number));
     numbered.sort(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b);
     const ranked = rankNodes({
       ...options,
@@ -136,7 +140,7 @@ export class ChunkGraph {
       adjacency: this.#adjacency,
       seeds: numbered.map(([number, score], place) => [number, score > 0 ? 1 / (place + 1) ** 2 : score]),
       idOf: (number) => this.ids[number] as string,
-      allowed: allowed && ((number) => allowed(this.ids[number] as string)),
+      allowed: mayUse,
     });
     return ranked.map((found) => this.#ranked(found));
   }
@@ -204,4 +208,13 @@ export class ChunkGraph {
     }
     return number;
   }
+}
+
+function askOnce(ask: (number: number) => boolean): (number: number) => boolean {
+  const answers = new Map<number, boolean>();
+  return (number) => {
+    const answer = answers.get(number) ?? ask(number);
+    answers.set(number, answer);
+    return answer;
+  };
 }
