@@ -42,7 +42,9 @@ export async function startProtectedServer(url: URL, issuer: string): Promise<{ 
     },
   });
   const http = createServer(async (req, res) => {
-    const target = new URL(req.url ?? '/', url.origin);
+    // What is no path on this server, such as `//`, must not end the process.
+    if (!URL.canParse(req.url ?? '', url.origin)) return void res.writeHead(400).end();
+    const target = new URL(req.url ?? '', url.origin);
     const { proceed } = await protect(req, res, target);
     if (proceed) await server.startHTTP({ url: target, httpPath: '/mcp', req, res });
   });
