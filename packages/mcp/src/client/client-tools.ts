@@ -3,7 +3,7 @@ import type { ProtocolTool } from '../protocol/client-types.js';
 import { askServers, logMissing, type Answers, type ServerErrorDetails } from './ask-servers.js';
 import { callTool } from './call-tool.js';
 import { requireServer, type ClientServers } from './client-servers.js';
-import { createRemoteTool, type RemoteTool } from './remote-tool.js';
+import { createRemoteTool, type RemoteServer, type RemoteTool } from './remote-tool.js';
 import type { ListOptions } from './resources.js';
 import type { ServerHandle } from './server-handle.js';
 import { nameTools, selectTools, type SelectedTool } from './tool-selection.js';
@@ -46,12 +46,16 @@ export function toToolSet(servers: ClientServers, catalogue: ToolCatalogue): Rec
   const lists = Object.entries(catalogue).map(([serverName, list]) => {
     const server = requireServer(servers, serverName);
     const { toolPrefix = serverName } = server.options;
-    return [server, toolPrefix, selectTools(list, server.options)] as [ServerHandle, string | false, SelectedTool[]];
+    return [toRemoteServer(server), toolPrefix, selectTools(list, server.options)] as [
+      RemoteServer,
+      string | false,
+      SelectedTool[],
+    ];
   });
   const { named, collisions } = nameTools(lists);
   if (collisions.length > 0)
     getDefaultLogger().warn(`Several MCP tools would have these names and got longer ones: ${collisions.join(', ')}.`);
-  return Object.fromEntries(named.map(({ server, tool, id }) => [id, toRemoteTool(server, id, tool)]));
+  return Object.fromEntries(named.map(({ server, tool, id }) => [id, createRemoteTool({ server, id, tool })]));
 }
 
 /** The tools of a catalogue by server, under the servers' own names. */
@@ -61,7 +65,11 @@ export function toToolsets(
 ): Record<string, Record<string, RemoteTool>> {
   const toolsets = Object.entries(catalogue).map(([serverName, list]) => {
     const server = requireServer(servers, serverName);
-    const tools = selectTools(list, server.options).map(({ tool, name }) => [name, toRemoteTool(server, name, tool)]);
+    const remote = toRemoteServer(server);
+    const tools = selectTools(list, server.options).map(({ tool, name }) => [
+      name,
+      createRemoteTool({ server: remote, id: name, tool }),
+    ]);
     return [serverName, Object.fromEntries(tools) as Record<string, RemoteTool>];
   });
   return Object.fromEntries(toolsets) as Record<string, Record<string, RemoteTool>>;
@@ -86,13 +94,12 @@ export function reportMissingTools(
   logMissing('Tools', errors);
 }
 
-function toRemoteTool(server: ServerHandle, id: string, tool: ProtocolTool): RemoteTool {
-  return createRemoteTool({
-    serverName: server.name,
-    id,
-    tool,
+/** What all tools of a server share. */
+function toRemoteServer(server: ServerHandle): RemoteServer {
+  return {
+    name: server.name,
     options: server.options,
-    call: ({ name, args, meta, runId, requestContext, signal }) =>
+    callTool: ({ name, args, meta, runId, requestContext, signal }, tool) =>
       callTool(server, { name, args, meta, runId, requestContext, ...(signal && { signal }) }, tool),
-  });
+  };
 }

@@ -9,6 +9,7 @@ import {
 } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
+import { completeLazily } from './lazy-object.js';
 import { toRemoteSchema } from './remote-schema.js';
 import { RemoteToolError } from './remote-tool-error.js';
 import type { ServerOptions } from './server-definition.js';
@@ -31,21 +32,56 @@ export interface RemoteCall {
   readonly signal: AbortSignal | undefined;
 }
 
+/** The server of a tool, as far as its tools know it. */
+export interface RemoteServer {
+  readonly name: string;
+  readonly options: ServerOptions;
+  readonly callTool: (call: RemoteCall, tool: ProtocolTool) => Promise<CallToolResult>;
+}
+
 export interface RemoteToolOptions {
-  readonly serverName: string;
+  readonly server: RemoteServer;
   /** The name a model calls it by. */
   readonly id: string;
   readonly tool: ProtocolTool;
-  readonly options: ServerOptions;
-  readonly call: (call: RemoteCall) => Promise<CallToolResult>;
 }
 
 /**
  * Makes a tool of ours of a tool of an MCP server. The schemas are the server's own, the arguments go out as they were given.
  * Its result is the structured content when there is some, otherwise the whole result with its `content`.
+ *
+ * What a tool consists of is made when a part of it is first read: servers list thousands of tools, of which a few are used.
  */
 export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
-  const { id, tool, options } = remote;
+  const { id, tool } = remote;
+  const known = { id, description: tool.description ?? '' };
+  return completeLazily<CompleteTool, RemoteToolOptions>(known, partsOf(remote), makeTool, remote);
+}
+
+/** With what the types of the AI SDK do not show. */
+type CompleteTool = RemoteTool & { readonly id: string; readonly needsApproval?: unknown };
+
+/** What {@link makeTool} gives a tool beside its id and its description. */
+function partsOf({
+  tool: { outputSchema, title },
+  server: {
+    options: { requireToolApproval },
+  },
+}: RemoteToolOptions): (keyof CompleteTool)[] {
+  return [
+    'inputSchema',
+    ...(outputSchema ? ['outputSchema' as const] : []),
+    ...(title === undefined ? [] : ['title' as const]),
+    'mcp',
+    ...(requireToolApproval === undefined ? [] : ['needsApproval' as const]),
+    'toModelOutput',
+    'execute',
+  ];
+}
+
+function makeTool(remote: RemoteToolOptions): CompleteTool {
+  const { id, tool } = remote;
+  const { options } = remote.server;
   const { description, title, annotations, _meta, inputSchema, outputSchema } = tool;
   const { requireToolApproval } = options;
   const definition = {
@@ -72,7 +108,7 @@ export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
     execute: (args: Record<string, unknown>, context: ToolContext) => runRemoteTool(remote, args, context),
   };
   // The types of the annotations differ only in what `exactOptionalPropertyTypes` says of `undefined`.
-  return createTool(definition as Parameters<typeof createTool>[0]) as unknown as RemoteTool;
+  return createTool(definition as Parameters<typeof createTool>[0]) as unknown as CompleteTool;
 }
 
 function isExempt(value: unknown, { onToolError }: ServerOptions): boolean {
@@ -80,21 +116,25 @@ function isExempt(value: unknown, { onToolError }: ServerOptions): boolean {
 }
 
 async function runRemoteTool(
-  { serverName, tool, options, call }: RemoteToolOptions,
+  { server, tool }: RemoteToolOptions,
   args: Record<string, unknown>,
   { requestContext, abortSignal: signal, toolCallId, runId = toolCallId }: ToolContext,
 ): Promise<unknown> {
-  const { processToolCall, requestMeta, onToolError = 'throw' } = options;
+  const { name: serverName } = server;
+  const { processToolCall, requestMeta, onToolError = 'throw' } = server.options;
   const meta = requestMeta?.({ toolName: tool.name, requestContext });
   const send = (changes: { args?: Record<string, unknown>; meta?: Record<string, unknown> } = {}) =>
-    call({
-      name: tool.name,
-      args: changes.args ?? args,
-      meta: { ...meta, ...changes.meta },
-      runId,
-      requestContext,
-      signal,
-    });
+    server.callTool(
+      {
+        name: tool.name,
+        args: changes.args ?? args,
+        meta: { ...meta, ...changes.meta },
+        runId,
+        requestContext,
+        signal,
+      },
+      tool,
+    );
   const result = await (processToolCall
     ? processToolCall({ serverName, toolName: tool.name, args, requestContext, signal }, send)
     : send());
