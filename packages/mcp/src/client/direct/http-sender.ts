@@ -4,7 +4,7 @@ import type { RequestId } from '../../protocol/json-rpc.js';
 import { currentContext } from '../request-scope.js';
 import { streamEnded } from '../request-error.js';
 import type { HttpServerDefinition } from '../server-definition.js';
-import { isIdentity, limitLines, readAll, toResponse } from '../transports/http-answer.js';
+import { isIdentity, limitEvents, readAll, toResponse } from '../transports/http-answer.js';
 import { openHttpRequest, toHttpTarget } from '../transports/http-request.js';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import { claimsToAnswer, isAnswerTo, withAnswerId } from './answer.js';
@@ -177,7 +177,7 @@ function readEvents(
     const ended = { code: errorCodes.refused, message: 'the stream ended without an answer', data: streamEnded };
     onAnswer({ kind: 'message', message: { jsonrpc: '2.0', id, error: ended } });
   };
-  limitLines(message);
+  limitEvents(message);
   message.setEncoding('utf8');
   message.on('data', read);
   message.once('end', () => stop());

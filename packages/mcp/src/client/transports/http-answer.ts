@@ -11,7 +11,7 @@ export async function toResponse(message: IncomingMessage): Promise<Response> {
     throw new TypeError(`fetch failed: the answer is encoded as ${encoding}, which was not asked for`);
   }
   if (headers['content-type']?.startsWith('text/event-stream')) {
-    limitLines(message);
+    limitEvents(message);
     return new Response(Readable.toWeb(message) as ReadableStream<Uint8Array>, init);
   }
   const bytes = await readAll(message);
@@ -26,27 +26,44 @@ export function isIdentity({ headers }: IncomingMessage): boolean {
   return (headers['content-encoding'] ?? 'identity') === 'identity';
 }
 
-/** The longest answer, and the longest line of an event stream, that is read: 64 MiB. */
+/** The longest answer, and the longest event of a stream, that is read: 64 MiB. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
 function tooLong(): Error {
   return new Error(`the answer is longer than ${maxAnswerBytes} bytes`);
 }
 
-/** A stream may go on for ever; whoever reads it keeps one line at most. */
-export function limitLines(message: IncomingMessage): void {
-  const newline = 10;
+/** A stream may go on for ever; whoever reads it keeps one event at most, which an empty line ends. */
+export function limitEvents(message: IncomingMessage): void {
   let length = 0;
+  let before: number | undefined;
   const push = message.push.bind(message);
   message.push = (chunk: Buffer | null, encoding) => {
-    if (chunk) {
-      const at = chunk.lastIndexOf(newline);
-      length = at === -1 ? length + chunk.length : chunk.length - at - 1;
+    if (chunk && chunk.length > 0) {
+      const end = endOfEvents(chunk, before);
+      length = end === 0 ? length + chunk.length : chunk.length - end;
+      before = chunk.at(-1);
       if (length > maxAnswerBytes) message.destroy(tooLong());
     }
     return push(chunk, encoding);
   };
 }
+
+/**
+ * @param before - the byte before the chunk
+ * @returns about where the text after the last empty line begins; 0 when there is no such line
+ */
+function endOfEvents(chunk: Buffer, before: number | undefined): number {
+  const last = Math.max(...emptyLines.map((line) => chunk.lastIndexOf(line)));
+  if (last !== -1) return last + 2;
+  const [first] = chunk;
+  const isEmptyLine = first === newline ? before === newline : first === carriageReturn && before !== undefined;
+  return isEmptyLine && (before === newline || before === carriageReturn) ? 1 : 0;
+}
+
+const newline = 0x0a;
+const carriageReturn = 0x0d;
+const emptyLines = ['\n\n', '\n\r', '\r\r'] as const;
 
 /** @throws `TypeError`, as `fetch` does, when the answer breaks off or is too long */
 export function readAll(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
