@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { Server } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
 import { startFaultProxy, type Fault } from '../../test/fault-proxy.ts';
@@ -173,6 +174,32 @@ describe('what the network does', () => {
   });
 });
 
+test('C12 no header follows a redirect of HTTP+SSE to another host', async () => {
+  const seen: string[] = [];
+  const thief = createServer((req, res) => {
+    seen.push(JSON.stringify(req.headers));
+    res.end();
+  });
+  await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
+  const elsewhere = `http://localhost:${(thief.address() as AddressInfo).port}/sse`;
+  const redirecting = createServer((_req, res) => void res.writeHead(307, { location: elsewhere }).end());
+  await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    thief.close();
+    redirecting.close();
+  });
+  const url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}/sse`;
+  const key = { 'x-api-key': 'secret' };
+  const mcp = clientOf({
+    fixed: { url, headers: key },
+    init: { url, requestInit: { headers: key } },
+    own: { url, headers: key, fetch: (to, init) => fetch(to, init) },
+  });
+  const { errors } = await mcp.listToolsWithErrors();
+  expect(Object.keys(errors)).toEqual(['fixed', 'init', 'own']);
+  expect(seen).toEqual([]);
+});
+
 describe('what servers say', () => {
   test('C08 late, unknown and doubled answers are ignored', async () => {
     const mcp = clientOf({
@@ -277,6 +304,32 @@ describe('what servers say', () => {
     const { errors } = await mcp.listToolsWithErrors();
     expect(errors['it']).toMatch(/longer than|no answer/);
   });
+
+  test('an event without end, in lines of ordinary length, ends the call', async () => {
+    const line = Buffer.from(`data: ${'x'.repeat(1000)}\n`.repeat(1000));
+    let isClosed = false;
+    const endless = createServer((req: IncomingMessage, res: ServerResponse) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const more = (): void => {
+        while (!res.destroyed && res.write(line));
+      };
+      res.on('drain', more).on('close', () => {
+        isClosed = true;
+      });
+      req.resume();
+      more();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      endless.closeAllConnections();
+      endless.close();
+    });
+    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/mcp`;
+    const mcp = clientOf({ it: { url, protocol: 'legacy', transport: 'http' } });
+    const { errors } = await mcp.listToolsWithErrors();
+    expect(errors['it']).toBeDefined();
+    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
+  }, 20_000);
 
   test('P09 a flood on standard error stops nothing', async () => {
     const mcp = clientOf({
@@ -480,6 +533,32 @@ describe('time', () => {
     await mcp.disconnect();
     expect(Object.keys((await listing).errors)).toEqual(['it']);
     expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  test('disconnecting does not wait for a server that leaves the set-up unanswered', async () => {
+    const silent = minimal('() => {}').replace('{ tools: {} }', '{ tools: {}, logging: {} }');
+    const mcp = clientOf({ it: { ...child(silent), serverLogLevel: 'info' } });
+    const listing = mcp.listToolsWithErrors();
+    await expect.poll(() => mcp.status()['it']?.state, { timeout: 10_000 }).toBe('ready');
+    const started = performance.now();
+    await mcp.disconnect();
+    expect(performance.now() - started).toBeLessThan(5000);
+    await listing;
+  });
+
+  test('what was listed before a disconnection is asked for again', async () => {
+    let listed = 0;
+    const lists = new Server({ name: 'lists', version: '1' }, { capabilities: { tools: { listChanged: true } } });
+    lists.setRequestHandler('tools/list', async () => ({
+      tools: [{ name: `t${(listed += 1)}`, inputSchema: { type: 'object' as const } }],
+    }));
+    const mcp = clientOf({ it: lists });
+    expect(Object.keys(await mcp.listTools())).toEqual(['it_t1']);
+    expect(Object.keys(await mcp.listTools())).toEqual(['it_t1']);
+    await mcp.reconnectServer('it');
+    expect(Object.keys(await mcp.listTools())).toEqual(['it_t2']);
+    await mcp.disconnect();
+    expect(Object.keys(await mcp.listTools())).toEqual(['it_t3']);
   });
 
   test('C01 the time of all servers together is bounded by the caller', async () => {

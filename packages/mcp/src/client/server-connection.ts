@@ -129,14 +129,17 @@ export class ServerConnection {
   /** Ends the session and the connection. The next request connects again. */
   async disconnect(): Promise<void> {
     const connecting = this.#connecting;
-    const isUp = this.#current !== undefined;
+    const current = this.#current;
     this.#connecting = undefined;
     this.#current = undefined;
     this.#lastError = undefined;
     this.#backOff.reset();
     clearTimeout(this.#revival);
-    if (!isUp) this.#attempt?.abort();
-    const connected = await connecting?.catch(() => undefined);
+    // Nobody hears of changes until it is connected again.
+    this.#options.onLost();
+    this.#attempt?.abort();
+    // One that is up is not waited for: its set-up may be what does not end.
+    const connected = current ?? (await connecting?.catch(() => undefined));
     if (connected) await this.#close(connected);
   }
 
@@ -215,7 +218,14 @@ export class ServerConnection {
     };
     if (signal.aborted) {
       await this.#close(connected);
-      throw new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
+      throw disconnected(name);
+    }
+    if (client.transport === undefined) {
+      direct?.close();
+      throw new QuiverError(
+        'MCP_CLIENT_CONNECT_FAILED',
+        `MCP server '${name}' ended the connection as soon as it was up.`,
+      );
     }
     watchTransport(transport, connected);
     Object.assign(client, {
@@ -231,6 +241,7 @@ export class ServerConnection {
     await this.#setUp(connected).catch((error: unknown) => {
       log('warning', `Not everything could be set up: ${toErrorMessage(error)}`, error);
     });
+    if (signal.aborted) throw disconnected(name);
     return connected;
   }
 
@@ -308,4 +319,8 @@ export class ServerConnection {
       await client.close().catch(() => {});
     }
   }
+}
+
+function disconnected(name: string): QuiverError {
+  return new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
 }
