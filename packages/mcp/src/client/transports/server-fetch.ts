@@ -2,7 +2,6 @@ import process from 'node:process';
 import { currentContext } from '../request-scope.js';
 import type { OAuthClientProvider } from '../../protocol/client-types.js';
 import type { HttpServerDefinition } from '../server-definition.js';
-import { fetchWithinOrigin } from './fetch-within-origin.js';
 
 type PlainFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -33,13 +32,9 @@ export async function createServerAccess(definition: HttpServerDefinition, serve
  */
 export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
   const { fetch, headers } = definition;
-  const anyOrigin: PlainFetch = fetch
+  const base: PlainFetch = fetch
     ? (url, init) => fetch(url, init && { ...init, headers: toSpreadable(init.headers) }, currentContext())
     : await defaultFetch();
-  const base: PlainFetch = (url, init) =>
-    init?.redirect === 'manual' || new URL(url).origin !== serverUrl.origin
-      ? anyOrigin(url, init)
-      : fetchWithinOrigin(anyOrigin, url, init);
   if (!headers) return base;
   return async (url, init) => {
     if (new URL(url).origin !== serverUrl.origin) return base(url, init);
