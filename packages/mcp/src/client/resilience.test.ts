@@ -305,32 +305,6 @@ describe('what servers say', () => {
     expect(errors['it']).toMatch(/longer than|no answer/);
   });
 
-  test('an event without end, in lines of ordinary length, ends the call', async () => {
-    const line = Buffer.from(`data: ${'x'.repeat(1000)}\n`.repeat(1000));
-    let isClosed = false;
-    const endless = createServer((req: IncomingMessage, res: ServerResponse) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' });
-      const more = (): void => {
-        while (!res.destroyed && res.write(line));
-      };
-      res.on('drain', more).on('close', () => {
-        isClosed = true;
-      });
-      req.resume();
-      more();
-    });
-    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      endless.closeAllConnections();
-      endless.close();
-    });
-    const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/mcp`;
-    const mcp = clientOf({ it: { url, protocol: 'legacy', transport: 'http' } });
-    const { errors } = await mcp.listToolsWithErrors();
-    expect(errors['it']).toBeDefined();
-    await expect.poll(() => isClosed, { timeout: 10_000 }).toBe(true);
-  }, 20_000);
-
   test('P09 a flood on standard error stops nothing', async () => {
     const mcp = clientOf({
       it: child(
