@@ -146,8 +146,8 @@ async function heaps() {
   const rows = await fresh(Math.min(rounds, 3), { job: 'heap', url, count: 100 });
   console.log('**Memory**: KB of heap per open connection, after collection (×)\n');
   print(
-    ['its 50 tools in use', 'tools dropped'],
-    (index) => [cell(rows, index, 'withTools', 0), cell(rows, index, 'without', 0)],
+    ['its 50 tools held', 'each of them read', 'tools dropped'],
+    (index) => [cell(rows, index, 'held', 0), cell(rows, index, 'read', 0), cell(rows, index, 'without', 0)],
     ({ variant }) => !variant,
   );
 }

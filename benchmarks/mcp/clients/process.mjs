@@ -69,19 +69,23 @@ const jobs = {
     });
     return { perSecond: (calls / milliseconds) * 1000, cpu: (used * 1000) / calls, rss: process.memoryUsage().rss };
   },
-  /** KB of heap per open connection, with its 50 tools and without. */
+  /** KB of heap per open connection: with its 50 tools, when each of them was read, and without them. */
   heap: async ({ url, count }) => {
     ({ connect } = await import(file));
     const warm = await connect(urlsOf(url, 2, 'json'), era);
     const before = await heap();
     let { tools, close } = await connect(urlsOf(url, count, 'json'), era);
-    const withTools = (await heap()) - before;
+    const held = (await heap()) - before;
     if (tools.length !== count * 50) throw new Error(`${tools.length} tools`);
+    // What is made when a tool is first read stays.
+    for (const tool of tools) if (Object.values(tool).length === 0) throw new Error('a tool without members');
+    const read = (await heap()) - before;
     tools = undefined;
     const without = (await heap()) - before;
     await close();
     await warm.close();
-    return { withTools: withTools / count / 1024, without: without / count / 1024 };
+    const perConnection = (bytes) => bytes / count / 1024;
+    return { held: perConnection(held), read: perConnection(read), without: perConnection(without) };
   },
 };
 
