@@ -66,9 +66,22 @@ test('the README serves a tool over MCP, and generateText calls it', async () =>
   }
 });
 
-test('the README answers a question from a document', async () => {
-  const { sources } = await run(2, [["'./index'", JSON.stringify(join(scratch, 'index'))]], 'sources');
-  assert.equal(sources.length, 1);
-  assert.equal(sources[0].metadata.source, 'guide.md');
+test('the README answers questions from documents', async () => {
+  const docs = join(scratch, 'docs');
+  await mkdir(docs);
+  await writeFile(join(docs, 'guide.md'), '# Coats\n\n## Winter\n\nWear one below five degrees: [shops](shops.md).');
+  await writeFile(join(docs, 'shops.md'), '# Where to buy\n\nBjarne, Karl Johans gate 12.');
+  const { sources, explored } = await run(
+    2,
+    [
+      ["'./index'", JSON.stringify(join(scratch, 'index'))],
+      ["'./docs'", JSON.stringify(docs)],
+    ],
+    'sources, explored',
+  );
+  assert.match(sources[0].metadata.source, /guide\.md$/);
   assert.match(sources[0].document, /Wear one below five degrees/);
+  const shop = explored.sources.find(({ document }) => document.includes('Bjarne'));
+  assert.ok(shop, 'the graph leads to the page that the guide links to');
+  assert.ok(printed.includes(sources[0]), 'the first source is printed');
 });

@@ -38,7 +38,7 @@ export function createLexicalEmbedder({ dimension = defaultDimension }: LexicalE
     );
   }
   return {
-    id: `quiver/lexical-1-${dimension}`,
+    id: `quiver/lexical-2-${dimension}`,
     dimension,
     hybridWeight,
     async embed(texts, { signal } = {}) {
