@@ -2,12 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { isQuiverError } from '@quiver/core';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { callTool } from '../call-tool.js';
 import { createServerHandle, type ServerHandle } from '../server-handle.js';
 import type { HttpServerDefinition } from '../server-definition.js';
 
 // Whatever a server answers, a call past the SDK ends as one through the SDK does, and the server hears the same.
+
+// Tests run side by side here, so `onTestFinished` could mean another one.
+const atEnd: (() => unknown)[] = [];
+afterAll(() => Promise.all(atEnd.map((end) => end())));
 
 type Message = { id?: number | string; method: string; params: Record<string, unknown> };
 
@@ -64,7 +68,7 @@ async function startScripted(script: Script, resume?: Script, list: object = { t
     });
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  atEnd.push(() => {
     http.closeAllConnections();
     http.close();
   });
@@ -436,7 +440,7 @@ async function play(scenario: Scenario, era: Era, isDirect: boolean) {
     { url, protocol: era, log: ({ level, message }) => void (level === 'debug' || logs.push(message)), ...definition },
     timeout,
   );
-  onTestFinished(() => handle.connection.disconnect());
+  atEnd.push(() => handle.connection.disconnect());
   const connected = await handle.connection.connect();
   expect(connected.direct).toBeDefined();
   if (!isDirect) Object.assign(connected, { direct: undefined });
@@ -549,7 +553,7 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
         log: ({ message }: { message: string }) => void logs.push(message),
       };
       const handle: ServerHandle = createServerHandle('it', definition, 1500);
-      onTestFinished(() => handle.connection.disconnect());
+      atEnd.push(() => handle.connection.disconnect());
       const connected = await handle.connection.connect();
       expect(connected.direct).toBeDefined();
       if (!isDirect) Object.assign(connected, { direct: undefined });
@@ -564,6 +568,7 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
       const text = JSON.stringify(heard)
         .replaceAll(/\\"id\\":\d+/g, 'id')
         .replace('SdkError: ', '');
+      await handle.connection.disconnect();
       return { outcome, heard: text, progress, logs };
     };
     const [viaSdk, direct] = await Promise.all([play(false), play(true)]);
