@@ -100,7 +100,7 @@ export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'json';
   /** Chunks smaller than this are joined with their neighbours if both fit, as all chunks are. At most `maxSize`. */
   minSize?: number;
-  /** Writes characters beyond ASCII as `\uXXXX`. Default `false`. */
+  /** Writes characters beyond ASCII as escapes, such as `\u00e9`. Default `false`. */
   ensureAscii?: boolean;
   /** Writes several elements of a list as `{"3": …, "4": …}`, with their places in the list. Default `false`. */
   convertLists?: boolean;
