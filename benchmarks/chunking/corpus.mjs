@@ -1,15 +1,5 @@
 // Documents of about the same size in each format, made from one seed: the same on every machine.
-
-/** A generator of numbers in [0, 1) (mulberry32). */
-function createRandom(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { createRandom } from '../random.mjs';
 
 const syllables = 'ba co di fu ge ho ki lo ma ne or pa qui ro su ta ve wi xe yo za ly ing tion ment ous'.split(' ');
 

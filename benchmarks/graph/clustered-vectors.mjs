@@ -1,3 +1,5 @@
+import { createRandom } from '../random.mjs';
+
 const clusterSize = 20;
 /** Of each number, compared with that of the centres: two vectors of a cluster have a cosine similarity of about 0.8. */
 const spread = 0.5;
@@ -16,14 +18,8 @@ export function clusteredVectors(count, dimension) {
   return vectors;
 }
 
-/** Mulberry32 and the Box–Muller transform. */
+/** By the Box–Muller transform. */
 function normalNumbers(seed) {
-  let state = seed;
-  const uniform = () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const uniform = createRandom(seed);
   return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
 }

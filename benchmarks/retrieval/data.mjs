@@ -1,13 +1,4 @@
-/** Mulberry32: the same numbers on every run. */
-export function createRandom(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d_2b_79_f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { createRandom } from '../random.mjs';
 
 /** Unit vectors in clusters of about 100, as embeddings of passages are, and queries near some of them. */
 export function createVectors(count, dimension, queries) {
