@@ -8,6 +8,7 @@ import { queryGraph, type FoundPassage, type GraphReport } from '../graph-index/
 import { recordText } from '../store/record-text.js';
 import type { QueryMode } from '../store/index.js';
 import { graphRAGOutputSchema } from './graph-rag-schemas.js';
+import { joinTexts } from './join-texts.js';
 import {
   defaultTopK,
   requireTopK,
@@ -106,11 +107,7 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
           onProgress: options.onProgress,
         });
         const sources = found.map(toGraphQueryResult);
-        const relevantContext = sources
-          .map(({ document }) => document)
-          .filter((text) => text !== '')
-          .join('\n\n');
-        return { relevantContext, sources: settings.includeSources ? sources : [], graph: report };
+        return { relevantContext: joinTexts(sources), sources: settings.includeSources ? sources : [], graph: report };
       } catch (error) {
         if (isQuiverError(error) || abortSignal?.aborted) throw error;
         throw new QuiverError(

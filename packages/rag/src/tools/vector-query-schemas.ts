@@ -33,24 +33,39 @@ export function vectorQueryInputSchema({
   };
 }
 
-export const vectorQueryOutputSchema: JsonSchema = {
-  type: 'object',
-  properties: {
-    relevantContext: { type: 'string', description: 'The texts of all passages, best first.' },
-    sources: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          id: { type: 'string' },
-          metadata: { type: 'object' },
-          vector: { type: 'array', items: { type: 'number' } },
-          score: { type: 'number', minimum: 0, maximum: 1 },
-          document: { type: 'string' },
+/**
+ * What tools that find passages return.
+ *
+ * @param ofSource - further members of a passage, all of them required
+ * @param beside - further members of the answer, all of them required
+ */
+export function passagesSchema(
+  ofSource: Record<string, JsonSchema> = {},
+  beside: Record<string, JsonSchema> = {},
+): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      relevantContext: { type: 'string', description: 'The texts of all passages, best first.' },
+      sources: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            metadata: { type: 'object' },
+            vector: { type: 'array', items: { type: 'number' } },
+            score: { type: 'number', minimum: 0, maximum: 1 },
+            document: { type: 'string' },
+            ...ofSource,
+          },
+          required: ['id', 'metadata', 'vector', 'score', 'document', ...Object.keys(ofSource)],
         },
-        required: ['id', 'metadata', 'vector', 'score', 'document'],
       },
+      ...beside,
     },
-  },
-  required: ['relevantContext', 'sources'],
-};
+    required: ['relevantContext', 'sources', ...Object.keys(beside)],
+  };
+}
+
+export const vectorQueryOutputSchema: JsonSchema = passagesSchema();

@@ -5,6 +5,7 @@ import { toEmbedder } from '../embedding/index.js';
 import { rerank } from '../rerank/index.js';
 import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
+import { joinTexts } from './join-texts.js';
 import {
   defaultTopK,
   requireTopK,
@@ -73,11 +74,7 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQu
       try {
         const matches = await queryStore(store, settings, input, abortSignal);
         const sources = matches.map(toQueryResult);
-        const relevantContext = sources
-          .map(({ document }) => document)
-          .filter((text) => text !== '')
-          .join('\n\n');
-        return { relevantContext, sources: settings.includeSources ? sources : [] };
+        return { relevantContext: joinTexts(sources), sources: settings.includeSources ? sources : [] };
       } catch (error) {
         if (isQuiverError(error) || abortSignal?.aborted) throw error;
         throw new QuiverError(
