@@ -5,6 +5,7 @@ import { isObject } from '../protocol/json-rpc.js';
 import type { Answer } from './direct/answer.js';
 import { requestDirectly } from './direct/direct-request.js';
 import { toPlainCallResult } from './direct/plain-result.js';
+import { repeatsArguments } from './direct/repeats-arguments.js';
 import type { RequestContextLike } from './request-scope.js';
 import type { ServerHandle } from './server-handle.js';
 import type { ProgressUpdate } from './server-handlers.js';
@@ -77,15 +78,10 @@ export async function callTool(
   );
 }
 
-const simple = new WeakMap<ProtocolTool, boolean>();
-
 /** Tells whether the headers of a call only have to repeat the tool's name, as it is. */
 function isSimple(name: string, tool: ProtocolTool | undefined): boolean {
   if (!/^[\x21-\x7E]+$/.test(name) || name.startsWith('=?')) return false;
-  if (!tool) return true;
-  const known = simple.get(tool) ?? !JSON.stringify(tool.inputSchema).includes('x-mcp-header');
-  simple.set(tool, known);
-  return known;
+  return !tool || !repeatsArguments(tool.inputSchema);
 }
 
 function isHeaderMismatch(answer: Answer | undefined): boolean {

@@ -1,5 +1,6 @@
 import { isLoggingLevel, MODERN_VERSION, metaKeys } from './constants.js';
 import { isObject, isRequestId, type JsonRpcRequest, type Params } from './json-rpc.js';
+import { isPlainIdentity } from './plain-identity.js';
 import { ProtocolError } from './protocol-error.js';
 import { expectedName, requireStandardHeaders, type StandardHeaders } from './standard-headers.js';
 
@@ -34,9 +35,9 @@ export async function requireLegacyBatch(messages: readonly unknown[], headers?:
 export function isPerfectModernRequest({ method, params }: JsonRpcRequest, headers?: StandardHeaders): boolean {
   const meta = params?.['_meta'];
   if (!isObject(meta) || meta[metaKeys.protocolVersion] !== MODERN_VERSION) return false;
-  if (!isPlainCapabilities(meta[metaKeys.clientCapabilities]) || !isPlainIdentity(meta[metaKeys.clientInfo]))
-    return false;
-  const { progressToken, [metaKeys.logLevel]: logLevel } = meta;
+  const { progressToken, [metaKeys.logLevel]: logLevel, [metaKeys.clientInfo]: clientInfo } = meta;
+  if (!isPlainCapabilities(meta[metaKeys.clientCapabilities])) return false;
+  if (clientInfo !== undefined && !isPlainIdentity(clientInfo)) return false;
   if (progressToken !== undefined && !isRequestId(progressToken)) return false;
   if (logLevel !== undefined && !isLoggingLevel(logLevel)) return false;
   if (!headers) return true;
@@ -65,15 +66,6 @@ function isPlainCapability(name: string, value: unknown): boolean {
 
 /** Their members may hold anything. */
 const openCapabilities: ReadonlySet<string> = new Set(['experimental', 'extensions']);
-
-function isPlainIdentity(value: unknown): boolean {
-  if (value === undefined) return true;
-  if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['version'] !== 'string') return false;
-  for (const key in value) if (!identityTexts.has(key) || typeof value[key] !== 'string') return false;
-  return true;
-}
-
-const identityTexts: ReadonlySet<string> = new Set(['name', 'version', 'title', 'description']);
 
 /**
  * The official SDK's verdict on a message that is not a perfect request of either era.

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage } from '../../protocol/client-types.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';
+import { isPlainIdentity } from '../../protocol/plain-identity.js';
 
 /** What came back for a request: a message with its id, or an HTTP response that is anything else. */
 export type Answer =
@@ -36,17 +37,6 @@ function isPlainMeta(meta: unknown): boolean {
     if (key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')) return false;
   }
   return true;
-}
-
-function isPlainIdentity(identity: unknown): boolean {
-  if (!isObject(identity)) return false;
-  const { name, version, title = '', ...rest } = identity;
-  return (
-    typeof name === 'string' &&
-    typeof version === 'string' &&
-    typeof title === 'string' &&
-    Object.keys(rest).length === 0
-  );
 }
 
 /** The message with another id; text that is not an answer to `from`, however broken, stays as it is. */

@@ -1,6 +1,7 @@
 import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import type { ServerEra } from '../era-memory.js';
+import { repeatsArguments } from './repeats-arguments.js';
 
 /**
  * The result of a tool call that needs no closer look: text and structured content of the right types.
@@ -72,8 +73,7 @@ function isPlainTool(tool: unknown, era: ServerEra): boolean {
     if (typeof annotations[key] !== (key === 'title' ? 'string' : hints.has(key) ? 'boolean' : '')) return false;
   }
   if (!isPlainSchema(inputSchema) || (outputSchema !== undefined && !isPlainSchema(outputSchema))) return false;
-  // Arguments that have to be repeated in headers.
-  return era === 'legacy' || !JSON.stringify(inputSchema).includes('x-mcp-header');
+  return era === 'legacy' || !repeatsArguments(inputSchema as object);
 }
 
 function isPlainSchema(schema: unknown): boolean {
