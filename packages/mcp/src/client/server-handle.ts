@@ -109,7 +109,12 @@ const toolList: ListOf<ProtocolTool> = {
       {
         method: 'tools/list',
         params: {},
-        parse: (result) => toPlainToolList(result, connected.changes ? 'modern' : 'legacy'),
+        parse: (result) => {
+          const list = toPlainToolList(result, connected.changes ? 'modern' : 'legacy');
+          // What the SDK was told of the tools before holds no longer.
+          if (list) connected.schemas.clear();
+          return list;
+        },
         viaSdk: (sdkOptions) => connected.client.listTools(undefined, { ...sdkOptions, ...refresh }),
       },
       options,
