@@ -3,6 +3,7 @@ import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '../../pr
 import { discover } from './discover.js';
 import { explainAuthError } from './explain-auth-error.js';
 import type { Fetch } from './fetch.js';
+import { issuerOf } from './issuer-of.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
 
 export interface BeginAuthorizationOptions {
@@ -43,15 +44,16 @@ export async function beginAuthorization(options: BeginAuthorizationOptions): Pr
 
 async function showSignInPage(
   provider: MCPOAuthClientProvider,
-  { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata }: OAuthDiscoveryState,
+  found: OAuthDiscoveryState,
   clientInformation: StoredOAuthClientInformation,
   scope: string | undefined,
 ): Promise<void> {
+  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found;
   const { startAuthorization } = await import('../../protocol/sdk-auth.js');
   const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
     ...(metadata && { metadata }),
     clientInformation,
-    state: await provider.state(metadata?.issuer ?? authorizationServerUrl),
+    state: await provider.state(issuerOf(found)),
     redirectUrl: provider.redirectUrl ?? '',
     ...(scope !== undefined && { scope }),
     ...(resourceMetadata && { resource: resourceMetadata.resource }),
@@ -62,10 +64,11 @@ async function showSignInPage(
 
 async function fetchTokens(
   provider: MCPOAuthClientProvider,
-  { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata }: OAuthDiscoveryState,
+  found: OAuthDiscoveryState,
   scope: string | undefined,
   fetch: Fetch,
 ): Promise<void> {
+  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found;
   const { fetchToken } = await import('../../protocol/sdk-auth.js');
   const tokens = await fetchToken(provider, authorizationServerUrl, {
     ...(metadata && { metadata }),
@@ -73,7 +76,7 @@ async function fetchTokens(
     ...(scope !== undefined && { scope }),
     fetchFn: fetch,
   });
-  const issuer = metadata?.issuer ?? authorizationServerUrl;
+  const issuer = issuerOf(found);
   await provider.saveTokens(
     { ...(scope !== undefined && { scope, requested_scope: scope }), ...tokens, issuer },
     { issuer },
@@ -108,10 +111,11 @@ function scopeToAskFor(
  */
 async function identify(
   provider: MCPOAuthClientProvider,
-  { authorizationServerUrl, authorizationServerMetadata: metadata }: OAuthDiscoveryState,
+  found: OAuthDiscoveryState,
   fetch: Fetch,
 ): Promise<StoredOAuthClientInformation> {
-  const issuer = metadata?.issuer ?? authorizationServerUrl;
+  const { authorizationServerUrl, authorizationServerMetadata: metadata } = found;
+  const issuer = issuerOf(found);
   const known = await provider.clientInformation({ issuer });
   if (known) return known;
   if (provider.isFixedClient) {

@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { explainAuthError } from './explain-auth-error.js';
 import type { Fetch } from './fetch.js';
 import { createGuardedFetch } from './guarded-fetch.js';
+import { issuerOf } from './issuer-of.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
 
 /** What the authorization server sent the user back with. */
@@ -38,7 +39,7 @@ export async function finishAuthorization({
   try {
     // The server that was asked, whatever the MCP server says by now.
     const asked = await provider.discoveryState();
-    const issuer = asked && (asked.authorizationServerMetadata?.issuer ?? asked.authorizationServerUrl);
+    const issuer = asked && issuerOf(asked);
     const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
     if (!asked || issuer === undefined || !clientInformation) {
       throw new QuiverError(

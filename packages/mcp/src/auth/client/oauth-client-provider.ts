@@ -12,6 +12,7 @@ import type {
 import { requireSecureUrl } from '../secure-url.js';
 import { requireClientMetadataUrl } from './client-metadata-url.js';
 import { ClientRegistrations } from './client-registrations.js';
+import { issuerOf } from './issuer-of.js';
 import { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
 import { PendingSignIn } from './pending-sign-in.js';
 import { requireUsableServer } from './require-usable-server.js';
@@ -107,7 +108,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
       this.prepareTokenRequest = async (scope) => {
         const found = await this.discoveryState();
         return tokenRequest({
-          issuer: found?.authorizationServerMetadata?.issuer ?? found?.authorizationServerUrl ?? '',
+          issuer: found ? issuerOf(found) : '',
           resource: found?.resourceMetadata?.resource,
           scope: scope === '' ? undefined : scope,
         });

@@ -3,6 +3,7 @@ import { QuiverError } from '@quiver/core';
 import { discover } from './discover.js';
 import { reasonOf } from './explain-auth-error.js';
 import type { Fetch } from './fetch.js';
+import { issuerOf } from './issuer-of.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 
 export interface RefreshOptions {
@@ -54,7 +55,7 @@ async function attempt({
   const info = known ?? (await discover({ serverUrl, fetch, resourceMetadataUrl, skipIssuerMetadataValidation }));
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
   if (!known) await provider.saveDiscoveryState(info);
-  const issuer = metadata?.issuer ?? authorizationServerUrl;
+  const issuer = issuerOf(info);
   if (tokens.refresh_token === undefined || (tokens.issuer !== undefined && tokens.issuer !== issuer)) return undefined;
   const clientInformation = await provider.clientInformation({ issuer });
   if (!clientInformation) return undefined;
