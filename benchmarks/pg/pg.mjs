@@ -4,6 +4,7 @@
 //
 // Build first (`pnpm build`). Works in schemas of its own, which it deletes. In each round every system answers the same question once,
 // in turn; ratios are taken within a round, then their median. Recall@10 is counted against the exact answer.
+import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { installPackages } from '../install-packages.mjs';
