@@ -7,11 +7,11 @@ const schemaMark = Symbol.for('vercel.ai.schema');
 /** AI SDK 5 looks for this second mark. */
 const validatorMark = Symbol.for('vercel.ai.validator');
 
-export interface AiSdkInputSchemaOptions {
-  toolId: string;
-  schema: Schema;
+/** The tool of a schema. */
+export interface InputOwner {
+  readonly id: string;
   /** Called with every input that passed, so that it is not parsed a second time: a transform must run once. */
-  onParsed: (input: unknown) => void;
+  markParsed(input: unknown): void;
 }
 
 /**
@@ -20,9 +20,8 @@ export interface AiSdkInputSchemaOptions {
  * AI SDK 5 rejects Standard Schemas other than zod, and 6 and 7 those without JSON Schema support; with these marks all three
  * take the schema as one of their own. The user's schema stays reachable as `~source`.
  */
-export function toAiSdkInputSchema(options: AiSdkInputSchemaOptions): JsonSchema {
-  const { schema } = options;
-  const marked = isPlainStandardSchema(schema) ? new MarkedStandardSchema(options, schema) : inherit(options);
+export function toAiSdkInputSchema(tool: InputOwner, schema: Schema): JsonSchema {
+  const marked = isPlainStandardSchema(schema) ? new MarkedStandardSchema(tool, schema) : inherit(tool, schema);
   return marked as JsonSchema;
 }
 
@@ -41,9 +40,9 @@ function isPlainStandardSchema(schema: object): schema is StandardSchema {
 class MarkedStandardSchema {
   declare readonly [schemaMark]: true;
   declare readonly [validatorMark]: true;
-  readonly '~standard': unknown;
+  readonly '~source': StandardSchema;
   // Not `#private`: a proxy must be able to read them.
-  private readonly options: AiSdkInputSchemaOptions;
+  private readonly tool: InputOwner;
   private described: JsonSchema | undefined;
 
   static {
@@ -51,27 +50,25 @@ class MarkedStandardSchema {
     Object.defineProperty(this.prototype, validatorMark, { value: true });
   }
 
-  constructor(options: AiSdkInputSchemaOptions, schema: StandardSchema) {
-    this.options = options;
-    this['~standard'] = schema['~standard'];
+  constructor(tool: InputOwner, schema: StandardSchema) {
+    this.tool = tool;
+    this['~source'] = schema;
   }
 
-  get '~source'(): Schema {
-    return this.options.schema;
+  get '~standard'(): unknown {
+    return this['~source']['~standard'];
   }
 
   get jsonSchema(): JsonSchema {
-    const { toolId, schema } = this.options;
-    return (this.described ??= describeOrWarn(toolId, schema));
+    return (this.described ??= describeOrWarn(this.tool, this['~source'] as Schema));
   }
 
   validate(value: unknown): Promise<AiSdkValidation> {
-    return validateForAiSdk(this.options, value);
+    return validateForAiSdk(this.tool, this['~source'] as Schema, value);
   }
 }
 
-function inherit(options: AiSdkInputSchemaOptions): object {
-  const { toolId, schema } = options;
+function inherit(tool: InputOwner, schema: Schema): object {
   let described: JsonSchema | undefined;
   return Object.create(schema, {
     [schemaMark]: { value: true },
@@ -79,34 +76,31 @@ function inherit(options: AiSdkInputSchemaOptions): object {
     '~source': { value: schema },
     jsonSchema: {
       enumerable: true,
-      get: () => (described ??= describeOrWarn(toolId, schema)),
+      get: () => (described ??= describeOrWarn(tool, schema)),
     },
-    validate: { value: (value: unknown) => validateForAiSdk(options, value) },
+    validate: { value: (value: unknown) => validateForAiSdk(tool, schema, value) },
   }) as object;
 }
 
 type AiSdkValidation = { success: true; value: unknown } | { success: false; error: Error };
 
-async function validateForAiSdk(
-  { schema, onParsed }: AiSdkInputSchemaOptions,
-  value: unknown,
-): Promise<AiSdkValidation> {
+async function validateForAiSdk(tool: InputOwner, schema: Schema, value: unknown): Promise<AiSdkValidation> {
   const result = await validateInput(schema, value);
   if (!result.ok) {
     const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
     return { success: false, error: new TypeError(reasons.join('\n')) };
   }
-  onParsed(result.value);
+  tool.markParsed(result.value);
   return { success: true, value: result.value };
 }
 
 /** One tool whose schema cannot be described must not take the whole set of tools with it. */
-function describeOrWarn(toolId: string, schema: Schema): JsonSchema {
+function describeOrWarn({ id }: InputOwner, schema: Schema): JsonSchema {
   try {
     return toJsonSchema(schema, 'input');
   } catch (error) {
     getDefaultLogger().warn(
-      `Tool '${toolId}' is offered to the model without a description of its input: ${toErrorMessage(error)}`,
+      `Tool '${id}' is offered to the model without a description of its input: ${toErrorMessage(error)}`,
     );
     return { type: 'object' };
   }

@@ -1,4 +1,4 @@
-export { createTool, type ClientToolOptions, type StreamingToolOptions, type ToolOptions } from './create-tool.js';
+export { createTool } from './create-tool.js';
 export { executeTool } from './execute-tool.js';
 export { getToolId } from './tool-definition.js';
 export { isToolFailure, type ToolFailure, type ValidationErrors } from './tool-failure.js';
@@ -37,3 +37,4 @@ export type {
   ToolLike,
   ToolMcpOptions,
 } from './tool.js';
+export type { ClientToolOptions, StreamingToolOptions, ToolOptions } from './tool-options.js';

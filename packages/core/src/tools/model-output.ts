@@ -32,26 +32,27 @@ export function rememberCaller(output: unknown, options: object): void {
  * The `toModelOutput` that all three majors understand. Without a function of the user's it does what the AI SDK does, and also
  * gives values that JSON cannot carry a form, so that they cannot break the request to the model.
  *
- * AI SDK 5 passes the bare output, 6 and 7 pass `{ toolCallId, input, output }`.
+ * @param argument - the bare output (AI SDK 5), or `{ toolCallId, input, output }` (6 and 7)
+ * @param custom - the user's function
+ * @param toolId - names the tool of that function in warnings
  */
-export function createToModelOutput(
-  toolId: string,
-  custom: ((output: unknown) => ToolModelOutput | PromiseLike<ToolModelOutput>) | undefined,
-): (argument: unknown) => unknown {
-  return (argument) => {
-    const isWrapped = isEnvelope(argument);
-    const output = isWrapped ? argument.output : argument;
-    if (isToolFailure(output) || isStoredFailure(output)) return { type: 'error-text', value: output.message };
-    const result = custom ? custom(output) : toPlainOutput(output);
-    const major = majorOf(isWrapped, output);
-    if (!('then' in result)) return mapParts(result, major);
-    if (major !== 5) return Promise.resolve(result).then((settled) => mapParts(settled, major));
-    getDefaultLogger().warn(
-      `AI SDK 5 cannot wait for the asynchronous toModelOutput of tool '${toolId}'; the model receives the output as JSON.`,
-    );
-    Promise.resolve(result).catch(() => {});
-    return toPlainOutput(output);
-  };
+export function showToModel(
+  argument: unknown,
+  custom: (output: unknown) => ToolModelOutput | PromiseLike<ToolModelOutput> = toPlainOutput,
+  toolId?: string,
+): unknown {
+  const isWrapped = isEnvelope(argument);
+  const output = isWrapped ? argument.output : argument;
+  if (isToolFailure(output) || isStoredFailure(output)) return { type: 'error-text', value: output.message };
+  const result = custom(output);
+  const major = majorOf(isWrapped, output);
+  if (!('then' in result)) return mapParts(result, major);
+  if (major !== 5) return Promise.resolve(result).then((settled) => mapParts(settled, major));
+  getDefaultLogger().warn(
+    `AI SDK 5 cannot wait for the asynchronous toModelOutput of tool '${toolId}'; the model receives the output as JSON.`,
+  );
+  Promise.resolve(result).catch(() => {});
+  return toPlainOutput(output);
 }
 
 /** A failure that was stored as JSON and read back has lost its mark. */

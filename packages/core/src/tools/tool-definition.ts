@@ -5,7 +5,7 @@ import type { ToolHooks } from './tool-hooks.js';
 import type { ToolLike } from './tool.js';
 
 /** What `executeTool` runs: a tool with its schemas and hooks, whoever made it. */
-export interface ToolDefinition extends Pick<ToolHooks<unknown, unknown, unknown>, 'onInputAvailable' | 'onOutput'> {
+export interface ToolDefinition {
   readonly id: string;
   readonly inputSchema?: Schema | undefined;
   readonly outputSchema?: Schema | undefined;
@@ -14,6 +14,8 @@ export interface ToolDefinition extends Pick<ToolHooks<unknown, unknown, unknown
     | boolean
     | ((input: unknown, context: ToolContext) => boolean | PromiseLike<boolean>)
     | undefined;
+  readonly onInputAvailable?: ToolHooks<unknown, unknown, unknown>['onInputAvailable'] | undefined;
+  readonly onOutput?: ToolHooks<unknown, unknown, unknown>['onOutput'] | undefined;
   readonly run: (input: unknown, context: ToolContext) => unknown;
 }
 

@@ -8,7 +8,8 @@ interface Pair {
 }
 
 const make = vi.fn((of: string): Pair => ({ id: of, left: { of }, right: `right of ${of}` }));
-const pairOf = (id: string): Pair => completeLazily<Pair, string>({ id }, ['left', 'right'], make, id);
+const pairOf = (id: string): Pair =>
+  completeLazily<Pair>({ id }, ['left', 'right'], { made: undefined, make: () => make(id) });
 
 test('members are made once, when one of them is read', () => {
   make.mockClear();

@@ -1,14 +1,14 @@
-/** Where the rest of an object comes from when it is first asked for. */
-interface Origin {
-  readonly source: unknown;
-  readonly make: (source: never) => object;
-  made: object | undefined;
-}
-
 const origin = Symbol('origin');
 
+/** Where the rest of an object comes from when it is first asked for: shared methods, and what is different for this object. */
+export interface Origin<Complete> {
+  /** Kept by the first reading. */
+  made: Complete | undefined;
+  make(): Complete;
+}
+
 interface Lazy {
-  readonly [origin]: Origin;
+  readonly [origin]: Origin<object>;
 }
 
 /**
@@ -17,21 +17,20 @@ interface Lazy {
  *
  * @param known - the members that are there already; the object is changed
  * @param keys - the names of the others, in their order
- * @param make - shared by all objects of a kind, as the members' accessors are: what is left per object is `source`
  * @returns the same object
  */
-export function completeLazily<Complete extends object, Source>(
+export function completeLazily<Complete extends object>(
   known: Partial<Complete>,
   keys: readonly (keyof Complete & string)[],
-  make: (source: Source) => Complete,
-  source: Source,
+  from: Origin<Complete>,
 ): Complete {
-  const value: Origin = { source, make, made: undefined };
-  Object.defineProperty(known, origin, { value });
+  // Not on the object itself: it may be frozen.
+  Object.defineProperty(known, origin, { value: from });
   for (const key of keys) Object.defineProperty(known, key, accessorOf(key));
   return known as Complete;
 }
 
+/** One for all objects: shared accessors take no memory in each. */
 const accessors = new Map<string, PropertyDescriptor>();
 
 function accessorOf(key: string): PropertyDescriptor {
@@ -42,7 +41,7 @@ function accessorOf(key: string): PropertyDescriptor {
       enumerable: true,
       get(this: Lazy) {
         const { [origin]: from } = this;
-        from.made ??= from.make(from.source as never);
+        from.made ??= from.make();
         return (from.made as Record<string, unknown>)[key];
       },
       set(this: object, value: unknown) {

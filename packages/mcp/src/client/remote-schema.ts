@@ -29,28 +29,47 @@ const maxDepth = 128;
  *
  * @param isExempt - values that are passed whatever the schema says
  */
-export function toRemoteSchema(jsonSchema: object, isExempt: (value: unknown) => boolean = () => false): RemoteSchema {
-  const described = (): JsonSchema => jsonSchema as JsonSchema;
-  let checked: Schema | false | undefined;
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'mcp',
-      jsonSchema: { input: described, output: described },
-      validate: async (value) => {
-        // Checked as JSON Schema; passed on as it was given, whatever it is.
-        const given = { value: value as Record<string, unknown> };
-        checked ??= toCheckableSchema(jsonSchema);
-        if (checked === false || isExempt(value)) return given;
-        try {
-          const result = await validate(checked, value);
-          return result.ok ? given : { issues: result.issues };
-        } catch {
-          return given;
-        }
-      },
-    },
-  };
+export function toRemoteSchema(source: object, isExempt?: (value: unknown) => boolean): RemoteSchema {
+  return { '~standard': new RemoteStandard(source, isExempt) };
+}
+
+/** The methods are shared: there is a schema for each of many tools, of which few are called. */
+class RemoteStandard {
+  private readonly source: object;
+  private readonly isExempt: ((value: unknown) => boolean) | undefined;
+  /** Made by the first check. */
+  private checked: Schema | false | undefined;
+
+  constructor(source: object, isExempt: ((value: unknown) => boolean) | undefined) {
+    this.source = source;
+    this.isExempt = isExempt;
+  }
+
+  get version(): 1 {
+    return 1;
+  }
+
+  get vendor(): 'mcp' {
+    return 'mcp';
+  }
+
+  get jsonSchema(): Record<'input' | 'output', () => JsonSchema> {
+    const described = (): JsonSchema => this.source as JsonSchema;
+    return { input: described, output: described };
+  }
+
+  async validate(value: unknown): Promise<RemoteValidation> {
+    // Checked as JSON Schema; passed on as it was given, whatever it is.
+    const given = { value: value as Record<string, unknown> };
+    this.checked ??= toCheckableSchema(this.source);
+    if (this.checked === false || this.isExempt?.(value)) return given;
+    try {
+      const result = await validate(this.checked, value);
+      return result.ok ? given : { issues: result.issues };
+    } catch {
+      return given;
+    }
+  }
 }
 
 /** A copy that is safe to check values against, or `false`. */

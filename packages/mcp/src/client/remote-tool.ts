@@ -9,8 +9,8 @@ import {
 } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
-import { completeLazily } from './lazy-object.js';
-import { toRemoteSchema } from './remote-schema.js';
+import { completeLazily, type Origin } from './lazy-object.js';
+import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
 import { RemoteToolError } from './remote-tool-error.js';
 import type { ServerOptions } from './server-definition.js';
 import { toModelOutput } from './tool-model-output.js';
@@ -53,67 +53,95 @@ export interface RemoteToolOptions {
  * What a tool consists of is made when a part of it is first read: servers list thousands of tools, of which a few are used.
  */
 export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
-  const { id, tool } = remote;
-  const known = { id, description: tool.description ?? '' };
-  return completeLazily<CompleteTool, RemoteToolOptions>(known, partsOf(remote), makeTool, remote);
+  const definition = new RemoteDefinition(remote);
+  const known = { id: definition.id, description: definition.description };
+  return completeLazily<CompleteTool>(known, definition.keys, definition);
 }
 
 /** With what the types of the AI SDK do not show. */
 type CompleteTool = RemoteTool & { readonly id: string; readonly needsApproval?: unknown };
 
-/** What {@link makeTool} gives a tool beside its id and its description. */
-function partsOf({
-  tool: { outputSchema, title },
-  server: {
-    options: { requireToolApproval },
-  },
-}: RemoteToolOptions): (keyof CompleteTool)[] {
-  return [
-    'inputSchema',
-    ...(outputSchema ? ['outputSchema' as const] : []),
-    ...(title === undefined ? [] : ['title' as const]),
-    'mcp',
-    ...(requireToolApproval === undefined ? [] : ['needsApproval' as const]),
-    'toModelOutput',
-    'execute',
-  ];
+/** The options of `createTool`, read from what the server says of its tool rather than copied for each of many. */
+class RemoteDefinition implements RemoteToolOptions, Origin<CompleteTool> {
+  readonly server: RemoteServer;
+  readonly id: string;
+  readonly tool: ProtocolTool;
+  made: CompleteTool | undefined;
+
+  constructor({ server, id, tool }: RemoteToolOptions) {
+    this.server = server;
+    this.id = id;
+    this.tool = tool;
+  }
+
+  /** What the tool has beside its id and its description. */
+  get keys(): (keyof CompleteTool)[] {
+    const { title, outputSchema } = this.tool;
+    return [
+      'inputSchema',
+      ...(outputSchema ? ['outputSchema' as const] : []),
+      ...(title === undefined ? [] : ['title' as const]),
+      'mcp',
+      ...(this.server.options.requireToolApproval === undefined ? [] : ['needsApproval' as const]),
+      'toModelOutput',
+      'execute',
+    ];
+  }
+
+  make(): CompleteTool {
+    // What is not set is `undefined` here; the types of the AI SDK do not show all that the tool has.
+    return createTool(this as unknown as Parameters<typeof createTool>[0]) as unknown as CompleteTool;
+  }
+
+  get description(): string {
+    return this.tool.description ?? '';
+  }
+
+  get inputSchema(): RemoteSchema {
+    return toRemoteSchema(this.tool.inputSchema);
+  }
+
+  get outputSchema(): RemoteSchema | undefined {
+    const { outputSchema } = this.tool;
+    const { onToolError } = this.server.options;
+    return outputSchema && toRemoteSchema(outputSchema, typeof onToolError === 'function' ? isAnything : isWholeResult);
+  }
+
+  get title(): string | undefined {
+    return this.tool.title;
+  }
+
+  get mcp(): object {
+    const { annotations, _meta } = this.tool;
+    if (!annotations && !_meta) return nothingPublished;
+    return { ...(annotations && { annotations }), ...(_meta && { _meta }) };
+  }
+
+  get requireApproval(): unknown {
+    const { requireToolApproval } = this.server.options;
+    if (typeof requireToolApproval !== 'function') return requireToolApproval;
+    const { name: toolName, annotations = {} } = this.tool;
+    return (args: Record<string, unknown>, { requestContext }: ToolContext) =>
+      // The types of the annotations differ only in what `exactOptionalPropertyTypes` says of `undefined`.
+      requireToolApproval({ toolName, args, requestContext, annotations: annotations as ToolAnnotations });
+  }
+
+  get toModelOutput(): typeof toModelOutput {
+    return toModelOutput;
+  }
+
+  execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
+    return runRemoteTool(this, args, context);
+  }
 }
 
-function makeTool(remote: RemoteToolOptions): CompleteTool {
-  const { id, tool } = remote;
-  const { options } = remote.server;
-  const { description, title, annotations, _meta, inputSchema, outputSchema } = tool;
-  const { requireToolApproval } = options;
-  const definition = {
-    id,
-    description: description ?? '',
-    inputSchema: toRemoteSchema(inputSchema),
-    // An error result stands where structured output was declared; so does content of a server that forgot it.
-    ...(outputSchema && { outputSchema: toRemoteSchema(outputSchema, (value) => isExempt(value, options)) }),
-    ...(title !== undefined && { title }),
-    mcp: { ...(annotations && { annotations }), ...(_meta && { _meta }) },
-    ...(requireToolApproval !== undefined && {
-      requireApproval:
-        typeof requireToolApproval === 'boolean'
-          ? requireToolApproval
-          : (args: Record<string, unknown>, { requestContext }: ToolContext) =>
-              requireToolApproval({
-                toolName: tool.name,
-                args,
-                requestContext,
-                annotations: (annotations ?? {}) as ToolAnnotations,
-              }),
-    }),
-    toModelOutput,
-    execute: (args: Record<string, unknown>, context: ToolContext) => runRemoteTool(remote, args, context),
-  };
-  // The types of the annotations differ only in what `exactOptionalPropertyTypes` says of `undefined`.
-  return createTool(definition as Parameters<typeof createTool>[0]) as unknown as CompleteTool;
-}
+const nothingPublished = Object.freeze({});
 
-function isExempt(value: unknown, { onToolError }: ServerOptions): boolean {
-  return typeof onToolError === 'function' || (isObject(value) && Array.isArray(value['content']));
-}
+/** What a function for error results may return in place of structured content. */
+const isAnything = (): boolean => true;
+
+/** An error result stands where structured output was declared; so does content of a server that forgot it. */
+const isWholeResult = (value: unknown): boolean => isObject(value) && Array.isArray(value['content']);
 
 async function runRemoteTool(
   { server, tool }: RemoteToolOptions,

@@ -1,0 +1,79 @@
+import type { Schema } from '../schema/index.js';
+import { executeDefinition, streamDefinition } from './execute-tool.js';
+import { showToModel } from './model-output.js';
+import { createSeenCalls, type SeenCalls } from './seen-calls.js';
+import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
+import type { ToolDefinition } from './tool-definition.js';
+import type { ErasedToolOptions } from './tool-options.js';
+
+/**
+ * What the members of one tool have in common. Programs hold thousands of tools of which they call a few, so there is one object
+ * for each, its methods are shared, and what only calls need is made by the first call.
+ */
+export class DefinedTool implements ToolDefinition {
+  readonly id: string;
+  readonly inputSchema: Schema | undefined;
+  readonly outputSchema: Schema | undefined;
+  readonly requestContextSchema: Schema | undefined;
+  readonly requireApproval: ToolDefinition['requireApproval'];
+  readonly onInputAvailable: ToolDefinition['onInputAvailable'];
+  readonly onOutput: ToolDefinition['onOutput'];
+  private readonly options: ErasedToolOptions;
+  private calls: SeenCalls | undefined;
+
+  constructor(options: ErasedToolOptions) {
+    this.id = options.id;
+    this.inputSchema = options.inputSchema;
+    this.outputSchema = options.outputSchema;
+    this.requestContextSchema = options.requestContextSchema;
+    this.requireApproval = options.requireApproval;
+    this.onInputAvailable = options.onInputAvailable;
+    this.onOutput = options.onOutput && announceOutputOnce(options.onOutput, this);
+    this.options = options;
+    this.calls = undefined;
+  }
+
+  get seen(): SeenCalls {
+    return (this.calls ??= createSeenCalls());
+  }
+
+  run(input: unknown, context: ToolContext): unknown {
+    return this.options.execute?.(input, context);
+  }
+
+  execute(input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
+    return executeDefinition(this, input, options, this.seen.begin(input, options));
+  }
+
+  stream(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown> {
+    return streamDefinition(this, input, options, this.seen.begin(input, options));
+  }
+
+  markParsed(input: unknown): void {
+    // Without `execute` nobody would ever ask.
+    if (this.options.execute) this.seen.markParsed(input);
+  }
+
+  /** The AI SDK asks with options of its own; the user's function receives what `execute` would. */
+  needsApproval(input: unknown, options: ToolCallOptions = {}): boolean | PromiseLike<boolean> {
+    const { id, requireApproval } = this;
+    if (typeof requireApproval !== 'function') return requireApproval === true;
+    return requireApproval(input, createToolContext(id, options));
+  }
+
+  toModelOutput(argument: unknown): unknown {
+    const { toModelOutput } = this.options;
+    return showToModel(argument, toModelOutput, this.id);
+  }
+}
+
+/** `execute` itself announces its output; a driver that knows `onOutput`, as Mastra's agents do, must not do it again. */
+function announceOutputOnce(
+  onOutput: NonNullable<ErasedToolOptions['onOutput']>,
+  tool: { readonly seen: SeenCalls },
+): NonNullable<ErasedToolOptions['onOutput']> {
+  return (event) => {
+    tool.seen.markOutputAnnounced(event.toolCallId);
+    return onOutput(event);
+  };
+}
