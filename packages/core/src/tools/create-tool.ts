@@ -57,11 +57,11 @@ export function createTool(options: ErasedToolOptions): AnyClientTool {
     );
   }
   const defined = new DefinedTool(options);
-  const { inputSchema = anyInput, outputSchema, requireApproval } = defined;
+  const { inputSchema, outputSchema, requireApproval } = defined;
   const { title, strict, inputExamples, mcp, providerOptions } = options;
   // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Those that most tools lack are
   // added one by one, which takes a fraction of the time and memory of spreading them.
-  const tool: Members = { id, description, inputSchema: toAiSdkInputSchema(defined, inputSchema) };
+  const tool: Members = { id, description, inputSchema: toAiSdkInputSchema(defined, inputSchema ?? anyInput) };
   if (outputSchema) tool.outputSchema = outputSchema;
   if (title !== undefined) tool.title = title;
   if (strict !== undefined) tool.strict = strict;

@@ -3,7 +3,7 @@ import { executeDefinition, streamDefinition } from './execute-tool.js';
 import { showToModel } from './model-output.js';
 import { createSeenCalls, type SeenCalls } from './seen-calls.js';
 import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
-import type { ToolDefinition } from './tool-definition.js';
+import { markSelfContained, type ToolDefinition } from './tool-definition.js';
 import type { ErasedToolOptions } from './tool-options.js';
 
 /**
@@ -20,6 +20,11 @@ export class DefinedTool implements ToolDefinition {
   readonly onOutput: ToolDefinition['onOutput'];
   private readonly options: ErasedToolOptions;
   private calls: SeenCalls | undefined;
+
+  static {
+    markSelfContained(this.prototype.execute);
+    markSelfContained(this.prototype.stream);
+  }
 
   constructor(options: ErasedToolOptions) {
     this.id = options.id;

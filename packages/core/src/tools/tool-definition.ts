@@ -30,10 +30,21 @@ export function markWrapper(wrapper: object, execute: object): void {
   if (selfContained in execute) Object.defineProperty(wrapper, selfContained, { value: true });
 }
 
+/** @param execute - bound to its tool from a method that was passed to {@link markSelfContained} */
 export function registerDefinition(execute: object, definition: ToolDefinition): void {
   definitions.set(execute, definition);
-  Object.defineProperty(execute, selfContained, { value: true });
 }
+
+/**
+ * Marks all functions that are bound from this one, without a property in each of them.
+ *
+ * @see [ECMA-262, BoundFunctionCreate](https://tc39.es/ecma262/#sec-boundfunctioncreate): they have the prototype of their target
+ */
+export function markSelfContained(method: object): void {
+  Object.setPrototypeOf(method, markedFunction);
+}
+
+const markedFunction = Object.create(Function.prototype, { [selfContained]: { value: true } }) as object;
 
 /**
  * The definition of a tool made by `createTool`; for anybody else's object, one that is read from its properties.

@@ -54,7 +54,10 @@ export interface RemoteToolOptions {
  */
 export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
   const definition = new RemoteDefinition(remote);
-  const known = { id: definition.id, description: definition.description };
+  // Not a literal with both: an object that starts out empty has room for the third member.
+  const known: Partial<CompleteTool & { id: string }> = {};
+  known.id = definition.id;
+  known.description = definition.description;
   return completeLazily<CompleteTool>(known, definition.keys, definition);
 }
 
