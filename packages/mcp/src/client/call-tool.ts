@@ -44,7 +44,7 @@ export async function callTool(
   const tracked = enableProgressTracking || settings.onProgress !== undefined;
   return connection.request(
     (connected, requestOptions, progressToken) => {
-      const { client, changes, schemas } = connected;
+      const { link, changes } = connected;
       const params = {
         name,
         arguments: args,
@@ -52,18 +52,19 @@ export async function callTool(
       };
       const era = changes ? 'modern' : 'legacy';
       return requestDirectly(
-        connected,
+        link,
         {
           method: 'tools/call',
           params,
           name,
           isDirect: !changes || isSimple(name, tool),
           parse: (result) => toPlainCallResult(result, era, tool),
-          viaSdk: (sdkOptions, answer) => {
+          viaSdk: async (sdkOptions, answer) => {
+            const client = await link.client();
             if (!changes) return client.request({ method: 'tools/call', params }, sdkOptions);
             // The stateless revision repeats some arguments in headers, for which the SDK looks at the schema. When the server
             // found them wrong, the SDK has to ask for the schema first.
-            const known = schemas.has(name) || isHeaderMismatch(answer) ? undefined : tool;
+            const known = link.schemas.has(name) || isHeaderMismatch(answer) ? undefined : tool;
             return client.callTool(params, { ...sdkOptions, ...(known && { toolDefinition: known }) });
           },
         },

@@ -1,7 +1,8 @@
 import { toErrorMessage } from '@quiver/core';
-import type { McpSubscription, ProtocolClient, SubscriptionFilter } from '../protocol/client-types.js';
+import type { McpSubscription, SubscriptionFilter } from '../protocol/client-types.js';
 import { createBackOff } from './back-off.js';
 import type { ServerLog } from './log-message.js';
+import type { ServerLink } from './server-link.js';
 
 /** The stream of changes of a server that speaks the stateless revision, where one is opened per set of wishes. */
 export interface ChangeStream {
@@ -15,7 +16,7 @@ export interface ChangeStream {
   close(): void;
 }
 
-export function createChangeStream(client: ProtocolClient, log: ServerLog): ChangeStream {
+export function createChangeStream(link: ServerLink, log: ServerLog): ChangeStream {
   const backOff = createBackOff({ first: 500 });
   let current: McpSubscription | undefined;
   let wished = '{}';
@@ -25,6 +26,7 @@ export function createChangeStream(client: ProtocolClient, log: ServerLog): Chan
   const open = async (filter: SubscriptionFilter): Promise<SubscriptionFilter> => {
     const key = JSON.stringify(filter);
     const previous = current;
+    const client = await link.client();
     const opened = await client.listen(filter);
     current = opened;
     backOff.reset();

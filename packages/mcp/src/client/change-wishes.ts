@@ -51,8 +51,8 @@ export function createChangeWishes(serverName: string, handlers: ServerHandlers)
     subscribe: async (uri, request) => {
       uris.add(uri);
       try {
-        await request(({ client, changes }, options) =>
-          changes ? wishFor(changes, uri) : client.subscribeResource({ uri }, options),
+        await request(async ({ link, changes }, options) =>
+          changes ? wishFor(changes, uri) : (await link.client()).subscribeResource({ uri }, options),
         );
       } catch (error) {
         uris.delete(uri);
@@ -61,13 +61,13 @@ export function createChangeWishes(serverName: string, handlers: ServerHandlers)
     },
     unsubscribe: async (uri, request) => {
       uris.delete(uri);
-      await request(({ client, changes }, options) =>
-        changes ? changes.wish(filter()) : client.unsubscribeResource({ uri }, options),
+      await request(async ({ link, changes }, options) =>
+        changes ? changes.wish(filter()) : (await link.client()).unsubscribeResource({ uri }, options),
       );
     },
-    announce: async ({ client, changes }, options) => {
+    announce: async ({ link, changes }, options) => {
       if (changes) await changes.wish(filter());
-      else for (const uri of uris) await client.subscribeResource({ uri }, options);
+      else for (const uri of uris) await (await link.client()).subscribeResource({ uri }, options);
     },
     update: async (connected) => {
       await connected?.changes?.wish(filter());

@@ -17,9 +17,10 @@ export async function complete(
   { ref, argument, context, signal }: Omit<CompleteOptions, 'serverName'>,
 ): Promise<CompleteResult['completion']> {
   return connection.request(
-    async ({ client }, options) => {
-      const capabilities = client.getServerCapabilities();
+    async ({ link }, options) => {
+      const { capabilities } = link.server;
       if (capabilities && !capabilities.completions) return { values: [] };
+      const client = await link.client();
       const { completion } = await client.complete(
         {
           ref:

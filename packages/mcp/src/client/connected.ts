@@ -1,15 +1,11 @@
 import type { ChangeStream } from './change-stream.js';
 import type { Deadline } from './deadline.js';
-import type { DirectChannel } from './direct/direct-channel.js';
-import type { OpenConnection } from './open-connection.js';
 import type { ProgressUpdate } from './server-handlers.js';
-import type { RawSchemas } from './transport-watch.js';
+import type { ServerLink } from './server-link.js';
 
-/** A connection with what belongs to it. */
-export interface Connected extends OpenConnection {
-  readonly schemas: RawSchemas;
-  /** The way past the SDK. */
-  readonly direct: DirectChannel | undefined;
+/** A link with what belongs to it. */
+export interface Connected {
+  readonly link: ServerLink;
   /** Only in the stateless revision. */
   readonly changes: ChangeStream | undefined;
   /** What was declared to the server. */

@@ -254,7 +254,7 @@ export class MCPClient implements AsyncDisposable {
   async getServerInstructions({ maxLength = 512 }: { maxLength?: number } = {}): Promise<Record<string, string>> {
     const { data, errors } = await askServers<ServerHandle, string>({
       servers: this.#servers.values(),
-      ask: async ({ connection }) => ({ answer: (await connection.connect()).client.getInstructions() ?? '' }),
+      ask: async ({ connection }) => ({ answer: (await connection.connect()).link.server.instructions ?? '' }),
     });
     logMissing('Instructions', errors);
     const entries = Object.entries(data).filter(([, text]) => text !== '');

@@ -50,8 +50,8 @@ export function createClientPrompts(servers: ClientServers): ClientPrompts {
         serverName,
         async ({ connection, prompts }) => {
           const result = await connection.request(
-            (connected, options) =>
-              connected.client.getPrompt(
+            async (connected, options) =>
+              (await connected.link.client()).getPrompt(
                 {
                   name,
                   ...(args && { arguments: toTexts(args) }),

@@ -1,5 +1,7 @@
 import { getDefaultLogger, toErrorMessage } from '@quiver/core';
 import type { ProtocolClient } from '../protocol/client-types.js';
+import type { LoggingLevel } from '../protocol/constants.js';
+import type { JsonRpcNotification, Params } from '../protocol/json-rpc.js';
 import type { Deadline } from './deadline.js';
 import { answerElicitation } from './elicitation.js';
 import type { ServerLog } from './log-message.js';
@@ -22,7 +24,7 @@ export interface HandlerRegistration {
  * results to the same handlers.
  */
 export function registerHandlers(client: ProtocolClient, registration: HandlerRegistration): void {
-  const { serverName, handlers, log, progress, enableServerLogs, onListChanged } = registration;
+  const { serverName, handlers } = registration;
 
   if (handlers.elicitation) {
     client.setRequestHandler('elicitation/create', ({ params }) =>
@@ -52,31 +54,44 @@ export function registerHandlers(client: ProtocolClient, registration: HandlerRe
     });
   }
 
-  client.setNotificationHandler('notifications/progress', ({ params }) => {
-    const { progress: done, total, message } = params;
-    const progressToken = String(params.progressToken);
-    const update: ProgressUpdate = {
-      progressToken,
-      progress: done,
-      ...(total !== undefined && { total }),
-      ...(message !== undefined && { message }),
-    };
-    isolated('progress', () => progress.get(progressToken)?.(update));
-    isolated('progress', () => handlers.onProgress?.(update));
-  });
-  if (enableServerLogs) {
-    client.setNotificationHandler('notifications/message', ({ params }) => {
-      log(params.level, typeof params.data === 'string' ? params.data : JSON.stringify(params.data), params);
-    });
+  for (const method of notificationMethods) {
+    // Their handlers read what they need of the parameters, which the SDK has checked.
+    client.setNotificationHandler(method, ({ params }: { params?: unknown }) =>
+      handleNotification(registration, { jsonrpc: '2.0', method, params: params as Params }),
+    );
   }
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
-    isolated('resource', () => handlers.onResourceUpdated?.({ uri: params.uri })),
-  );
-  for (const kind of ['tools', 'resources', 'prompts'] as const) {
-    client.setNotificationHandler(`notifications/${kind}/list_changed`, () => {
-      onListChanged(kind);
-      isolated(kind, () => handlers.onListChanged[kind]?.());
-    });
+}
+
+const listKinds = ['tools', 'resources', 'prompts'] as const;
+const notificationMethods = [
+  'notifications/progress',
+  'notifications/message',
+  'notifications/resources/updated',
+  'notifications/tools/list_changed',
+  'notifications/resources/list_changed',
+  'notifications/prompts/list_changed',
+] as const;
+
+/** Does what there is to do when a server tells something by itself. The shape of the notification was checked. */
+export function handleNotification(
+  { serverName, handlers, log, progress, enableServerLogs, onListChanged }: HandlerRegistration,
+  { method, params = {} }: JsonRpcNotification,
+): void {
+  if (method === 'notifications/progress') {
+    const update = toProgressUpdate(params);
+    isolated('progress', () => progress.get(update.progressToken)?.(update));
+    isolated('progress', () => handlers.onProgress?.(update));
+  } else if (method === 'notifications/message') {
+    if (!enableServerLogs) return;
+    const { level, data } = params as { level: LoggingLevel; data: unknown };
+    log(level, typeof data === 'string' ? data : JSON.stringify(data), params);
+  } else if (method === 'notifications/resources/updated') {
+    isolated('resource', () => handlers.onResourceUpdated?.({ uri: params['uri'] as string }));
+  } else {
+    const kind = listKinds.find((candidate) => method === `notifications/${candidate}/list_changed`);
+    if (!kind) return;
+    onListChanged(kind);
+    isolated(kind, () => handlers.onListChanged[kind]?.());
   }
 
   /** A handler that throws must not look like a fault of the server. */
@@ -93,6 +108,16 @@ export function registerHandlers(client: ProtocolClient, registration: HandlerRe
       report(error);
     }
   }
+}
+
+function toProgressUpdate(params: Params): ProgressUpdate {
+  const { progressToken, progress, total, message } = params as unknown as ProgressUpdate;
+  return {
+    progressToken: String(progressToken),
+    progress,
+    ...(total !== undefined && { total }),
+    ...(message !== undefined && { message }),
+  };
 }
 
 async function answering<Answer>({ deadlines }: HandlerRegistration, run: () => Promise<Answer>): Promise<Answer> {

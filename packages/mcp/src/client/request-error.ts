@@ -1,7 +1,6 @@
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
-import type { Transport } from '../protocol/client-types.js';
 import { signInRequired } from './sign-in-required.js';
-import { StdioTransport } from './transports/stdio-transport.js';
+import type { StdioTransport } from './transports/stdio-transport.js';
 
 /** The answer that is given in the name of a server whose stream ended without one. */
 export const streamEnded: object = { reason: 'stream ended' };
@@ -9,7 +8,8 @@ export const streamEnded: object = { reason: 'stream ended' };
 export interface RequestFailure {
   readonly serverName: string;
   readonly error: unknown;
-  readonly transport: Transport | undefined;
+  /** The server, if it is a child. */
+  readonly process: StdioTransport | undefined;
   readonly timeout: number;
 }
 
@@ -20,7 +20,7 @@ export interface RequestFailure {
 export async function explainRequestError({
   serverName,
   error,
-  transport,
+  process,
   timeout,
 }: RequestFailure): Promise<QuiverError> {
   if (isQuiverError(error)) return error;
@@ -30,7 +30,7 @@ export async function explainRequestError({
   const status = statusOf(error);
   const details: Record<string, unknown> = {
     server: serverName,
-    ...stderrOf(transport),
+    ...stderrOf(process),
     ...(status !== undefined && { httpStatus: status }),
     ...(error instanceof ProtocolError && {
       rpcCode: error.code,
@@ -39,8 +39,7 @@ export async function explainRequestError({
   };
   const explained = (code: string, message: string): QuiverError =>
     new QuiverError(code, message, { cause: error, details });
-  if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout)
-    return explained('MCP_REQUEST_TIMEOUT', timeoutMessage(serverName, timeout));
+  if (codeOf(error) === 'REQUEST_TIMEOUT') return explained('MCP_REQUEST_TIMEOUT', timeoutMessage(serverName, timeout));
   if (error instanceof SdkError && error.code === SdkErrorCode.InputRequiredRoundsExceeded)
     return explained('MCP_INPUT_ROUNDS_EXCEEDED', `MCP server '${serverName}' kept asking: ${toErrorMessage(error)}`);
   if (error instanceof SdkError && error.code === SdkErrorCode.ListPaginationExceeded)
@@ -52,7 +51,7 @@ export async function explainRequestError({
     delete details['data'];
     return explained(
       'MCP_CONNECTION_CLOSED',
-      `MCP server '${serverName}' went away before it answered: ${reasonOf(error, transport)} The call was not repeated, since it may have had effects.`,
+      `MCP server '${serverName}' went away before it answered: ${reasonOf(error, process)} The call was not repeated, since it may have had effects.`,
     );
   }
   return explained(
@@ -68,7 +67,7 @@ export function timeoutMessage(serverName: string, timeout: number): string {
 /** The connection broke, or there was none. What was sent may have arrived. */
 function isLostConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
+  const code = codeOf(error);
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED') return true;
   // What `fetch` throws for every trouble below HTTP; the other text is the SDK's, which has no code for it.
   return (error instanceof TypeError && error.message.startsWith('fetch failed')) || error.message === 'Not connected';
@@ -91,10 +90,10 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** Why a connection failed: how the process ended and its last words, or what the network said. */
-export function reasonOf(error: unknown, transport: Transport | undefined): string {
-  if (!(transport instanceof StdioTransport) || transport.ending === undefined) return escapeForLog(withCauses(error));
-  const tail = transport.stderrTail.trim().slice(-500);
-  return `its process ${transport.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
+export function reasonOf(error: unknown, process: StdioTransport | undefined): string {
+  if (process?.ending === undefined) return escapeForLog(withCauses(error));
+  const tail = process.stderrTail.trim().slice(-500);
+  return `its process ${process.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
 }
 
 /** `fetch failed (connect ECONNREFUSED 127.0.0.1:1)`: what the outermost error says and what is behind it. */
@@ -108,6 +107,11 @@ function withCauses(error: unknown): string {
   return behind.length === 0 ? first : `${first} (${behind.join('; ')})`;
 }
 
-export function stderrOf(transport: Transport | undefined): { stderr?: string } {
-  return transport instanceof StdioTransport && transport.stderrTail !== '' ? { stderr: transport.stderrTail } : {};
+export function stderrOf(process: StdioTransport | undefined): { stderr?: string } {
+  return process && process.stderrTail !== '' ? { stderr: process.stderrTail } : {};
+}
+
+/** That of the SDK's errors, and of those of requests that go past it. */
+function codeOf(error: unknown): unknown {
+  return error instanceof Error ? (error as { code?: unknown }).code : undefined;
 }

@@ -83,8 +83,8 @@ export function createClientResources(servers: ClientServers): ClientResources {
     read: (serverName, uri) =>
       withServer(servers, 'READ_RESOURCE', serverName, async ({ connection }) => {
         const result = await connection.request(
-          (connected, options) =>
-            connected.client.readResource(
+          async (connected, options) =>
+            (await connected.link.client()).readResource(
               { uri, _meta: connection.metaFor(connected) },
               { ...options, cacheMode: 'use' },
             ),

@@ -82,12 +82,12 @@ export async function sendRequest<Result>(
         const message = timeoutMessage(serverName, timeout);
         throw new QuiverError('MCP_REQUEST_TIMEOUT', message, { cause: error, details: { server: serverName } });
       }
-      const { transport } = connected;
-      if (attempt === 1 && transport.sessionId !== undefined && isForgottenSession(error)) {
+      const { sessionId, process } = connected.link;
+      if (attempt === 1 && sessionId !== undefined && isForgottenSession(error)) {
         source.forget(connected);
         continue;
       }
-      const explained = await explainRequestError({ serverName, error, transport, timeout });
+      const explained = await explainRequestError({ serverName, error, process, timeout });
       if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
       left -= 1;
       source.log('info', `Sending a request again after the connection was lost.`, explained);

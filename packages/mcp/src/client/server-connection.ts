@@ -5,10 +5,9 @@ import { createChangeStream } from './change-stream.js';
 import { createChangeWishes, type ChangeWishes } from './change-wishes.js';
 import type { Connected } from './connected.js';
 import { maxDelay, type Deadline } from './deadline.js';
-import { openDirectChannel } from './direct/open-direct-channel.js';
 import { toProtocolLevel, type ServerLog } from './log-message.js';
-import { capabilitiesOf, openConnection } from './open-connection.js';
-import { registerHandlers } from './register-handlers.js';
+import { capabilitiesOf, openLink } from './open-link.js';
+import { handleNotification, registerHandlers, type HandlerRegistration } from './register-handlers.js';
 import { isForgottenSession } from './request-error.js';
 import { runWithContext } from './request-scope.js';
 import { sendRequest, type ConnectionSource, type RequestSettings, type SendOver } from './send-request.js';
@@ -16,8 +15,6 @@ import type { ServerTarget } from './server-definition.js';
 import type { ListKind, ProgressUpdate, ServerHandlers } from './server-handlers.js';
 import { describeConnection, type ServerStatus } from './server-status.js';
 import { signInRequired } from './sign-in-required.js';
-import { watchTransport } from './transport-watch.js';
-import { StdioTransport } from './transports/stdio-transport.js';
 
 export interface ServerConnectionOptions {
   readonly name: string;
@@ -62,17 +59,16 @@ export class ServerConnection {
   }
 
   get sessionId(): string | undefined {
-    return this.#current?.transport.sessionId;
+    return this.#current?.link.sessionId;
   }
 
   get stderr(): string | undefined {
-    const { transport } = this.#current ?? {};
-    return transport instanceof StdioTransport ? transport.stderrTail : undefined;
+    return this.#current?.link.process?.stderrTail;
   }
 
   status(): ServerStatus {
     return describeConnection({
-      connected: this.#current,
+      link: this.#current?.link,
       connecting: this.#connecting !== undefined && this.#current === undefined,
       error: this.#lastError,
       retryIn: this.#backOff.remaining(),
@@ -165,10 +161,10 @@ export class ServerConnection {
 
   /** Tells the server that the folders it may work in changed. */
   async rootsChanged(): Promise<void> {
-    const { client, changes, declared } = this.#current ?? {};
+    const { link, changes, declared } = this.#current ?? {};
     // A server that was told of no folders is connected again by the next request; the stateless revision asks each time.
-    if (!client || changes || declared !== this.#declared()) return;
-    await client.sendRootsListChanged();
+    if (!link || changes || declared !== this.#declared()) return;
+    await (await link.client()).sendRootsListChanged();
   }
 
   #declared(): string {
@@ -181,36 +177,38 @@ export class ServerConnection {
     const usual = target.kind === 'stdio' && timeout > 0 ? timeout : defaultConnectTimeout;
     const deadlines = new Set<Deadline>();
     const progress = new Map<string, (update: ProgressUpdate) => void>();
-    const capabilities = JSON.parse(declared) as ReturnType<typeof capabilitiesOf>;
-    const opened = await openConnection({
+    const registration: HandlerRegistration = {
+      serverName: name,
+      handlers,
+      log,
+      deadlines,
+      progress,
+      enableServerLogs: target.definition.enableServerLogs !== false,
+      onListChanged: this.#options.onListChanged,
+    };
+    let connected: Connected | undefined;
+    const link = await openLink({
       name,
       target,
       limit: target.definition.connectTimeout ?? usual,
-      capabilities,
+      capabilities: JSON.parse(declared) as ReturnType<typeof capabilitiesOf>,
+      maxInputRounds: target.definition.maxInputRounds,
       signal,
       resume: this.#resume,
-      prepare: (client) => {
-        Object.assign(client, { onerror: (error: Error) => log('debug', error.message, error) });
-        registerHandlers(client, {
-          serverName: name,
-          handlers,
-          log,
-          deadlines,
-          progress,
-          enableServerLogs: target.definition.enableServerLogs !== false,
-          onListChanged: this.#options.onListChanged,
-        });
+      prepare: (client) => registerHandlers(client, registration),
+      onNotification: (notification) => handleNotification(registration, notification),
+      onError: (error) => {
+        log('debug', error.message, error);
+        if (connected) this.#notice(connected, error);
+      },
+      onClosed: () => {
+        if (connected) this.#lose(connected);
       },
     });
     this.#resume = false;
-    const { client, transport } = opened;
-    const changes = client.getProtocolEra() === 'modern' ? createChangeStream(client, log) : undefined;
-    const direct = await openDirectChannel(opened, target, capabilities);
-    const connected: Connected = {
-      ...opened,
-      schemas: new Map(),
-      direct,
-      changes,
+    connected = {
+      link,
+      changes: link.server.era === 'modern' ? createChangeStream(link, log) : undefined,
       declared,
       deadlines,
       progress,
@@ -220,21 +218,12 @@ export class ServerConnection {
       await this.#close(connected);
       throw disconnected(name);
     }
-    if (client.transport === undefined) {
-      direct?.close();
+    if (link.isClosed) {
       throw new QuiverError(
         'MCP_CLIENT_CONNECT_FAILED',
         `MCP server '${name}' ended the connection as soon as it was up.`,
       );
     }
-    watchTransport(transport, connected);
-    Object.assign(client, {
-      onclose: () => {
-        direct?.close();
-        this.#lose(connected);
-      },
-      onerror: (error: Error) => this.#notice(connected, error),
-    });
     this.#current = connected;
     this.#backOff.reset();
     this.#lastError = undefined;
@@ -247,29 +236,29 @@ export class ServerConnection {
 
   /** What has to be said anew on every connection. */
   async #setUp(connected: Connected): Promise<void> {
-    const { client, changes } = connected;
+    const { link, changes } = connected;
     const { target, timeout } = this.#options;
     const { serverLogLevel } = target.definition;
     const options = { timeout: timeout > 0 ? timeout : maxDelay };
-    if (!changes && serverLogLevel !== undefined && client.getServerCapabilities()?.logging)
-      await client.setLoggingLevel(toProtocolLevel(serverLogLevel), options);
+    if (!changes && serverLogLevel !== undefined && link.server.capabilities?.logging)
+      await (await link.client()).setLoggingLevel(toProtocolLevel(serverLogLevel), options);
     await this.#wishes.announce(connected, options);
   }
 
   /** The keys of `_meta` that go with every request of this connection. */
-  metaFor({ client }: Connected): Record<string, unknown> {
+  metaFor({ link }: Connected): Record<string, unknown> {
     const { definition } = this.#options.target;
-    if (client.getProtocolEra() !== 'modern' || definition.enableServerLogs === false) return {};
+    if (link.server.era !== 'modern' || definition.enableServerLogs === false) return {};
     if (!definition.logger && !definition.log && definition.serverLogLevel === undefined) return {};
     return { [metaKeys.logLevel]: toProtocolLevel(definition.serverLogLevel ?? 'info') };
   }
 
   #notice(connected: Connected, error: Error): void {
-    this.#options.log('debug', error.message, error);
     // A broken HTTP+SSE stream does not come back with its session; a 404 for the event stream says that the session is gone.
-    const isSseLost = connected.kind === 'sse' && 'event' in error;
-    const isStreamRefused = connected.transport.sessionId !== undefined && isForgottenSession(error);
-    if (isSseLost) connected.client.close().catch(() => {});
+    const { link } = connected;
+    const isSseLost = link.kind === 'sse' && 'event' in error;
+    const isStreamRefused = link.sessionId !== undefined && isForgottenSession(error);
+    if (isSseLost) link.close().catch(() => {});
     else if (isStreamRefused && connected.active === 0) {
       this.#lose(connected);
       this.#closeForgotten(connected);
@@ -305,18 +294,17 @@ export class ServerConnection {
 
   #closeForgotten(connected: Connected): void {
     if (connected === this.#current || connected.active > 0) return;
-    connected.client.close().catch((error: unknown) => this.#options.log('debug', toErrorMessage(error), error));
+    connected.link.close().catch((error: unknown) => this.#options.log('debug', toErrorMessage(error), error));
   }
 
-  async #close({ client, transport, changes }: Connected): Promise<void> {
+  async #close({ link, changes }: Connected): Promise<void> {
     changes?.close();
     try {
-      if ('terminateSession' in transport && transport.sessionId !== undefined)
-        await (transport as { terminateSession(): Promise<void> }).terminateSession();
-      await client.close();
+      await link.endSession();
+      await link.close();
     } catch (error) {
       this.#options.log('debug', `Disconnecting was not clean: ${toErrorMessage(error)}`, error);
-      await client.close().catch(() => {});
+      await link.close().catch(() => {});
     }
   }
 }

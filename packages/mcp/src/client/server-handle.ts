@@ -103,23 +103,23 @@ const refresh = { cacheMode: 'refresh' } as const;
 const toolList: ListOf<ProtocolTool> = {
   kind: 'tools',
   method: 'tools/list',
-  fetch: (connected, options) =>
+  fetch: ({ link, changes }, options) =>
     requestDirectly<ListResult>(
-      connected,
+      link,
       {
         method: 'tools/list',
         params: {},
         parse: (result) => {
-          const list = toPlainToolList(result, connected.changes ? 'modern' : 'legacy');
+          const list = toPlainToolList(result, changes ? 'modern' : 'legacy');
           // What the SDK was told of the tools before holds no longer.
-          if (list) connected.schemas.clear();
+          if (list) link.schemas.clear();
           return list;
         },
-        viaSdk: (sdkOptions) => connected.client.listTools(undefined, { ...sdkOptions, ...refresh }),
+        viaSdk: async (sdkOptions) => (await link.client()).listTools(undefined, { ...sdkOptions, ...refresh }),
       },
       options,
     ),
-  items: (result, { schemas }) => {
+  items: (result, { link: { schemas } }) => {
     const { tools } = result as unknown as { tools: ProtocolTool[] };
     return schemas.size === 0 ? tools : tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) }));
   },
@@ -128,21 +128,22 @@ const toolList: ListOf<ProtocolTool> = {
 const resourceList: ListOf<Resource> = {
   kind: 'resources',
   method: 'resources/list',
-  fetch: ({ client }, options) => client.listResources(undefined, { ...options, ...refresh }),
+  fetch: async ({ link }, options) => (await link.client()).listResources(undefined, { ...options, ...refresh }),
   items: (result) => (result as unknown as { resources: Resource[] }).resources,
 };
 
 const templateList: ListOf<ResourceTemplate> = {
   kind: 'resources',
   method: 'resources/templates/list',
-  fetch: ({ client }, options) => client.listResourceTemplates(undefined, { ...options, ...refresh }),
+  fetch: async ({ link }, options) =>
+    (await link.client()).listResourceTemplates(undefined, { ...options, ...refresh }),
   items: (result) => (result as unknown as { resourceTemplates: ResourceTemplate[] }).resourceTemplates,
 };
 
 const promptList: ListOf<Prompt> = {
   kind: 'prompts',
   method: 'prompts/list',
-  fetch: ({ client }, options) => client.listPrompts(undefined, { ...options, ...refresh }),
+  fetch: async ({ link }, options) => (await link.client()).listPrompts(undefined, { ...options, ...refresh }),
   items: (result) => (result as unknown as { prompts: Prompt[] }).prompts,
 };
 
@@ -160,14 +161,16 @@ function fetchList<Item>(
 ): Promise<FetchedList<Item>> {
   return connection.request(
     async (connected, options) => {
-      const { client } = connected;
-      const capabilities = client.getServerCapabilities();
+      const { link } = connected;
+      const { capabilities } = link.server;
       // The SDK would write a line to standard output when asked anyway.
       if (capabilities && !capabilities[kind]) return { items: [], keepFor: Number.POSITIVE_INFINITY };
       let result: ListResult;
       try {
         // A session that was taken up said nothing of its capabilities, and the SDK asks for none then.
-        result = capabilities ? await fetch(connected, options) : await client.request({ method }, options);
+        result = capabilities
+          ? await fetch(connected, options)
+          : await (await link.client()).request({ method }, options);
       } catch (error) {
         if ((error as { code?: unknown }).code !== errorCodes.methodNotFound) throw error;
         return { items: [], keepFor: silentServerLifetime };

@@ -1,6 +1,6 @@
 import type { QuiverError } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/client-types.js';
-import type { OpenConnection } from './open-connection.js';
+import type { ServerLink } from './server-link.js';
 
 /** How it stands with one server. */
 export interface ServerStatus {
@@ -19,36 +19,29 @@ export interface ServerStatus {
 }
 
 export function describeConnection({
-  connected,
+  link,
   connecting,
   error,
   retryIn,
 }: {
-  connected: OpenConnection | undefined;
+  link: ServerLink | undefined;
   connecting: boolean;
   error: QuiverError | undefined;
   retryIn: number;
 }): ServerStatus {
-  if (!connected) {
+  if (!link) {
     if (connecting) return { state: 'connecting' };
     if (!error) return { state: 'idle' };
     return { state: 'failed', error: { message: error.message, code: error.code }, retryIn };
   }
-  const { client, kind } = connected;
-  const protocolVersion = client.getNegotiatedProtocolVersion();
-  const serverInfo = client.getServerVersion();
-  const capabilities = client.getServerCapabilities();
-  const instructions = client.getInstructions();
+  const { kind, server } = link;
+  const { protocolVersion, info, capabilities, instructions } = server;
   return {
     state: 'ready',
     transport: kind,
     ...(protocolVersion !== undefined && { protocolVersion }),
-    ...(serverInfo && {
-      serverInfo: {
-        name: serverInfo.name,
-        version: serverInfo.version,
-        ...(serverInfo.title !== undefined && { title: serverInfo.title }),
-      },
+    ...(info && {
+      serverInfo: { name: info.name, version: info.version, ...(info.title !== undefined && { title: info.title }) },
     }),
     ...(capabilities && { capabilities }),
     ...(instructions !== undefined && { instructions }),

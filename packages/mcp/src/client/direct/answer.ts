@@ -8,6 +8,8 @@ export type Answer =
   | { readonly kind: 'message'; readonly message: Record<string, unknown> }
   | {
       readonly kind: 'response';
+      /** That of HTTP, unless it is a stream. */
+      readonly status?: number;
       /** Its body, unless that is a stream. */
       readonly text?: string;
       /** The response as if the request had had this id. The signal ends what is still coming. */

@@ -26,7 +26,7 @@ export async function requestDirectly<Result>(
   { method, params, name, isDirect = true, parse, viaSdk }: DirectRequest<Result>,
   options: RequestOptions,
 ): Promise<Result> {
-  if (!isDirect || !direct?.isOpen()) return viaSdk(options, undefined);
+  if (!isDirect || !direct?.isOpen) return viaSdk(options, undefined);
   const started = Date.now();
   const { id, answer } = await direct.request(method, params, options, name);
   const result = answer.kind === 'message' && answer.message['result'];

@@ -1,8 +1,7 @@
 import type { JSONRPCMessage, Transport } from '../../protocol/client-types.js';
 import { isObject, type RequestId } from '../../protocol/json-rpc.js';
 import { toMessage, type Answer } from './answer.js';
-
-type PlainFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+import type { PlainFetch } from '../transports/plain-fetch.js';
 
 /** Names an answer in the SDK's request, and never leaves this process. */
 const header = 'quiver-handover';

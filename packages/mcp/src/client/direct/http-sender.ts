@@ -1,102 +1,73 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
-import { errorCodes, MODERN_VERSION } from '../../protocol/constants.js';
-import type { RequestId } from '../../protocol/json-rpc.js';
-import { currentContext } from '../request-scope.js';
-import { streamEnded } from '../request-error.js';
-import type { HttpServerDefinition } from '../server-definition.js';
-import { isIdentity, limitEvents, readAll, toResponse } from '../transports/http-answer.js';
-import { openHttpRequest, toHttpTarget } from '../transports/http-request.js';
+import type { IncomingMessage } from 'node:http';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
+import { errorCodes } from '../../protocol/constants.js';
+import type { RequestId } from '../../protocol/json-rpc.js';
+import { streamEnded } from '../request-error.js';
+import { isIdentity, limitEvents, readAll, toResponse } from '../transports/http-answer.js';
 import { claimsToAnswer, isAnswerTo, withAnswerId } from './answer.js';
 import type { AnswerListener, DirectSender, OutgoingRequest } from './direct-channel.js';
 import { createEventReader, type StreamEvent } from './event-reader.js';
+import type { HttpExchanger } from './http-exchange.js';
 import { createStreamRelay, type StreamRelay } from './stream-relay.js';
 
-export interface HttpSenderOptions {
-  readonly url: URL;
-  /** Those of the definition. */
-  readonly headers: HttpServerDefinition['headers'];
-  /** Those of `requestInit`. */
-  readonly requestHeaders: Headers;
-  /** What the connection is known by at this moment. */
-  readonly session: () => { readonly sessionId: string | undefined; readonly protocolVersion: string | undefined };
-  readonly isModern: boolean;
+/** Hears of what comes beside the answers. */
+export interface SenderEvents {
   /** Gets what an answer's stream carries beside the answer. */
   readonly onMessage: (message: unknown) => void;
   readonly onError: (error: Error) => void;
 }
 
-/** Sends each request with a POST of its own, and reads JSON or an event stream back. */
-export function createHttpSender(options: HttpSenderOptions): DirectSender {
-  const { url, headers, requestHeaders, session, isModern } = options;
-  const target = toHttpTarget(url);
-  const fixed = {
-    'accept-encoding': 'identity',
-    ...Object.fromEntries(requestHeaders),
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-  };
-  const headersOf = ({ method, name, body }: OutgoingRequest, added: Record<string, string> | undefined): string[] => {
-    const { sessionId, protocolVersion } = session();
-    const all: Record<string, string> = {
-      host: target.host,
-      ...fixed,
-      'content-length': String(Buffer.byteLength(body)),
-    };
-    if (sessionId !== undefined) all['mcp-session-id'] = sessionId;
-    if (isModern) {
-      all['mcp-protocol-version'] = MODERN_VERSION;
-      all['mcp-method'] = method;
-      if (name !== undefined) all['mcp-name'] = name;
-    } else if (protocolVersion !== undefined) all['mcp-protocol-version'] = protocolVersion;
-    if (added) for (const key in added) all[key.toLowerCase()] = added[key] as string;
-    const flat: string[] = [];
-    for (const key in all) flat.push(key, all[key] as string);
-    return flat;
-  };
+const accept = 'application/json, text/event-stream';
 
-  return {
-    isOpen: () => !isFetchReplaced(),
-    send: (request, listener) => {
-      let sent: ClientRequest | undefined;
-      let isOver = false;
-      const start = (added?: Record<string, string>): void => {
-        if (isOver) return;
-        try {
-          sent = openHttpRequest(target, 'POST', headersOf(request, added));
-        } catch (error) {
-          // A value that no header can have.
-          return listener.onError(error);
-        }
-        sent.on('response', (message) => readAnswer(message, request.id, listener, options));
-        sent.on('error', (error) => listener.onError(new TypeError('fetch failed', { cause: error })));
-        sent.end(request.body);
-      };
-      if (typeof headers === 'function') {
-        Promise.resolve(currentContext())
-          .then((requestContext) => headers({ requestContext }))
-          .then(start)
-          .catch(listener.onError);
-      } else start(headers);
-      return () => {
-        isOver = true;
-        sent?.destroy();
-      };
-    },
-  };
+/** Sends each request with a POST of its own, and reads JSON or an event stream back. */
+export class HttpSender implements DirectSender {
+  readonly #exchanger: HttpExchanger;
+  readonly #events: SenderEvents;
+
+  constructor(exchanger: HttpExchanger, events: SenderEvents) {
+    this.#exchanger = exchanger;
+    this.#events = events;
+  }
+
+  get isOpen(): boolean {
+    return !isFetchReplaced();
+  }
+
+  send(
+    request: OutgoingRequest,
+    listener: AnswerListener,
+    onHeaders?: (headers: IncomingMessage['headers']) => void,
+  ): () => void {
+    return this.#exchanger.start({
+      method: 'POST',
+      accept,
+      body: request.body,
+      about: request,
+      onResponse: (message) => {
+        onHeaders?.(message.headers);
+        readAnswer(message, request.id, listener, this.#events);
+      },
+      onError: listener.onError,
+    });
+  }
+
+  async notify(body: string): Promise<void> {
+    const { body: stream } = await this.post(body);
+    await stream?.cancel();
+  }
+
+  /** Sends a message that is not answered. @returns what HTTP says to it */
+  post(body: string): Promise<Response> {
+    return this.#exchanger.fetch({ method: 'POST', accept, body });
+  }
 }
 
-function readAnswer(
-  message: IncomingMessage,
-  id: RequestId,
-  listener: AnswerListener,
-  options: HttpSenderOptions,
-): void {
+function readAnswer(message: IncomingMessage, id: RequestId, listener: AnswerListener, events: SenderEvents): void {
   const { statusCode, headers } = message;
   const type = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (statusCode === 200 && isIdentity(message)) {
     if (type === 'application/json') return void readJson(message, id, listener);
-    if (type === 'text/event-stream') return readEvents(message, id, listener, options);
+    if (type === 'text/event-stream') return readEvents(message, id, listener, events);
   }
   toResponse(message)
     .then(async (response) => passOn(response, await response.text(), id, listener))
@@ -112,6 +83,7 @@ function passOn(
 ): void {
   onAnswer({
     kind: 'response',
+    status,
     text,
     open: (sdkId) =>
       new Response(text === '' ? null : new TextEncoder().encode(withAnswerId(text, id, sdkId)), {
@@ -146,7 +118,7 @@ function readEvents(
   message: IncomingMessage,
   id: RequestId,
   { onAnswer }: AnswerListener,
-  { onMessage, onError }: HttpSenderOptions,
+  { onMessage, onError }: SenderEvents,
 ): void {
   let relay: StreamRelay | undefined;
   let isAnswered = false;

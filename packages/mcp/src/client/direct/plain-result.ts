@@ -34,13 +34,17 @@ export function toPlainToolList(
   const { tools, nextCursor } = result;
   if (nextCursor !== undefined) return undefined;
   if (!Array.isArray(tools) || !tools.every((tool) => isPlainTool(tool, era))) return undefined;
-  if (era === 'modern' && !(Number.isInteger(result['ttlMs']) && (result['ttlMs'] as number) >= 0)) return undefined;
-  if (era === 'modern' && result['cacheScope'] !== 'public' && result['cacheScope'] !== 'private') return undefined;
+  if (era === 'modern' && !isCacheable(result)) return undefined;
   return withoutResultType(result, era) as { tools: ProtocolTool[] } | undefined;
 }
 
+/** Tells whether a result says how long it may be kept, and by whom, as the stateless revision wants it of lists. */
+export function isCacheable({ ttlMs, cacheScope }: Params): boolean {
+  return Number.isInteger(ttlMs) && (ttlMs as number) >= 0 && (cacheScope === 'public' || cacheScope === 'private');
+}
+
 /** The stateless revision says of each result that it is one; the older ones do not know the member. */
-function withoutResultType(result: Params, era: ServerEra): Params | undefined {
+export function withoutResultType(result: Params, era: ServerEra): Params | undefined {
   if (era === 'legacy') return 'resultType' in result ? undefined : result;
   const { resultType, ...rest } = result;
   return resultType === 'complete' ? rest : undefined;

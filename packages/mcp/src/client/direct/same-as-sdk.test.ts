@@ -6,6 +6,7 @@ import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { callTool } from '../call-tool.js';
 import { createServerHandle, type ServerHandle } from '../server-handle.js';
 import type { HttpServerDefinition } from '../server-definition.js';
+import { nodeFetch } from '../transports/node-fetch.js';
 
 // Whatever a server answers, a call past the SDK ends as one through the SDK does, and the server hears the same.
 
@@ -437,13 +438,19 @@ async function play(scenario: Scenario, era: Era, isDirect: boolean) {
   const progress: unknown[] = [];
   const handle = createServerHandle(
     'it',
-    { url, protocol: era, log: ({ level, message }) => void (level === 'debug' || logs.push(message)), ...definition },
+    {
+      url,
+      protocol: era,
+      log: ({ level, message }) => void (level === 'debug' || logs.push(message)),
+      // What is sent with an own `fetch` goes through the SDK.
+      ...(!isDirect && { fetch: nodeFetch }),
+      ...definition,
+    },
     timeout,
   );
   atEnd.push(() => handle.connection.disconnect());
-  const connected = await handle.connection.connect();
-  expect(connected.direct).toBeDefined();
-  if (!isDirect) Object.assign(connected, { direct: undefined });
+  const { link } = await handle.connection.connect();
+  expect(link.direct !== undefined).toBe(isDirect);
   const tools = await settled(handle.tools.get().then(({ items }) => items));
   const controller = new AbortController();
   if (abortAfter !== undefined) setTimeout(() => controller.abort(new Error('enough')), abortAfter);
@@ -490,11 +497,11 @@ test.each(['legacy', 'modern'] as const)('%s: what is plain never reaches the SD
     const { url } = await startScripted((scenarios[name] as Scenario).script(era));
     const handle = createServerHandle('it', { url, protocol: era }, 5000);
     onTestFinished(() => handle.connection.disconnect());
-    const { client } = await handle.connection.connect();
-    const request = vi.spyOn(client, 'request');
+    const { link } = await handle.connection.connect();
+    const client = vi.spyOn(link, 'client');
     await handle.tools.get();
     expect(await callTool(handle, { name: 'go' })).toMatchObject(text);
-    expect(request, name).not.toHaveBeenCalled();
+    expect(client, name).not.toHaveBeenCalled();
   }
 });
 
@@ -554,9 +561,9 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
       };
       const handle: ServerHandle = createServerHandle('it', definition, 1500);
       atEnd.push(() => handle.connection.disconnect());
-      const connected = await handle.connection.connect();
-      expect(connected.direct).toBeDefined();
-      if (!isDirect) Object.assign(connected, { direct: undefined });
+      const { link } = await handle.connection.connect();
+      expect(link.direct).toBeDefined();
+      if (!isDirect) Object.assign(link, { direct: undefined });
       const options = {
         name: 'go',
         args: {},

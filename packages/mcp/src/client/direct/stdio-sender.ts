@@ -4,7 +4,7 @@ import type { DirectSender } from './direct-channel.js';
 /** Writes requests as lines. Answers come with all other messages. */
 export function createStdioSender(transport: StdioTransport): DirectSender {
   return {
-    isOpen: () => true,
+    isOpen: true,
     send: ({ body }, { onError }) => {
       try {
         transport.write(body);
@@ -13,5 +13,6 @@ export function createStdioSender(transport: StdioTransport): DirectSender {
       }
       return undefined;
     },
+    notify: async (body) => transport.write(body),
   };
 }

@@ -2,8 +2,7 @@ import process from 'node:process';
 import { currentContext } from '../request-scope.js';
 import type { OAuthClientProvider } from '../../protocol/client-types.js';
 import type { HttpServerDefinition } from '../server-definition.js';
-
-type PlainFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+import type { PlainFetch } from './plain-fetch.js';
 
 /** How one server is reached: what goes to a transport of the SDK. */
 export interface ServerAccess {

@@ -1,38 +1,32 @@
 import { QuiverError } from '@quiver/core';
-import type { ClientCapabilities, JsonSchemaValidator, ProtocolClient, Transport } from '../protocol/client-types.js';
+import type { ClientCapabilities, StreamableHTTPClientTransport, Transport } from '../protocol/client-types.js';
 import { MODERN_VERSION } from '../protocol/constants.js';
-import { clientInfo } from './client-info.js';
-import { Handovers } from './direct/handovers.js';
+import type { JsonRpcNotification } from '../protocol/json-rpc.js';
+import { findPlainRoute } from './direct/plain-route.js';
 import { isEraKnown, rememberEra } from './era-memory.js';
 import { reasonOf, statusOf, stderrOf } from './request-error.js';
+import { createSdkClient, type NegotiationMode, type SdkClientOptions } from './sdk-client.js';
+import { SdkLink } from './sdk-link.js';
 import type { HttpServerDefinition, ServerTarget } from './server-definition.js';
 import type { ServerHandlers } from './server-handlers.js';
+import type { ServerLink } from './server-link.js';
 import { signInRequired } from './sign-in-required.js';
 import { linkInProcess } from './transports/in-process.js';
 import { createServerAccess } from './transports/server-fetch.js';
+import type { PlainFetch } from './transports/plain-fetch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
-/** A connection that is up. */
-export interface OpenConnection {
-  readonly client: ProtocolClient;
-  readonly transport: Transport;
-  readonly kind: 'stdio' | 'http' | 'sse' | 'in-process';
-  /** Where the SDK meets answers to requests that went past it. */
-  readonly handovers: Handovers;
-}
-
-export interface OpenConnectionOptions {
+export interface OpenLinkOptions extends SdkClientOptions {
   readonly name: string;
   readonly target: ServerTarget;
-  /** Milliseconds until the connection must be up. */
+  /** Milliseconds until the link must be up. */
   readonly limit: number;
-  readonly capabilities: ClientCapabilities;
-  /** Registers handlers on a client before it connects. */
-  readonly prepare: (client: ProtocolClient) => void;
   /** Gives the attempt up. */
   readonly signal: AbortSignal;
   /** Whether a session of the definition is taken up. */
   readonly resume: boolean;
+  /** Hears of what the server tells by itself, where that does not go through a client. */
+  readonly onNotification: (notification: JsonRpcNotification) => void;
 }
 
 /** What is declared to a server: what there are handlers for, and what the definition says. */
@@ -52,88 +46,83 @@ export function capabilitiesOf(
  * @throws `MCP_CLIENT_CONNECT_FAILED` with the reason: the end of a process and its last words, or the network's;
  *   `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in
  */
-export async function openConnection(options: OpenConnectionOptions): Promise<OpenConnection> {
+export async function openLink(options: OpenLinkOptions): Promise<ServerLink> {
   const { name, target, limit, signal } = options;
-  const opened: { client: ProtocolClient; transport: Transport }[] = [];
+  const attempts: Attempt[] = [];
   try {
-    const connection = await withinTime(connect(options, opened), limit, signal);
-    if (target.kind === 'http' && connection.kind === 'http')
-      rememberEra(target.url, connection.client.getProtocolEra());
-    return connection;
+    const link = await withinTime(open(options, attempts), limit, signal);
+    if (target.kind === 'http' && link.kind === 'http') rememberEra(target.url, link.server.era);
+    return link;
   } catch (error) {
-    const transport = opened.at(-1)?.transport;
-    for (const attempt of opened) {
-      if (attempt.transport instanceof StdioTransport) attempt.transport.kill();
-      attempt.client.close().catch(() => {});
+    const child = attempts.at(-1)?.process;
+    for (const attempt of attempts) {
+      attempt.process?.kill();
+      attempt.close().catch(() => {});
     }
     const awaited = signInRequired(error);
     if (awaited) throw awaited;
     const status = statusOf(error);
     throw new QuiverError(
       'MCP_CLIENT_CONNECT_FAILED',
-      `Could not connect to MCP server '${name}' (${describeTarget(target)}): ${reasonOf(error, transport)}`,
+      `Could not connect to MCP server '${name}' (${describeTarget(target)}): ${reasonOf(error, child)}`,
       {
         cause: error,
-        details: { server: name, ...stderrOf(transport), ...(status !== undefined && { httpStatus: status }) },
+        details: { server: name, ...stderrOf(child), ...(status !== undefined && { httpStatus: status }) },
       },
     );
   }
 }
 
-async function connect(
-  options: OpenConnectionOptions,
-  opened: { client: ProtocolClient; transport: Transport }[],
-): Promise<OpenConnection> {
-  const { target } = options;
-  const handovers = new Handovers();
-  const open = async (
+/** What is left to clean up when an attempt fails. */
+type Attempt = Pick<ServerLink, 'process' | 'close'>;
+
+async function open(options: OpenLinkOptions, attempts: Attempt[]): Promise<ServerLink> {
+  const { target, limit, signal } = options;
+  const openSdkLink = async (
+    kind: ServerLink['kind'],
     transport: Transport,
-    kind: OpenConnection['kind'],
-    mode: ReturnType<typeof negotiationMode>,
-  ): Promise<OpenConnection> => {
-    const client = await createClient(options, mode);
-    opened.push({ client, transport });
-    await client.connect(transport, { timeout: options.limit, signal: options.signal });
-    return { client, transport, kind, handovers };
+    mode: NegotiationMode,
+  ): Promise<ServerLink> => {
+    const client = await createSdkClient(options, mode);
+    attempts.push({
+      process: transport instanceof StdioTransport ? transport : undefined,
+      close: () => client.close(),
+    });
+    await client.connect(transport, { timeout: limit, signal });
+    return new SdkLink(kind, client, transport, options);
+  };
+  const openHttpLink = async (definition: HttpServerDefinition, url: URL): Promise<ServerLink> => {
+    const mode = negotiationMode(target);
+    const isResumed = options.resume && definition.sessionId !== undefined;
+    const route = findPlainRoute(definition, url);
+    if (!route) return openSdkLink('http', await createHttpTransport(definition, url, isResumed), mode);
+    const { DirectLink } = await import('./direct/direct-link.js');
+    const createTransport = (wrap: (fetch: PlainFetch) => PlainFetch) =>
+      createHttpTransport(definition, url, isResumed, wrap);
+    const link = new DirectLink({ ...options, route, mode, createTransport });
+    attempts.push(link);
+    await link.connect(!isResumed);
+    return link;
   };
 
-  if (target.kind === 'stdio') {
-    return open(new StdioTransport(target.definition), 'stdio', negotiationMode(target));
-  }
-  if (target.kind === 'in-process') {
-    return open(await linkInProcess(target.definition.server), 'in-process', negotiationMode(target));
-  }
+  if (target.kind === 'stdio')
+    return openSdkLink('stdio', new StdioTransport(target.definition), negotiationMode(target));
+  if (target.kind === 'in-process')
+    return openSdkLink('in-process', await linkInProcess(target.definition.server), negotiationMode(target));
 
   const { definition, url } = target;
   const wanted = definition.transport ?? (url.pathname.endsWith('/sse') ? 'sse' : 'auto');
   if (wanted !== 'sse') {
     try {
-      const transport = await createHttpTransport(definition, url, options.resume, handovers);
-      return await open(transport, 'http', negotiationMode(target));
+      return await openHttpLink(definition, url);
     } catch (error) {
       if (wanted === 'http' || definition.protocol === 'modern' || !meansOlderTransport(error)) throw error;
     }
   }
-  return open(await createSseTransport(definition, url), 'sse', 'legacy');
+  return openSdkLink('sse', await createSseTransport(definition, url), 'legacy');
 }
 
-async function createClient(
-  { target, capabilities, prepare }: OpenConnectionOptions,
-  mode: ReturnType<typeof negotiationMode>,
-): Promise<ProtocolClient> {
-  const { Client } = await import('../protocol/sdk-client.js');
-  const { maxInputRounds } = target.definition;
-  const client = new Client(clientInfo, {
-    capabilities,
-    versionNegotiation: { mode },
-    jsonSchemaValidator: acceptEverything,
-    ...(maxInputRounds !== undefined && { inputRequired: { maxRounds: maxInputRounds } }),
-  });
-  prepare(client);
-  return client;
-}
-
-function negotiationMode(target: ServerTarget): 'auto' | 'legacy' | { pin: string } {
+function negotiationMode(target: ServerTarget): NegotiationMode {
   const wanted = target.definition.protocol ?? (target.kind === 'http' ? 'auto' : 'legacy');
   if (wanted === 'modern') return { pin: MODERN_VERSION };
   if (target.kind === 'http' && wanted === 'auto' && isEraKnown(target.url, 'legacy')) return 'legacy';
@@ -143,18 +132,18 @@ function negotiationMode(target: ServerTarget): 'auto' | 'legacy' | { pin: strin
 async function createHttpTransport(
   definition: HttpServerDefinition,
   url: URL,
-  resume: boolean,
-  handovers: Handovers,
-): Promise<Transport> {
+  isResumed: boolean,
+  wrap = (fetch: PlainFetch): PlainFetch => fetch,
+): Promise<StreamableHTTPClientTransport> {
   const { StreamableHTTPClientTransport } = await import('../protocol/sdk-client.js');
   const { requestInit, reconnectionOptions = patient, sessionId } = definition;
   const { fetch, ...access } = await createServerAccess(definition, url);
   return new StreamableHTTPClientTransport(url, {
     ...access,
-    fetch: handovers.wrapFetch(fetch),
+    fetch: wrap(fetch),
     reconnectionOptions,
     ...(requestInit && { requestInit }),
-    ...(resume && sessionId !== undefined && { sessionId }),
+    ...(isResumed && sessionId !== undefined && { sessionId }),
   });
 }
 
@@ -202,11 +191,6 @@ function isModernError(text: string): boolean {
     return false;
   }
 }
-
-/** Results are checked on the one path of all tools, in core; compiling every schema a second time costs more than the calls. */
-const acceptEverything: JsonSchemaValidator = {
-  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
-};
 
 function withinTime<Result>(running: Promise<Result>, milliseconds: number, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,249 @@
+import type { ProtocolClient, StreamableHTTPClientTransport } from '../../protocol/client-types.js';
+import { LEGACY_VERSIONS, MODERN_VERSION } from '../../protocol/constants.js';
+import { isObject, type JsonRpcNotification, type Params, type RequestId } from '../../protocol/json-rpc.js';
+import { clientInfo } from '../client-info.js';
+import { createSdkClient, type NegotiationMode, type SdkClientOptions } from '../sdk-client.js';
+import { factsOf, type ServerFacts } from '../server-facts.js';
+import type { ServerLink } from '../server-link.js';
+import { watchTransport, type RawSchemas } from '../transport-watch.js';
+import type { Answer } from './answer.js';
+import { createEnvelope, DirectChannel, firstDirectId } from './direct-channel.js';
+import { Handovers } from './handovers.js';
+import { HttpExchanger, type HttpSession } from './http-exchange.js';
+import { HttpSender, type SenderEvents } from './http-sender.js';
+import { meansLegacy, toLegacyFacts, toModernFacts } from './plain-handshake.js';
+import { isPlainNotification } from './plain-notification.js';
+import type { PlainRoute } from './plain-route.js';
+import { Replay } from './replay.js';
+import { SessionStream } from './session-stream.js';
+import type { PlainFetch } from '../transports/plain-fetch.js';
+
+export interface DirectLinkOptions extends SdkClientOptions {
+  readonly route: PlainRoute;
+  readonly mode: NegotiationMode;
+  /** Milliseconds until it must be connected. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  /** Hears of what the server tells by itself. */
+  readonly onNotification: (notification: JsonRpcNotification) => void;
+  /** Makes the SDK's transport. */
+  readonly createTransport: (wrap: (fetch: PlainFetch) => PlainFetch) => Promise<StreamableHTTPClientTransport>;
+}
+
+/**
+ * A link over HTTP that is opened and used without the SDK, as long as all there is to say and to hear is plain. Whatever else
+ * comes, at the handshake or at any time later, the SDK is loaded and takes over from there.
+ */
+export class DirectLink implements ServerLink {
+  readonly kind = 'http';
+  readonly process = undefined;
+  readonly schemas: RawSchemas = new Map();
+  readonly #options: DirectLinkOptions;
+  readonly #session: HttpSession = { sessionId: undefined, protocolVersion: undefined, isModern: false };
+  readonly #exchanger: HttpExchanger;
+  readonly #sender: HttpSender;
+  readonly #held: unknown[] = [];
+  #mode: NegotiationMode;
+  #server: ServerFacts | undefined;
+  #channel: DirectChannel | undefined;
+  #replay: Replay | undefined;
+  #handovers: Handovers | undefined;
+  #stream: SessionStream | undefined;
+  #client: Promise<ProtocolClient> | undefined;
+  #transport: StreamableHTTPClientTransport | undefined;
+  /** Ends the exchange of the handshake that is under way. */
+  #pending: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: DirectLinkOptions) {
+    this.#options = options;
+    this.#mode = options.mode;
+    this.#exchanger = new HttpExchanger(options.route, this.#session);
+    this.#sender = new HttpSender(this.#exchanger, this.#senderEvents());
+  }
+
+  get server(): ServerFacts {
+    return this.#server ?? nothing;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#session.sessionId;
+  }
+
+  get direct(): DirectChannel | undefined {
+    return this.#channel;
+  }
+
+  get handovers(): Handovers {
+    return (this.#handovers ??= new Handovers());
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /**
+   * Opens the link.
+   *
+   * @param isNew - whether it begins with a handshake
+   */
+  async connect(isNew: boolean): Promise<void> {
+    const facts = isNew && this.#sender.isOpen ? await this.#shakeHands() : undefined;
+    if (facts) this.#adopt(facts);
+    else await this.client();
+    for (const message of this.#held.splice(0)) this.#receive(message);
+  }
+
+  client(): Promise<ProtocolClient> {
+    if (!this.#client) {
+      this.#client = this.#wake();
+      this.#client.catch(() => {
+        this.#client = undefined;
+      });
+    }
+    return this.#client;
+  }
+
+  async endSession(): Promise<void> {
+    if (this.#client) {
+      await this.#client;
+      return this.#transport?.terminateSession();
+    }
+    if (this.#session.sessionId === undefined) return;
+    const { status, statusText } = await this.#exchanger.fetch({ method: 'DELETE' });
+    this.#session.sessionId = undefined;
+    if ((status < 200 || status > 299) && status !== 405)
+      throw new Error(`the server answered ${status} ${statusText} to the end of the session`);
+  }
+
+  async close(): Promise<void> {
+    this.#finish();
+    const client = await this.#client?.catch(() => undefined);
+    await client?.close();
+  }
+
+  /** @returns `undefined` when the SDK has to say what becomes of it */
+  async #shakeHands(): Promise<ServerFacts | undefined> {
+    const { capabilities } = this.#options;
+    const replay = (this.#replay = new Replay());
+    if (this.#mode !== 'legacy') {
+      Object.assign(this.#session, { protocolVersion: MODERN_VERSION, isModern: true });
+      const envelope = createEnvelope({ era: 'modern', protocolVersion: MODERN_VERSION }, capabilities);
+      const answer = await this.#ask('server/discover', { _meta: envelope });
+      const facts = answer && toModernFacts(answer);
+      if (facts) return facts;
+      Object.assign(this.#session, { protocolVersion: undefined, isModern: false });
+      if (this.#mode !== 'auto' || !answer || !meansLegacy(answer)) return undefined;
+      this.#mode = 'legacy';
+    }
+    const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities, clientInfo };
+    const answer = await this.#ask('initialize', params);
+    const facts = answer && toLegacyFacts(answer);
+    if (!facts) return undefined;
+    this.#session.protocolVersion = facts.protocolVersion;
+    const response = await this.#sender.post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    const { ok, status } = response;
+    replay.record('notifications/initialized', ok ? () => new Response(null, { status }) : () => response);
+    if (!ok) return undefined;
+    if (status === 202) {
+      this.#stream = new SessionStream(this.#exchanger, this.#senderEvents(), () => this.#wakeUp());
+      replay.record('GET', (_, signal) => (this.#stream as SessionStream).handOver(signal));
+    }
+    return facts;
+  }
+
+  /** Sends a request of the handshake, and keeps what came back for the SDK. @returns `undefined` when nothing did */
+  async #ask(method: string, params: Params): Promise<Answer | undefined> {
+    const id = firstDirectId - (method === 'initialize' ? 0 : 1);
+    const body = JSON.stringify({ method, params, jsonrpc: '2.0', id });
+    try {
+      const answer = await new Promise<Answer>((resolve, reject) => {
+        this.#pending = this.#sender.send(
+          { id, method, name: undefined, body },
+          { onAnswer: resolve, onError: reject },
+          (headers) => {
+            if (method === 'initialize') this.#session.sessionId = headers['mcp-session-id'] as string | undefined;
+          },
+        );
+      });
+      this.#replay?.record(method, (sdkId, signal) => this.#toResponse(answer, sdkId, signal));
+      return answer;
+    } catch (error) {
+      this.#replay?.record(method, () => Promise.reject(error as Error));
+      return undefined;
+    } finally {
+      this.#pending = undefined;
+    }
+  }
+
+  #toResponse(answer: Answer, id: RequestId, signal: AbortSignal | null | undefined): Response {
+    const response = answer.kind === 'response' ? answer.open(id, signal) : Response.json({ ...answer.message, id });
+    const { sessionId } = this.#session;
+    if (sessionId !== undefined) response.headers.set('mcp-session-id', sessionId);
+    return response;
+  }
+
+  #adopt(facts: ServerFacts): void {
+    this.#server = facts;
+    this.#channel = new DirectChannel(this.#sender, createEnvelope(facts, this.#options.capabilities));
+  }
+
+  /** Lets the SDK take over. What this link said and heard at its handshake is played to it. */
+  async #wake(): Promise<ProtocolClient> {
+    const { createTransport, limit, signal } = this.#options;
+    const client = await createSdkClient({ ...this.#options, onClosed: () => this.#finish() }, this.#mode);
+    const transport = await createTransport((fetch) => {
+      const handingOver = this.handovers.wrapFetch(fetch);
+      return this.#replay?.wrapFetch(handingOver) ?? handingOver;
+    });
+    await client.connect(transport, { timeout: limit, signal });
+    if (!this.#server) {
+      const { sessionId, protocolVersion } = transport;
+      const facts = factsOf(client);
+      Object.assign(this.#session, { sessionId, protocolVersion, isModern: facts.era === 'modern' });
+      this.#adopt(facts);
+    }
+    watchTransport(transport, this);
+    this.#transport = transport;
+    for (const message of this.#held.splice(0)) this.#receive(message);
+    return client;
+  }
+
+  #wakeUp(): void {
+    if (this.#isClosed) return;
+    this.client().catch((error: Error) => this.#options.onError(error));
+  }
+
+  #senderEvents(): SenderEvents {
+    return { onMessage: (message) => this.#receive(message), onError: (error) => this.#options.onError(error) };
+  }
+
+  /** Takes what the server says beside its answers. */
+  #receive(message: unknown): void {
+    // The SDK checks its shape.
+    if (this.#transport) return this.#transport.onmessage?.(message as never);
+    if (this.#server && !this.#client) {
+      if (isPlainNotification(message)) return this.#options.onNotification(message);
+      if (isObject(message) && this.#channel?.accept(message)) return;
+      this.#wakeUp();
+    }
+    this.#held.push(message);
+  }
+
+  #finish(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#pending?.();
+    this.#stream?.close();
+    this.#channel?.close();
+    this.#options.onClosed();
+  }
+}
+
+const nothing: ServerFacts = {
+  era: undefined,
+  protocolVersion: undefined,
+  capabilities: undefined,
+  info: undefined,
+  instructions: undefined,
+};
