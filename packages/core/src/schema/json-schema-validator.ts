@@ -9,6 +9,8 @@ import { isQuiverError, QuiverError, toErrorMessage } from '../errors.js';
 import type { JsonSchema, ValidationResult } from './schema.js';
 
 interface CompiledSchema {
+  /** A copy of the user's: the validator writes addresses into it, and what it wrote into a shared part would hold for one only. */
+  readonly schema: CfworkerSchema;
   readonly draft: SchemaDraft;
   /** Every subschema by its address. */
   readonly lookup: Record<string, CfworkerSchema | boolean>;
@@ -64,25 +66,27 @@ function run(schema: JsonSchema, value: unknown): readonly OutputUnit[] {
     compiled = compile(schema);
     compiledSchemas.set(schema, compiled);
   }
-  const { draft, lookup, hasReferences } = compiled;
-  const result = validateWithLookup(
-    value,
-    schema as CfworkerSchema,
-    draft,
-    hasReferences ? countReferences(lookup) : lookup,
-    false,
-  );
+  const { schema: copy, draft, lookup, hasReferences } = compiled;
+  const result = validateWithLookup(value, copy, draft, hasReferences ? countReferences(lookup) : lookup, false);
   return result.valid ? [] : result.errors;
 }
 
 function compile(schema: JsonSchema): CompiledSchema {
   try {
-    const lookup = dereference(schema as CfworkerSchema);
+    const copy = copyOf(schema) as CfworkerSchema;
+    const lookup = dereference(copy);
     const hasReferences = /"\$(?:recursiveR|dynamicR|r)ef"/.test(JSON.stringify(schema));
-    return { draft: draftOf(schema), lookup, hasReferences };
+    return { schema: copy, draft: draftOf(schema), lookup, hasReferences };
   } catch (error) {
     throw invalidSchema(error);
   }
+}
+
+/** Not through JSON, which has no infinite bounds. A schema that contains itself ends in a RangeError. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copyOf(part)]));
 }
 
 function invalidSchema(cause: unknown): QuiverError {

@@ -156,6 +156,24 @@ describe('validate with JSON Schema', () => {
     expect(() => validate(cyclic, {})).toThrow(expect.objectContaining({ code: 'SCHEMA_INVALID' }));
   });
 
+  it('takes a frozen schema, and leaves no trace in any', () => {
+    const frozen = Object.freeze({ $ref: '#/$defs/a', $defs: Object.freeze({ a: Object.freeze({ type: 'string' }) }) });
+    expect(validate(frozen, 'x')).toEqual({ ok: true, value: 'x' });
+    expect(validate(frozen, 1)).toMatchObject({ ok: false });
+    const part = { type: 'string' };
+    validate({ properties: { part } }, { part: 'x' });
+    expect(Reflect.ownKeys(part)).toEqual(['type']);
+  });
+
+  it('resolves the references of a part that two schemas share in each of them', () => {
+    const properties = { a: { $ref: '#/$defs/a' } };
+    const one = { $id: 'https://example.com/one', properties, $defs: { a: { type: 'string' } } };
+    const two = { $id: 'https://example.com/two', properties, $defs: { a: { type: 'number' } } };
+    expect(validate(one, { a: 'x' })).toMatchObject({ ok: true });
+    expect(validate(two, { a: 1 })).toMatchObject({ ok: true });
+    expect(validate(two, { a: 'x' })).toMatchObject({ ok: false });
+  });
+
   it('does not take what every object inherits for a property', () => {
     const inherited = { type: 'object', properties: { toString: { type: 'string' }, constructor: { type: 'number' } } };
     expect(validate(inherited, {})).toEqual({ ok: true, value: {} });
