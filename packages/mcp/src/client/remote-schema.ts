@@ -72,10 +72,11 @@ class RemoteStandard {
   }
 }
 
-/** A copy that is safe to check values against, or `false`. */
+/** What is safe to check values against, or `false`. A copy only where there is something to leave out. */
 function toCheckableSchema(schema: object): Schema | false {
   try {
-    return countSteps(schema) <= maxSteps ? (withoutPatterns(schema) as Schema) : false;
+    if (countSteps(schema) > maxSteps) return false;
+    return (/"pattern(?:Properties)?":/.test(JSON.stringify(schema)) ? withoutPatterns(schema) : schema) as Schema;
   } catch {
     return false;
   }
