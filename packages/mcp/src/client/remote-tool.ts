@@ -55,10 +55,10 @@ export interface RemoteToolOptions {
 export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
   const definition = new RemoteDefinition(remote);
   // Not a literal with both: an object that starts out empty has room for the third member.
-  const known: Partial<CompleteTool & { id: string }> = {};
+  const known: { id?: string; description?: string } = {};
   known.id = definition.id;
   known.description = definition.description;
-  return completeLazily<CompleteTool>(known, definition.keys, definition);
+  return completeLazily(known, definition.keys, definition);
 }
 
 /** With what the types of the AI SDK do not show. */
