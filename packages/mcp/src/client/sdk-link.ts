@@ -13,7 +13,7 @@ export class SdkLink implements ServerLink {
   readonly kind: ServerLink['kind'];
   readonly server: ServerFacts;
   readonly direct: DirectChannel | undefined;
-  readonly handovers = new Handovers();
+  readonly handovers: Handovers = new Handovers();
   readonly schemas: RawSchemas = new Map();
   readonly #client: ProtocolClient;
   readonly #transport: Transport;

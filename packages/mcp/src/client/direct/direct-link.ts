@@ -35,8 +35,8 @@ export interface DirectLinkOptions extends SdkClientOptions {
  * comes, at the handshake or at any time later, the SDK is loaded and takes over from there.
  */
 export class DirectLink implements ServerLink {
-  readonly kind = 'http';
-  readonly process = undefined;
+  readonly kind = 'http' as const;
+  readonly process: undefined = undefined;
   readonly schemas: RawSchemas = new Map();
   readonly #options: DirectLinkOptions;
   readonly #session: HttpSession = { sessionId: undefined, protocolVersion: undefined, isModern: false };
