@@ -5,7 +5,7 @@ import wabt from 'wabt';
 
 const sources = new URL('../packages/rag/src/', import.meta.url);
 const kernels = [
-  { text: 'stores/local/kernel/int8-dots.wat', module: 'stores/local/kernel/int8-dots.ts', name: 'int8DotsWasm' },
+  { text: 'stores/local/kernel/nibble-dots.wat', module: 'stores/local/kernel/nibble-dots.ts', name: 'nibbleDotsWasm' },
   {
     text: 'graph/similarity/fixed-point-products.wat',
     module: 'graph/similarity/fixed-point-products-wasm.ts',

@@ -68,22 +68,26 @@ function possibleRows(
   const rows: number[] = [];
   const highest: number[] = [];
   const isEuclidean = table.metric === 'euclidean';
-  const factor = table.metric === 'cosine' ? 1 / queryNorm : 1;
-  for (const { firstRow, rows: blockRows, estimates, errors } of quantised.estimate(query, factor, table.count)) {
+  const factor = table.metric === 'cosine' ? 1 / queryNorm : isEuclidean ? 2 : 1;
+  for (const { firstRow, rows: blockRows, estimates, errors, refine } of quantised.estimate(
+    query,
+    factor,
+    table.count,
+  )) {
     for (let offset = 0; offset < blockRows; offset += 1) {
       const row = firstRow + offset;
-      let estimate = estimates[offset] as number;
-      let error = errors[offset] as number;
-      if (isEuclidean) {
-        const squares = table.norm(row) ** 2 + queryNorm ** 2;
-        estimate = 2 * estimate - squares;
-        error = 2 * error + quantised.rounding * squares;
-      }
-      if (estimate + error < lowest.smallest) continue;
-      if (allowed?.[row] === 0) continue;
-      lowest.offer(estimate - error);
+      // The negative squared distance is twice the product less both squares.
+      const squares = isEuclidean ? table.norm(row) ** 2 + queryNorm ** 2 : 0;
+      const rounding = quantised.rounding * squares;
+      const atMost = (estimates[offset] as number) - squares + (errors[offset] as number) + rounding;
+      if (atMost < lowest.smallest || allowed?.[row] === 0) continue;
+      refine(offset);
+      const similarity = (estimates[offset] as number) - squares;
+      const error = (errors[offset] as number) + rounding;
+      if (similarity + error < lowest.smallest) continue;
+      lowest.offer(similarity - error);
       rows.push(row);
-      highest.push(estimate + error);
+      highest.push(similarity + error);
     }
   }
   return rows.filter((_row, position) => (highest[position] as number) >= lowest.smallest);

@@ -1,13 +1,14 @@
 import { wasmModule, type WasmMemory } from '../../../wasm/wasm-module.js';
-import { int8DotsWasm } from './int8-dots.js';
+import { nibbleDotsWasm } from './nibble-dots.js';
 
-/** The kernel with a memory of its own; addresses are bytes in it. See int8-dots.wat. */
+/** The kernel with a memory of its own; addresses are bytes in it. See nibble-dots.wat. */
 export interface Kernel {
   readonly memory: WasmMemory;
   dots(query: number, row: number, out: number, rows: number, stride: number): void;
+  split(codes: number, high: number, low: number, stride: number): number;
 }
 
-const start = wasmModule<Pick<Kernel, 'dots'>>(int8DotsWasm);
+const start = wasmModule<Omit<Kernel, 'memory'>>(nibbleDotsWasm);
 
 /**
  * Starts the kernel with a memory of the given size.
@@ -17,5 +18,5 @@ const start = wasmModule<Pick<Kernel, 'dots'>>(int8DotsWasm);
  */
 export function startKernel(pages: number): Kernel | undefined {
   const instance = start(pages);
-  return instance && { memory: instance.memory, dots: instance.exports.dots };
+  return instance && { memory: instance.memory, ...instance.exports };
 }

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import wabt from 'wabt';
-import { int8DotsWasm } from './int8-dots.js';
+import { nibbleDotsWasm } from './nibble-dots.js';
 import { QuantisedRows } from './quantised-rows.js';
 
 describe('the kernel', () => {
   it('is what its text compiles to', async () => {
-    const text = await readFile(new URL('int8-dots.wat', import.meta.url), 'utf8');
-    const { buffer } = (await wabt()).parseWat('int8-dots.wat', text, { simd: true }).toBinary({});
-    expect(int8DotsWasm).toBe(Buffer.from(buffer).toString('base64'));
+    const text = await readFile(new URL('nibble-dots.wat', import.meta.url), 'utf8');
+    const { buffer } = (await wabt()).parseWat('nibble-dots.wat', text, { simd: true }).toBinary({});
+    expect(nibbleDotsWasm).toBe(Buffer.from(buffer).toString('base64'));
   });
 
   it('is left out where WebAssembly is forbidden', async () => {
@@ -51,9 +51,15 @@ describe('estimates of quantised rows', () => {
             );
             // The exact sum rounds too; it is as large as its largest product at least.
             const rounding = Math.abs(exact) * 1e-12 + Number.MIN_VALUE;
-            expect(Math.abs((block.estimates[row] as number) - exact)).toBeLessThanOrEqual(
-              (block.errors[row] as number) + rounding,
-            );
+            const requireClose = (): void =>
+              expect(Math.abs((block.estimates[row] as number) - exact)).toBeLessThanOrEqual(
+                (block.errors[row] as number) + rounding,
+              );
+            requireClose();
+            const coarse = block.errors[row] as number;
+            block.refine(row);
+            requireClose();
+            expect(block.errors[row]).toBeLessThanOrEqual(coarse);
           });
         }
       }),
@@ -73,10 +79,37 @@ describe('estimates of quantised rows', () => {
     let seen = 0;
     for (const block of quantised.estimate(query, 1, rows)) {
       for (let offset = 0; offset < block.rows; offset += 1) {
+        block.refine(offset);
         expect(block.estimates[offset]).toBeCloseTo((((block.firstRow + offset) % 100) + 1) * dimension, 1);
         seen += 1;
       }
     }
     expect(seen).toBe(rows);
+  });
+
+  it.each([32, 1536, 9000, 70_400])('do not overflow with the largest products, in %i dimensions', (dimension) => {
+    const quantised = QuantisedRows.create(dimension) as QuantisedRows;
+    quantised.reserve(3);
+    for (const [row, sign] of [1, -1, 1].entries()) quantised.set(row, new Float32Array(dimension).fill(sign), 1);
+    const [block] = quantised.estimate(new Float32Array(dimension).fill(1), 1, 3);
+    for (const [row, sign] of [1, -1, 1].entries()) {
+      block?.refine(row);
+      expect((block?.estimates[row] as number) / dimension).toBeCloseTo(sign, 2);
+    }
+  });
+
+  it('lose nothing to the zeros that fill up a row', () => {
+    const quantised = QuantisedRows.create(1) as QuantisedRows;
+    quantised.reserve(1);
+    quantised.set(0, Float32Array.of(1), 1);
+    const [block] = quantised.estimate(Float32Array.of(1), 1, 1);
+    // The low half of 119 is 7.
+    expect(block?.errors[0]).toBeCloseTo(7 / 119, 6);
+    block?.refine(0);
+    expect(block?.errors[0]).toBeCloseTo(0, 6);
+  });
+
+  it('are not made where sums of products could need more than 32 bits', () => {
+    expect(QuantisedRows.create(70_500)).toBeUndefined();
   });
 });
