@@ -35,14 +35,15 @@ export function validateJsonSchema(schema: JsonSchema, value: unknown): Validati
     errors = run(schema, value);
   } catch (error) {
     if (isQuiverError(error)) throw error;
+    if (error instanceof URIError) return refuse('A key of the value is not well-formed Unicode.');
     // Either the value holds something that is not JSON, or the schema is broken: the same value as pure JSON tells which.
     const json = toJson(value);
-    if (json === undefined)
-      return { ok: false, issues: [{ path: [], message: 'The value cannot be written as JSON.' }] };
+    if (json === undefined) return refuse('The value cannot be written as JSON.');
     try {
       errors = run(schema, JSON.parse(json));
     } catch (error) {
-      if (error instanceof RangeError) return { ok: false, issues: [{ path: [], message: tooDeep }] };
+      if (error instanceof RangeError)
+        return refuse('The value is nested too deeply, or the schema refers to itself without end.');
       throw invalidSchema(error);
     }
   }
@@ -58,7 +59,10 @@ export function validateJsonSchema(schema: JsonSchema, value: unknown): Validati
   };
 }
 
-const tooDeep = 'The value is nested too deeply, or the schema refers to itself without end.';
+/** What the validator cannot look at, as a value that does not fit. */
+function refuse(message: string): ValidationResult<unknown> {
+  return { ok: false, issues: [{ path: [], message }] };
+}
 
 function run(schema: JsonSchema, value: unknown): readonly OutputUnit[] {
   let compiled = compiledSchemas.get(schema);
@@ -139,9 +143,8 @@ function draftOf(schema: JsonSchema): SchemaDraft {
 /** `#/tags/0` → `['tags', 0]`. @see [RFC 6901](https://www.rfc-editor.org/rfc/rfc6901.html) */
 function parsePointer(pointer: string): (string | number)[] {
   return pointer
-    .replace(/^#\/?/, '')
     .split('/')
-    .filter((segment) => segment !== '')
+    .slice(1)
     .map((segment) => {
       const key = decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~');
       return /^(0|[1-9]\d*)$/.test(key) ? Number(key) : key;

@@ -52,6 +52,16 @@ export function describeSchema(schema: Schema): SchemaKind {
   throw notRecognised(schema);
 }
 
+/** Whether an AI SDK schema still makes its JSON Schema: a promise, not the keyword `then`, which follows `if`. */
+export function isPromiseLike(jsonSchema: unknown): jsonSchema is PromiseLike<unknown> {
+  return (
+    typeof jsonSchema === 'object' &&
+    jsonSchema !== null &&
+    'then' in jsonSchema &&
+    typeof jsonSchema.then === 'function'
+  );
+}
+
 const lazySchemas = new WeakMap<() => unknown, SchemaKind>();
 
 function describeLazySchema(make: () => unknown): SchemaKind {

@@ -1,6 +1,12 @@
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { QuiverError, toErrorMessage } from '../errors.js';
-import { describeSchema, type SchemaKind, type SelfDescribingSchema, type Zod3Schema } from './schema-kind.js';
+import {
+  describeSchema,
+  isPromiseLike,
+  type SchemaKind,
+  type SelfDescribingSchema,
+  type Zod3Schema,
+} from './schema-kind.js';
 import type { JsonSchema, Schema } from './schema.js';
 
 /** `input` describes what is accepted; `output` what is left after defaults and transforms. */
@@ -53,15 +59,10 @@ function convert(described: SchemaKind, direction: SchemaDirection): JsonSchema 
 }
 
 function fromAiSdkSchema(jsonSchema: unknown): JsonSchema {
-  // A promise, not the keyword: `then` is also what follows `if` in JSON Schema.
   if (typeof jsonSchema !== 'object' || jsonSchema === null || isPromiseLike(jsonSchema)) {
     throw new TypeError('the AI SDK schema does not carry its JSON Schema at once');
   }
   return jsonSchema as JsonSchema;
-}
-
-function isPromiseLike(value: object): boolean {
-  return 'then' in value && typeof value.then === 'function';
 }
 
 function fromSelfDescribing(schema: SelfDescribingSchema, direction: SchemaDirection): JsonSchema {

@@ -71,6 +71,12 @@ describe('validate', () => {
     const schema = jsonSchema({ type: 'object', properties: { a: { type: 'string' } } }) as Schema;
     expect(await validate(schema, { a: 1 })).toMatchObject({ ok: false, issues: [{ path: ['a'] }] });
   });
+
+  it('waits for the JSON Schema of an AI SDK schema that is made asynchronously', async () => {
+    const schema = jsonSchema(async () => ({ type: 'object', required: ['a'] })) as Schema;
+    expect(await validate(schema, {})).toMatchObject({ ok: false });
+    expect(await validate(schema, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
+  });
 });
 
 describe('validate with JSON Schema', () => {
@@ -90,6 +96,19 @@ describe('validate with JSON Schema', () => {
     const nested = { type: 'object', properties: { self: schema, n: { type: 'number' } } };
     expect(validate({ ...nested, additionalProperties: { type: 'string' } }, { n: 1n })).toMatchObject({ ok: false });
     expect(() => validate(nested, circular)).not.toThrow();
+  });
+
+  it('refuses a key that is no text instead of blaming the schema', () => {
+    expect(validate({ type: 'object', additionalProperties: { type: 'number' } }, { '\ud800': 1 })).toEqual({
+      ok: false,
+      issues: [{ path: [], message: 'A key of the value is not well-formed Unicode.' }],
+    });
+  });
+
+  it('names every key in the path of an issue, the empty one too', () => {
+    const numbers = { type: 'object', additionalProperties: { type: 'number' } };
+    for (const key of ['', 'a/b~c', '100%', '~1'])
+      expect(validate(numbers, { [key]: 'x' })).toMatchObject({ ok: false, issues: [{ path: [] }, { path: [key] }] });
   });
 
   it('refuses every value that lacks a required key, and never throws', () => {

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { validateJsonSchema } from './json-schema-validator.js';
-import { describeSchema } from './schema-kind.js';
-import type { InferOutput, Schema, SchemaIssue, ValidationResult } from './schema.js';
+import { describeSchema, isPromiseLike } from './schema-kind.js';
+import type { InferOutput, JsonSchema, Schema, SchemaIssue, ValidationResult } from './schema.js';
 
 /**
  * Checks a value and returns what the schema makes of it: defaults filled in, transforms applied.
@@ -48,7 +48,11 @@ function toKey(key: PropertyKey): string | number {
 
 /** The AI SDK's schemas either bring a `validate` of their own or only describe themselves. */
 function validateAiSdkSchema(schema: { jsonSchema: unknown; validate?: unknown }, value: unknown): Outcome {
-  if (typeof schema.validate !== 'function') return validateJsonSchema(schema.jsonSchema as never, value);
+  if (typeof schema.validate !== 'function') {
+    const { jsonSchema } = schema;
+    if (!isPromiseLike(jsonSchema)) return validateJsonSchema(jsonSchema as JsonSchema, value);
+    return Promise.resolve(jsonSchema).then((made) => validateJsonSchema(made as JsonSchema, value));
+  }
   const result = schema.validate(value) as AiSdkResult | PromiseLike<AiSdkResult>;
   return 'then' in result ? Promise.resolve(result).then(fromAiSdk) : fromAiSdk(result);
 }
