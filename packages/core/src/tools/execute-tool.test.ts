@@ -1,10 +1,18 @@
 import { tool as sdkTool } from 'ai-v6';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { acceptV0Calls } from '../compat/index.js';
 import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
 import { RequestContext } from '../request-context/index.js';
 import { executeDefinition } from './execute-tool.js';
-import { createTool, executeTool, isToolFailure, type ToolContext, type ToolFailure } from './index.js';
+import {
+  createTool,
+  executeTool,
+  isToolFailure,
+  withRequestContext,
+  type ToolContext,
+  type ToolFailure,
+} from './index.js';
 import { definitionOf } from './tool-definition.js';
 import type * as ToolDefinitions from './tool-definition.js';
 
@@ -261,6 +269,22 @@ describe('a failed validation', () => {
       message: expect.stringContaining('- a: ') as string,
       details: { validationErrors: { fields: { a: { errors: [expect.any(String)] } } } },
     });
+  });
+
+  it('is thrown, and an output let through, also when the tool was wrapped', async () => {
+    const outputSchema = z.object({ sum: z.number() });
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      outputSchema,
+      execute: async () => ({ content: [] }) as never,
+    });
+    for (const wrapped of [withRequestContext({ tool }, new RequestContext()).tool, acceptV0Calls(tool)]) {
+      await expect(executeTool(wrapped, {}, { onFailure: 'throw' })).rejects.toMatchObject({
+        code: 'TOOL_VALIDATION_FAILED',
+      });
+      expect(await executeTool(wrapped, {}, { acceptOutput: () => true })).toEqual({ content: [] });
+    }
   });
 });
 

@@ -44,7 +44,7 @@ async function runCall(
   const preparing = prepareCall(definition, input, options, context, done);
   const ready = preparing instanceof Promise ? await preparing : preparing;
   if (!ready.ok) return failed(ready.failure, options);
-  let output = await definition.run(ready.value, context);
+  let output = await definition.run(ready.value, context, options);
   if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
   const finishing = finishCall(definition, output, context, options);
   const checked = finishing instanceof Promise ? await finishing : finishing;
@@ -71,7 +71,7 @@ export async function* streamDefinition(
     yield failed(ready.failure, options);
     return;
   }
-  const results = (definition.run(ready.value, context) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  const results = (definition.run(ready.value, context, options) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
   let last: Step | undefined;
   let isFinished = false;
   try {

@@ -1,6 +1,6 @@
 import { QuiverError } from '../errors.js';
 import type { Schema } from '../schema/index.js';
-import type { ToolContext } from './tool-context.js';
+import type { ToolCallOptions, ToolContext } from './tool-context.js';
 import type { ToolHooks } from './tool-hooks.js';
 import type { ToolLike } from './tool.js';
 
@@ -16,7 +16,7 @@ export interface ToolDefinition {
     | undefined;
   readonly onInputAvailable?: ToolHooks<unknown, unknown, unknown>['onInputAvailable'] | undefined;
   readonly onOutput?: ToolHooks<unknown, unknown, unknown>['onOutput'] | undefined;
-  readonly run: (input: unknown, context: ToolContext) => unknown;
+  readonly run: (input: unknown, context: ToolContext, options: ToolCallOptions) => unknown;
 }
 
 /** Keyed by `execute`: a copy made by spreading is the same tool, a copy with another `execute` is another one. */
@@ -65,7 +65,10 @@ export function definitionOf(tool: ToolLike): ToolDefinition {
 function foreignDefinitionOf(tool: ToolLike): ToolDefinition {
   const id = getToolId(tool) ?? 'tool';
   if (tool.execute && selfContained in tool.execute) {
-    return { id, run: (input, context) => tool.execute?.(input, { ...context, ...context.agent }) };
+    // It does all that would be done here, so it is told what its caller wants of that.
+    const run: ToolDefinition['run'] = (input, context, { onFailure, acceptOutput }) =>
+      tool.execute?.(input, { ...context, ...context.agent, onFailure, acceptOutput });
+    return { id, run };
   }
   const { onInputAvailable, onOutput } = tool as ToolHooks<unknown, unknown>;
   return {
