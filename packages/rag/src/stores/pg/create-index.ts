@@ -61,11 +61,12 @@ export async function createIndex(
   await requireFreeName(query, schemaName, indexName);
   const { textSearch = {} } = params;
   const language = textSearch === false ? undefined : await readLanguage(query, textSearch.language ?? defaultLanguage);
+  // What filters read stands before the vector, in the part of the row that is in the processor's cache already.
   const columns = [
     'id text COLLATE "C" PRIMARY KEY',
-    `embedding ${extension.schema}.${vectorType}(${dimension}) NOT NULL`,
     'metadata jsonb NOT NULL',
     'document text',
+    `embedding ${extension.schema}.${vectorType}(${dimension}) NOT NULL`,
     ...(language ? [textSearchColumn(language)] : []),
   ];
   await query(`CREATE TABLE ${table} (${columns.join(', ')})`);
