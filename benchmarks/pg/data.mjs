@@ -20,6 +20,7 @@ export function metadataOf(n) {
     n,
     tenth: n % 10,
     hundredth: Math.floor(n / 7) % 100,
+    thousandth: (n * 7) % 1000,
     text: `Passage ${n} about the topic ${n % 300} and others.`,
   };
 }

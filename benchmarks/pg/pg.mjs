@@ -70,6 +70,7 @@ async function main() {
     'no filter': { filter: undefined },
     'filter, 10 % of the rows': { filter: { tenth: 3 } },
     'filter, 1 % of the rows': { filter: { hundredth: 3 } },
+    'filter, 0.1 % of the rows': { filter: { thousandth: 3 } },
     'filter, 1 %, field indexed': { filter: { hundredth: 3 }, quiver: withFields },
     'all compared (exact)': { filter: undefined, exact: true },
   };
