@@ -50,6 +50,7 @@ export class DirectLink implements ServerLink {
   #handovers: Handovers | undefined;
   #stream: SessionStream | undefined;
   #client: Promise<ProtocolClient> | undefined;
+  #sdk: ProtocolClient | undefined;
   #transport: StreamableHTTPClientTransport | undefined;
   /** Ends the exchange of the handshake that is under way. */
   #pending: (() => void) | undefined;
@@ -89,6 +90,7 @@ export class DirectLink implements ServerLink {
    */
   async connect(isNew: boolean): Promise<void> {
     const facts = isNew && this.#sender.isOpen ? await this.#shakeHands() : undefined;
+    if (this.#isClosed) throw new Error('the connection was given up');
     if (facts) this.#adopt(facts);
     else await this.client();
     for (const message of this.#held.splice(0)) this.#receive(message);
@@ -118,8 +120,7 @@ export class DirectLink implements ServerLink {
 
   async close(): Promise<void> {
     this.#finish();
-    const client = await this.#client?.catch(() => undefined);
-    await client?.close();
+    await this.#sdk?.close();
   }
 
   /** @returns `undefined` when the SDK has to say what becomes of it */
@@ -146,8 +147,14 @@ export class DirectLink implements ServerLink {
     replay.record('notifications/initialized', ok ? () => new Response(null, { status }) : () => response);
     if (!ok) return undefined;
     if (status === 202) {
-      this.#stream = new SessionStream(this.#exchanger, this.#senderEvents(), () => this.#wakeUp());
-      replay.record('GET', (_, signal) => (this.#stream as SessionStream).handOver(signal));
+      this.#stream = new SessionStream(this.#exchanger, {
+        ...this.#senderEvents(),
+        onRefused: () => {
+          this.#stream = undefined;
+        },
+        onTrouble: () => this.#wakeUp(),
+      });
+      replay.record('GET', (_, signal) => this.#stream?.handOver(signal) ?? new Response(null, { status: 405 }));
     }
     return facts;
   }
@@ -192,10 +199,12 @@ export class DirectLink implements ServerLink {
   async #wake(): Promise<ProtocolClient> {
     const { createTransport, limit, signal } = this.#options;
     const client = await createSdkClient({ ...this.#options, onClosed: () => this.#finish() }, this.#mode);
+    this.#sdk = client;
     const transport = await createTransport((fetch) => {
       const handingOver = this.handovers.wrapFetch(fetch);
       return this.#replay?.wrapFetch(handingOver) ?? handingOver;
     });
+    if (this.#isClosed) throw new Error('the connection was given up');
     await client.connect(transport, { timeout: limit, signal });
     if (!this.#server) {
       const { sessionId, protocolVersion } = transport;

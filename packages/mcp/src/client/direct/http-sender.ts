@@ -143,8 +143,8 @@ function readEvents(
     onAnswer({ kind: 'response', open: relayed(message, relay) });
   };
   const stop = (error?: Error): void => {
-    if (relay) return error ? relay.fail(error) : relay.end();
     if (error) onError(error);
+    if (relay) return relay.end();
     if (isAnswered) return;
     const ended = { code: errorCodes.refused, message: 'the stream ended without an answer', data: streamEnded };
     onAnswer({ kind: 'message', message: { jsonrpc: '2.0', id, error: ended } });

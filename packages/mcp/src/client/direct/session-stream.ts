@@ -5,24 +5,29 @@ import type { HttpExchanger } from './http-exchange.js';
 import type { SenderEvents } from './http-sender.js';
 import { createStreamRelay, type StreamRelay } from './stream-relay.js';
 
+export interface SessionStreamEvents extends SenderEvents {
+  /** The server has no such stream. */
+  readonly onRefused: () => void;
+  /** Something has to be done that the SDK knows how to do: the stream ended, or could not be opened. */
+  readonly onTrouble: () => void;
+}
+
 /**
- * The stream on which a server with a session speaks up by itself. A server that has none answers 405, and that is all.
+ * The stream on which a server with a session speaks up by itself.
  *
  * @see [MCP 2025-11-25, Transports – Listening for Messages from the Server](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#listening-for-messages-from-the-server)
  */
 export class SessionStream {
-  readonly #events: SenderEvents;
-  readonly #onTrouble: () => void;
+  readonly #events: SessionStreamEvents;
   readonly #end: () => void;
-  readonly #opened: Promise<IncomingMessage | Response>;
+  /** What came instead of a stream, if something did. */
+  readonly #opened: Promise<Response | undefined>;
   readonly #position: StreamEvent = { data: '' };
   #relay: StreamRelay | undefined;
   #isOver = false;
 
-  /** @param onTrouble - something has to be done that the SDK knows how to do: the stream ended, or could not be opened */
-  constructor(exchanger: HttpExchanger, events: SenderEvents, onTrouble: () => void) {
+  constructor(exchanger: HttpExchanger, events: SessionStreamEvents) {
     this.#events = events;
-    this.#onTrouble = onTrouble;
     let end = (): void => {};
     this.#opened = new Promise((resolve, reject) => {
       end = exchanger.start({
@@ -33,18 +38,17 @@ export class SessionStream {
       });
     });
     this.#end = end;
-    this.#opened.catch((error: unknown) => {
-      if (!this.#isOver) events.onError(error as Error);
+    this.#opened.catch((error: Error) => {
+      if (!this.#isOver) events.onError(error);
     });
   }
 
   /** The answer to the request that opened the stream, for somebody who reads on from here. */
   async handOver(signal?: AbortSignal | null): Promise<Response> {
-    const opened = await this.#opened;
-    if (opened instanceof Response) return opened;
+    const refusal = await this.#opened;
+    if (refusal) return refusal;
     signal?.addEventListener('abort', () => this.close(), { once: true });
-    const relay = this.#relayed();
-    return new Response(relay.open(noRequest), { headers: { 'content-type': 'text/event-stream' } });
+    return new Response(this.#relayed().open(noRequest), { headers: { 'content-type': 'text/event-stream' } });
   }
 
   close(): void {
@@ -52,27 +56,27 @@ export class SessionStream {
     this.#end();
   }
 
-  async #receive(message: IncomingMessage): Promise<IncomingMessage | Response> {
+  async #receive(message: IncomingMessage): Promise<Response | undefined> {
     const { statusCode, headers } = message;
     const isStream = headers['content-type']?.startsWith('text/event-stream') ?? false;
     if (statusCode !== 200 || !isStream || !isIdentity(message)) {
-      const response = await toResponse(message);
-      if (statusCode !== 405) queueMicrotask(() => this.#report());
-      return response;
+      const refusal = await toResponse(message);
+      if (statusCode === 405) this.#events.onRefused();
+      else queueMicrotask(() => this.#report());
+      return refusal;
     }
     const read = createEventReader((event) => this.#take(event));
     limitEvents(message);
     message.setEncoding('utf8');
     message.on('data', read);
-    message.once('end', () => {
+    const stop = (error?: Error): void => {
+      if (error && !this.#isOver) this.#events.onError(error);
       this.#relayed().end();
       this.#report();
-    });
-    message.once('error', (error) => {
-      this.#relayed().fail(error);
-      this.#report();
-    });
-    return message;
+    };
+    message.once('end', () => stop());
+    message.once('error', stop);
+    return undefined;
   }
 
   #take(event: StreamEvent): void {
@@ -100,7 +104,7 @@ export class SessionStream {
   }
 
   #report(): void {
-    if (!this.#isOver) this.#onTrouble();
+    if (!this.#isOver) this.#events.onTrouble();
   }
 }
 

@@ -5,8 +5,8 @@ import { toEventText, type StreamEvent } from './event-reader.js';
 /** Passes on an event stream that somebody else reads to its end. */
 export interface StreamRelay {
   take(event: StreamEvent): void;
+  /** The stream is over, or broke: an error would take with it what was not read yet. */
   end(): void;
-  fail(error: unknown): void;
   /** The stream as if the request had had this id. */
   open(id: RequestId): ReadableStream<Uint8Array>;
 }
@@ -29,7 +29,6 @@ export function createStreamRelay(requestId: RequestId): StreamRelay {
         controller.enqueue(encoder.encode(toEventText(changed)));
       }),
     end: () => pass((controller) => controller.close()),
-    fail: (error) => pass((controller) => controller.error(error)),
     open: (id) =>
       new ReadableStream<Uint8Array>({
         start: (controller) => {
