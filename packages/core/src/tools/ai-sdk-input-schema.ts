@@ -21,9 +21,38 @@ export interface InputOwner {
  * take the schema as one of their own. The user's schema stays reachable as `~source`.
  */
 export function toAiSdkInputSchema(tool: InputOwner, schema: Schema): JsonSchema {
-  const marked = isPlainStandardSchema(schema) ? new MarkedStandardSchema(tool, schema) : inherit(tool, schema);
-  return marked as JsonSchema;
+  if (isPlainStandardSchema(schema)) return new MarkedStandardSchema(tool, schema) as unknown as JsonSchema;
+  return Object.create(schema, {
+    ...sharedMembers,
+    '~source': { value: schema },
+    [owner]: { value: tool },
+  }) as JsonSchema;
 }
+
+const owner = Symbol('tool');
+
+/** What is different for each schema. A property, not `#private`: a proxy must be able to read it. */
+interface Marked {
+  readonly '~source': Schema;
+  readonly [owner]: InputOwner;
+}
+
+/** The same functions for all schemas: what is different for each costs memory in each of many tools. */
+const sharedMembers: PropertyDescriptorMap = {
+  [schemaMark]: { value: true },
+  [validatorMark]: { value: true },
+  jsonSchema: {
+    enumerable: true,
+    get(this: Marked): JsonSchema {
+      return undescribed.get(this) ?? describeOrWarn(this);
+    },
+  },
+  validate: {
+    value(this: Marked, value: unknown): Promise<AiSdkValidation> {
+      return validateForAiSdk(this, value);
+    },
+  },
+};
 
 interface StandardSchema {
   readonly '~standard': unknown;
@@ -38,53 +67,29 @@ function isPlainStandardSchema(schema: object): schema is StandardSchema {
 
 /** All schemas of this kind share one shape: thousands of tools cost a third of what they would by inheriting. */
 class MarkedStandardSchema {
-  declare readonly [schemaMark]: true;
-  declare readonly [validatorMark]: true;
   readonly '~source': StandardSchema;
-  // Not `#private`: a proxy must be able to read them.
-  private readonly tool: InputOwner;
-  private described: JsonSchema | undefined;
+  readonly [owner]: InputOwner;
 
   static {
-    Object.defineProperty(this.prototype, schemaMark, { value: true });
-    Object.defineProperty(this.prototype, validatorMark, { value: true });
+    Object.defineProperties(this.prototype, sharedMembers);
   }
 
   constructor(tool: InputOwner, schema: StandardSchema) {
-    this.tool = tool;
     this['~source'] = schema;
+    this[owner] = tool;
   }
 
   get '~standard'(): unknown {
     return this['~source']['~standard'];
   }
-
-  get jsonSchema(): JsonSchema {
-    return (this.described ??= describeOrWarn(this.tool, this['~source'] as Schema));
-  }
-
-  validate(value: unknown): Promise<AiSdkValidation> {
-    return validateForAiSdk(this.tool, this['~source'] as Schema, value);
-  }
-}
-
-function inherit(tool: InputOwner, schema: Schema): object {
-  let described: JsonSchema | undefined;
-  return Object.create(schema, {
-    [schemaMark]: { value: true },
-    [validatorMark]: { value: true },
-    '~source': { value: schema },
-    jsonSchema: {
-      enumerable: true,
-      get: () => (described ??= describeOrWarn(tool, schema)),
-    },
-    validate: { value: (value: unknown) => validateForAiSdk(tool, schema, value) },
-  }) as object;
 }
 
 type AiSdkValidation = { success: true; value: unknown } | { success: false; error: Error };
 
-async function validateForAiSdk(tool: InputOwner, schema: Schema, value: unknown): Promise<AiSdkValidation> {
+async function validateForAiSdk(
+  { '~source': schema, [owner]: tool }: Marked,
+  value: unknown,
+): Promise<AiSdkValidation> {
   const result = await validateInput(schema, value);
   if (!result.ok) {
     const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
@@ -94,14 +99,19 @@ async function validateForAiSdk(tool: InputOwner, schema: Schema, value: unknown
   return { success: true, value: result.value };
 }
 
+/** What stands for the schemas that cannot be described, so that each is warned of once. */
+const undescribed = new WeakMap<object, JsonSchema>();
+
 /** One tool whose schema cannot be described must not take the whole set of tools with it. */
-function describeOrWarn({ id }: InputOwner, schema: Schema): JsonSchema {
+function describeOrWarn(marked: Marked): JsonSchema {
   try {
-    return toJsonSchema(schema, 'input');
+    return toJsonSchema(marked['~source'], 'input');
   } catch (error) {
     getDefaultLogger().warn(
-      `Tool '${id}' is offered to the model without a description of its input: ${toErrorMessage(error)}`,
+      `Tool '${marked[owner].id}' is offered to the model without a description of its input: ${toErrorMessage(error)}`,
     );
-    return { type: 'object' };
+    const anything: JsonSchema = { type: 'object' };
+    undescribed.set(marked, anything);
+    return anything;
   }
 }
