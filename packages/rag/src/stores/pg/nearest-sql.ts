@@ -2,8 +2,8 @@ import type { VectorMetric } from '../../store/vector-store.js';
 import { indexedElements } from './build-index.js';
 import type { OpenIndex } from './pg-index.js';
 
-/** A setting of the database, for one statement: its name, and its value as an expression of type text. Both are ours or checked. */
-export type SearchSetting = readonly [name: string, value: string];
+/** A setting of the database, for one statement. Both parts are ours or checked. */
+export type SearchSetting = readonly [name: string, value: string | number];
 
 export interface NearestSqlOptions {
   readonly index: OpenIndex;
@@ -58,7 +58,7 @@ export function approximateSql({
     `(SELECT ${selected} FROM ${index.table} WHERE ${condition} ORDER BY ${indexed} LIMIT ${candidates}) AS candidates`;
   const order = `ORDER BY distance, id LIMIT ${limit}`;
   if (settings.length === 0) return `SELECT * FROM ${scan(where)} ${order}`;
-  const set = settings.map(([name, value]) => `pg_catalog.set_config('${name}', ${value}, true)`).join(' || ');
+  const set = settings.map(([name, value]) => `pg_catalog.set_config('${name}', '${value}', true)`).join(' || ');
   return `SELECT candidates.* FROM (SELECT ${set} AS made) AS settings CROSS JOIN LATERAL ${scan(`settings.made IS NOT NULL AND ${where}`)} ${order}`;
 }
 

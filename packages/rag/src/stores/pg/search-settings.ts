@@ -22,11 +22,6 @@ export interface PgQueryParams extends QueryParams {
 /** What pgvector keeps by itself. */
 const defaultEf = 40;
 const largestEf = 1000;
-/** After so many rows pgvector stops by itself. */
-const defaultMostTuples = 20_000;
-/** One row through the index takes as long as some 30 without it. A search may take up to twice the time of comparing all rows. */
-const rowsPerTuple = 15;
-const relaxedOrder = `'relaxed_order'`;
 
 /**
  * What a search through the index needs beyond the defaults of the database.
@@ -44,27 +39,17 @@ export function searchSettings(
   const settings: SearchSetting[] = [];
   if (index.type === 'hnsw') {
     const kept = ef ?? Math.min(largestEf, Math.max(defaultEf, wanted * candidatesPerResult));
-    if (ef !== undefined || kept !== defaultEf) settings.push(['hnsw.ef_search', `'${kept}'`]);
+    if (ef !== undefined || kept !== defaultEf) settings.push(['hnsw.ef_search', kept]);
     // The order is put right outside, and this way fewer rows are thrown away on the way.
     if (index.extension.scansOn && (hasFilter || wanted * candidatesPerResult > kept))
-      settings.push(['hnsw.iterative_scan', relaxedOrder], ['hnsw.max_scan_tuples', mostTuplesSql(index)]);
+      settings.push(['hnsw.iterative_scan', 'relaxed_order']);
   } else {
-    settings.push(['ivfflat.probes', `'${probes ?? Math.ceil(Math.sqrt(index.config['lists'] ?? 1))}'`]);
-    if (index.extension.scansOn) settings.push(['ivfflat.iterative_scan', relaxedOrder]);
+    settings.push(['ivfflat.probes', probes ?? Math.ceil(Math.sqrt(index.config['lists'] ?? 1))]);
+    if (index.extension.scansOn) settings.push(['ivfflat.iterative_scan', 'relaxed_order']);
   }
   return settings;
 }
 
 function optional(name: string, value: number | undefined, largest: number): number | undefined {
   return value === undefined ? undefined : requireInteger(name, value, 1, largest);
-}
-
-/**
- * Where a search through the index must stop, so that all rows are compared instead: a filter that few rows pass would otherwise send it
- * through most of the index, which takes many times as long.
- */
-function mostTuplesSql({ table }: OpenIndex): string {
-  // Before the first ANALYZE the number of rows is not known: -1, or 0.
-  const most = `CASE WHEN c.reltuples > 0 THEN LEAST(${defaultMostTuples}, ceil(c.reltuples / ${rowsPerTuple})) ELSE ${defaultMostTuples} END`;
-  return `(SELECT (${most})::int::text FROM pg_catalog.pg_class c WHERE c.oid = '${table}'::pg_catalog.regclass)`;
 }
