@@ -17,7 +17,8 @@ function cacheOf(
     now: () => now,
   });
   return {
-    ...cache,
+    get: () => cache.get(),
+    invalidate: () => cache.invalidate(),
     calls: () => calls,
     pass: (milliseconds) => {
       now += milliseconds;

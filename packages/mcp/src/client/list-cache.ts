@@ -33,41 +33,58 @@ export interface ListCacheOptions<Item> {
   readonly now?: () => number;
 }
 
-export function createListCache<Item>({ fetch, onFetched, now = Date.now }: ListCacheOptions<Item>): ListCache<Item> {
-  let known: readonly Item[] | undefined;
-  let goodUntil = Number.NEGATIVE_INFINITY;
-  let fetching: Promise<KnownList<Item>> | undefined;
-  let generation = 0;
+export function createListCache<Item>(options: ListCacheOptions<Item>): ListCache<Item> {
+  return new Cache(options);
+}
 
-  const refresh = async (): Promise<KnownList<Item>> => {
-    const startedIn = generation;
+/** Shared methods: each of many connections has four lists, of which most are never asked for. */
+class Cache<Item> implements ListCache<Item> {
+  readonly #options: ListCacheOptions<Item>;
+  #known: readonly Item[] | undefined;
+  #goodUntil = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<KnownList<Item>> | undefined;
+  #generation = 0;
+
+  constructor(options: ListCacheOptions<Item>) {
+    this.#options = options;
+  }
+
+  get(): Promise<KnownList<Item>> {
+    if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve({ items: this.#known });
+    const current = (this.#fetching ??= this.#refresh().finally(() => {
+      if (this.#fetching === current) this.#fetching = undefined;
+    }));
+    return current;
+  }
+
+  peek(): readonly Item[] | undefined {
+    return this.#known;
+  }
+
+  invalidate(): void {
+    this.#generation += 1;
+    this.#goodUntil = Number.NEGATIVE_INFINITY;
+    this.#fetching = undefined;
+  }
+
+  #now(): number {
+    const { now = Date.now } = this.#options;
+    return now();
+  }
+
+  async #refresh(): Promise<KnownList<Item>> {
+    const startedIn = this.#generation;
     try {
-      const { items, keepFor } = await fetch();
-      const previous = known;
-      known = items;
+      const { items, keepFor } = await this.#options.fetch();
+      const previous = this.#known;
+      this.#known = items;
       // A list that changed while it was fetched is too old already.
-      goodUntil = startedIn === generation ? now() + keepFor : Number.NEGATIVE_INFINITY;
-      onFetched?.(items, previous);
+      this.#goodUntil = startedIn === this.#generation ? this.#now() + keepFor : Number.NEGATIVE_INFINITY;
+      this.#options.onFetched?.(items, previous);
       return { items };
     } catch (error) {
-      if (!known) throw error;
-      return { items: known, error };
+      if (!this.#known) throw error;
+      return { items: this.#known, error };
     }
-  };
-
-  return {
-    get: () => {
-      if (known && now() < goodUntil) return Promise.resolve({ items: known });
-      const current = (fetching ??= refresh().finally(() => {
-        if (fetching === current) fetching = undefined;
-      }));
-      return current;
-    },
-    peek: () => known,
-    invalidate: () => {
-      generation += 1;
-      goodUntil = Number.NEGATIVE_INFINITY;
-      fetching = undefined;
-    },
-  };
+  }
 }
