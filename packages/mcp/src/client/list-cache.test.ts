@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createListCache } from './list-cache.js';
+import { ListCache } from './list-cache.js';
 
 function cacheOf(
   answers: (string[] | Error)[],
@@ -7,7 +7,7 @@ function cacheOf(
 ): { get: () => Promise<unknown>; invalidate(): void; calls: () => number; pass(ms: number): void } {
   let now = 0;
   let calls = 0;
-  const cache = createListCache({
+  const cache = new ListCache({
     fetch: async () => {
       const answer = answers[calls];
       calls += 1;
@@ -26,7 +26,7 @@ function cacheOf(
   };
 }
 
-describe('createListCache', () => {
+describe('ListCache', () => {
   test('asks once for callers at the same time, and again when the list is too old', async () => {
     const { get, pass, calls } = cacheOf([['a'], ['b']]);
     expect(await Promise.all([get(), get()])).toEqual([{ items: ['a'] }, { items: ['a'] }]);
@@ -58,5 +58,24 @@ describe('createListCache', () => {
     expect(await get()).toEqual({ items: ['new'] });
     expect(await get()).toEqual({ items: ['new'] });
     expect(calls()).toBe(2);
+  });
+
+  test('an answer that a later request has overtaken changes nothing', async () => {
+    const answers: ((items: string[]) => void)[] = [];
+    const seen: unknown[] = [];
+    const cache = ListCache<string>({
+      fetch: () =>
+        new Promise((resolve) => answers.push((items) => resolve({ items, keepFor: Number.POSITIVE_INFINITY }))),
+      onFetched: (items) => seen.push(items),
+    });
+    const earlier = cache.get();
+    cache.invalidate();
+    const later = cache.get();
+    answers[1]?.(['new']);
+    expect(await later).toEqual({ items: ['new'] });
+    answers[0]?.(['old']);
+    expect(await earlier).toEqual({ items: ['new'] });
+    expect(await cache.get()).toEqual({ items: ['new'] });
+    expect(seen).toEqual([['new']]);
   });
 });

@@ -12,20 +12,6 @@ export interface KnownList<Item> {
   readonly error?: unknown;
 }
 
-export interface ListCache<Item> {
-  /**
-   * The list, fetched when there is none or it is too old; by one request, however many callers wait. When that fails, the last
-   * good list and the error.
-   *
-   * @throws what the request throws, when there was never a good list
-   */
-  get(): Promise<KnownList<Item>>;
-  /** The last good list, however old. */
-  peek(): readonly Item[] | undefined;
-  /** The next {@link get} fetches. */
-  invalidate(): void;
-}
-
 export interface ListCacheOptions<Item> {
   readonly fetch: () => Promise<FetchedList<Item>>;
   /** Sees every list that was fetched, and the one before it. */
@@ -33,12 +19,8 @@ export interface ListCacheOptions<Item> {
   readonly now?: () => number;
 }
 
-export function createListCache<Item>(options: ListCacheOptions<Item>): ListCache<Item> {
-  return new Cache(options);
-}
-
-/** Shared methods: each of many connections has four lists, of which most are never asked for. */
-class Cache<Item> implements ListCache<Item> {
+/** What is known of one list of a server. */
+export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
   #known: readonly Item[] | undefined;
   #goodUntil = Number.NEGATIVE_INFINITY;
@@ -49,6 +31,12 @@ class Cache<Item> implements ListCache<Item> {
     this.#options = options;
   }
 
+  /**
+   * The list, fetched when there is none or it is too old; by one request, however many callers wait. When that fails, the last
+   * good list and the error.
+   *
+   * @throws what the request throws, when there was never a good list
+   */
   get(): Promise<KnownList<Item>> {
     if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve({ items: this.#known });
     const current = (this.#fetching ??= this.#refresh().finally(() => {
@@ -57,19 +45,16 @@ class Cache<Item> implements ListCache<Item> {
     return current;
   }
 
+  /** The last good list, however old. */
   peek(): readonly Item[] | undefined {
     return this.#known;
   }
 
+  /** The next {@link get} fetches. */
   invalidate(): void {
     this.#generation += 1;
     this.#goodUntil = Number.NEGATIVE_INFINITY;
     this.#fetching = undefined;
-  }
-
-  #now(): number {
-    const { now = Date.now } = this.#options;
-    return now();
   }
 
   async #refresh(): Promise<KnownList<Item>> {
@@ -86,5 +71,9 @@ class Cache<Item> implements ListCache<Item> {
       if (!this.#known) throw error;
       return { items: this.#known, error };
     }
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
   }
 }
