@@ -63,7 +63,7 @@ describe('ListCache', () => {
   test('an answer that a later request has overtaken changes nothing', async () => {
     const answers: ((items: string[]) => void)[] = [];
     const seen: unknown[] = [];
-    const cache = ListCache<string>({
+    const cache = new ListCache<string>({
       fetch: () =>
         new Promise((resolve) => answers.push((items) => resolve({ items, keepFor: Number.POSITIVE_INFINITY }))),
       onFetched: (items) => seen.push(items),

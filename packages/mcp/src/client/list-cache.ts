@@ -19,13 +19,15 @@ export interface ListCacheOptions<Item> {
   readonly now?: () => number;
 }
 
-/** What is known of one list of a server. */
+/** What is known of one list of a server: each of many connections has four, of which most are never asked for. */
 export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
   #known: readonly Item[] | undefined;
   #goodUntil = Number.NEGATIVE_INFINITY;
   #fetching: Promise<KnownList<Item>> | undefined;
   #generation = 0;
+  /** The generation in which the known list was asked for. */
+  #knownIn = 0;
 
   constructor(options: ListCacheOptions<Item>) {
     this.#options = options;
@@ -62,7 +64,10 @@ export class ListCache<Item> {
     try {
       const { items, keepFor } = await this.#options.fetch();
       const previous = this.#known;
+      // A later request was answered first.
+      if (previous && startedIn < this.#knownIn) return { items: previous };
       this.#known = items;
+      this.#knownIn = startedIn;
       // A list that changed while it was fetched is too old already.
       this.#goodUntil = startedIn === this.#generation ? this.#now() + keepFor : Number.NEGATIVE_INFINITY;
       this.#options.onFetched?.(items, previous);
