@@ -7,8 +7,8 @@ import {
   type ToolCallOptions,
   type ToolContext,
 } from '@quiver/core/tools';
+import { isContentResult } from '../content.js';
 import type { CallToolResult, ProtocolTool } from '../protocol/client-types.js';
-import { isObject } from '../protocol/json-rpc.js';
 import { completeLazily, type Origin } from './lazy-object.js';
 import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
 import { RemoteToolError } from './remote-tool-error.js';
@@ -107,7 +107,10 @@ class RemoteDefinition implements RemoteToolOptions, Origin<CompleteTool> {
   get outputSchema(): RemoteSchema | undefined {
     const { outputSchema } = this.tool;
     const { onToolError } = this.server.options;
-    return outputSchema && toRemoteSchema(outputSchema, typeof onToolError === 'function' ? isAnything : isWholeResult);
+    // An error result stands where structured output was declared; so does content of a server that forgot it.
+    return (
+      outputSchema && toRemoteSchema(outputSchema, typeof onToolError === 'function' ? isAnything : isContentResult)
+    );
   }
 
   get title(): string | undefined {
@@ -142,9 +145,6 @@ const nothingPublished = Object.freeze({});
 
 /** What a function for error results may return in place of structured content. */
 const isAnything = (): boolean => true;
-
-/** An error result stands where structured output was declared; so does content of a server that forgot it. */
-const isWholeResult = (value: unknown): boolean => isObject(value) && Array.isArray(value['content']);
 
 async function runRemoteTool(
   { server, tool }: RemoteToolOptions,

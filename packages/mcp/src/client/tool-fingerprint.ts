@@ -44,5 +44,5 @@ function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return entries.map(([key, member]) => [key, sortKeys(member)]);
+  return Object.fromEntries(entries.map(([key, member]) => [key, sortKeys(member)]));
 }

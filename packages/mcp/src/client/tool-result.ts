@@ -1,5 +1,5 @@
+import { isContentResult } from '../content.js';
 import type { CallToolResult } from '../protocol/client-types.js';
-import { isObject } from '../protocol/json-rpc.js';
 
 /** The whole results behind structured outputs. Kept as long as the output is. */
 const results = new WeakMap<object, CallToolResult>();
@@ -20,5 +20,5 @@ export function getToolResult(output: unknown): CallToolResult | undefined {
   if (typeof output !== 'object' || output === null) return undefined;
   const known = results.get(output);
   if (known) return known;
-  return isObject(output) && Array.isArray(output['content']) ? (output as unknown as CallToolResult) : undefined;
+  return isContentResult(output) ? (output as unknown as CallToolResult) : undefined;
 }

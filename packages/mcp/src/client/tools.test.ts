@@ -10,6 +10,7 @@ import { MockLanguageModelV4 } from 'ai-v7/test';
 import { stepCountIs as stepCountIs5 } from 'ai-v5';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
+import type { ProtocolTool } from '../protocol/client-types.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { RemoteToolError } from './remote-tool-error.js';
@@ -174,6 +175,31 @@ describe('results', () => {
     expect(await pick(tools, 'it_forgets').execute({})).toEqual(text('only text'));
     expect(isToolFailure(await pick(tools, 'it_lies').execute({}))).toBe(true);
   });
+
+  test('structured content with a member called content is not taken for a whole result', async () => {
+    const lines = { type: 'array', items: { type: 'string' } };
+    const outputSchema = { type: 'object', properties: { content: lines }, required: ['content'] };
+    const mcp = clientOf({
+      it: rawServer(
+        [
+          { name: 'read', outputSchema },
+          { name: 'lies', outputSchema },
+        ],
+        (name) => ({
+          ...text('lines'),
+          structuredContent: { content: name === 'lies' ? [null] : ['one', 'two'] },
+        }),
+      ),
+    });
+    const tools = await mcp.listTools();
+    const read = pick(tools, 'it_read');
+    // As it comes back from a store.
+    const stored: unknown = JSON.parse(JSON.stringify(await read.execute({})));
+    expect(getToolResult(stored)).toBeUndefined();
+    expect(read.toModelOutput?.(stored)).toEqual({ type: 'json', value: { content: ['one', 'two'] } });
+    expect(read.toModelOutput?.({ content: [null] })).toEqual({ type: 'json', value: { content: [null] } });
+    expect(isToolFailure(await pick(tools, 'it_lies').execute({}))).toBe(true);
+  });
 });
 
 describe('catalogue', () => {
@@ -209,6 +235,8 @@ describe('catalogue', () => {
     expect(fingerprintTool(after)).not.toBe(fingerprintTool(before));
     const { inputSchema, ...rest } = after;
     expect(fingerprintTool({ inputSchema, ...rest })).toBe(fingerprintTool(after));
+    const withDefault = (value: unknown): ProtocolTool => ({ ...rest, inputSchema: { ...anything, default: value } });
+    expect(fingerprintTool(withDefault({ a: 1 }))).not.toBe(fingerprintTool(withDefault([['a', 1]])));
   });
 
   test('a list is asked for once until the server says that it changed', async () => {
