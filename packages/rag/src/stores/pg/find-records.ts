@@ -52,12 +52,12 @@ async function findNearest(
   const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
   let rows: SqlRow[] = [];
   if (canUseIndex) {
-    // One more tells whether the last place is shared, which only all rows can settle.
     const candidates = (condition.exact ? limit : limit * candidatesPerResult) + 1;
     const sql = approximateSql({ index, vector, columns, where, limit: candidates, settings });
-    const found = keepMatching(await run(sql), filter, condition);
-    const isShared = found.length > limit && found[limit]?.['distance'] === found[limit - 1]?.['distance'];
-    if (!isShared) rows = found.slice(0, limit);
+    const seen = await run(sql);
+    const found = keepMatching(seen, filter, condition).slice(0, limit);
+    // One row that is farther tells that the last place is not shared with rows unseen, which only all rows could settle.
+    if (distanceOf(seen.at(-1)) > distanceOf(found.at(-1))) rows = found;
   }
   if (rows.length < limit) {
     rows = await collect(limit, filter, condition, (size, offset) =>
@@ -66,8 +66,12 @@ async function findNearest(
   }
   return rows.map((row) => ({
     ...toRecord(row),
-    score: toScore(index.metric, toSimilarity(index.metric, row['distance'] as number)),
+    score: toScore(index.metric, toSimilarity(index.metric, distanceOf(row))),
   }));
+}
+
+function distanceOf(row: SqlRow | undefined): number {
+  return (row?.['distance'] ?? Number.NaN) as number;
 }
 
 async function findByWords(

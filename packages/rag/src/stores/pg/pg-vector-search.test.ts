@@ -59,6 +59,17 @@ describe.each(databases)('searching in $name', (database) => {
     expect((await store.scan({ indexName, filter: { text: 'changed' } })).records).toHaveLength(300);
   });
 
+  it('puts equal ones in order by id, also where a pattern lets few of them through', async () => {
+    const tied = 'tied';
+    await store.createIndex({ indexName: tied, dimension: 2 });
+    // The index keeps ten rows under one vector, and gives the last of them first.
+    const nine = Array.from({ length: 9 }, (_, n) => `m${n}`);
+    for (const ids of [['a'], nine, ['z']])
+      await store.upsert({ indexName: tied, ids, vectors: ids.map(() => [1, 1]), metadata: ids.map((id) => ({ id })) });
+    const query = { indexName: tied, queryVector: [1, 1], topK: 1, filter: { id: { $regex: '^[az]$' } } };
+    expect((await store.query(query)).map(({ id }) => id)).toEqual(['a']);
+  });
+
   it('leaves out scores that are not above minScore', async () => {
     const query = { indexName, queryVector: vectors[3] as number[], topK: 20 };
     const all = await store.query(query);
