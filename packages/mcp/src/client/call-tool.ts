@@ -64,7 +64,7 @@ export async function callTool(
             if (!changes) return client.request({ method: 'tools/call', params }, sdkOptions);
             // The stateless revision repeats some arguments in headers, for which the SDK looks at the schema. When the server
             // found them wrong, the SDK has to ask for the schema first.
-            const known = link.schemas.has(name) || isHeaderMismatch(answer) ? undefined : tool;
+            const known = link.schemas?.has(name) || isHeaderMismatch(answer) ? undefined : tool;
             return client.callTool(params, { ...sdkOptions, ...(known && { toolDefinition: known }) });
           },
         },

@@ -6,71 +6,76 @@ import type { SendOver } from './send-request.js';
 import type { ServerHandlers } from './server-handlers.js';
 
 /** What this side wants to be told of, whatever becomes of the connection. */
-export interface ChangeWishes {
+export class ChangeWishes {
+  readonly #serverName: string;
+  readonly #handlers: ServerHandlers;
+  #uris: ReadonlySet<string> = nothing;
+
+  constructor(serverName: string, handlers: ServerHandlers) {
+    this.#serverName = serverName;
+    this.#handlers = handlers;
+  }
+
   /** Whether anybody waits for news of the server. */
-  readonly isEmpty: boolean;
+  get isEmpty(): boolean {
+    const { onResourceUpdated, onListChanged } = this.#handlers;
+    return onResourceUpdated === undefined && this.#uris.size === 0 && !Object.values(onListChanged).some(Boolean);
+  }
+
   /** Asks for news of a resource, now and after every reconnection. */
-  subscribe(uri: string, request: (run: SendOver<unknown>) => Promise<unknown>): Promise<void>;
-  unsubscribe(uri: string, request: (run: SendOver<unknown>) => Promise<unknown>): Promise<void>;
+  async subscribe(uri: string, request: (run: SendOver<unknown>) => Promise<unknown>): Promise<void> {
+    this.#uris = new Set([...this.#uris, uri]);
+    try {
+      await request(async ({ link, changes }, options) =>
+        changes ? this.#wishFor(changes, uri) : (await link.client()).subscribeResource({ uri }, options),
+      );
+    } catch (error) {
+      this.#drop(uri);
+      throw error;
+    }
+  }
+
+  async unsubscribe(uri: string, request: (run: SendOver<unknown>) => Promise<unknown>): Promise<void> {
+    this.#drop(uri);
+    await request(async ({ link, changes }, options) =>
+      changes ? changes.wish(this.#filter()) : (await link.client()).unsubscribeResource({ uri }, options),
+    );
+  }
+
   /** Tells a new connection all wishes. */
-  announce(connected: Connected, options: RequestOptions): Promise<void>;
+  async announce({ link, changes }: Connected, options: RequestOptions): Promise<void> {
+    if (changes) await changes.wish(this.#filter());
+    else for (const uri of this.#uris) await (await link.client()).subscribeResource({ uri }, options);
+  }
+
   /** Tells a connection that handlers changed. */
-  update(connected: Connected | undefined): Promise<void>;
-}
+  async update(connected: Connected | undefined): Promise<void> {
+    await connected?.changes?.wish(this.#filter());
+  }
 
-export function createChangeWishes(serverName: string, handlers: ServerHandlers): ChangeWishes {
-  const uris = new Set<string>();
+  #drop(uri: string): void {
+    this.#uris = new Set([...this.#uris].filter((other) => other !== uri));
+  }
 
-  const filter = (): SubscriptionFilter => {
-    const { onListChanged } = handlers;
+  #filter(): SubscriptionFilter {
+    const { onListChanged } = this.#handlers;
     return {
       ...(onListChanged.tools && { toolsListChanged: true }),
       ...(onListChanged.prompts && { promptsListChanged: true }),
       ...(onListChanged.resources && { resourcesListChanged: true }),
-      ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
+      ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
     };
-  };
-  const wishFor = async (changes: ChangeStream, uri: string): Promise<void> => {
-    const honored = await changes.wish(filter());
+  }
+
+  async #wishFor(changes: ChangeStream, uri: string): Promise<void> {
+    const honored = await changes.wish(this.#filter());
     if (honored.resourceSubscriptions?.includes(uri)) return;
-    const watchers = handlers.onResourceUpdated ? '' : ' (no handler is set either)';
+    const watchers = this.#handlers.onResourceUpdated ? '' : ' (no handler is set either)';
     throw new QuiverError(
       'MCP_REQUEST_FAILED',
-      `MCP server '${serverName}' does not tell when '${uri}' changes${watchers}.`,
+      `MCP server '${this.#serverName}' does not tell when '${uri}' changes${watchers}.`,
     );
-  };
-
-  return {
-    get isEmpty() {
-      return (
-        handlers.onResourceUpdated === undefined &&
-        uris.size === 0 &&
-        !Object.values(handlers.onListChanged).some(Boolean)
-      );
-    },
-    subscribe: async (uri, request) => {
-      uris.add(uri);
-      try {
-        await request(async ({ link, changes }, options) =>
-          changes ? wishFor(changes, uri) : (await link.client()).subscribeResource({ uri }, options),
-        );
-      } catch (error) {
-        uris.delete(uri);
-        throw error;
-      }
-    },
-    unsubscribe: async (uri, request) => {
-      uris.delete(uri);
-      await request(async ({ link, changes }, options) =>
-        changes ? changes.wish(filter()) : (await link.client()).unsubscribeResource({ uri }, options),
-      );
-    },
-    announce: async ({ link, changes }, options) => {
-      if (changes) await changes.wish(filter());
-      else for (const uri of uris) await (await link.client()).subscribeResource({ uri }, options);
-    },
-    update: async (connected) => {
-      await connected?.changes?.wish(filter());
-    },
-  };
+  }
 }
+
+const nothing: ReadonlySet<string> = new Set();

@@ -20,7 +20,7 @@ import type { RemoteTool } from './remote-tool.js';
 import { createClientResources, type ClientResources, type ListOptions } from './resources.js';
 import { isSameConfiguration } from './same-configuration.js';
 import type { MastraMCPServerDefinition } from './server-definition.js';
-import { createServerHandle, type ServerHandle } from './server-handle.js';
+import { ServerHandle } from './server-handle.js';
 import type { ProgressUpdate } from './server-handlers.js';
 import type { ServerStatus } from './server-status.js';
 import type { DefinitionChanges } from './tool-fingerprint.js';
@@ -92,7 +92,7 @@ export class MCPClient implements AsyncDisposable {
     if (known && isSameConfiguration(known.configuration, options)) return known;
     this.configuration = options;
     const handles: ClientServers = new Map(
-      Object.entries(servers).map(([name, definition]) => [name, createServerHandle(name, definition, timeout)]),
+      Object.entries(servers).map(([name, definition]) => [name, new ServerHandle(name, definition, timeout)]),
     );
     if (known) {
       known

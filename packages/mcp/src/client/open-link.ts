@@ -21,8 +21,6 @@ export interface OpenLinkOptions extends SdkClientOptions {
   readonly target: ServerTarget;
   /** Milliseconds until the link must be up. */
   readonly limit: number;
-  /** Gives the attempt up. */
-  readonly signal: AbortSignal;
   /** Whether a session of the definition is taken up. */
   readonly resume: boolean;
   /** Hears of what the server tells by itself, where that does not go through a client. */
@@ -43,14 +41,15 @@ export function capabilitiesOf(
 }
 
 /**
+ * @param signal - gives the attempt up
  * @throws `MCP_CLIENT_CONNECT_FAILED` with the reason: the end of a process and its last words, or the network's;
  *   `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in
  */
-export async function openLink(options: OpenLinkOptions): Promise<ServerLink> {
-  const { name, target, limit, signal } = options;
+export async function openLink(options: OpenLinkOptions, signal: AbortSignal): Promise<ServerLink> {
+  const { name, target, limit } = options;
   const attempts: Attempt[] = [];
   try {
-    const link = await withinTime(open(options, attempts), limit, signal);
+    const link = await withinTime(open(options, signal, attempts), limit, signal);
     if (target.kind === 'http' && link.kind === 'http') rememberEra(target.url, link.server.era);
     return link;
   } catch (error) {
@@ -76,8 +75,8 @@ export async function openLink(options: OpenLinkOptions): Promise<ServerLink> {
 /** What is left to clean up when an attempt fails. */
 type Attempt = Pick<ServerLink, 'process' | 'close'>;
 
-async function open(options: OpenLinkOptions, attempts: Attempt[]): Promise<ServerLink> {
-  const { target, limit, signal } = options;
+async function open(options: OpenLinkOptions, signal: AbortSignal, attempts: Attempt[]): Promise<ServerLink> {
+  const { target, limit } = options;
   const openSdkLink = async (
     kind: ServerLink['kind'],
     transport: Transport,
@@ -101,7 +100,7 @@ async function open(options: OpenLinkOptions, attempts: Attempt[]): Promise<Serv
       createHttpTransport(definition, url, isResumed, wrap);
     const link = new DirectLink({ ...options, route, mode, createTransport });
     attempts.push(link);
-    await link.connect(!isResumed);
+    await link.connect(!isResumed, signal);
     return link;
   };
 

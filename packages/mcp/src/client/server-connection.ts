@@ -2,7 +2,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { metaKeys } from '../protocol/constants.js';
 import { createBackOff } from './back-off.js';
 import { createChangeStream } from './change-stream.js';
-import { createChangeWishes, type ChangeWishes } from './change-wishes.js';
+import { ChangeWishes } from './change-wishes.js';
 import type { Connected } from './connected.js';
 import { maxDelay, type Deadline } from './deadline.js';
 import { toProtocolLevel, type ServerLog } from './log-message.js';
@@ -52,7 +52,7 @@ export class ServerConnection {
   constructor(options: ServerConnectionOptions) {
     this.name = options.name;
     this.#options = options;
-    this.#wishes = createChangeWishes(options.name, options.handlers);
+    this.#wishes = new ChangeWishes(options.name, options.handlers);
     const { target } = options;
     this.#tellsContext =
       target.kind === 'http' && (target.definition.fetch !== undefined || target.definition.headers !== undefined);
@@ -110,7 +110,11 @@ export class ServerConnection {
     const open = (): Promise<Connected> => this.#open(declared, attempt.signal);
     const connecting = this.#tellsContext ? runWithContext(undefined, open) : open();
     this.#connecting = connecting;
-    connecting.catch((error: QuiverError) => {
+    const release = (): void => {
+      if (this.#attempt === attempt) this.#attempt = undefined;
+    };
+    connecting.then(release, (error: QuiverError) => {
+      release();
       if (this.#connecting !== connecting) return;
       this.#connecting = undefined;
       this.#lastError = error;
@@ -187,24 +191,26 @@ export class ServerConnection {
       onListChanged: this.#options.onListChanged,
     };
     let connected: Connected | undefined;
-    const link = await openLink({
-      name,
-      target,
-      limit: target.definition.connectTimeout ?? usual,
-      capabilities: JSON.parse(declared) as ReturnType<typeof capabilitiesOf>,
-      maxInputRounds: target.definition.maxInputRounds,
+    const link = await openLink(
+      {
+        name,
+        target,
+        limit: target.definition.connectTimeout ?? usual,
+        capabilities: JSON.parse(declared) as ReturnType<typeof capabilitiesOf>,
+        maxInputRounds: target.definition.maxInputRounds,
+        resume: this.#resume,
+        prepare: (client) => registerHandlers(client, registration),
+        onNotification: (notification) => handleNotification(registration, notification),
+        onError: (error) => {
+          log('debug', error.message, error);
+          if (connected) this.#notice(connected, error);
+        },
+        onClosed: () => {
+          if (connected) this.#lose(connected);
+        },
+      },
       signal,
-      resume: this.#resume,
-      prepare: (client) => registerHandlers(client, registration),
-      onNotification: (notification) => handleNotification(registration, notification),
-      onError: (error) => {
-        log('debug', error.message, error);
-        if (connected) this.#notice(connected, error);
-      },
-      onClosed: () => {
-        if (connected) this.#lose(connected);
-      },
-    });
+    );
     this.#resume = false;
     connected = {
       link,

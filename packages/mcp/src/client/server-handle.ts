@@ -5,7 +5,7 @@ import { errorCodes } from '../protocol/constants.js';
 import type { Connected } from './connected.js';
 import { requestDirectly } from './direct/direct-request.js';
 import { toPlainToolList } from './direct/plain-result.js';
-import { createListCache, type FetchedList, type ListCache } from './list-cache.js';
+import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
 import { createServerLog } from './log-message.js';
 import { toSamplingHandler } from './sampling.js';
 import { ServerConnection } from './server-connection.js';
@@ -20,73 +20,78 @@ import { compareDefinitions, type DefinitionChanges } from './tool-fingerprint.j
 import type { InProcessServer } from './transports/in-process.js';
 
 /** One server of the client: its connection and what is known of it. */
-export interface ServerHandle {
+export class ServerHandle {
   readonly name: string;
-  readonly options: ServerOptions;
   readonly target: ServerTarget;
   readonly handlers: ServerHandlers;
   readonly connection: ServerConnection;
-  readonly tools: ListCache<ProtocolTool>;
-  readonly resources: ListCache<Resource>;
-  readonly templates: ListCache<ResourceTemplate>;
-  readonly prompts: ListCache<Prompt>;
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
-}
+  // Of most servers, only that of the tools is asked for.
+  #tools: ListCache<ProtocolTool> | undefined;
+  #resources: ListCache<Resource> | undefined;
+  #templates: ListCache<ResourceTemplate> | undefined;
+  #prompts: ListCache<Prompt> | undefined;
 
-export function createServerHandle(
-  name: string,
-  definition: MastraMCPServerDefinition | InProcessServer,
-  defaultTimeout: number,
-): ServerHandle {
-  const target = parseServerDefinition(name, definition);
-  const options: ServerOptions = target.definition;
-  const { logger, log: alsoLogger, roots, sampling, timeout = defaultTimeout } = options;
-  const log = createServerLog(name, logger ?? alsoLogger);
-  const handlers: ServerHandlers = {
-    onListChanged: {},
-    ...(roots && { roots }),
-    ...(sampling && { sampling: toSamplingHandler(sampling) }),
-  };
-  const connection: ServerConnection = new ServerConnection({
-    name,
-    target,
-    timeout,
-    log,
-    handlers,
-    onListChanged: (kind) => invalidate(handle, kind),
-    onLost: () => {
-      for (const kind of ['tools', 'resources', 'prompts'] as const) invalidate(handle, kind);
-    },
-  });
-  const listOf = <Item>(list: ListOf<Item>) => ({
-    fetch: () => fetchList(connection, list, options.cache !== false, handlers),
-  });
-  const handle: ServerHandle = {
-    name,
-    options,
-    target,
-    handlers,
-    connection,
-    tools: createListCache({
-      ...listOf(toolList),
-      onFetched: (items, previous) => {
-        const changes = previous && compareDefinitions(previous, items);
-        if (changes) handle.onDefinitionsChanged?.(changes);
+  constructor(name: string, definition: MastraMCPServerDefinition | InProcessServer, defaultTimeout: number) {
+    this.name = name;
+    this.target = parseServerDefinition(name, definition);
+    const { logger, log: alsoLogger, roots, sampling, timeout = defaultTimeout } = this.options;
+    this.handlers = {
+      onListChanged: {},
+      ...(roots && { roots }),
+      ...(sampling && { sampling: toSamplingHandler(sampling) }),
+    };
+    this.connection = new ServerConnection({
+      name,
+      target: this.target,
+      timeout,
+      log: createServerLog(name, logger ?? alsoLogger),
+      handlers: this.handlers,
+      onListChanged: (kind) => this.#invalidate(kind),
+      onLost: () => {
+        for (const kind of ['tools', 'resources', 'prompts'] as const) this.#invalidate(kind);
       },
-    }),
-    resources: createListCache(listOf(resourceList)),
-    templates: createListCache(listOf(templateList)),
-    prompts: createListCache(listOf(promptList)),
-  };
-  return handle;
-}
+    });
+  }
 
-function invalidate({ tools, resources, templates, prompts }: ServerHandle, kind: ListKind): void {
-  if (kind === 'tools') tools.invalidate();
-  if (kind === 'prompts') prompts.invalidate();
-  if (kind !== 'resources') return;
-  resources.invalidate();
-  templates.invalidate();
+  get options(): ServerOptions {
+    return this.target.definition;
+  }
+
+  get tools(): ListCache<ProtocolTool> {
+    return (this.#tools ??= this.#listOf(toolList, (items, previous) => {
+      const changes = previous && compareDefinitions(previous, items);
+      if (changes) this.onDefinitionsChanged?.(changes);
+    }));
+  }
+
+  get resources(): ListCache<Resource> {
+    return (this.#resources ??= this.#listOf(resourceList));
+  }
+
+  get templates(): ListCache<ResourceTemplate> {
+    return (this.#templates ??= this.#listOf(templateList));
+  }
+
+  get prompts(): ListCache<Prompt> {
+    return (this.#prompts ??= this.#listOf(promptList));
+  }
+
+  #listOf<Item>(list: ListOf<Item>, onFetched?: ListCacheOptions<Item>['onFetched']): ListCache<Item> {
+    const { connection, options, handlers } = this;
+    return new ListCache({
+      fetch: () => fetchList(connection, list, options.cache !== false, handlers),
+      ...(onFetched && { onFetched }),
+    });
+  }
+
+  #invalidate(kind: ListKind): void {
+    if (kind === 'tools') this.#tools?.invalidate();
+    if (kind === 'prompts') this.#prompts?.invalidate();
+    if (kind !== 'resources') return;
+    this.#resources?.invalidate();
+    this.#templates?.invalidate();
+  }
 }
 
 type ListResult = { nextCursor?: string | undefined; ttlMs?: unknown };
@@ -112,7 +117,7 @@ const toolList: ListOf<ProtocolTool> = {
         parse: (result) => {
           const list = toPlainToolList(result, changes ? 'modern' : 'legacy');
           // What the SDK was told of the tools before holds no longer.
-          if (list) link.schemas.clear();
+          if (list) link.schemas?.clear();
           return list;
         },
         viaSdk: async (sdkOptions) => (await link.client()).listTools(undefined, { ...sdkOptions, ...refresh }),
@@ -121,7 +126,7 @@ const toolList: ListOf<ProtocolTool> = {
     ),
   items: (result, { link: { schemas } }) => {
     const { tools } = result as unknown as { tools: ProtocolTool[] };
-    return schemas.size === 0 ? tools : tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) }));
+    return !schemas?.size ? tools : tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) }));
   },
 };
 

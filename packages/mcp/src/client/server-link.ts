@@ -18,7 +18,7 @@ export interface ServerLink {
   /** Where the SDK meets answers to requests that went past it. */
   readonly handovers: Handovers;
   /** What the SDK was told of tools, as the server wrote it. */
-  readonly schemas: RawSchemas;
+  readonly schemas: RawSchemas | undefined;
   /** The SDK's client of this link; where requests go past the SDK, it is made when first asked for. */
   client(): Promise<ProtocolClient>;
   /** Tells the server that its session is not needed any more. */

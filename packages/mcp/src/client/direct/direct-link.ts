@@ -23,7 +23,6 @@ export interface DirectLinkOptions extends SdkClientOptions {
   readonly mode: NegotiationMode;
   /** Milliseconds until it must be connected. */
   readonly limit: number;
-  readonly signal: AbortSignal;
   /** Hears of what the server tells by itself. */
   readonly onNotification: (notification: JsonRpcNotification) => void;
   /** Makes the SDK's transport. */
@@ -37,7 +36,6 @@ export interface DirectLinkOptions extends SdkClientOptions {
 export class DirectLink implements ServerLink {
   readonly kind = 'http' as const;
   readonly process: undefined = undefined;
-  readonly schemas: RawSchemas = new Map();
   readonly #options: DirectLinkOptions;
   readonly #session: HttpSession = { sessionId: undefined, protocolVersion: undefined, isModern: false };
   readonly #exchanger: HttpExchanger;
@@ -48,6 +46,7 @@ export class DirectLink implements ServerLink {
   #channel: DirectChannel | undefined;
   #replay: Replay | undefined;
   #handovers: Handovers | undefined;
+  #schemas: RawSchemas | undefined;
   #stream: SessionStream | undefined;
   #client: Promise<ProtocolClient> | undefined;
   #sdk: ProtocolClient | undefined;
@@ -79,6 +78,10 @@ export class DirectLink implements ServerLink {
     return (this.#handovers ??= new Handovers());
   }
 
+  get schemas(): RawSchemas | undefined {
+    return this.#schemas;
+  }
+
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -87,23 +90,18 @@ export class DirectLink implements ServerLink {
    * Opens the link.
    *
    * @param isNew - whether it begins with a handshake
+   * @param signal - gives it up
    */
-  async connect(isNew: boolean): Promise<void> {
+  async connect(isNew: boolean, signal: AbortSignal): Promise<void> {
     const facts = isNew && this.#sender.isOpen ? await this.#shakeHands() : undefined;
     if (this.#isClosed) throw new Error('the connection was given up');
     if (facts) this.#adopt(facts);
-    else await this.client();
+    else await this.#takeOver(signal);
     for (const message of this.#held.splice(0)) this.#receive(message);
   }
 
   client(): Promise<ProtocolClient> {
-    if (!this.#client) {
-      this.#client = this.#wake();
-      this.#client.catch(() => {
-        this.#client = undefined;
-      });
-    }
-    return this.#client;
+    return this.#client ?? this.#takeOver();
   }
 
   async endSession(): Promise<void> {
@@ -143,10 +141,12 @@ export class DirectLink implements ServerLink {
     if (!facts) return undefined;
     this.#session.protocolVersion = facts.protocolVersion;
     const response = await this.#sender.post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
-    const { ok, status } = response;
-    replay.record('notifications/initialized', ok ? () => new Response(null, { status }) : () => response);
-    if (!ok) return undefined;
-    if (status === 202) {
+    if (!response.ok) {
+      replay.record('notifications/initialized', () => response);
+      return undefined;
+    }
+    this.#recordAcceptance(response.status);
+    if (response.status === 202) {
       this.#stream = new SessionStream(this.#exchanger, {
         ...this.#senderEvents(),
         onRefused: () => {
@@ -160,7 +160,7 @@ export class DirectLink implements ServerLink {
   }
 
   /** Sends a request of the handshake, and keeps what came back for the SDK. @returns `undefined` when nothing did */
-  async #ask(method: string, params: Params): Promise<Answer | undefined> {
+  async #ask(method: 'initialize' | 'server/discover', params: Params): Promise<Answer | undefined> {
     const id = firstDirectId - (method === 'initialize' ? 0 : 1);
     const body = JSON.stringify({ method, params, jsonrpc: '2.0', id });
     try {
@@ -183,6 +183,11 @@ export class DirectLink implements ServerLink {
     }
   }
 
+  /** Not in the method that knows the whole response: it would be kept as long as this. */
+  #recordAcceptance(status: number): void {
+    this.#replay?.record('notifications/initialized', () => new Response(null, { status }));
+  }
+
   #toResponse(answer: Answer, id: RequestId, signal: AbortSignal | null | undefined): Response {
     const response = answer.kind === 'response' ? answer.open(id, signal) : Response.json({ ...answer.message, id });
     const { sessionId } = this.#session;
@@ -195,9 +200,19 @@ export class DirectLink implements ServerLink {
     this.#channel = new DirectChannel(this.#sender, createEnvelope(facts, this.#options.capabilities));
   }
 
-  /** Lets the SDK take over. What this link said and heard at its handshake is played to it. */
-  async #wake(): Promise<ProtocolClient> {
-    const { createTransport, limit, signal } = this.#options;
+  /** Lets the SDK take over. */
+  #takeOver(signal?: AbortSignal): Promise<ProtocolClient> {
+    const client = this.#connectSdk(signal);
+    this.#client = client;
+    client.catch(() => {
+      this.#client = undefined;
+    });
+    return client;
+  }
+
+  /** What this link said and heard at its handshake is played to the SDK. */
+  async #connectSdk(signal: AbortSignal | undefined): Promise<ProtocolClient> {
+    const { createTransport, limit } = this.#options;
     const client = await createSdkClient({ ...this.#options, onClosed: () => this.#finish() }, this.#mode);
     this.#sdk = client;
     const transport = await createTransport((fetch) => {
@@ -205,14 +220,15 @@ export class DirectLink implements ServerLink {
       return this.#replay?.wrapFetch(handingOver) ?? handingOver;
     });
     if (this.#isClosed) throw new Error('the connection was given up');
-    await client.connect(transport, { timeout: limit, signal });
+    await client.connect(transport, { timeout: limit, ...(signal && { signal }) });
     if (!this.#server) {
       const { sessionId, protocolVersion } = transport;
       const facts = factsOf(client);
       Object.assign(this.#session, { sessionId, protocolVersion, isModern: facts.era === 'modern' });
       this.#adopt(facts);
     }
-    watchTransport(transport, this);
+    this.#schemas = new Map();
+    watchTransport(transport, { schemas: this.#schemas, direct: this.#channel, handovers: this.handovers });
     this.#transport = transport;
     for (const message of this.#held.splice(0)) this.#receive(message);
     return client;

@@ -22,16 +22,18 @@ export interface DirectRequest<Result> {
  * stream that can be resumed, a result in need of a closer look) is given to the SDK, as if it had sent the request.
  */
 export async function requestDirectly<Result>(
-  { direct, handovers }: { readonly direct: DirectChannel | undefined; readonly handovers: Handovers },
+  link: { readonly direct: DirectChannel | undefined; readonly handovers: Handovers },
   { method, params, name, isDirect = true, parse, viaSdk }: DirectRequest<Result>,
   options: RequestOptions,
 ): Promise<Result> {
+  const { direct } = link;
   if (!isDirect || !direct?.isOpen) return viaSdk(options, undefined);
   const started = Date.now();
   const { id, answer } = await direct.request(method, params, options, name);
   const result = answer.kind === 'message' && answer.message['result'];
   const parsed = isObject(result) ? parse(result) : undefined;
   if (parsed !== undefined) return parsed;
+  const { handovers } = link;
   const headers = handovers.offer(id, answer);
   const { timeout } = options;
   const left = timeout === undefined ? undefined : Math.max(1, timeout - (Date.now() - started));

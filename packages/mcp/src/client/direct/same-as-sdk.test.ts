@@ -4,7 +4,7 @@ import process from 'node:process';
 import { isQuiverError } from '@quiver/core';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { callTool } from '../call-tool.js';
-import { createServerHandle, type ServerHandle } from '../server-handle.js';
+import { ServerHandle } from '../server-handle.js';
 import type { HttpServerDefinition } from '../server-definition.js';
 import { nodeFetch } from '../transports/node-fetch.js';
 
@@ -436,7 +436,7 @@ async function play(scenario: Scenario, era: Era, isDirect: boolean) {
   const { url, heard } = await startScripted(script(era), resume?.(era), list);
   const logs: unknown[] = [];
   const progress: unknown[] = [];
-  const handle = createServerHandle(
+  const handle = new ServerHandle(
     'it',
     {
       url,
@@ -495,7 +495,7 @@ describe.each(['legacy', 'modern'] as const)('%s, over HTTP', (era) => {
 test.each(['legacy', 'modern'] as const)('%s: what is plain never reaches the SDK', async (era) => {
   for (const name of ['text', 'an error result', 'a stream', 'progress and logs before the answer']) {
     const { url } = await startScripted((scenarios[name] as Scenario).script(era));
-    const handle = createServerHandle('it', { url, protocol: era }, 5000);
+    const handle = new ServerHandle('it', { url, protocol: era }, 5000);
     onTestFinished(() => handle.connection.disconnect());
     const { link } = await handle.connection.connect();
     const client = vi.spyOn(link, 'client');
@@ -509,7 +509,7 @@ test('a header that cannot be sent fails the call and leaves nothing behind', as
   const { url, heard } = await startScripted(() => {});
   let value = 'fine';
   const definition = { url, protocol: 'legacy' as const, headers: () => ({ 'x-own': value }) };
-  const handle = createServerHandle('it', definition, 300);
+  const handle = new ServerHandle('it', definition, 300);
   onTestFinished(() => handle.connection.disconnect());
   await handle.connection.connect();
   value = 'two\nlines';
@@ -559,7 +559,7 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
         connectTimeout: 20_000,
         log: ({ message }: { message: string }) => void logs.push(message),
       };
-      const handle: ServerHandle = createServerHandle('it', definition, 1500);
+      const handle = new ServerHandle('it', definition, 1500);
       atEnd.push(() => handle.connection.disconnect());
       const { link } = await handle.connection.connect();
       expect(link.direct).toBeDefined();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { isQuiverError } from '@quiver/core';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { createServerHandle, type ServerHandle } from '../server-handle.js';
+import { ServerHandle } from '../server-handle.js';
 import type { HttpServerDefinition } from '../server-definition.js';
 import { nodeFetch } from '../transports/node-fetch.js';
 
@@ -258,7 +258,7 @@ const streams: Record<string, Script> = {
 async function play(scenario: Script, protocol: HttpServerDefinition['protocol'], isDirect: boolean, wait = 0) {
   const { url, heard } = await startScripted(scenario);
   const logs: string[] = [];
-  const handle: ServerHandle = createServerHandle(
+  const handle = new ServerHandle(
     'it',
     {
       url,
@@ -346,7 +346,7 @@ test('a handshake whose stream ends without an answer fails at once, which with 
 test.each(['legacy', 'modern', 'auto'] as const)('%s: the SDK is not needed for what is plain', async (protocol) => {
   const scenario = protocol === 'modern' ? discoveries['modern'] : streams['tells of a changed list'];
   const { url } = await startScripted(scenario as Script);
-  const handle = createServerHandle('it', { url, protocol }, 1500);
+  const handle = new ServerHandle('it', { url, protocol }, 1500);
   const { link } = await handle.connection.connect();
   const client = vi.spyOn(link, 'client');
   await handle.tools.get();
