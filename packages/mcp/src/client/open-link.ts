@@ -96,9 +96,12 @@ async function open(options: OpenLinkOptions, signal: AbortSignal, attempts: Att
     const route = findPlainRoute(definition, url);
     if (!route) return openSdkLink('http', await createHttpTransport(definition, url, isResumed), mode);
     const { DirectLink } = await import('./direct/direct-link.js');
-    const createTransport = (wrap: (fetch: PlainFetch) => PlainFetch) =>
-      createHttpTransport(definition, url, isResumed, wrap);
-    const link = new DirectLink({ ...options, route, mode, createTransport });
+    const link = new DirectLink({
+      ...options,
+      route,
+      mode,
+      createTransport: createHttpTransport.bind(undefined, definition, url, isResumed),
+    });
     attempts.push(link);
     await link.connect(!isResumed, signal);
     return link;

@@ -14,7 +14,7 @@ import { HttpSender, type SenderEvents } from './http-sender.js';
 import { meansLegacy, toLegacyFacts, toModernFacts } from './plain-handshake.js';
 import { isPlainNotification } from './plain-notification.js';
 import type { PlainRoute } from './plain-route.js';
-import { Replay } from './replay.js';
+import { Replay, type Recorded } from './replay.js';
 import { SessionStream } from './session-stream.js';
 import type { PlainFetch } from '../transports/plain-fetch.js';
 
@@ -124,7 +124,7 @@ export class DirectLink implements ServerLink {
   /** @returns `undefined` when the SDK has to say what becomes of it */
   async #shakeHands(): Promise<ServerFacts | undefined> {
     const { capabilities } = this.#options;
-    const replay = (this.#replay = new Replay());
+    this.#replay = new Replay();
     if (this.#mode !== 'legacy') {
       Object.assign(this.#session, { protocolVersion: MODERN_VERSION, isModern: true });
       const envelope = createEnvelope({ era: 'modern', protocolVersion: MODERN_VERSION }, capabilities);
@@ -141,22 +141,22 @@ export class DirectLink implements ServerLink {
     if (!facts) return undefined;
     this.#session.protocolVersion = facts.protocolVersion;
     const response = await this.#sender.post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
-    if (!response.ok) {
-      replay.record('notifications/initialized', () => response);
-      return undefined;
-    }
-    this.#recordAcceptance(response.status);
-    if (response.status === 202) {
-      this.#stream = new SessionStream(this.#exchanger, {
-        ...this.#senderEvents(),
-        onRefused: () => {
-          this.#stream = undefined;
-        },
-        onTrouble: () => this.#wakeUp(),
-      });
-      replay.record('GET', (_, signal) => this.#stream?.handOver(signal) ?? new Response(null, { status: 405 }));
-    }
+    this.#recordInitialized(response);
+    if (!response.ok) return undefined;
+    if (response.status === 202) this.#listen();
     return facts;
+  }
+
+  /** Opens the stream on which the server speaks up by itself. */
+  #listen(): void {
+    this.#stream = new SessionStream(this.#exchanger, {
+      ...this.#senderEvents(),
+      onRefused: () => {
+        this.#stream = undefined;
+      },
+      onTrouble: () => this.#wakeUp(),
+    });
+    this.#replay?.record('GET', (_, signal) => this.#stream?.handOver(signal) ?? new Response(null, { status: 405 }));
   }
 
   /** Sends a request of the handshake, and keeps what came back for the SDK. @returns `undefined` when nothing did */
@@ -173,7 +173,7 @@ export class DirectLink implements ServerLink {
           },
         );
       });
-      this.#replay?.record(method, (sdkId, signal) => this.#toResponse(answer, sdkId, signal));
+      this.#record(method, answer);
       return answer;
     } catch (error) {
       this.#replay?.record(method, () => Promise.reject(error as Error));
@@ -183,9 +183,15 @@ export class DirectLink implements ServerLink {
     }
   }
 
-  /** Not in the method that knows the whole response: it would be kept as long as this. */
-  #recordAcceptance(status: number): void {
-    this.#replay?.record('notifications/initialized', () => new Response(null, { status }));
+  // What is recorded stays as long as the link: nothing but what it needs may be in its scope.
+
+  #record(method: 'initialize' | 'server/discover', answer: Answer): void {
+    this.#replay?.record(method, (id, signal) => this.#toResponse(answer, id, signal));
+  }
+
+  #recordInitialized(response: Response): void {
+    const { ok, status } = response;
+    this.#replay?.record('notifications/initialized', ok ? acceptance(status) : () => response);
   }
 
   #toResponse(answer: Answer, id: RequestId, signal: AbortSignal | null | undefined): Response {
@@ -263,6 +269,10 @@ export class DirectLink implements ServerLink {
     this.#channel?.close();
     this.#options.onClosed();
   }
+}
+
+function acceptance(status: number): Recorded {
+  return () => new Response(null, { status });
 }
 
 const nothing: ServerFacts = {
