@@ -1,13 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { invalidArgument } from '../../store/check-arguments.js';
 import type { VectorMetric } from '../../store/vector-store.js';
-import {
-  indexableDimension,
-  type PgIndex,
-  type PgIndexType,
-  type PgVectorExtension,
-  type PgVectorType,
-} from './pg-index.js';
+import { indexableDimension, type OpenIndex, type PgIndexType, type PgVectorType } from './pg-index.js';
 import type { SqlQuery } from './sql-database.js';
 import { quoteIdentifier, requireInteger } from './sql-text.js';
 
@@ -31,7 +25,7 @@ export interface PgTarget {
 /** Builds the index of the vectors anew, in a transaction: rows can be read meanwhile, and written when it ends. */
 export async function buildIndex(
   query: SqlQuery,
-  index: PgIndex & { readonly extension: PgVectorExtension },
+  index: Pick<OpenIndex, 'table' | 'dimension' | 'metric' | 'vectorType' | 'extension'>,
   { indexName, schemaName, indexConfig = {} }: PgTarget & { indexConfig?: PgIndexConfig },
 ): Promise<void> {
   const { table, dimension, metric, vectorType, extension } = index;
@@ -68,7 +62,7 @@ const operatorClasses: Readonly<Record<VectorMetric, string>> = {
 };
 
 /** Above 2,000 dimensions an index holds 16-bit numbers; the vectors themselves stay as they are. */
-export function indexedElements({ dimension, vectorType }: PgIndex): PgVectorType {
+export function indexedElements({ dimension, vectorType }: Pick<OpenIndex, 'dimension' | 'vectorType'>): PgVectorType {
   return dimension > indexableDimension.vector ? 'halfvec' : vectorType;
 }
 

@@ -74,8 +74,11 @@ export async function createIndex(
   if (language) await query(textSearchIndex({ schemaName, indexName }));
   await createMetadataIndexes(query, metadataIndexes);
   if (params.buildIndex === false || type !== 'hnsw') return;
-  const index = { table, dimension, metric, vectorType, type: 'flat', config: {}, extension } as const;
-  await buildIndex(query, index, { indexName, schemaName, indexConfig: { ...indexConfig, type } });
+  await buildIndex(
+    query,
+    { table, dimension, metric, vectorType, extension },
+    { indexName, schemaName, indexConfig: { ...indexConfig, type } },
+  );
 }
 
 async function requireExtension(query: SqlQuery): Promise<PgVectorExtension> {

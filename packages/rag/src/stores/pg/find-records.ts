@@ -47,7 +47,7 @@ async function findNearest(
 ): Promise<VectorMatch[]> {
   const { index, params, filter } = place;
   const { parameters, vector, where, condition, canUseIndex } = startVectorQuery(place, queryVector);
-  const columns = toColumns(includeVector);
+  const columns = [...toColumns(includeVector), tableOid(index)];
   const run = (sql: string): Promise<SqlRow[]> => runQuery(place, sql, parameters);
   const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
   let rows: SqlRow[] = [];
@@ -105,7 +105,7 @@ async function findByBoth(place: QueryPlace, search: HybridSearch): Promise<Vect
     settings: canUseIndex
       ? searchSettings(index, params, { hasFilter: filter !== undefined, wanted: depth })
       : undefined,
-    columns: toColumns(includeVector),
+    columns: [...toColumns(includeVector), tableOid(index)],
     depth,
     limit,
     weights: {
@@ -158,8 +158,25 @@ function startQuestion(
   return { table, language: languageConstant(language), text };
 }
 
-function runQuery({ database, params }: QueryPlace, sql: string, { values }: SqlParameters): Promise<SqlRow[]> {
-  return database.query(sql, values, params.signal);
+/** @throws `VECTOR_INDEX_CHANGED` when rows are from another table than the one that is known */
+async function runQuery(
+  { database, params, index, indexName }: QueryPlace,
+  sql: string,
+  { values }: SqlParameters,
+): Promise<SqlRow[]> {
+  const rows = await database.query(sql, values, params.signal);
+  const oid = rows[0]?.['table_oid'] ?? index.oid;
+  if (oid === index.oid) return rows;
+  throw new QuiverError(
+    'VECTOR_INDEX_CHANGED',
+    `The index '${indexName}' is being made anew while it is queried. Try again when that is done.`,
+    { details: { indexName } },
+  );
+}
+
+/** For searches by vectors: in a table that was made anew, distances may be of another metric. */
+function tableOid({ table }: OpenIndex): string {
+  return `'${table}'::pg_catalog.regclass::oid::int8::float8 AS table_oid`;
 }
 
 function toColumns(includeVector: boolean): string[] {

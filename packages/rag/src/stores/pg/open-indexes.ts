@@ -1,4 +1,4 @@
-import { isQuiverError } from '@quiver/core';
+import { isQuiverError, type QuiverError } from '@quiver/core';
 import { indexNotFound } from '../../store/check-arguments.js';
 import { requireIndexName } from '../../store/index-name.js';
 import type { IndexParams } from '../../store/vector-store.js';
@@ -15,8 +15,8 @@ export interface OpenIndexes {
   /** @throws `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID` */
   require(target: Target): Promise<OpenIndex>;
   /**
-   * For what refuses arguments because of the index, before anything is stored. Another process can have made the index anew, so a
-   * refusal is only final when the database says the same.
+   * For work that changes nothing when it fails. Another process can have deleted the index or made it anew, so when it is missing, is
+   * another one, or does not fit the arguments, that is only final when the database says the same.
    */
   use<Result>(target: Target, work: (index: OpenIndex) => Promise<Result>): Promise<Result>;
   forget(indexName: string): void;
@@ -53,7 +53,7 @@ export function openIndexes(
       try {
         return await work(await require(target));
       } catch (error) {
-        if (!isQuiverError(error) || !refusals.has(error.code)) throw error;
+        if (!isQuiverError(error) || !mayBeStale(error)) throw error;
         known.delete(target.indexName);
         return work(await require(target));
       }
@@ -63,4 +63,15 @@ export function openIndexes(
   };
 }
 
-const refusals: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', 'VECTOR_TEXT_SEARCH_MISSING']);
+/** @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html) */
+const undefinedTable = '42P01';
+
+function mayBeStale({ code, details }: QuiverError): boolean {
+  return refusals.has(code) || details?.['sqlState'] === undefinedTable;
+}
+
+const refusals: ReadonlySet<string> = new Set([
+  'VECTOR_DIMENSION_MISMATCH',
+  'VECTOR_INDEX_CHANGED',
+  'VECTOR_TEXT_SEARCH_MISSING',
+]);

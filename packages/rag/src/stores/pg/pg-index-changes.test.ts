@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildIndex } from './build-index.js';
-import { PgVector } from './index.js';
+import { PgVector, type PgVectorOptions } from './index.js';
 import { openDatabase } from './open-database.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 import { readExtension, readIndex, type OpenIndex } from './pg-index.js';
@@ -37,6 +37,47 @@ describe.each(databases)('an index in $name', (database) => {
     await expect(store.query({ indexName, queryVector: [1] })).rejects.toEqual(refused);
     const update = { vector: [1, 2] };
     await expect(store.updateVector({ indexName, id: 'a', update })).rejects.toEqual(refused);
+  });
+
+  it('is looked up again when another process has made it anew with another metric', async () => {
+    const indexName = 'measured_anew';
+    const query = { indexName, queryVector: [3, 4] };
+    const queries = [query, { ...query, exact: true }, { ...query, mode: 'hybrid', queryText: 'tea' }] as const;
+    for (const [metric, score] of [
+      ['cosine', 1],
+      ['euclidean', 1 / 6],
+      ['dotproduct', 0.5],
+    ] as const) {
+      for (const asked of queries) {
+        await other.createIndex({ indexName, dimension: 2, metric });
+        await other.upsert({ indexName, ids: ['a'], vectors: [metric === 'cosine' ? [6, 8] : [0, 0]] });
+        const found = await store.query(asked);
+        expect(found).toMatchObject([
+          { id: 'a', ...(asked === queries[2] ? {} : { score: expect.closeTo(score, 6) }) },
+        ]);
+        await other.deleteIndex({ indexName });
+      }
+    }
+  });
+
+  it('is missing once another process has deleted it', async () => {
+    const indexName = 'deleted';
+    const calls: (() => Promise<unknown>)[] = [
+      () => store.query({ indexName, queryVector: [1] }),
+      () => store.upsert({ indexName, vectors: [[1]] }),
+      () => store.get({ indexName, ids: ['a'] }),
+      () => store.scan({ indexName }),
+      () => store.describeIndex({ indexName }),
+      () => store.version({ indexName }),
+      () => store.deleteVector({ indexName, id: 'a' }),
+      () => store.truncateIndex({ indexName }),
+    ];
+    for (const call of calls) {
+      await other.createIndex({ indexName, dimension: 1 });
+      await store.query({ indexName, queryVector: [1] });
+      await other.deleteIndex({ indexName });
+      await expect(call()).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    }
   });
 
   it('refuses names that something else has', async () => {
@@ -81,7 +122,37 @@ describe.each(databases)('an index in $name', (database) => {
       await expect(store.updateVector(update)).rejects.toMatchObject(refused('different words'));
     }
     await expect(store.createIndex({ indexName: 'wide', dimension: 16_001 })).rejects.toMatchObject(refused('16000'));
+    await store.createIndex({ indexName: 'wordless', dimension: 1, textSearch: false });
+    const texts = { ids, vectors, documents: ['', long, rich] };
+    await store.upsert({ indexName: 'wordless', ...texts });
+    const added = store.addTextSearch({ indexName: 'wordless' });
+    await expect(added).rejects.toMatchObject(refused("'rich'"));
+    expect(await store.describeIndex({ indexName: 'wordless' })).not.toHaveProperty('language');
   }, 60_000);
+
+  it('is not answered from while it is made anew, time and again', async () => {
+    const { pool, pglite, ...config } = await database.open();
+    const indexName = 'restless';
+    const maker = new PgVector({ ...config, ...(pool ? { pool } : { pglite }) } as PgVectorOptions);
+    const makeAnew = async (): Promise<void> => {
+      if ((await maker.listIndexes()).includes(indexName)) await maker.deleteIndex({ indexName });
+      await maker.createIndex({ indexName, dimension: 1 });
+      await maker.upsert({ indexName, vectors: [[1]] });
+    };
+    await makeAnew();
+    const inner = (pool ?? pglite) as unknown as { query(statement: unknown, values?: unknown[]): Promise<never> };
+    const query = async (statement: unknown, values?: unknown[]): Promise<never> => {
+      if (JSON.stringify(statement).includes('table_oid')) await makeAnew();
+      return inner.query(statement, values);
+    };
+    const restless = {
+      ...config,
+      ...(pool ? { pool: { query } } : { pglite: { query } }),
+    } as unknown as PgVectorOptions;
+    await expect(new PgVector(restless).query({ indexName, queryVector: [1] })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CHANGED',
+    });
+  });
 
   it('I01 takes nothing from the comment of its table that it did not write', async () => {
     const config = await database.open();

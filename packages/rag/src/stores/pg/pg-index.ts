@@ -12,6 +12,8 @@ export type PgVectorType = 'vector' | 'halfvec';
 export interface PgIndex {
   /** Schema and table, quoted. */
   readonly table: string;
+  /** Of the table: one that is made anew has another. */
+  readonly oid: number;
   readonly dimension: number;
   readonly metric: VectorMetric;
   readonly vectorType: PgVectorType;
@@ -74,7 +76,7 @@ const ourComment = new RegExp(
 /** @returns `undefined` when there is no such table, or when it is not one of ours */
 export async function readIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<PgIndex | undefined> {
   const [row] = await query(
-    `SELECT a.atttypmod::int AS dimension, t.typname AS vector_type, pg_catalog.obj_description(c.oid, 'pg_class') AS comment, i.type, i.options
+    `SELECT c.oid::int8::float8 AS oid, a.atttypmod::int AS dimension, t.typname AS vector_type, pg_catalog.obj_description(c.oid, 'pg_class') AS comment, i.type, i.options
      FROM pg_catalog.pg_class c
      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'embedding'
@@ -93,6 +95,7 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
   const { metric, schema, name } = comment;
   return {
     table: `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`,
+    oid: row['oid'] as number,
     dimension: row['dimension'] as number,
     metric: metric as VectorMetric,
     ...(schema !== undefined && name !== undefined && { language: { schema, name } }),

@@ -26,11 +26,11 @@ import type {
 import { buildIndex, type PgIndexConfig } from './build-index.js';
 import { createIndex, defaultLanguage, type PgCreateIndexParams } from './create-index.js';
 import { deleteDerived, derivedTable } from './derived-table.js';
-import { explainLimit, isLimit } from './explain-limit.js';
+import { explainLimit, isLimit, readLongTexts, type LimitedRecords } from './explain-limit.js';
 import { findRecords, toCondition } from './find-records.js';
 import { openDatabase, type PgConnectionOptions } from './open-database.js';
 import { longestIndexName, openIndexes, type OpenIndexes } from './open-indexes.js';
-import { listIndexNames, type OpenIndex, type PgIndexType, type PgVectorType } from './pg-index.js';
+import { listIndexNames, type PgIndexType, type PgVectorType } from './pg-index.js';
 import type { PgPool } from './pool-database.js';
 import { readByIds, scanRecords } from './read-records.js';
 import { deleteRecords, updateRecords, upsertRecords } from './record-changes.js';
@@ -38,7 +38,7 @@ import type { PgQueryParams } from './search-settings.js';
 import type { SqlDatabase, SqlQuery } from './sql-database.js';
 import { requireSchemaName, SqlParameters } from './sql-text.js';
 import { tableVersion } from './table-version.js';
-import { addTextSearch } from './text-search.js';
+import { addTextSearch, readLanguage } from './text-search.js';
 
 export interface PgVectorOptions extends PgConnectionOptions {
   /** For your own records. */
@@ -69,7 +69,7 @@ const noTimeout = ['SET LOCAL statement_timeout = 0'];
  * the question.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
- *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_STORE_FAILED` with the error of the database as
+ *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for one that is made anew just then; `VECTOR_STORE_FAILED` with the error of the database as
  *   cause and its SQLSTATE in `details`; `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
  * @example
  * const store = new PgVector({ connectionString: 'postgres://localhost/app', schemaName: 'tenant_a' });
@@ -139,15 +139,21 @@ export class PgVector implements VectorStore, AsyncDisposable {
    * can use it meanwhile.
    *
    * @param params - `language`: a text search configuration of the database; default `english`
+   * @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have, and for a text with too many words, named by its id
    */
   async addTextSearch({
     indexName,
     language = defaultLanguage,
     signal,
   }: IndexParams & { language?: string }): Promise<void> {
-    await this.#indexes.require({ indexName, signal });
+    const { table } = await this.#indexes.require({ indexName, signal });
     const target = { indexName, schemaName: this.#schemaName };
-    await this.#change(indexName, (query) => addTextSearch(query, target, language), signal, noTimeout);
+    const add = (): Promise<void> =>
+      this.#change(indexName, (query) => addTextSearch(query, target, language), signal, noTimeout);
+    await this.#explained(add, async (query) => ({
+      language: await readLanguage(query, language),
+      records: await readLongTexts(query, table),
+    }));
     this.#indexes.forget(indexName);
   }
 
@@ -157,7 +163,10 @@ export class PgVector implements VectorStore, AsyncDisposable {
       const { ids, records } = checkUpsert(params, index.dimension);
       if (records.length === 0) return ids;
       const change = upsertRecords(index, this.#database, records);
-      await this.#explained(index, records, () => this.#change(indexName, change, signal));
+      await this.#explained(
+        () => this.#change(indexName, change, signal),
+        async () => ({ ...index, records }),
+      );
       return ids;
     });
   }
@@ -180,9 +189,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async get(params: GetParams): Promise<VectorRecord[]> {
-    const { indexName, signal } = params;
-    const index = await this.#indexes.require({ indexName, signal });
-    return readByIds(this.#reader({ indexName, signal }), index, params);
+    return this.#indexes.use(params, (index) => readByIds(this.#reader(params), index, params));
   }
 
   async updateVector(params: UpdateVectorParams): Promise<void> {
@@ -191,7 +198,10 @@ export class PgVector implements VectorStore, AsyncDisposable {
     await this.#indexes.use(params, (index) => {
       const change = updateRecords(index, this.#database, params);
       const updated = { metadata: {}, ...update, id };
-      return this.#explained(index, [updated], () => this.#change(indexName, change, signal));
+      return this.#explained(
+        () => this.#change(indexName, change, signal),
+        async () => ({ ...index, records: [updated] }),
+      );
     });
   }
 
@@ -202,14 +212,11 @@ export class PgVector implements VectorStore, AsyncDisposable {
   async deleteVectors(params: DeleteVectorsParams): Promise<void> {
     const { indexName, ids, filter, signal } = params;
     requireOneSelection('deleteVectors', ids, filter);
-    const index = await this.#indexes.require({ indexName, signal });
-    await this.#change(indexName, deleteRecords(index, params), signal);
+    await this.#indexes.use(params, (index) => this.#change(indexName, deleteRecords(index, params), signal));
   }
 
   async scan(params: ScanParams): Promise<ScanPage> {
-    const { indexName, signal } = params;
-    const index = await this.#indexes.require({ indexName, signal });
-    return scanRecords(this.#reader({ indexName, signal }), index, params);
+    return this.#indexes.use(params, (index) => scanRecords(this.#reader(params), index, params));
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -220,40 +227,30 @@ export class PgVector implements VectorStore, AsyncDisposable {
     );
   }
 
-  async describeIndex({ indexName, signal }: IndexParams): Promise<PgIndexDescription> {
-    const { table, dimension, metric, type, vectorType, config, language } = await this.#indexes.require({
-      indexName,
-      signal,
+  async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
+    this.#indexes.forget(params.indexName);
+    return this.#indexes.use(params, async ({ table, dimension, metric, type, vectorType, config, language }) => {
+      const [row] = await this.#reader(params)(`SELECT count(*)::int AS count FROM ${table}`);
+      const count = row?.['count'] as number;
+      return { dimension, metric, count, type, vectorType, config, ...(language && { language: language.name }) };
     });
-    const read = this.#reader({ indexName, signal });
-    const [row] = await read(`SELECT count(*)::int AS count FROM ${table}`);
-    return {
-      dimension,
-      metric,
-      count: row?.['count'] as number,
-      type,
-      vectorType,
-      config,
-      ...(language && { language: language.name }),
-    };
   }
 
-  async version({ indexName, filter, maxRecords = Infinity, signal }: VersionParams): Promise<string | undefined> {
-    const { table } = await this.#indexes.require({ indexName, signal });
+  async version({ filter, maxRecords: maxRows = Infinity, ...params }: VersionParams): Promise<string | undefined> {
     const parameters = new SqlParameters();
     // A condition that lets more rows through tells their changes too.
     const { sql: where } = toCondition(toFilter(filter), parameters);
-    const read = this.#reader({ indexName, signal });
-    return tableVersion((sql) => read(sql, parameters.values), {
-      table,
-      where,
-      maxRows: maxRecords,
-    });
+    const read = this.#reader(params);
+    return this.#indexes.use(params, ({ table }) =>
+      tableVersion((sql) => read(sql, parameters.values), { table, where, maxRows }),
+    );
   }
 
-  async truncateIndex({ indexName, signal }: IndexParams): Promise<void> {
-    const { table } = await this.#indexes.require({ indexName, signal });
-    await this.#change(indexName, (query) => query(`TRUNCATE ${table}`), signal);
+  async truncateIndex(params: IndexParams): Promise<void> {
+    const { indexName, signal } = params;
+    await this.#indexes.use(params, ({ table }) =>
+      this.#change(indexName, (query) => query(`TRUNCATE ${table}`), signal),
+    );
   }
 
   async deleteIndex({ indexName, signal }: IndexParams): Promise<void> {
@@ -282,18 +279,18 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async #explained(
-    index: OpenIndex,
-    records: Parameters<typeof explainLimit>[2],
     change: () => Promise<void>,
+    readStored: (query: SqlQuery) => Promise<LimitedRecords>,
   ): Promise<void> {
     try {
       await change();
     } catch (error) {
-      throw (isLimit(error) && (await explainLimit(this.#database.query, index, records))) || error;
+      const { query } = this.#database;
+      throw (isLimit(error) && (await explainLimit(query, await readStored(query)))) || error;
     }
   }
 
-  #reader({ indexName, signal }: { indexName: string; signal: AbortSignal | undefined }): SqlQuery {
+  #reader({ indexName, signal }: IndexParams): SqlQuery {
     const what = `reading the index '${indexName}'`;
     return (sql, values) => this.#run(what, (database) => database.query(sql, values, signal), signal);
   }

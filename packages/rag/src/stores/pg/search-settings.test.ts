@@ -5,6 +5,7 @@ import { searchSettings } from './search-settings.js';
 const extension = { schema: 'public', scansOn: true, vectorOid: 1 };
 const index: OpenIndex = {
   table: 'public.items',
+  oid: 1,
   dimension: 2,
   metric: 'cosine',
   vectorType: 'vector',
