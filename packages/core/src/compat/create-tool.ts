@@ -1,4 +1,4 @@
-import type { InferInput, InferOutput, Schema } from '../schema/index.js';
+import type { Schema } from '../schema/index.js';
 import {
   createTool as createToolV1,
   type AnyRequestContext,
@@ -7,6 +7,7 @@ import {
   type ToolInput,
   type ToolMcpContext,
 } from '../tools/index.js';
+import type { MaybePromise, Result, Returned } from '../tools/tool-options.js';
 import { acceptV0Calls, type V0Tool } from './accept-v0-calls.js';
 
 /** What `execute` of the older generation receives first. */
@@ -28,9 +29,6 @@ export interface V0ExecuteOptions {
   extra: ToolMcpContext['extra'];
 }
 
-type Returned<OutputSchema, Output> = OutputSchema extends Schema ? InferInput<OutputSchema> : Output;
-type Result<OutputSchema, Output> = OutputSchema extends Schema ? InferOutput<OutputSchema> : Output;
-
 export interface V0ToolOptions<
   InputSchema extends Schema | undefined,
   OutputSchema extends Schema | undefined,
@@ -39,7 +37,7 @@ export interface V0ToolOptions<
   execute: (
     call: V0ExecuteArguments<ToolInput<InputSchema>>,
     options: V0ExecuteOptions,
-  ) => Returned<OutputSchema, Output> | PromiseLike<Returned<OutputSchema, Output>>;
+  ) => MaybePromise<Returned<OutputSchema, Output>>;
 }
 
 /**

@@ -24,8 +24,8 @@ export class RequestContext<Values = Untyped> {
   readonly #values: Map<string, unknown>;
 
   /** @param entries - pairs to start with: another context, a `Map`, or an array of pairs */
-  constructor(entries?: Iterable<readonly [string, unknown]> | RequestContext<Untyped>) {
-    this.#values = new Map(entries instanceof RequestContext ? entries.entries() : entries);
+  constructor(entries?: Iterable<readonly [string, unknown]>) {
+    this.#values = new Map(entries);
   }
 
   set<Key extends KeyOf<Values>>(key: Key, value: ValueOf<Values, Key>): this {

@@ -36,7 +36,7 @@ export interface ClientToolOptions<
   inputExamples?: { input: InferInput<InputSchema> }[];
 }
 
-type MaybePromise<Value> = Value | PromiseLike<Value>;
+export type MaybePromise<Value> = Value | PromiseLike<Value>;
 
 /** What `execute` may return: with an output schema, anything the schema accepts. */
 export type Returned<OutputSchema, Output> = OutputSchema extends Schema ? InferInput<OutputSchema> : Output;
