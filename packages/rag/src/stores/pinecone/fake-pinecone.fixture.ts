@@ -51,7 +51,7 @@ export class FakePinecone {
       });
     });
     await new Promise<void>((resolve) => void this.#server?.listen(0, '127.0.0.1', resolve));
-    return this.#url();
+    return this.url;
   }
 
   close(): void {
@@ -59,7 +59,7 @@ export class FakePinecone {
     this.#server?.close();
   }
 
-  #url(): string {
+  get url(): string {
     const address = this.#server?.address() as AddressInfo | undefined;
     return `http://127.0.0.1:${address?.port}`;
   }
@@ -92,7 +92,7 @@ export class FakePinecone {
       const { dimension, metric } = body.schema.fields._values;
       const description = {
         name: body.name,
-        host: `${this.#url()}/${body.name}`,
+        host: `${this.url}/${body.name}`,
         status: { ready: true, state: 'Ready' },
         deletion_protection: 'disabled',
         deployment: { ...body.deployment, environment: 'fake' },

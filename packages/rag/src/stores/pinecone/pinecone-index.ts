@@ -1,8 +1,8 @@
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { invalidArgument } from '../../store/check-arguments.js';
-import type { IndexShape } from '../../store/index-options.js';
 import { partsOf } from '../../store/parts-of.js';
 import type { VectorMetric } from '../../store/vector-store.js';
+import type { LocatedShape } from './known-shapes.js';
 import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pinecone-client.js';
 import { bytesOf, fromPineconeRecord } from './pinecone-record.js';
 
@@ -23,10 +23,7 @@ export function requirePineconeName(indexName: string): void {
 }
 
 /** @returns `undefined` when there is no such index */
-export async function findShape(
-  client: PineconeLikeClient,
-  indexName: string,
-): Promise<(IndexShape & { host: string }) | undefined> {
+export async function findShape(client: PineconeLikeClient, indexName: string): Promise<LocatedShape | undefined> {
   try {
     const description = (await client.describeIndex(indexName)) as {
       host: string;
@@ -45,7 +42,19 @@ export async function findShape(
   }
 }
 
-export function isNotFound(error: unknown): boolean {
+/** A namespace comes to be with its first record: nothing can be removed from one that is not there, and nothing needs to be. */
+export async function removeIfThere(
+  remove: () => Promise<unknown>,
+  isIndexThere: () => Promise<boolean>,
+): Promise<void> {
+  try {
+    await remove();
+  } catch (error) {
+    if (!isNotFound(error) || !(await isIndexThere())) throw error;
+  }
+}
+
+function isNotFound(error: unknown): boolean {
   return (error as { name?: unknown } | null)?.name === 'PineconeNotFoundError';
 }
 

@@ -166,6 +166,44 @@ describe('PineconeVector', () => {
     await expect.poll(() => slow.service.waiting).toBe(0);
   });
 
+  it('removes nothing from a namespace that never held a record', async () => {
+    const params = { indexName, namespace: 'never held any' };
+    await store.deleteVectors({ ...params, ids: ['x'] });
+    await store.deleteVectors({ ...params, filter: { a: 1 } });
+    await store.truncateIndex(params);
+    expect(await store.describeIndex(params)).toMatchObject({ count: 0 });
+  });
+
+  it('asks once for host and dimension of an index, and again when it was made anew', async () => {
+    const mine = await open();
+    const elsewhere = new PineconeVector({ apiKey: 'key', controllerHostUrl: mine.service.url });
+    const known = { indexName: 'known' };
+    await mine.createIndex({ ...known, dimension: 1 });
+    const before = mine.service.requests.length;
+    const asked = (): number =>
+      mine.service.requests.slice(before).filter(({ path }) => path === '/indexes/known').length;
+    await mine.upsert({ ...known, ids: ['a'], vectors: [[1]] });
+    await mine.query({ ...known, queryVector: [1] });
+    await expect(mine.query({ ...known, queryVector: [1], topK: 0 })).rejects.toThrow('topK');
+    expect(asked()).toBe(1);
+    await expect(mine.query({ ...known, queryVector: [1, 2] })).rejects.toMatchObject({
+      code: 'VECTOR_DIMENSION_MISMATCH',
+    });
+    expect(asked()).toBe(2);
+    await elsewhere.deleteIndex(known);
+    await elsewhere.createIndex({ ...known, dimension: 2, metric: 'euclidean' });
+    await mine.upsert({ ...known, ids: ['b'], vectors: [[1, 2]] });
+    expect(await mine.describeIndex(known)).toEqual({ dimension: 2, metric: 'euclidean', count: 1 });
+    await elsewhere.deleteIndex(known);
+    const missing = { code: 'VECTOR_INDEX_NOT_FOUND' };
+    await expect(mine.truncateIndex(known)).rejects.toMatchObject(missing);
+    await elsewhere.createIndex({ ...known, dimension: 2 });
+    await mine.scan(known);
+    await elsewhere.deleteIndex(known);
+    await expect(mine.deleteVector({ ...known, id: 'b' })).rejects.toMatchObject(missing);
+    await expect(mine.query({ ...known, queryVector: [1, 2] })).rejects.toMatchObject(missing);
+  });
+
   it('says that it has no key, and that the service is down', async () => {
     await expect(new PineconeVector({}).listIndexes()).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
     const service = new FakePinecone();

@@ -26,6 +26,7 @@ import type {
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import { findRecords, requireSparseMetric } from './find-records.js';
+import { knownShapes, type LocatedShape } from './known-shapes.js';
 import {
   openPinecone,
   type PineconeConnectionOptions,
@@ -36,9 +37,9 @@ import {
 import {
   deleteRecords,
   findShape,
-  isNotFound,
   readByIds,
   readPage,
+  removeIfThere,
   requirePineconeName,
   selectIds,
   writeRecords,
@@ -73,6 +74,8 @@ export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?
 interface OpenIndex extends IndexShape {
   readonly index: PineconeLikeIndex;
   readonly namespace: string;
+  /** Asks the service whether the index is still the same. */
+  readonly isThere: () => Promise<boolean>;
 }
 
 type InIndex = IndexParams & InNamespace;
@@ -80,7 +83,8 @@ type InIndex = IndexParams & InNamespace;
 /**
  * A vector store in Pinecone.
  *
- * What was written is found after some seconds: `waitUntilIndexed` waits for it. Metadata of any shape is kept, within 40 KB with
+ * What was written is found after some seconds: `waitUntilIndexed` waits for it. Host and dimension of an index are asked for once a
+ * minute. Metadata of any shape is kept, within 40 KB with
  * the document; Pinecone narrows the search by the parts it understands, and every filter is evaluated in full on what it
  * returns. An `upsert` above 1,000 records or 2 MB is several requests, and not one transaction. With a `sparseEncoder`, records are
  * also found by words.
@@ -97,6 +101,7 @@ export class PineconeVector implements VectorStore {
   readonly capabilities: VectorStoreCapabilities;
   readonly id: string;
   readonly #config: PineconeVectorConfig;
+  readonly #shapes = knownShapes(() => performance.now());
   #client: Promise<PineconeLikeClient> | undefined;
 
   constructor(config: PineconeVectorConfig) {
@@ -123,6 +128,7 @@ export class PineconeVector implements VectorStore {
         requireSameShape(indexName, existing, { dimension, metric });
       }
     });
+    this.#shapes.forget(indexName);
   }
 
   async upsert(params: PineconeUpsertParams): Promise<string[]> {
@@ -177,8 +183,9 @@ export class PineconeVector implements VectorStore {
 
   async deleteVectors({ ids, filter, ...params }: DeleteVectorsParams & InNamespace): Promise<void> {
     requireOneSelection('deleteVectors', ids, filter);
-    await this.#use(params, async ({ index }) => {
-      await deleteRecords(index, ids ?? (await selectIds(index, toFilter(requireFilter(filter)))));
+    await this.#use(params, async ({ index, isThere }) => {
+      const chosen = ids ?? (await selectIds(index, toFilter(requireFilter(filter))));
+      await removeIfThere(() => deleteRecords(index, chosen), isThere);
     });
   }
 
@@ -212,6 +219,7 @@ export class PineconeVector implements VectorStore {
 
   /** The number of records may lag behind. */
   async describeIndex(params: InIndex): Promise<IndexDescription> {
+    this.#shapes.forget(params.indexName);
     return this.#use(params, async ({ index, namespace, dimension, metric }) => {
       const { namespaces = {} } = await index.describeIndexStats();
       const used = namespaces[namespace] ?? (namespace === defaultNamespace ? namespaces[''] : undefined);
@@ -220,16 +228,12 @@ export class PineconeVector implements VectorStore {
   }
 
   async truncateIndex(params: InIndex): Promise<void> {
-    await this.#use(params, async ({ index }) => {
-      // A namespace comes to be with its first record, and what is not there cannot be emptied.
-      await index.deleteAll().catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
-    });
+    await this.#use(params, ({ index, isThere }) => removeIfThere(() => index.deleteAll(), isThere));
   }
 
   async deleteIndex(params: IndexParams): Promise<void> {
     await this.#use(params, (_open, client) => client.deleteIndex(params.indexName));
+    this.#shapes.forget(params.indexName);
   }
 
   /**
@@ -264,12 +268,18 @@ export class PineconeVector implements VectorStore {
     work: (open: OpenIndex, client: PineconeLikeClient) => Promise<Result>,
   ): Promise<Result> {
     requirePineconeName(indexName);
-    return this.#run(`using the index '${indexName}'`, signal, async (client) => {
-      const shape = await findShape(client, indexName);
-      if (!shape) throw indexNotFound(indexName, await this.listIndexes());
-      const used = namespace === '' ? defaultNamespace : namespace;
-      const index = client.index({ host: shape.host, namespace: used }) as PineconeLikeIndex;
-      return work({ ...shape, index, namespace: used }, client);
+    const used = namespace === '' ? defaultNamespace : namespace;
+    return this.#run(`using the index '${indexName}'`, signal, (client) => {
+      const find = async (): Promise<LocatedShape> => {
+        const shape = await findShape(client, indexName);
+        if (!shape) throw indexNotFound(indexName, await this.listIndexes());
+        return shape;
+      };
+      return this.#shapes.use(indexName, find, (shape) => {
+        const index = client.index({ host: shape.host, namespace: used }) as PineconeLikeIndex;
+        const isThere = async (): Promise<boolean> => (await findShape(client, indexName))?.host === shape.host;
+        return work({ ...shape, index, namespace: used, isThere }, client);
+      });
     });
   }
 
