@@ -53,7 +53,7 @@ export async function openLink(options: OpenLinkOptions, signal: AbortSignal): P
     if (target.kind === 'http' && link.kind === 'http') rememberEra(target.url, link.server.era);
     return link;
   } catch (error) {
-    const child = attempts.at(-1)?.process;
+    const child = attempts.find(({ process }) => process)?.process;
     for (const attempt of attempts) {
       attempt.process?.kill();
       attempt.close().catch(() => {});
@@ -83,10 +83,7 @@ async function open(options: OpenLinkOptions, signal: AbortSignal, attempts: Att
     mode: NegotiationMode,
   ): Promise<ServerLink> => {
     const client = await createSdkClient(options, mode);
-    attempts.push({
-      process: transport instanceof StdioTransport ? transport : undefined,
-      close: () => client.close(),
-    });
+    attempts.push({ process: undefined, close: () => client.close() });
     await client.connect(transport, { timeout: limit, signal });
     return new SdkLink(kind, client, transport, options);
   };
@@ -107,8 +104,13 @@ async function open(options: OpenLinkOptions, signal: AbortSignal, attempts: Att
     return link;
   };
 
-  if (target.kind === 'stdio')
-    return openSdkLink('stdio', new StdioTransport(target.definition), negotiationMode(target));
+  if (target.kind === 'stdio') {
+    const transport = new StdioTransport(target.definition);
+    attempts.push({ process: transport, close: () => transport.close() });
+    // While the SDK is loaded, the server can start. When it cannot, `start` says it again.
+    transport.spawn().catch(() => {});
+    return openSdkLink('stdio', transport, negotiationMode(target));
+  }
   if (target.kind === 'in-process')
     return openSdkLink('in-process', await linkInProcess(target.definition.server), negotiationMode(target));
 

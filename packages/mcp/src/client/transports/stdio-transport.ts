@@ -21,6 +21,7 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #definition: StdioServerDefinition;
   #child: ChildProcess | undefined;
+  #spawned: Promise<void> | undefined;
   #unregister: (() => void) | undefined;
   #exited: Promise<void> | undefined;
   #stderr = '';
@@ -44,8 +45,35 @@ export class StdioTransport implements Transport {
     return this.#stderr;
   }
 
-  /** @throws `SPAWN_FAILED` when the program cannot be started */
-  start(): Promise<void> {
+  /**
+   * Starts the child, which may take its time before anybody listens to it.
+   *
+   * @throws `SPAWN_FAILED` when the program cannot be started
+   */
+  spawn(): Promise<void> {
+    this.#spawned ??= this.#spawn();
+    return this.#spawned;
+  }
+
+  /** Starts the child, if that was not done, and listens to it. @throws as {@link spawn}; `MCP_CONNECTION_CLOSED` when it has ended */
+  async start(): Promise<void> {
+    await this.spawn();
+    const child = this.#child;
+    if (!child) throw this.#gone();
+    child.stdout?.on(
+      'data',
+      createLineReader({
+        maxBytes: maxMessageBytes,
+        onLine: (line) => this.#receive(line),
+        onTooLong: () => {
+          this.#ending ??= `sent a message of more than ${maxMessageBytes} bytes`;
+          killTree(child, 'SIGKILL');
+        },
+      }),
+    );
+  }
+
+  #spawn(): Promise<void> {
     const { command, args = [], env, inheritDefaultEnv = true, cwd, stderr = 'pipe' } = this.#definition;
     const child = spawn(command, args, {
       env: inheritDefaultEnv ? createChildEnvironment(env) : { ...env },
@@ -56,7 +84,7 @@ export class StdioTransport implements Transport {
       ...(cwd !== undefined && { cwd }),
     });
     this.#child = child;
-    this.#listen(child);
+    this.#watch(child);
     return new Promise((resolve, reject) => {
       child.once('spawn', () => {
         this.#unregister = registerChild(child);
@@ -71,16 +99,7 @@ export class StdioTransport implements Transport {
     });
   }
 
-  #listen(child: ChildProcess): void {
-    const readLine = createLineReader({
-      maxBytes: maxMessageBytes,
-      onLine: (line) => this.#receive(line),
-      onTooLong: () => {
-        this.#ending ??= `sent a message of more than ${maxMessageBytes} bytes`;
-        killTree(child, 'SIGKILL');
-      },
-    });
-    child.stdout?.on('data', readLine);
+  #watch(child: ChildProcess): void {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-keptStderrBytes);
     });
@@ -140,7 +159,7 @@ export class StdioTransport implements Transport {
   write(line: string): boolean {
     const stdin = this.#child?.stdin;
     if (stdin?.writable) return stdin.write(`${line}\n`);
-    throw new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.#ending ?? 'is not running'}.`);
+    throw this.#gone();
   }
 
   /** Closes the child's input, which asks it to end; then SIGTERM, then SIGKILL, two seconds apart, to it and its children. */
@@ -161,6 +180,10 @@ export class StdioTransport implements Transport {
   /** Ends the child at once. */
   kill(): void {
     if (this.#child) killTree(this.#child, 'SIGKILL');
+  }
+
+  #gone(): QuiverError {
+    return new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.#ending ?? 'is not running'}.`);
   }
 
   async #exitsWithin(milliseconds: number): Promise<boolean> {
