@@ -10,7 +10,7 @@ describe('StdioTransport', () => {
     await transport.spawn();
     await new Promise((resolve) => setTimeout(resolve, 300));
     const message = new Promise((resolve) => {
-      transport.onmessage = resolve;
+      Object.assign(transport, { onmessage: resolve });
     });
     await transport.start();
     expect(await message).toMatchObject({ method: 'early' });
