@@ -179,7 +179,7 @@ export interface VectorStore {
   upsert(params: UpsertParams): Promise<string[]>;
   /** The best records, best first. @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that {@link VectorStore.capabilities} does not name */
   query(params: QueryParams): Promise<VectorMatch[]>;
-  /** Ids that do not exist are left out. */
+  /** Records in the order of the ids; ids that do not exist are left out. */
   get(params: GetParams): Promise<VectorRecord[]>;
   /** Replaces what is given and keeps the rest. */
   updateVector(params: UpdateVectorParams): Promise<void>;

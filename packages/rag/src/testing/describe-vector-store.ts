@@ -63,6 +63,12 @@ export function describeVectorStore<Store extends VectorStore>(
       ]);
     });
 
+    it('gets records in the order of the ids, as often as they are named', async () => {
+      await seed();
+      const found = await store.get({ indexName, ids: ['dog', 'cat', 'none', 'dog'] });
+      expect(found.map(({ id }) => id)).toEqual(['dog', 'cat', 'dog']);
+    });
+
     it('gives ten results when topK is left out', async () => {
       await store.createIndex({ indexName, dimension: 1 });
       await store.upsert({ indexName, vectors: Array.from({ length: 25 }, (_, n) => [n + 1]) });

@@ -81,12 +81,12 @@ export async function deleteRecords(index: PineconeLikeIndex, ids: readonly stri
 
 /** Those that exist, in the order of the ids. */
 export async function readByIds(index: PineconeLikeIndex, ids: readonly string[]): Promise<PineconeRecord[]> {
-  const found: PineconeRecord[] = [];
+  const found = new Map<string, PineconeRecord>();
   for (const part of toFetches(ids)) {
     const { records = {} } = await index.fetch({ ids: part });
-    found.push(...part.flatMap((id) => (Object.hasOwn(records, id) ? (records[id] as PineconeRecord) : [])));
+    for (const [id, record] of Object.entries(records)) found.set(id, record);
   }
-  return found;
+  return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /** By number and by the length of the address. */
