@@ -2,7 +2,7 @@ import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunk-options.js';
 import type { MDocument } from '../document/document.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
-import { abortableItems } from './abortable-items.js';
+import { abortableItems } from '../store/abortable-items.js';
 import type { IdSet } from './id-set.js';
 import type { IngestTarget } from './ingest-target.js';
 import type { SourceSet } from './source-set.js';

@@ -13,6 +13,8 @@ export async function untilAborted<Value>(
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort);
+    // Starting it can have fired the signal, which nobody listened to then.
+    if (signal.aborted) onAbort();
     running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

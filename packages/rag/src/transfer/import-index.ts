@@ -1,3 +1,4 @@
+import { abortableItems } from '../store/abortable-items.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
 import type { TransferProgress } from './export-index.js';
@@ -17,6 +18,7 @@ export interface ImportIndexOptions {
   skip?: number;
   /** Called when a batch is stored. */
   onProgress?: (progress: TransferProgress) => void;
+  /** Stops at once, also while `lines` are waited for. */
   signal?: AbortSignal;
 }
 
@@ -65,8 +67,7 @@ export async function importIndex({
     batch = [];
     onProgress?.({ records, total });
   };
-  for await (const text of lines) {
-    signal?.throwIfAborted();
+  for await (const text of abortableItems(lines, signal)) {
     line += 1;
     if (isWhole) throw invalidExport(line, 'comes after the end');
     if (line === 1) {

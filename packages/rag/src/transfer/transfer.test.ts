@@ -118,6 +118,19 @@ describe('moving an index', () => {
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
+  it('stops an import when the signal fires, also while it waits for lines', async () => {
+    const controller = new AbortController();
+    const [header = ''] = await linesOf(exportIndex({ store: source, indexName }));
+    async function* endless(): AsyncGenerator<string> {
+      yield header;
+      controller.abort(new Error('enough'));
+      await new Promise(() => undefined);
+    }
+    const store = new LocalVector();
+    const imported = importIndex({ lines: endless(), store, indexName, signal: controller.signal });
+    await expect(imported).rejects.toThrow('enough');
+  });
+
   it('stops an export when the signal fires', async () => {
     const controller = new AbortController();
     const read = linesOf(

@@ -1,4 +1,4 @@
-import { untilAborted } from '../store/until-aborted.js';
+import { untilAborted } from './until-aborted.js';
 
 /**
  * Hands on what it is given, one after another, and stops when the signal fires: also while the next item is waited for, which

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { untilAborted } from './until-aborted.js';
+
+const forever = new Promise<never>(() => undefined);
+
+it('starts nothing when the signal has fired', async () => {
+  let started = 0;
+  const start = async (): Promise<number> => (started += 1);
+  await expect(untilAborted(start, AbortSignal.abort(new Error('before')))).rejects.toThrow('before');
+  expect(started).toBe(0);
+});
+
+it('stops waiting when the signal fires', async () => {
+  const controller = new AbortController();
+  const waiting = untilAborted(() => forever, controller.signal);
+  controller.abort(new Error('later'));
+  await expect(waiting).rejects.toThrow('later');
+});
+
+it('stops waiting for what fires the signal itself', async () => {
+  const controller = new AbortController();
+  const start = (): Promise<never> => {
+    controller.abort(new Error('itself'));
+    return forever;
+  };
+  await expect(untilAborted(start, controller.signal)).rejects.toThrow('itself');
+});
+
+it('hands on the result, and the error', async () => {
+  const { signal } = new AbortController();
+  expect(await untilAborted(async () => 1, signal)).toBe(1);
+  await expect(untilAborted(() => Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+});
