@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { GraphRAG, type GraphEdge } from './graph-rag.js';
+import { GraphRAG } from './graph-rag.js';
+import type { GraphEdge } from './snapshot/graph-rag-snapshot.js';
 
 /** Two subjects, each with its own direction, and one passage between them. */
 const chunks = ['cats purr', 'cats sleep', 'pets and boats', 'boats sail', 'boats sink'].map((text, number) => ({
@@ -211,6 +212,20 @@ describe('GraphRAG', () => {
     ['content of an unknown node', "There is no node 'x'", (graph) => graph.updateNodeContent('x', 'y')],
     ['a dimension of 0', 'dimension of a graph must be a positive integer', () => new GraphRAG(0)],
     ['a threshold that is no number', 'threshold must be a finite number', () => new GraphRAG(3, Number.NaN)],
+    [
+      'a question with a number that is none',
+      'The embedding of the question must hold finite numbers',
+      (graph) => graph.query({ query: [1, null as unknown as number, 0] }),
+    ],
+    ['no snapshot', 'snapshot version: undefined', () => GraphRAG.deserialize(null as never)],
+    [
+      'a snapshot with a node that is none',
+      'Node 5 of the snapshot has no id',
+      (graph) => {
+        const { nodes, ...rest } = graph.serialize();
+        GraphRAG.deserialize({ ...rest, nodes: [...nodes, null as never] });
+      },
+    ],
     [
       'a snapshot without nodes',
       'no lists of nodes and edges',

@@ -11,6 +11,12 @@ import { rankNodes } from './rank-nodes.js';
 import { runStepsNow } from './run-steps.js';
 import { findNeighbours } from './similarity/find-neighbours.js';
 import { UnitRows } from './similarity/unit-rows.js';
+import {
+  parseGraphSnapshot,
+  type GraphEdge,
+  type GraphNode,
+  type GraphSnapshot,
+} from './snapshot/graph-rag-snapshot.js';
 
 export interface GraphChunk {
   text: string;
@@ -19,22 +25,6 @@ export interface GraphChunk {
 
 export interface GraphEmbedding {
   vector: readonly number[] | Float32Array;
-}
-
-export interface GraphNode {
-  id: string;
-  content: string;
-  embedding?: readonly number[] | Float32Array;
-  metadata?: VectorMetadata;
-}
-
-export interface GraphEdge {
-  source: string;
-  target: string;
-  /** Positive; for `semantic` edges the cosine similarity. */
-  weight: number;
-  /** `semantic`, or a kind of your own. */
-  type: string;
 }
 
 export interface RankedNode {
@@ -56,15 +46,6 @@ export interface GraphQuery {
   restartProb?: number;
   /** Nodes that do not pass take no part, neither as results nor as steps between them. */
   filter?: VectorFilter;
-}
-
-/** A graph as plain JSON data. */
-export interface GraphSnapshot {
-  version: 1;
-  dimension: number;
-  threshold: number;
-  nodes: GraphNode[];
-  edges: GraphEdge[];
 }
 
 const seedCount = 10;
@@ -201,10 +182,11 @@ export class GraphRAG {
    */
   query({ query, topK = 10, randomWalkSteps = 100, restartProb = 0.15, filter }: GraphQuery): RankedNode[] {
     this.#requireDimension(query.length, 'Query embedding must have dimension');
+    const vector = toFiniteVector(query, 'The embedding of the question');
     const allowed = this.#allowed(filter);
     const found = rankNodes({
       adjacency: (this.#adjacency ??= createAdjacency(this.#nodes.length, this.#edges)),
-      seeds: this.#seeds(Float32Array.from(query), allowed),
+      seeds: this.#seeds(vector, allowed),
       idOf: (number) => this.#node(number).id,
       topK,
       maxIterations: randomWalkSteps,
@@ -230,30 +212,10 @@ export class GraphRAG {
 
   /** @throws `GRAPH_INVALID` */
   static deserialize(snapshot: GraphSnapshot): GraphRAG {
-    if (snapshot.version !== 1) {
-      throw graphInvalid(`Unsupported GraphRAG snapshot version: ${String(snapshot.version)}`);
-    }
-    if (!Array.isArray(snapshot.nodes) || !Array.isArray(snapshot.edges)) {
-      throw graphInvalid('This is not the snapshot of a GraphRAG: it has no lists of nodes and edges');
-    }
-    const graph = new GraphRAG(snapshot.dimension, snapshot.threshold);
-    for (const node of snapshot.nodes) graph.addNode(node);
-    /** Both directions of an edge stand in a snapshot: those whose other direction is still to come. */
-    const halves = new Map<string, number>();
-    for (const edge of snapshot.edges) {
-      const { source, target, weight, type } = edge;
-      const unknown = [source, target].find((id) => !graph.#numbers.has(id));
-      if (unknown !== undefined) throw graphInvalid(`Edge references unknown node: ${unknown}`);
-      const reverse = JSON.stringify([target, source, weight, type]);
-      const waiting = halves.get(reverse) ?? 0;
-      if (waiting > 0) {
-        halves.set(reverse, waiting - 1);
-        continue;
-      }
-      const own = JSON.stringify([source, target, weight, type]);
-      halves.set(own, (halves.get(own) ?? 0) + 1);
-      graph.addEdge(edge);
-    }
+    const { dimension, threshold, nodes, edges } = parseGraphSnapshot(snapshot);
+    const graph = new GraphRAG(dimension, threshold);
+    for (const node of nodes) graph.addNode(node);
+    for (const edge of edges) graph.addEdge(edge);
     return graph;
   }
 
@@ -287,11 +249,7 @@ export class GraphRAG {
 
   #toVector(embedding: readonly number[] | Float32Array, id: string): Float32Array {
     this.#requireDimension(embedding.length, 'Embedding dimension must be');
-    const vector = Float32Array.from(embedding);
-    // `null` has become 0 there.
-    const isFinite = vector.every((value, place) => Number.isFinite(value) && typeof embedding[place] === 'number');
-    if (!isFinite) throw graphInvalid(`The embedding of node '${id}' must hold finite numbers`);
-    return vector;
+    return toFiniteVector(embedding, `The embedding of node '${id}'`);
   }
 
   #requireDimension(length: number, message: string): void {
@@ -313,4 +271,12 @@ export class GraphRAG {
     const nearest = nearestRows({ table, query, k, allowed, idOf: (node) => this.#node(node).id });
     return nearest.map(({ row, similarity }) => [row, Math.max(0, similarity) ** 2]);
   }
+}
+
+function toFiniteVector(values: readonly number[] | Float32Array, what: string): Float32Array {
+  const vector = Float32Array.from(values);
+  // `null` has become 0 there.
+  const isFinite = vector.every((value, place) => Number.isFinite(value) && typeof values[place] === 'number');
+  if (!isFinite) throw graphInvalid(`${what} must hold finite numbers`);
+  return vector;
 }

@@ -23,14 +23,6 @@ export {
   type TripleProgress,
 } from './extract-triples.js';
 export type { GraphPassage } from './graph-passage.js';
-export {
-  GraphRAG,
-  type GraphChunk,
-  type GraphEdge,
-  type GraphEmbedding,
-  type GraphNode,
-  type GraphQuery,
-  type GraphSnapshot,
-  type RankedNode,
-} from './graph-rag.js';
+export { GraphRAG, type GraphChunk, type GraphEmbedding, type GraphQuery, type RankedNode } from './graph-rag.js';
+export type { GraphEdge, GraphNode, GraphSnapshot } from './snapshot/graph-rag-snapshot.js';
 export type { Triple } from './triple.js';
