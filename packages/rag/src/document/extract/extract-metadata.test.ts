@@ -140,6 +140,11 @@ describe('extraction', () => {
     expect(document.getMetadata().map((metadata) => metadata['documentTitle'])).toEqual(['re: wo!', 're: wo!']);
   });
 
+  test('leaves braces of a template alone that name nothing of ours', async () => {
+    await (await divided()).extractMetadata({ llm: llm(), summary: { promptTemplate: '{constructor} {context}' } });
+    expect(prompts[0]).toMatch(/^{constructor} /);
+  });
+
   test('asks nothing for what is false', async () => {
     await (await divided()).extractMetadata({ llm: llm(), keywords: false, title: false });
     expect(prompts).toEqual([]);
@@ -210,6 +215,7 @@ describe('extraction', () => {
       { title: { node: 1 } },
       { keywords: { keywords: 0 } },
       { summary: { promptTemplate: 'x' } },
+      { title: { combineTemplate: 'x' } },
     ]) {
       await expect(document.extractMetadata({ llm: llm(), ...params } as ExtractParams)).rejects.toMatchObject({
         code: 'EXTRACT_OPTIONS_INVALID',

@@ -165,7 +165,11 @@ function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[
   const llm = requireModel('title', title, params);
   const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = title;
   const groups = new Map<unknown, number[]>();
-  for (const [index, { group }] of items.entries()) groups.set(group, [...(groups.get(group) ?? []), index]);
+  for (const [index, { group }] of items.entries()) {
+    const chunks = groups.get(group);
+    if (chunks) chunks.push(index);
+    else groups.set(group, [index]);
+  }
   return [...groups.values()].map((chunks) => ({
     extractor: 'title',
     chunk: chunks[0] as number,
@@ -203,7 +207,9 @@ function requireModel(
 
 /** Puts values into a template at once, so that a text that holds `{context}` itself stays as it is. */
 function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place);
+  return template.replace(/\{(\w+)\}/g, (place, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] as string) : place,
+  );
 }
 
 const summaryKeys = { self: 'sectionSummary', prev: 'prevSectionSummary', next: 'nextSectionSummary' } as const;

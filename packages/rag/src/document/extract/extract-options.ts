@@ -104,8 +104,8 @@ export function requireExtractParams(params: ExtractParams): void {
     requireNames(extractor, Object.keys(options as object), known);
     for (const name of ['nodes', 'questions', 'keywords'])
       requireCount(name, (options as Record<string, unknown>)[name]);
-    const { promptTemplate, nodeTemplate } = options as Record<string, unknown>;
-    for (const template of [promptTemplate, nodeTemplate]) {
+    const { promptTemplate, nodeTemplate, combineTemplate } = options as Record<string, unknown>;
+    for (const template of [promptTemplate, nodeTemplate, combineTemplate]) {
       if (typeof template === 'string' && !template.includes('{context}')) {
         throw invalid(`The template of ${extractor} has no {context}, so the model would not see the text.`);
       }
