@@ -65,30 +65,26 @@ function possibleRows(
   queryNorm: number,
 ): number[] {
   const lowest = new LargestNumbers(k);
+  let least = lowest.smallest;
   const rows: number[] = [];
   const highest: number[] = [];
   const isEuclidean = table.metric === 'euclidean';
   const factor = table.metric === 'cosine' ? 1 / queryNorm : isEuclidean ? 2 : 1;
-  for (const { firstRow, rows: blockRows, estimates, errors, refine } of quantised.estimate(
-    query,
-    factor,
-    table.count,
-  )) {
-    for (let offset = 0; offset < blockRows; offset += 1) {
-      const row = firstRow + offset;
+  for (const block of quantised.estimate(query, factor, table.count)) {
+    for (let offset = 0; offset < block.rows; offset += 1) {
+      const row = block.firstRow + offset;
       // The negative squared distance is twice the product less both squares.
       const squares = isEuclidean ? table.norm(row) ** 2 + queryNorm ** 2 : 0;
       const rounding = quantised.rounding * squares;
-      const atMost = (estimates[offset] as number) - squares + (errors[offset] as number) + rounding;
-      if (atMost < lowest.smallest || allowed?.[row] === 0) continue;
-      refine(offset);
-      const similarity = (estimates[offset] as number) - squares;
-      const error = (errors[offset] as number) + rounding;
-      if (similarity + error < lowest.smallest) continue;
-      lowest.offer(similarity - error);
+      if ((block.atMost[offset] as number) - squares + rounding < least || allowed?.[row] === 0) continue;
+      const { estimate, error } = block.estimate(offset);
+      const atMost = estimate - squares + error + rounding;
+      if (atMost < least) continue;
+      lowest.offer(estimate - squares - error - rounding);
+      least = lowest.smallest;
       rows.push(row);
-      highest.push(similarity + error);
+      highest.push(atMost);
     }
   }
-  return rows.filter((_row, position) => (highest[position] as number) >= lowest.smallest);
+  return rows.filter((_row, position) => (highest[position] as number) >= least);
 }

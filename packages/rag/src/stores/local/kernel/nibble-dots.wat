@@ -1,14 +1,13 @@
 ;; Dot products of one query with many rows of 4-bit numbers, from 0 to 15, and what divides 8-bit numbers into those.
 ;;
 ;; Sixteen bytes of a row hold 32 numbers as eight 16-bit lanes: lane n holds the numbers n, 8 + n, 16 + n and 24 + n, the first in
-;; its lowest four bits. A mask leaves one number in each lane, multiplied by 1, 16 or 256; that factor is taken out of the sums at
-;; the end of a row, where it divides without rest.
+;; its lowest four bits. The second is not shifted but taken as sixteen times itself; a row's sum of those is divided at the end.
 ;;
 ;; `node scripts/build-kernel.mjs` compiles this file into nibble-dots.ts; a test compares the two.
 (module
   (import "quiver" "memory" (memory 1))
 
-  ;; query:  address of the query as 16-bit integers, two for each byte of a row; 7680 * (stride / 16) times the largest must
+  ;; query:  address of the query as 16-bit integers, two for each byte of a row; 480 * (stride / 16) times the largest must
   ;;         stay below 2^31
   ;; row:    address of the first row; rows follow each other, `stride` bytes each
   ;; out:    address of the results, one 32-bit integer for each row
@@ -18,23 +17,22 @@
     (param $query i32) (param $row i32) (param $out i32) (param $rows i32) (param $stride i32)
     (local $q i32) (local $row0 i32) (local $row1 i32) (local $rowEnd i32) (local $codes v128)
     (local $q0 v128) (local $q1 v128) (local $q2 v128) (local $q3 v128)
-    (local $sum00 v128) (local $sum01 v128) (local $sum02 v128) (local $sum03 v128)
-    (local $sum10 v128) (local $sum11 v128) (local $sum12 v128) (local $sum13 v128)
+    (local $ones0 v128) (local $ones1 v128) (local $sixteens0 v128) (local $sixteens1 v128)
+    ;; Engines keep these in registers only when they are variables.
+    (local $mask v128) (local $mask16 v128)
 
+    (local.set $mask (v128.const i32x4 0x000f000f 0x000f000f 0x000f000f 0x000f000f))
+    (local.set $mask16 (v128.const i32x4 0x00f000f0 0x00f000f0 0x00f000f0 0x00f000f0))
     (local.set $row1 (local.get $row))
     (loop $nextRows
       (local.set $q (local.get $query))
       (local.set $row0 (local.get $row1))
       (local.set $rowEnd (i32.add (local.get $row0) (local.get $stride)))
       (local.set $row1 (local.get $rowEnd))
-      (local.set $sum00 (v128.const i32x4 0 0 0 0))
-      (local.set $sum01 (v128.const i32x4 0 0 0 0))
-      (local.set $sum02 (v128.const i32x4 0 0 0 0))
-      (local.set $sum03 (v128.const i32x4 0 0 0 0))
-      (local.set $sum10 (v128.const i32x4 0 0 0 0))
-      (local.set $sum11 (v128.const i32x4 0 0 0 0))
-      (local.set $sum12 (v128.const i32x4 0 0 0 0))
-      (local.set $sum13 (v128.const i32x4 0 0 0 0))
+      (local.set $ones0 (v128.const i32x4 0 0 0 0))
+      (local.set $ones1 (v128.const i32x4 0 0 0 0))
+      (local.set $sixteens0 (v128.const i32x4 0 0 0 0))
+      (local.set $sixteens1 (v128.const i32x4 0 0 0 0))
 
       (loop $nextCodes
         (local.set $q0 (v128.load (local.get $q)))
@@ -43,55 +41,46 @@
         (local.set $q3 (v128.load offset=48 (local.get $q)))
 
         (local.set $codes (v128.load (local.get $row0)))
-        (local.set $sum00
-          (i32x4.add (local.get $sum00)
-            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (v128.const i32x4 0x000f000f 0x000f000f 0x000f000f 0x000f000f)) (local.get $q0))))
-        (local.set $sum01
-          (i32x4.add (local.get $sum01)
-            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (v128.const i32x4 0x00f000f0 0x00f000f0 0x00f000f0 0x00f000f0)) (local.get $q1))))
-        (local.set $sum02
-          (i32x4.add (local.get $sum02)
-            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (v128.const i32x4 0x0f000f00 0x0f000f00 0x0f000f00 0x0f000f00)) (local.get $q2))))
-        (local.set $sum03
-          (i32x4.add (local.get $sum03)
+        (local.set $ones0
+          (i32x4.add (local.get $ones0)
+            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (local.get $mask)) (local.get $q0))))
+        (local.set $sixteens0
+          (i32x4.add (local.get $sixteens0)
+            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (local.get $mask16)) (local.get $q1))))
+        (local.set $ones0
+          (i32x4.add (local.get $ones0)
+            (i32x4.dot_i16x8_s
+              (v128.and (i16x8.shr_u (local.get $codes) (i32.const 8)) (local.get $mask))
+              (local.get $q2))))
+        (local.set $ones0
+          (i32x4.add (local.get $ones0)
             (i32x4.dot_i16x8_s (i16x8.shr_u (local.get $codes) (i32.const 12)) (local.get $q3))))
         (local.set $row0 (i32.add (local.get $row0) (i32.const 16)))
 
         (local.set $codes (v128.load (local.get $row1)))
-        (local.set $sum10
-          (i32x4.add (local.get $sum10)
-            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (v128.const i32x4 0x000f000f 0x000f000f 0x000f000f 0x000f000f)) (local.get $q0))))
-        (local.set $sum11
-          (i32x4.add (local.get $sum11)
-            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (v128.const i32x4 0x00f000f0 0x00f000f0 0x00f000f0 0x00f000f0)) (local.get $q1))))
-        (local.set $sum12
-          (i32x4.add (local.get $sum12)
-            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (v128.const i32x4 0x0f000f00 0x0f000f00 0x0f000f00 0x0f000f00)) (local.get $q2))))
-        (local.set $sum13
-          (i32x4.add (local.get $sum13)
+        (local.set $ones1
+          (i32x4.add (local.get $ones1)
+            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (local.get $mask)) (local.get $q0))))
+        (local.set $sixteens1
+          (i32x4.add (local.get $sixteens1)
+            (i32x4.dot_i16x8_s (v128.and (local.get $codes) (local.get $mask16)) (local.get $q1))))
+        (local.set $ones1
+          (i32x4.add (local.get $ones1)
+            (i32x4.dot_i16x8_s
+              (v128.and (i16x8.shr_u (local.get $codes) (i32.const 8)) (local.get $mask))
+              (local.get $q2))))
+        (local.set $ones1
+          (i32x4.add (local.get $ones1)
             (i32x4.dot_i16x8_s (i16x8.shr_u (local.get $codes) (i32.const 12)) (local.get $q3))))
         (local.set $row1 (i32.add (local.get $row1) (i32.const 16)))
 
         (local.set $q (i32.add (local.get $q) (i32.const 64)))
         (br_if $nextCodes (i32.lt_u (local.get $row0) (local.get $rowEnd))))
 
-      (local.set $codes
-        (i32x4.add
-          (i32x4.add (local.get $sum00) (i32x4.shr_s (local.get $sum01) (i32.const 4)))
-          (i32x4.add (i32x4.shr_s (local.get $sum02) (i32.const 8)) (local.get $sum03))))
       (i32.store (local.get $out)
-        (i32.add
-          (i32.add (i32x4.extract_lane 0 (local.get $codes)) (i32x4.extract_lane 1 (local.get $codes)))
-          (i32.add (i32x4.extract_lane 2 (local.get $codes)) (i32x4.extract_lane 3 (local.get $codes)))))
-      (local.set $codes
-        (i32x4.add
-          (i32x4.add (local.get $sum10) (i32x4.shr_s (local.get $sum11) (i32.const 4)))
-          (i32x4.add (i32x4.shr_s (local.get $sum12) (i32.const 8)) (local.get $sum13))))
+        (call $sumOfLanes (i32x4.add (local.get $ones0) (i32x4.shr_s (local.get $sixteens0) (i32.const 4)))))
       (i32.store offset=4 (local.get $out)
-        (i32.add
-          (i32.add (i32x4.extract_lane 0 (local.get $codes)) (i32x4.extract_lane 1 (local.get $codes)))
-          (i32.add (i32x4.extract_lane 2 (local.get $codes)) (i32x4.extract_lane 3 (local.get $codes)))))
-
+        (call $sumOfLanes (i32x4.add (local.get $ones1) (i32x4.shr_s (local.get $sixteens1) (i32.const 4)))))
       (local.set $out (i32.add (local.get $out) (i32.const 8)))
       (local.set $rows (i32.sub (local.get $rows) (i32.const 2)))
       (br_if $nextRows (local.get $rows))))

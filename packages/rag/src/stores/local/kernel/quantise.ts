@@ -4,10 +4,10 @@ const largestRowCode = 119;
 /** Integers of a row are stored so much larger: `16 * (high + 8) + (low + 8)`. */
 export const codeOfZero = 136;
 
-export interface Quantised {
+export interface QuantisedRow {
   /** What one step of the integers stands for. */
   readonly scale: number;
-  /** Length of the vector itself. */
+  /** Length of the row itself. */
   readonly length: number;
   /** Length of what the rounding lost. */
   readonly lost: number;
@@ -18,7 +18,7 @@ export interface Quantised {
  *
  * @param factor - multiplies every number
  */
-export function quantiseRow(vector: Float32Array, factor: number, codes: Uint8Array): Quantised {
+export function quantiseRow(vector: Float32Array, factor: number, codes: Uint8Array): QuantisedRow {
   const { scale, inverse } = scaleOf(vector, factor, largestRowCode);
   let length = 0;
   let lost = 0;
@@ -35,7 +35,11 @@ export function quantiseRow(vector: Float32Array, factor: number, codes: Uint8Ar
   return { scale, length: Math.sqrt(length), lost: Math.sqrt(lost) };
 }
 
-export interface QuantisedQuery extends Quantised {
+export interface QuantisedQuery {
+  /** What one step of the integers stands for. */
+  readonly scale: number;
+  /** Length of the query itself. */
+  readonly length: number;
   /** Sum of the integers. */
   readonly sum: number;
 }
@@ -49,17 +53,15 @@ export function quantiseQuery(
 ): QuantisedQuery {
   const { scale, inverse } = scaleOf(vector, factor, largestCode);
   let length = 0;
-  let lost = 0;
   let sum = 0;
   for (let position = 0; position < vector.length; position += 1) {
     const exact = (vector[position] as number) * factor;
     const code = Math.floor((vector[position] as number) * inverse + 0.5);
     length += exact * exact;
-    lost += (exact - code * scale) ** 2;
     sum += code;
     codes[position] = code;
   }
-  return { scale, length: Math.sqrt(length), lost: Math.sqrt(lost), sum };
+  return { scale, length: Math.sqrt(length), sum };
 }
 
 /** The number of largest size gets the largest code; `inverse` turns a number of the vector into its code. */

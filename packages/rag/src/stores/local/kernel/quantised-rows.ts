@@ -7,16 +7,21 @@ const blockRows = 1024;
 /** Where the query is while it is compared. */
 const queryAddress = 0;
 
-/** Estimates of the dot products of one query with a block of rows. */
+/** The dot product of a query with a row, as far as integers tell. */
+export interface Estimate {
+  readonly estimate: number;
+  /** How far the exact value may lie from the estimate at most. */
+  readonly error: number;
+}
+
+/** What the dot products of one query with a block of rows can be. */
 export interface BlockEstimate {
   readonly firstRow: number;
   readonly rows: number;
-  /** For each row of the block. */
-  readonly estimates: Float64Array;
-  /** How far the exact value may lie from the estimate at most. */
-  readonly errors: Float64Array;
-  /** Replaces the estimate of one row by a better one, which also looks at the low halves. */
-  refine(offset: number): void;
+  /** The most that the product with each row of the block can be, judged by its high half. */
+  readonly atMost: Float64Array;
+  /** Looks at both halves of one row of the block. */
+  estimate(offset: number): Estimate;
 }
 
 /**
@@ -36,14 +41,15 @@ export class QuantisedRows {
    * integers lose nothing, as with vectors of zeros and ones, it is all that two calculations of one number differ by.
    */
   readonly rounding: number;
+  /** What rounding a query loses at most, and `rounding` twice, as a share of its length. */
+  readonly #queryError: number;
   /** The integers of the row that is being stored. */
   #codes: Uint8Array;
   #scales = new Float64Array(0);
-  /** Length of the rounding error of each row, with and without its low halves. */
-  #lost = new Float64Array(0);
-  #lostWithoutLow = new Float64Array(0);
-  /** At least the length of each row, before and after rounding. */
-  #sizes = new Float64Array(0);
+  /** How far a product with each row may lie from the exact one at most, for a query of length 1. */
+  #errors = new Float64Array(0);
+  /** The same without the low halves of the row. */
+  #errorsWithoutLow = new Float64Array(0);
 
   private constructor(layout: MemoryLayout, kernel: Kernel) {
     this.#layout = layout;
@@ -51,6 +57,8 @@ export class QuantisedRows {
     this.#codes = this.#viewOfCodes();
     this.#codes.fill(codeOfZero);
     this.rounding = (2 * layout.stride + 16) * Number.EPSILON;
+    // No number of the query is moved by more than half a step, of which the largest one has `largestQueryCode`.
+    this.#queryError = Math.sqrt(2 * layout.stride) / (2 * layout.largestQueryCode) + 2 * this.rounding;
   }
 
   /** `undefined` where the kernel cannot run, or could not add up so many products in 32 bits. */
@@ -76,9 +84,8 @@ export class QuantisedRows {
     this.#codes = this.#viewOfCodes();
     const capacity = blocks * blockRows;
     this.#scales = enlarge(this.#scales, capacity);
-    this.#lost = enlarge(this.#lost, capacity);
-    this.#lostWithoutLow = enlarge(this.#lostWithoutLow, capacity);
-    this.#sizes = enlarge(this.#sizes, capacity);
+    this.#errors = enlarge(this.#errors, capacity);
+    this.#errorsWithoutLow = enlarge(this.#errorsWithoutLow, capacity);
     return true;
   }
 
@@ -89,10 +96,10 @@ export class QuantisedRows {
     const high = this.#highAddress(row);
     const squares = this.#kernel.split(codesAddress, high, high + blockRows * stride, stride);
     const lostWithoutLow = lost + scale * Math.sqrt(squares);
+    const lostByQuery = this.#queryError * (length + lostWithoutLow);
     this.#scales[row] = scale;
-    this.#lost[row] = lost;
-    this.#lostWithoutLow[row] = lostWithoutLow;
-    this.#sizes[row] = length + lostWithoutLow;
+    this.#errors[row] = lost + lostByQuery;
+    this.#errorsWithoutLow[row] = lostWithoutLow + lostByQuery;
   }
 
   /** Compares a query with the first `count` rows. What it yields is valid until the next block. */
@@ -100,15 +107,13 @@ export class QuantisedRows {
     const { buffer } = this.#kernel.memory;
     const { stride, largestQueryCode, pairAddress, blockAddress } = this.#layout;
     const codes = new Int16Array(buffer, queryAddress, 2 * stride);
-    const { scale, length, lost, sum } = quantiseQuery(query, factor, largestQueryCode, codes);
-    const perSize = lost + 2 * this.rounding * length;
+    const { scale, length, sum } = quantiseQuery(query, factor, largestQueryCode, codes);
     // The halves of the rows are stored 8 larger than they are.
     const tooMuch = 8 * sum;
     const products = new Int32Array(buffer, blockAddress, blockRows);
     const ofPair = new Int32Array(buffer, pairAddress, 2);
-    const estimates = new Float64Array(blockRows);
-    const errors = new Float64Array(blockRows);
-    const [scales, lostOf, lostWithoutLow, sizes] = [this.#scales, this.#lost, this.#lostWithoutLow, this.#sizes];
+    const atMost = new Float64Array(blockRows);
+    const [scales, errors, errorsWithoutLow] = [this.#scales, this.#errors, this.#errorsWithoutLow];
     for (let firstRow = 0; firstRow < count; firstRow += blockRows) {
       const rows = Math.min(blockRows, count - firstRow);
       const high = this.#highAddress(firstRow);
@@ -116,17 +121,17 @@ export class QuantisedRows {
       this.#kernel.dots(queryAddress, high, blockAddress, rows + (rows & 1), stride);
       for (let offset = 0; offset < rows; offset += 1) {
         const row = firstRow + offset;
-        estimates[offset] = 16 * ((products[offset] as number) - tooMuch) * scale * (scales[row] as number);
-        errors[offset] = length * (lostWithoutLow[row] as number) + perSize * (sizes[row] as number);
+        atMost[offset] =
+          16 * ((products[offset] as number) - tooMuch) * scale * (scales[row] as number) +
+          length * (errorsWithoutLow[row] as number);
       }
-      const refine = (offset: number): void => {
+      const estimate = (offset: number): Estimate => {
         this.#kernel.dots(queryAddress, low + (offset & -2) * stride, pairAddress, 2, stride);
         const row = firstRow + offset;
         const product = 16 * ((products[offset] as number) - tooMuch) + (ofPair[offset & 1] as number) - tooMuch;
-        estimates[offset] = product * scale * (scales[row] as number);
-        errors[offset] = length * (lostOf[row] as number) + perSize * (sizes[row] as number);
+        return { estimate: product * scale * (scales[row] as number), error: length * (errors[row] as number) };
       };
-      yield { firstRow, rows, estimates, errors, refine };
+      yield { firstRow, rows, atMost, estimate };
     }
   }
 
@@ -157,8 +162,8 @@ interface MemoryLayout {
   readonly largestQueryCode: number;
 }
 
-/** With less than that, rounding the query would lose more than rounding the rows. */
-const minQueryCode = 127;
+/** With less than that, reached beyond 140,000 dimensions, rounding the query would lose too much. */
+const minQueryCode = 1000;
 
 function layOut(dimension: number): MemoryLayout {
   // The kernel takes 32 numbers at once.
@@ -173,7 +178,7 @@ function layOut(dimension: number): MemoryLayout {
     pairAddress,
     blockAddress,
     rowsAddress: blockAddress + blockRows * 4,
-    largestQueryCode: Math.min(32_767, Math.floor((2 ** 31 - 1) / (7680 * steps))),
+    largestQueryCode: Math.min(32_767, Math.floor((2 ** 31 - 1) / (480 * steps))),
   };
 }
 
