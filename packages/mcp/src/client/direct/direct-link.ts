@@ -6,17 +6,17 @@ import { createSdkClient, type NegotiationMode, type SdkClientOptions } from '..
 import { factsOf, type ServerFacts } from '../server-facts.js';
 import type { ServerLink } from '../server-link.js';
 import { watchTransport, type RawSchemas } from '../transport-watch.js';
+import type { PlainFetch } from '../transports/plain-fetch.js';
 import type { Answer } from './answer.js';
 import { createEnvelope, DirectChannel, firstDirectId } from './direct-channel.js';
 import { Handovers } from './handovers.js';
 import { HttpExchanger, type HttpSession } from './http-exchange.js';
 import { HttpSender, type SenderEvents } from './http-sender.js';
 import { meansLegacy, toLegacyFacts, toModernFacts } from './plain-handshake.js';
-import { isPlainNotification } from './plain-notification.js';
+import { isPlainNotification, isPlainPing } from './plain-message.js';
 import type { PlainRoute } from './plain-route.js';
 import { Replay, type Recorded } from './replay.js';
 import { SessionStream } from './session-stream.js';
-import type { PlainFetch } from '../transports/plain-fetch.js';
 
 export interface DirectLinkOptions extends SdkClientOptions {
   readonly route: PlainRoute;
@@ -110,6 +110,8 @@ export class DirectLink implements ServerLink {
       return this.#transport?.terminateSession();
     }
     if (this.#session.sessionId === undefined) return;
+    // The server ends it with the session, which is no trouble.
+    this.#stream?.close();
     const { status, statusText } = await this.#exchanger.fetch({ method: 'DELETE' });
     this.#session.sessionId = undefined;
     if ((status < 200 || status > 299) && status !== 405)
@@ -255,10 +257,16 @@ export class DirectLink implements ServerLink {
     if (this.#transport) return this.#transport.onmessage?.(message as never);
     if (this.#server && !this.#client) {
       if (isPlainNotification(message)) return this.#options.onNotification(message);
+      if (isPlainPing(message)) return this.#answerPing(message.id);
       if (isObject(message) && this.#channel?.accept(message)) return;
       this.#wakeUp();
     }
     this.#held.push(message);
+  }
+
+  /** Some servers ask again and again whether somebody is there. */
+  #answerPing(id: RequestId): void {
+    this.#sender.notify(JSON.stringify({ jsonrpc: '2.0', id, result: {} })).catch(this.#options.onError);
   }
 
   #finish(): void {

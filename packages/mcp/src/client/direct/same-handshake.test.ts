@@ -223,8 +223,14 @@ const streams: Record<string, Script> = {
       response.write(`data: {\n\n${event({ jsonrpc: '2.0', method: 'own/thing' })}${event(changed)}`),
     ),
   },
-  asks: {
+  'asks whether anybody is there': {
     GET: stream((response) => response.write(event({ jsonrpc: '2.0', id: 'q', method: 'ping' }))),
+    answer: plain(202),
+  },
+  'asks with more than the question': {
+    GET: stream((response) =>
+      response.write(event({ jsonrpc: '2.0', id: 'q', method: 'ping', params: { _meta: {} } })),
+    ),
     answer: plain(202),
   },
   'asks for what nobody offered': {

@@ -1,5 +1,11 @@
 import { isLoggingLevel } from '../../protocol/constants.js';
-import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
+import {
+  isObject,
+  isRequestId,
+  type JsonRpcNotification,
+  type JsonRpcRequest,
+  type Params,
+} from '../../protocol/json-rpc.js';
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isNumber = (value: unknown): boolean => typeof value === 'number';
@@ -39,4 +45,10 @@ function isOfShape({ _meta, ...params }: Params, shape: Shape): boolean {
   if (!isPlainMeta(_meta)) return false;
   for (const key in params) if (!Object.hasOwn(shape, key)) return false;
   return Object.entries(shape).every(([key, is]) => is(params[key]));
+}
+
+/** Tells whether a message only asks whether this side is there. */
+export function isPlainPing(message: unknown): message is JsonRpcRequest {
+  if (!isObject(message) || Object.keys(message).length !== 3) return false;
+  return message['jsonrpc'] === '2.0' && message['method'] === 'ping' && isRequestId(message['id']);
 }
