@@ -54,7 +54,7 @@ export function parseGraphOptions(options: GraphOptions = {}): GraphSettings {
   const edges =
     threshold === undefined || similarity === false
       ? (options.edges ?? {})
-      : { ...options.edges, similarity: { threshold, ...near } };
+      : { ...options.edges, similarity: { threshold: Math.max(0, threshold), ...near } };
   return { dimension, randomWalkSteps: Math.floor(randomWalkSteps), restartProb, edges, maxNodes };
 }
 

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { parseGraphOptions, scopeKey } from './graph-settings.js';
+
+it('takes every threshold that GraphRAG takes: below 0, all that are not opposite are connected', () => {
+  const keyOf = (threshold: number): string => {
+    const { edges } = parseGraphOptions({ threshold });
+    return scopeKey({ indexName: 'docs', filter: undefined, edges });
+  };
+  expect(keyOf(-0.5)).toBe(keyOf(0));
+  expect(keyOf(0.5)).not.toBe(keyOf(0));
+});
