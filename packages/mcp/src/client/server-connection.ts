@@ -177,8 +177,7 @@ export class ServerConnection {
   }
 
   async #open(declared: string, signal: AbortSignal): Promise<Connected> {
-    const { name, target, timeout, log, handlers } = this.#options;
-    const usual = target.kind === 'stdio' && timeout > 0 ? timeout : defaultConnectTimeout;
+    const { name, target, log, handlers } = this.#options;
     const deadlines = new Set<Deadline>();
     const progress = new Map<string, (update: ProgressUpdate) => void>();
     const registration: HandlerRegistration = {
@@ -195,7 +194,7 @@ export class ServerConnection {
       {
         name,
         target,
-        limit: target.definition.connectTimeout ?? usual,
+        limit: this.#connectLimit(),
         capabilities: JSON.parse(declared) as ReturnType<typeof capabilitiesOf>,
         maxInputRounds: target.definition.maxInputRounds,
         resume: this.#resume,
@@ -305,13 +304,24 @@ export class ServerConnection {
 
   async #close({ link, changes }: Connected): Promise<void> {
     changes?.close();
+    // A server that does not answer to the end of its session is not waited for: the end of the link ends the question too.
+    const timer = setTimeout(() => void link.close().catch(() => {}), this.#connectLimit());
     try {
       await link.endSession();
       await link.close();
     } catch (error) {
       this.#options.log('debug', `Disconnecting was not clean: ${toErrorMessage(error)}`, error);
       await link.close().catch(() => {});
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  /** Milliseconds until a connection must be up, and until its session must be ended. */
+  #connectLimit(): number {
+    const { target, timeout } = this.#options;
+    const usual = target.kind === 'stdio' && timeout > 0 ? timeout : defaultConnectTimeout;
+    return target.definition.connectTimeout ?? usual;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Params, RequestId } from '../../protocol/json-rpc.js';
 import { clientInfo } from '../client-info.js';
 import type { ServerFacts } from '../server-facts.js';
 import { isAnswerTo, type Answer } from './answer.js';
+import { linkError } from './link-error.js';
 
 /** A request on its way. */
 export interface OutgoingRequest {
@@ -131,11 +132,6 @@ export class DirectChannel {
     const envelope = this.#envelope;
     return envelope ? { ...params, _meta: { ...envelope, ...(params['_meta'] as Params) } } : params;
   }
-}
-
-/** An error with a code of the SDK, which does not have to be loaded for it. */
-function linkError(code: 'REQUEST_TIMEOUT' | 'CONNECTION_CLOSED', message: string): Error {
-  return Object.assign(new Error(message), { code });
 }
 
 /** What this side says of itself with every message of the stateless revision; older ones say it once. */

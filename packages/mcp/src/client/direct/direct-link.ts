@@ -51,8 +51,6 @@ export class DirectLink implements ServerLink {
   #client: Promise<ProtocolClient> | undefined;
   #sdk: ProtocolClient | undefined;
   #transport: StreamableHTTPClientTransport | undefined;
-  /** Ends the exchange of the handshake that is under way. */
-  #pending: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: DirectLinkOptions) {
@@ -145,6 +143,7 @@ export class DirectLink implements ServerLink {
     const response = await this.#sender.post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     this.#recordInitialized(response);
     if (!response.ok) return undefined;
+    await response.body?.cancel();
     if (response.status === 202) this.#listen();
     return facts;
   }
@@ -167,21 +166,15 @@ export class DirectLink implements ServerLink {
     const body = JSON.stringify({ method, params, jsonrpc: '2.0', id });
     try {
       const answer = await new Promise<Answer>((resolve, reject) => {
-        this.#pending = this.#sender.send(
-          { id, method, name: undefined, body },
-          { onAnswer: resolve, onError: reject },
-          (headers) => {
-            if (method === 'initialize') this.#session.sessionId = headers['mcp-session-id'] as string | undefined;
-          },
-        );
+        this.#sender.send({ id, method, name: undefined, body }, { onAnswer: resolve, onError: reject }, (headers) => {
+          if (method === 'initialize') this.#session.sessionId = (headers['mcp-session-id'] as string) || undefined;
+        });
       });
       this.#record(method, answer);
       return answer;
     } catch (error) {
       this.#replay?.record(method, () => Promise.reject(error as Error));
       return undefined;
-    } finally {
-      this.#pending = undefined;
     }
   }
 
@@ -272,9 +265,9 @@ export class DirectLink implements ServerLink {
   #finish(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#pending?.();
     this.#stream?.close();
     this.#channel?.close();
+    this.#exchanger.close();
     this.#options.onClosed();
   }
 }

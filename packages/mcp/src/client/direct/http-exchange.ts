@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { currentContext } from '../request-scope.js';
 import { toResponse } from '../transports/http-answer.js';
 import { openHttpRequest, toHttpTarget, type HttpTarget } from '../transports/http-request.js';
+import { linkError } from './link-error.js';
 import type { PlainRoute } from './plain-route.js';
 
 /** What a connection is known by; a handshake fills it. */
@@ -32,6 +33,8 @@ export class HttpExchanger {
   readonly #target: HttpTarget;
   readonly #route: PlainRoute;
   readonly #session: HttpSession;
+  readonly #running = new Set<ClientRequest>();
+  #isClosed = false;
 
   constructor(route: PlainRoute, session: HttpSession) {
     this.#target = toHttpTarget(route.url);
@@ -46,15 +49,20 @@ export class HttpExchanger {
     let isOver = false;
     const send = (added?: Record<string, string>): void => {
       if (isOver) return;
+      if (this.#isClosed) return exchange.onError(linkError('CONNECTION_CLOSED', 'Connection closed'));
+      let request: ClientRequest;
       try {
-        sent = openHttpRequest(this.#target, exchange.method, this.#headersOf(exchange, added));
+        request = openHttpRequest(this.#target, exchange.method, this.#headersOf(exchange, added));
       } catch (error) {
         // A value that no header can have.
         return exchange.onError(error);
       }
-      sent.on('response', exchange.onResponse);
-      sent.on('error', (error) => exchange.onError(new TypeError('fetch failed', { cause: error })));
-      sent.end(exchange.body);
+      sent = request;
+      this.#running.add(request);
+      request.on('response', exchange.onResponse);
+      request.on('error', (error) => exchange.onError(new TypeError('fetch failed', { cause: error })));
+      request.on('close', () => this.#running.delete(request));
+      request.end(exchange.body);
     };
     if (typeof headers === 'function') {
       Promise.resolve(currentContext())
@@ -73,6 +81,12 @@ export class HttpExchanger {
     return new Promise((resolve, reject) => {
       this.start({ ...sent, onResponse: (message) => void toResponse(message).then(resolve, reject), onError: reject });
     });
+  }
+
+  /** Ends whatever is under way: also what a server sends on after its answer, or never answers. */
+  close(): void {
+    this.#isClosed = true;
+    for (const request of this.#running) request.destroy();
   }
 
   #headersOf({ accept, body, about }: HttpMessage, added: Record<string, string> | undefined): string[] {

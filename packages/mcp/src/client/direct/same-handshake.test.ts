@@ -72,6 +72,7 @@ const usual: Script = {
 
 async function startScripted(script: Script) {
   const heard: object[] = [];
+  const open = new Set<string>();
   const ids = new Map<unknown, number>();
   const http = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -84,6 +85,8 @@ async function startScripted(script: Script) {
       if (id !== undefined && !ids.has(id)) ids.set(id, ids.size);
       const headers = Object.entries(request.headers).filter(([header]) => !uninteresting.has(header));
       heard.push({ name, url: request.url, headers: Object.fromEntries(headers.toSorted()), params, ...described });
+      open.add(name);
+      response.once('close', () => open.delete(name));
       (script[name] ?? usual[name] ?? plain(202))(response, message, request);
     });
   });
@@ -93,7 +96,7 @@ async function startScripted(script: Script) {
     http.close();
   });
   const { port } = http.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, heard };
+  return { url: `http://127.0.0.1:${port}/mcp`, heard, open };
 }
 
 const uninteresting = new Set(['host', 'connection', 'content-length']);
@@ -102,6 +105,7 @@ const uninteresting = new Set(['host', 'connection', 'content-length']);
 const handshakes: Record<string, Script> = {
   'what every server does': {},
   'no session': { initialize: result(initialized, {}) },
+  'a session without a name': { initialize: result(initialized, { 'mcp-session-id': '' }) },
   'an event stream': {
     initialize: stream((response, { id }) => response.end(event({ jsonrpc: '2.0', id, result: initialized }))),
   },
@@ -347,6 +351,49 @@ test('a handshake whose stream ends without an answer fails at once, which with 
   const scenario = { initialize: stream((response) => response.end()) };
   const { listed } = await play(scenario, 'legacy', true);
   expect(listed).toMatchObject({ message: expect.stringContaining('the stream ended without an answer') });
+});
+
+const unanswered: Reaction = () => {};
+const list = (response: ServerResponse, { id }: Message): unknown =>
+  response.write(event({ jsonrpc: '2.0', id, result: { tools } }));
+
+/** What a server may leave open. */
+const leftOpen: Record<string, Script> = {
+  'initialize never answered': { initialize: unanswered },
+  'server/discover never answered': { 'server/discover': unanswered },
+  'initialized never answered': { 'notifications/initialized': unanswered },
+  'initialized answered too late': {
+    'notifications/initialized': (response) => setTimeout(() => response.writeHead(202).end(), 400),
+    GET: stream(() => {}),
+  },
+  'the stream of initialize': {
+    initialize: stream((response, { id }) => response.write(event({ jsonrpc: '2.0', id, result: initialized }))),
+  },
+  'the stream of a request': { 'tools/list': stream(list) },
+  'a stream in place of nothing': { 'notifications/initialized': stream((response) => response.write(':\n\n')) },
+  'the stream of the session': { GET: stream(() => {}) },
+  'an unanswered stream of the session': { GET: unanswered },
+  'the end of the session': { DELETE: unanswered },
+};
+
+describe('after disconnecting, nothing is left open:', () => {
+  test.concurrent.each(
+    Object.entries(leftOpen).flatMap(([name, scenario]) => [
+      [name, 'SDK', scenario] as const,
+      [name, 'direct', scenario] as const,
+    ]),
+  )('%s, %s', async (_, way, scenario) => {
+    const { url, open } = await startScripted(scenario);
+    const handle = new ServerHandle(
+      'it',
+      { url, connectTimeout: 250, ...(way === 'SDK' && { fetch: nodeFetch }) },
+      1500,
+    );
+    await handle.tools.get().catch(() => {});
+    await handle.connection.disconnect();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([...open]).toEqual([]);
+  });
 });
 
 test.each(['legacy', 'modern', 'auto'] as const)('%s: the SDK is not needed for what is plain', async (protocol) => {
