@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseGraphOptions, scopeKey } from './graph-settings.js';
 
-it('takes every threshold that GraphRAG takes: below 0, all that are not opposite are connected', () => {
+it('takes every threshold that GraphRAG takes: those below 0 are as 0', () => {
   const keyOf = (threshold: number): string => {
     const { edges } = parseGraphOptions({ threshold });
     return scopeKey({ indexName: 'docs', filter: undefined, edges });

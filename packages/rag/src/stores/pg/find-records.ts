@@ -6,6 +6,7 @@ import type { HybridSearch, KeywordSearch, VectorSearch } from '../../store/pars
 import { fuseSearches } from '../../store/run-search.js';
 import { toScore } from '../../store/score.js';
 import type { VectorMatch } from '../../store/vector-store.js';
+import type { FilterSelectivity } from './filter-selectivity.js';
 import { filterToSql, type SqlCondition } from './filter-to-sql.js';
 import { hybridSql } from './hybrid-sql.js';
 import { keywordSql, questionSql } from './keyword-sql.js';
@@ -13,7 +14,7 @@ import { approximateSql, candidatesPerResult, exactSql, toSimilarity } from './n
 import type { OpenIndex } from './pg-index.js';
 import { toRecord } from './pg-rows.js';
 import { searchSettings, type PgQueryParams } from './search-settings.js';
-import type { SqlDatabase, SqlRow } from './sql-database.js';
+import type { SqlDatabase, SqlQuery, SqlRow } from './sql-database.js';
 import { SqlParameters } from './sql-text.js';
 import { languageConstant } from './text-search.js';
 
@@ -24,6 +25,7 @@ export interface QueryPlace {
   readonly database: SqlDatabase;
   readonly params: PgQueryParams;
   readonly filter: Filter | undefined;
+  readonly selectivity: FilterSelectivity;
 }
 
 /** The best records for a search, best first. */
@@ -46,7 +48,7 @@ async function findNearest(
   { queryVector, limit, includeVector }: VectorSearch,
 ): Promise<VectorMatch[]> {
   const { index, params, filter } = place;
-  const { parameters, vector, where, condition, canUseIndex } = startVectorQuery(place, queryVector);
+  const { parameters, vector, where, condition, canUseIndex } = await startVectorQuery(place, queryVector, limit);
   const columns = [...toColumns(includeVector), tableOid(index)];
   const run = (sql: string): Promise<SqlRow[]> => runQuery(place, sql, parameters);
   const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
@@ -93,12 +95,12 @@ async function findByWords(
 async function findByBoth(place: QueryPlace, search: HybridSearch): Promise<VectorMatch[]> {
   const { queryVector, queryText, limit, includeVector, fusion } = search;
   const { index, params, filter } = place;
-  const { parameters, vector, where, condition, canUseIndex } = startVectorQuery(place, queryVector);
+  const depth = fusionDepth(limit);
+  const { parameters, vector, where, condition, canUseIndex } = await startVectorQuery(place, queryVector, depth);
   const keyword = startQuestion(place, queryText, parameters);
   // What the database lets through must be evaluated here, and one ranking alone needs no merging there.
   if (!condition.exact || fusion.vector === 0 || fusion.keyword === 0)
     return fuseSearches(search, (part) => findRecords(place, part));
-  const depth = fusionDepth(limit);
   const sql = hybridSql({
     nearest: { index, vector, where },
     keyword,
@@ -125,18 +127,23 @@ interface VectorQuery {
   readonly canUseIndex: boolean;
 }
 
-function startVectorQuery(
-  { index, database, params, filter }: QueryPlace,
+async function startVectorQuery(
+  { index, database, params, filter, selectivity }: QueryPlace,
   queryVector: ArrayLike<number>,
-): VectorQuery {
+  wanted: number,
+): Promise<VectorQuery> {
   const values = toVector(queryVector, index.dimension, 'The query vector');
   const parameters = new SqlParameters();
   const vector = parameters.addValue(database.toVectorValue(values));
   const condition = toCondition(filter, parameters);
   // Between vectors of zeros and others there is no angle, so an index does not hold them.
   const hasDirection = index.metric !== 'cosine' || values.some((value) => value !== 0);
-  const canUseIndex =
+  const hasUsableIndex =
     index.type !== 'flat' && params.exact !== true && hasDirection && (filter === undefined || index.extension.scansOn);
+  const query: SqlQuery = (sql, sqlValues) => database.query(sql, sqlValues, params.signal);
+  const isSlower =
+    hasUsableIndex && index.type === 'hnsw' && filter && selectivity.passesFew({ query, index, filter, wanted });
+  const canUseIndex = hasUsableIndex && !(await isSlower);
   return { parameters, vector, condition, where: condition.sql, canUseIndex };
 }
 

@@ -27,6 +27,7 @@ import { buildIndex, type PgIndexConfig } from './build-index.js';
 import { createIndex, defaultLanguage, type PgCreateIndexParams } from './create-index.js';
 import { deleteDerived, derivedTable } from './derived-table.js';
 import { explainLimit, isLimit, readLongTexts, type LimitedRecords } from './explain-limit.js';
+import { filterSelectivity } from './filter-selectivity.js';
 import { findRecords, toCondition } from './find-records.js';
 import { openDatabase, type PgConnectionOptions } from './open-database.js';
 import { longestIndexName, openIndexes, type OpenIndexes } from './open-indexes.js';
@@ -88,6 +89,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
   readonly #database: SqlDatabase;
   readonly #pool: PgPool | undefined;
   readonly #indexes: OpenIndexes;
+  readonly #selectivity = filterSelectivity(() => performance.now());
 
   constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorOptions) {
     requireSchemaName(schemaName);
@@ -180,7 +182,8 @@ export class PgVector implements VectorStore, AsyncDisposable {
       const found = await this.#indexes.use(params, (index) =>
         this.#run(
           `querying the index '${indexName}'`,
-          (database) => findRecords({ indexName, index, database, params, filter }, search),
+          (database) =>
+            findRecords({ indexName, index, database, params, filter, selectivity: this.#selectivity }, search),
           signal,
         ),
       );
