@@ -244,8 +244,16 @@ export class DirectLink implements ServerLink {
     return { onMessage: (message) => this.#receive(message), onError: (error) => this.#options.onError(error) };
   }
 
-  /** Takes what the server says beside its answers. */
+  /** Takes what the server says beside its answers. Whatever that is, it does no harm to who reads the stream. */
   #receive(message: unknown): void {
+    try {
+      this.#deliver(message);
+    } catch (error) {
+      this.#options.onError(error as Error);
+    }
+  }
+
+  #deliver(message: unknown): void {
     // The SDK checks its shape.
     if (this.#transport) return this.#transport.onmessage?.(message as never);
     if (this.#server && !this.#client) {

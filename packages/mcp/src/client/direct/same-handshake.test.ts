@@ -220,6 +220,19 @@ const discoveries: Record<string, Script> = {
   cut: { 'server/discover': (response) => response.destroy() },
 };
 
+const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+/** Texts that may be JSON, and no message. The deepest are too deep to be written again. */
+const junk = [
+  'null',
+  '5',
+  '[1]',
+  '{"jsonrpc":"2.0","id":7,"result":null}',
+  '{"jsonrpc":"2.0","method":5}',
+  `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":${deep}}}`,
+  `{"jsonrpc":"2.0","method":"own","own":${deep}}`,
+  `{"jsonrpc":"2.0","own":${deep}}`,
+];
+
 const streams: Record<string, Script> = {
   'tells of a changed list': { GET: stream((response) => response.write(event(changed))) },
   'says something that nobody understands': {
@@ -236,6 +249,16 @@ const streams: Record<string, Script> = {
       response.write(event({ jsonrpc: '2.0', id: 'q', method: 'ping', params: { _meta: {} } })),
     ),
     answer: plain(202),
+  },
+  'says what is no message': {
+    GET: stream((response) => response.write(`${junk.map((text) => `data: ${text}\n\n`).join('')}${event(changed)}`)),
+  },
+  'says what is no message, beside an answer': {
+    'tools/list': stream((response, { id }) => {
+      response.write(junk.map((text) => `data: ${text}\n\n`).join(''));
+      response.end(event({ jsonrpc: '2.0', id, result: { tools } }));
+    }),
+    GET: stream((response) => setTimeout(() => response.write(`data: null\n\n${event(changed)}`), 300)),
   },
   'asks for what nobody offered': {
     GET: stream((response) =>
