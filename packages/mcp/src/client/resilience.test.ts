@@ -345,6 +345,19 @@ describe('what servers say', () => {
     expect(reports).toBe(10_000);
   });
 
+  test('a message of a child that is none, or too deep to be written again, does no harm', async () => {
+    const mcp = clientOf({
+      it: child(
+        minimal(`(m, reply, write) => {
+          write('{"jsonrpc":"2.0","id":7,"result":null}');
+          write('{"jsonrpc":"2.0","own":' + '['.repeat(50000) + ']'.repeat(50000) + '}');
+          reply({ content: [{ type: 'text', text: 'done' }] });
+        }`),
+      ),
+    });
+    expect(await mcp.callTool({ serverName: 'it', name: 'go' })).toMatchObject({ content: [{ text: 'done' }] });
+  });
+
   test('N03 control characters of a server are escaped in logs and errors', async () => {
     const messages: string[] = [];
     const mcp = clientOf({

@@ -131,9 +131,13 @@ export class StdioTransport implements Transport {
         ),
       );
     }
-    // The SDK checks the rest of the shape.
-    if (typeof message === 'object' && message !== null && 'jsonrpc' in message)
+    if (typeof message !== 'object' || message === null || !('jsonrpc' in message)) return;
+    try {
+      // The SDK checks the rest of the shape.
       this.onmessage?.(message as JSONRPCMessage);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
   }
 
   #finish(): void {
