@@ -2,6 +2,7 @@ import type { ProtocolClient, StreamableHTTPClientTransport } from '../../protoc
 import { LEGACY_VERSIONS, MODERN_VERSION } from '../../protocol/constants.js';
 import { isObject, type JsonRpcNotification, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { clientInfo } from '../client-info.js';
+import { runWithContext } from '../request-scope.js';
 import { createSdkClient, type NegotiationMode, type SdkClientOptions } from '../sdk-client.js';
 import { factsOf, type ServerFacts } from '../server-facts.js';
 import type { ServerLink } from '../server-link.js';
@@ -203,7 +204,8 @@ export class DirectLink implements ServerLink {
 
   /** Lets the SDK take over. */
   #takeOver(signal?: AbortSignal): Promise<ProtocolClient> {
-    const client = this.#connectSdk(signal);
+    // Whatever request made it necessary: the connection belongs to nobody's.
+    const client = runWithContext(undefined, () => this.#connectSdk(signal));
     this.#client = client;
     client.catch(() => {
       this.#client = undefined;

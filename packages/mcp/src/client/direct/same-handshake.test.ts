@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isQuiverError } from '@quiver/core';
+import { RequestContext } from '@quiver/core/request-context';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { callTool } from '../call-tool.js';
 import { ServerHandle } from '../server-handle.js';
 import type { HttpServerDefinition } from '../server-definition.js';
 import { nodeFetch } from '../transports/node-fetch.js';
@@ -70,8 +72,14 @@ const usual: Script = {
   DELETE: plain(200),
 };
 
+interface Heard extends Omit<Message, 'id'> {
+  readonly name: string;
+  readonly url: string | undefined;
+  readonly headers: Record<string, unknown>;
+}
+
 async function startScripted(script: Script) {
-  const heard: object[] = [];
+  const heard: Heard[] = [];
   const open = new Set<string>();
   const ids = new Map<unknown, number>();
   const http = createServer((request, response) => {
@@ -312,7 +320,7 @@ async function play(scenario: Script, protocol: HttpServerDefinition['protocol']
   const status = withoutPorts(handle.connection.status());
   await handle.connection.disconnect();
   // The streams are opened beside the first request.
-  const streams = heard.filter((entry) => 'name' in entry && entry.name === 'GET');
+  const streams = heard.filter(({ name }) => name === 'GET');
   return {
     listed,
     status,
@@ -417,6 +425,31 @@ describe('after disconnecting, nothing is left open:', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect([...open]).toEqual([]);
   });
+});
+
+test.each([
+  ['SDK', { fetch: nodeFetch }],
+  ['direct', {}],
+] as const)("%s: no stream of a connection is opened in the name of a request's user", async (_, way) => {
+  const { url, heard } = await startScripted({
+    GET: (response, message, request) =>
+      stream((opened) => {
+        if (request.headers['last-event-id'] === undefined)
+          setTimeout(() => opened.end('id: 7\nretry: 5\ndata:\n\n'), 200);
+      })(response, message, request),
+    'tools/call': error(-32_000),
+  });
+  const headers: HttpServerDefinition['headers'] = ({ requestContext }) => ({
+    'x-user': String(requestContext?.get('user') ?? 'nobody'),
+  });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy', headers, ...way }, 1500);
+  atEnd.push(() => handle.connection.disconnect());
+  const requestContext = new RequestContext([['user', 'alice']]);
+  await expect(callTool(handle, { name: 'go', requestContext })).rejects.toThrow('no');
+  const users = (method: string): unknown[] =>
+    heard.map((entry) => entry.name === method && entry.headers['x-user']).filter(Boolean);
+  await expect.poll(() => users('GET')).toHaveLength(2);
+  expect([users('tools/call'), users('GET')]).toEqual([['alice'], ['nobody', 'nobody']]);
 });
 
 test.each(['legacy', 'modern', 'auto'] as const)('%s: the SDK is not needed for what is plain', async (protocol) => {
