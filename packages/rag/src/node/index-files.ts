@@ -1,4 +1,5 @@
 import { open, rename, type FileHandle } from 'node:fs/promises';
+import { isHeaderOf, toExportScope } from '../transfer/export-lines.js';
 import { exportIndex, type ExportIndexOptions, type ExportPosition } from '../transfer/export-index.js';
 import { importIndex, type ImportIndexOptions } from '../transfer/import-index.js';
 import { readLines } from './read-lines.js';
@@ -9,7 +10,8 @@ export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from
 }
 
 /**
- * Writes an index into a file of JSON Lines. Until it is complete it is `<path>.part`; the next call goes on with that one.
+ * Writes an index into a file of JSON Lines. Until it is complete it is `<path>.part`; the next call goes on with that one, if it is
+ * of the same index and filter, and begins anew otherwise.
  *
  * @throws as `exportIndex`, and errors of the file system
  */
@@ -17,7 +19,7 @@ export async function exportIndexToFile({ path, ...options }: ExportIndexToFileO
   const part = `${path}.part`;
   const file = await open(part, 'a+');
   try {
-    const from = await findPosition(file, part);
+    const from = await findPosition(file, part, toExportScope(options.indexName, options.filter));
     await file.truncate(from?.bytes ?? 0);
     let lines: string[] = [];
     const flush = async (): Promise<void> => {
@@ -55,6 +57,7 @@ const linesPerWrite = 100;
 async function findPosition(
   file: FileHandle,
   path: string,
+  scope: ReturnType<typeof toExportScope>,
 ): Promise<(ExportPosition & { readonly bytes: number }) | undefined> {
   const { size } = await file.stat();
   let position: (ExportPosition & { bytes: number }) | undefined;
@@ -63,7 +66,7 @@ async function findPosition(
   for await (const line of readLines(path)) {
     bytes += Buffer.byteLength(line) + 1;
     // Without its line end it may be cut off.
-    if (bytes > size) break;
+    if (bytes > size || (records === -1 && !isHeaderOf(line, scope))) break;
     if (line.startsWith('{"cursor":')) {
       const { cursor } = JSON.parse(line) as { cursor: string };
       position = { cursor, records, bytes };

@@ -1,5 +1,5 @@
 import type { VectorFilter, VectorStore } from '../store/vector-store.js';
-import type { ExportHeader, ExportLine } from './export-lines.js';
+import { toExportScope, type ExportHeader, type ExportLine } from './export-lines.js';
 
 /** Where an export that was interrupted goes on. */
 export interface ExportPosition {
@@ -49,7 +49,8 @@ export async function* exportIndex({
 }: ExportIndexOptions): AsyncGenerator<string, void> {
   const common = { indexName, ...(signal && { signal }) };
   const { dimension, metric, count } = await store.describeIndex(common);
-  const header: ExportHeader = { format: 'quiver-index', version: 1, dimension, metric, count };
+  const scope = toExportScope(indexName, filter);
+  const header: ExportHeader = { format: 'quiver-index', version: 1, ...scope, dimension, metric, count };
   if (!from) yield JSON.stringify(header);
   let cursor = from?.cursor;
   let records = from?.records ?? 0;

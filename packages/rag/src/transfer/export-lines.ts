@@ -1,10 +1,16 @@
 import { QuiverError } from '@quiver/core';
-import type { VectorMetadata, VectorMetric } from '../store/vector-store.js';
+import { canonicalJson } from '../document/canonical-json.js';
+import { contentHash } from '../document/content-hash.js';
+import { toFilter } from '../store/to-filter.js';
+import type { VectorFilter, VectorMetadata, VectorMetric } from '../store/vector-store.js';
 
 /** The first line of an exported index. */
 export interface ExportHeader {
   readonly format: 'quiver-index';
   readonly version: 1;
+  readonly indexName: string;
+  /** A hash of the filter; absent when everything was exported. */
+  readonly filter?: string;
   readonly dimension: number;
   readonly metric: VectorMetric;
   /** Records there were when the export began. */
@@ -16,6 +22,22 @@ export type ExportLine =
   | { readonly id: string; readonly vector: number[]; readonly metadata: VectorMetadata; readonly document?: string }
   | { readonly cursor: string }
   | { readonly end: number };
+
+/** What an export is of. @throws `FILTER_INVALID` */
+export function toExportScope(indexName: string, filter: VectorFilter): Pick<ExportHeader, 'indexName' | 'filter'> {
+  const parsed = toFilter(filter);
+  return { indexName, ...(parsed && { filter: contentHash(canonicalJson(parsed)) }) };
+}
+
+/** Whether a line is the header of an export of the same index and filter. */
+export function isHeaderOf(line: string, scope: Pick<ExportHeader, 'indexName' | 'filter'>): boolean {
+  try {
+    const { indexName, filter } = parseHeader(line);
+    return indexName === scope.indexName && filter === scope.filter;
+  } catch {
+    return false;
+  }
+}
 
 /** @throws `VECTOR_EXPORT_INVALID` for anything that is not the first line of an export that this version can read */
 export function parseHeader(line: string): ExportHeader {

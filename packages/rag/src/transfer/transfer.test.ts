@@ -96,6 +96,30 @@ describe('moving an index', () => {
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
+  it('begins an export anew where the part that is there is of another index or filter', async () => {
+    const path = join(folder, 'another.jsonl');
+    const other = new LocalVector();
+    await other.createIndex({ indexName: 'other', dimension: 3 });
+    await other.upsert({
+      indexName: 'other',
+      ids: ['x', 'y'],
+      vectors: [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+    });
+    const filter = { n: { $lt: 10 } };
+    for (const part of [
+      exportIndex({ store: other, indexName: 'other', pageSize: 1 }),
+      exportIndex({ store: source, indexName, pageSize: 100 }),
+    ]) {
+      await writeFile(`${path}.part`, `${(await linesOf(part)).join('\n')}\n`);
+      await exportIndexToFile({ store: source, indexName, filter, path });
+      const fresh = await linesOf(exportIndex({ store: source, indexName, filter }));
+      expect((await readFile(path, 'utf8')).split('\n')).toEqual([...fresh, '']);
+    }
+  });
+
   it('goes on with an import that was interrupted', async () => {
     const target = new LocalVector();
     const lines = await linesOf(exportIndex({ store: source, indexName }));
