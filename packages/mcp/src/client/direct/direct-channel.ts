@@ -42,13 +42,18 @@ interface Waiting extends AnswerListener {
 export class DirectChannel {
   readonly #sender: DirectSender;
   readonly #envelope: Params | undefined;
+  readonly #backlog: (() => Promise<unknown> | undefined) | undefined;
   readonly #waiting = new Map<RequestId, Waiting>();
   #nextId = firstDirectId;
 
-  /** @param envelope - what every message says of this side in the stateless revision */
-  constructor(sender: DirectSender, envelope: Params | undefined) {
+  /**
+   * @param envelope - what every message says of this side in the stateless revision
+   * @param backlog - ends when the messages were delivered that wait for it, if any do
+   */
+  constructor(sender: DirectSender, envelope: Params | undefined, backlog?: () => Promise<unknown> | undefined) {
     this.#sender = sender;
     this.#envelope = envelope;
+    this.#backlog = backlog;
   }
 
   get isOpen(): boolean {
@@ -87,7 +92,10 @@ export class DirectChannel {
       const request: Waiting = {
         end: undefined,
         onAnswer: (answer) => {
-          if (settle()) resolve({ id, answer });
+          if (!settle()) return;
+          // What came before the answer is heard before it: nobody listens for progress afterwards.
+          const earlier = this.#backlog?.();
+          resolve(earlier ? earlier.then(() => ({ id, answer })) : { id, answer });
         },
         onError: (error) => {
           if (settle()) reject(error as Error);

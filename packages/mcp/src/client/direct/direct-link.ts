@@ -199,7 +199,8 @@ export class DirectLink implements ServerLink {
 
   #adopt(facts: ServerFacts): void {
     this.#server = facts;
-    this.#channel = new DirectChannel(this.#sender, createEnvelope(facts, this.#options.capabilities));
+    const envelope = createEnvelope(facts, this.#options.capabilities);
+    this.#channel = new DirectChannel(this.#sender, envelope, () => this.#backlog());
   }
 
   /** Lets the SDK take over. */
@@ -235,6 +236,11 @@ export class DirectLink implements ServerLink {
     this.#transport = transport;
     for (const message of this.#held.splice(0)) this.#receive(message);
     return client;
+  }
+
+  /** Ends when what is held back was delivered. */
+  #backlog(): Promise<unknown> | undefined {
+    return this.#held.length === 0 ? undefined : this.#client?.catch(() => {});
   }
 
   #wakeUp(): void {

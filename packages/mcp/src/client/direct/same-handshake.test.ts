@@ -430,6 +430,25 @@ describe('after disconnecting, nothing is left open:', () => {
 test.each([
   ['SDK', { fetch: nodeFetch }],
   ['direct', {}],
+] as const)('%s: progress that was reported before the answer is heard before it', async (_, way) => {
+  const { url } = await startScripted({
+    'tools/call': stream((response, { id, params }) => {
+      const { progressToken } = params?.['_meta'] as { progressToken: string };
+      const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } };
+      const answer = { jsonrpc: '2.0', id, result: { content: [] } };
+      response.end([{ jsonrpc: '2.0', method: 'own/thing' }, progress, answer].map(event).join(''));
+    }),
+  });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy', ...way }, 1500);
+  atEnd.push(() => handle.connection.disconnect());
+  const heard: number[] = [];
+  await callTool(handle, { name: 'go', onProgress: ({ progress }) => heard.push(progress) });
+  expect(heard).toEqual([1]);
+});
+
+test.each([
+  ['SDK', { fetch: nodeFetch }],
+  ['direct', {}],
 ] as const)("%s: no stream of a connection is opened in the name of a request's user", async (_, way) => {
   const { url, heard } = await startScripted({
     GET: (response, message, request) =>
