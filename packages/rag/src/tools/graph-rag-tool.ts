@@ -10,8 +10,7 @@ import type { QueryMode } from '../store/index.js';
 import { graphRAGOutputSchema } from './graph-rag-schemas.js';
 import { joinTexts } from './join-texts.js';
 import {
-  defaultTopK,
-  requireTopK,
+  resolveTopK,
   resolveModelFilter,
   resolveSettings,
   resolveStore,
@@ -97,7 +96,7 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
           ...settings,
           store,
           queryText: input.queryText,
-          topK: requireTopK(settings.topK ?? input.topK ?? defaultTopK),
+          topK: resolveTopK(settings, input.topK),
           settings: graphSettings,
           seeds: options.seeds,
           scopeFilter: settings.trustedFilter,

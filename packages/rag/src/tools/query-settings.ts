@@ -106,8 +106,13 @@ function toFilterObject(filter: unknown): VectorFilter {
   return (typeof filter === 'string' ? JSON.parse(filter) : filter) as VectorFilter;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
-export function requireTopK(topK: unknown): number {
+/**
+ * What the application or else the model wants, as a whole number that is not too large.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1
+ */
+export function resolveTopK({ topK: set }: QuerySettings, asked: number | undefined): number {
+  const topK = set ?? asked ?? defaultTopK;
   const wanted = Math.floor(Number(topK));
   if (!(wanted >= 1)) throw new QuiverError('VECTOR_ARGUMENT_INVALID', `topK must be at least 1, not ${String(topK)}.`);
   return Math.min(wanted, maxTopK);

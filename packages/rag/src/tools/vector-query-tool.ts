@@ -7,8 +7,7 @@ import { recordText } from '../store/record-text.js';
 import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
 import { joinTexts } from './join-texts.js';
 import {
-  defaultTopK,
-  requireTopK,
+  resolveTopK,
   resolveFilter,
   resolveSettings,
   resolveStore,
@@ -99,7 +98,7 @@ async function queryStore(
   const { indexName, model, includeVectors, databaseConfig, providerOptions, reranker, mode, diversity } = settings;
   const { queryText } = input;
   const filter = resolveFilter(settings, input.filter);
-  const topK = requireTopK(settings.topK ?? input.topK ?? defaultTopK);
+  const topK = resolveTopK(settings, input.topK);
   const embedder = toEmbedder(model, { ...(providerOptions && { providerOptions }) });
   const [queryVector] =
     mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', ...(signal && { signal }) });
