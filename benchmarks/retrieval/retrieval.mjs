@@ -10,6 +10,7 @@ import { installAnchors } from './install-anchors.mjs';
 import { openKeywordSearch, quiver } from './quiver.mjs';
 
 const { values } = parseArgs({
+  args: process.argv.slice(2).filter((argument) => argument !== '--'),
   options: {
     'with-anchors': { type: 'boolean', default: false },
     rounds: { type: 'string', default: '7' },
