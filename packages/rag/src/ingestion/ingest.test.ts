@@ -279,7 +279,13 @@ describe('ingest', () => {
     expect(await run(documents, { batchSize: 4, concurrency: 3 })).toMatchObject({ added: 40 });
     expect(createIndex).toHaveBeenCalledTimes(1);
     expect(most).toBe(3);
-    for (const wrong of [{ concurrency: 0 }, { batchSize: 0.5 }, { maxRetries: -1 }, { maxRetries: Number.NaN }])
+    for (const wrong of [
+      { concurrency: 0 },
+      { batchSize: 0.5 },
+      { maxRetries: -1 },
+      { maxRetries: Number.NaN },
+      { cleanup: 'sources' as 'source' },
+    ])
       await expect(run(documents, wrong)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
   });
 

@@ -75,7 +75,7 @@ export interface IngestOptions {
  *
  * @throws the reason of `signal`; `INGEST_EMBEDDER_CHANGED` when the index was made with another embedder;
  *   `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`; `EMBEDDING_INVALID` for an answer of the embedder that does
- *   not fit; `VECTOR_ARGUMENT_INVALID` for a number that is none; whatever store, embedder and `documents` throw
+ *   not fit; `VECTOR_ARGUMENT_INVALID` for a number that is none, and an unknown `cleanup`; whatever store, embedder and `documents` throw
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;
@@ -88,6 +88,9 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
     if (!Number.isInteger(value) || value < least)
       throw invalidArgument(`${name} must be an integer of at least ${least}, not ${String(value)}.`);
   }
+  // A slip of the pen must not remove anything.
+  if (!['source', 'all', 'none'].includes(cleanup))
+    throw invalidArgument(`cleanup must be 'source', 'all' or 'none', not '${String(cleanup)}'.`);
   const target = await openTarget({ store, indexName, embedder, metric, maxRetries, signal });
   const seen = createIdSet();
   const sources = createSourceSet();
