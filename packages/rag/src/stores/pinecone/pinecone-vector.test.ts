@@ -45,6 +45,21 @@ describe('PineconeVector with a sparse encoder', () => {
     expect(found).toMatchObject([{ id: 'a', score: 1 }]);
   });
 
+  it('keeps sparse vectors of the application until the text changes', async () => {
+    const store = await open({ sparseEncoder: createLexicalSparseEncoder() });
+    const indexName = 'own';
+    await store.createIndex({ indexName, dimension: 1, metric: 'dotproduct' });
+    const sparseVectors = [{ indices: [7], values: [1] }];
+    await store.upsert({ indexName, ids: ['a'], vectors: [[1]], documents: ['cat'], sparseVectors });
+    await store.updateVector({ indexName, id: 'a', update: { metadata: { seen: true } } });
+    await store.updateVector({ indexName, id: 'a', update: { document: 'dog' } });
+    const sent = store.service.requests.filter(({ path }) => path.endsWith('/upsert'));
+    const [first, second, third] = sent.map(({ body }) => JSON.parse(body).vectors[0].sparseValues);
+    expect(first).toEqual(sparseVectors[0]);
+    expect(second).toEqual(first);
+    expect(third).toEqual(createLexicalSparseEncoder().encodeDocument('dog'));
+  });
+
   it('weighs words as BM25 does, without rarity', () => {
     const { encodeDocument, encodeQuery } = createLexicalSparseEncoder({ averageLength: 4 });
     const [once, twice] = ['red cat', 'red red'].map((text) => encodeDocument(text));

@@ -169,9 +169,11 @@ export class PineconeVector implements VectorStore {
       if (id !== undefined && records.length === 0)
         throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
       const updated = records.map((stored) => {
-        const record = toUpdated(fromPineconeRecord(stored, true));
+        const before = fromPineconeRecord(stored, true);
+        const after = toUpdated(before);
         const kept = stored.sparseValues?.indices?.length ? stored.sparseValues : undefined;
-        return toPineconeRecord(record, this.#config.sparseEncoder ? this.#encode(record) : kept);
+        const hasNewText = this.#config.sparseEncoder && recordText(after) !== recordText(before);
+        return toPineconeRecord(after, hasNewText ? this.#encode(after) : kept);
       });
       await writeRecords(index, updated);
     });
