@@ -5,6 +5,7 @@ import { createChunker, type StrategyName } from './chunking/chunking-strategy.j
 import type { ChunkParams } from './chunking/chunk-options.js';
 import type { RawOptions } from './chunking/option-values.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
+import type { ExtractItem } from './extract/extract-metadata.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
 /** What a document is made of; it decides how it is chunked by default. */
@@ -43,7 +44,7 @@ export class MDocument {
   readonly language: CodeLanguage | undefined;
   /** What the document was made of, whatever was done with it since. */
   readonly sources: readonly Readonly<Required<SourceDocument>>[];
-  #chunks: readonly { readonly source: number; readonly chunk: Chunk }[] | undefined;
+  #chunks: readonly SourceChunk[] | undefined;
   /** What was extracted from each source as a whole. It is no part of what a chunk's id is made of. */
   #found: readonly Metadata[] | undefined;
 
@@ -94,14 +95,15 @@ export class MDocument {
       params.strategy ?? (isCode ? 'recursive' : defaultStrategies[this.type]),
       options,
     );
-    this.#chunks = this.sources.flatMap(({ text, metadata }, source) =>
+    let chunks: readonly SourceChunk[] = this.sources.flatMap(({ text, metadata }, source) =>
       toChunks(text, metadata, chunker(text)).map((chunk) => ({
         source,
         chunk: withMetadata(chunk, this.#found?.[source]),
       })),
     );
-    if (extract) await this.extractMetadata(extract);
-    return this.#chunks.map(({ chunk }) => chunk);
+    this.#chunks = chunks;
+    if (extract) chunks = await this.#extractFrom(chunks, extract);
+    return chunks.map(({ chunk }) => chunk);
   }
 
   /**
@@ -116,20 +118,30 @@ export class MDocument {
    * document.getMetadata(); // [{ documentTitle: '…', excerptKeywords: '…', startIndex: 0, … }, …]
    */
   async extractMetadata(params: ExtractParams): Promise<this> {
-    const { extractMetadata, extractionFailed } = await import('./extract/extract-metadata.js');
-    const chunks = this.#chunks;
-    const items = chunks
-      ? chunks.map(({ source, chunk: { id, text, metadata } }) => ({ id, text, group: metadata['docId'] ?? source }))
-      : this.sources.map(({ text, metadata }, source) => ({ text, group: metadata['docId'] ?? source }));
-    const { metadata: found, failures } = await extractMetadata(items, params);
-    if (chunks) {
-      this.#chunks = chunks.map(({ source, chunk }, index) => ({
-        source,
-        chunk: withMetadata(chunk, found[index]),
-      }));
-    } else this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
-    if (failures.length > 0 && !params.onFailure) throw extractionFailed(failures);
+    if (this.#chunks) {
+      await this.#extractFrom(this.#chunks, params);
+      return this;
+    }
+    const items = this.sources.map(({ text, metadata }, source) => ({ text, group: metadata['docId'] ?? source }));
+    await extractFor(items, params, (found) => {
+      this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
+    });
     return this;
+  }
+
+  /** Adds to chunks, which are the last ones then; calls at once each have their own. */
+  async #extractFrom(chunks: readonly SourceChunk[], params: ExtractParams): Promise<readonly SourceChunk[]> {
+    const items = chunks.map(({ source, chunk: { id, text, metadata } }) => ({
+      id,
+      text,
+      group: metadata['docId'] ?? source,
+    }));
+    let extended = chunks;
+    await extractFor(items, params, (found) => {
+      extended = chunks.map(({ source, chunk }, index) => ({ source, chunk: withMetadata(chunk, found[index]) }));
+      this.#chunks = extended;
+    });
+    return extended;
   }
 
   /** The chunks made last; before that, the original documents. */
@@ -150,6 +162,24 @@ export class MDocument {
   getMetadata(): Metadata[] {
     return this.getDocs().map(({ metadata }) => metadata);
   }
+}
+
+interface SourceChunk {
+  /** The place of its document in the sources. */
+  readonly source: number;
+  readonly chunk: Chunk;
+}
+
+/** @param keep - is given what was found, before failures are thrown */
+async function extractFor(
+  items: readonly ExtractItem[],
+  params: ExtractParams,
+  keep: (found: readonly Metadata[]) => void,
+): Promise<void> {
+  const { extractMetadata, extractionFailed } = await import('./extract/extract-metadata.js');
+  const { metadata, failures } = await extractMetadata(items, params);
+  keep(metadata);
+  if (failures.length > 0 && !params.onFailure) throw extractionFailed(failures);
 }
 
 function withMetadata(chunk: Chunk, found: Metadata | undefined): Chunk {

@@ -131,6 +131,18 @@ describe('extraction', () => {
     expect(chunks.map(({ id }) => id)).toEqual(ids);
   });
 
+  test('gives two calls at once each its own chunks', async () => {
+    const document = MDocument.fromText('one two three four five');
+    const [short, long] = await Promise.all([
+      document.chunk({ maxSize: 10, overlap: 0, extract: { llm: llm(), summary: true } }),
+      document.chunk({ maxSize: 20, overlap: 0, extract: { llm: llm(), keywords: true } }),
+    ]);
+    expect(short.map(({ text }) => text)).toEqual(['one two', 'three four', 'five']);
+    expect(long.map(({ text }) => text)).toEqual(['one two three four', 'five']);
+    expect(short.every(({ metadata }) => 'sectionSummary' in metadata && !('excerptKeywords' in metadata))).toBe(true);
+    expect(long.every(({ metadata }) => 'excerptKeywords' in metadata)).toBe(true);
+  });
+
   test('combines the titles of the first chunks, for chunks that share a docId too', async () => {
     const docs = ['one', 'two'].map((text) => ({ text, metadata: { docId: 'd' } }));
     const document = new MDocument({ docs, type: 'text' });
