@@ -5,20 +5,18 @@ import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { installPackages } from '../install-packages.mjs';
 import { chonkieCases, inputs, langchainCases, mastraCases, quiverCases } from './cases.mjs';
 import { createCorpus } from './corpus.mjs';
+import { readFlags } from '../read-flags.mjs';
 
 // One of the anchors warns for every chunk that is longer than asked for; the lengths are in the second table.
 console.warn = () => {};
 
-const { values } = parseArgs({
-  options: {
-    'with-anchors': { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '5' },
-    megabytes: { type: 'string', default: '2' },
-  },
+const values = readFlags({
+  'with-anchors': { type: 'boolean', default: false },
+  rounds: { type: 'string', default: '5' },
+  megabytes: { type: 'string', default: '2' },
 });
 
 const anchorPackages = [

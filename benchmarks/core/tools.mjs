@@ -10,17 +10,14 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFil
 import { arch, cpus, loadavg, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../read-flags.mjs';
 
 const mastraVersion = '1.71.0';
 const zodVersion = '4.6.7';
-const { values: flags } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
-  options: {
-    compare: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '7' },
-    json: { type: 'string' },
-  },
+const flags = readFlags({
+  compare: { type: 'boolean', default: false },
+  rounds: { type: 'string', default: '7' },
+  json: { type: 'string' },
 });
 const rounds = Number(flags.rounds);
 if (!Number.isInteger(rounds) || rounds < 1) throw new TypeError('--rounds must be a positive whole number');

@@ -3,14 +3,15 @@
 // --with-anchors compares with Mastra's GraphRAG on the same data; --growth builds graphs of up to 100,000 nodes and draws
 // docs/images/graph-growth.svg. Without either: both.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { compare } from './compare.mjs';
 import { drawGrowth } from './draw-growth.mjs';
 import { growthTable, measureGrowth } from './growth.mjs';
 import { installPackages } from '../install-packages.mjs';
+import { readFlags } from '../read-flags.mjs';
 
-const { values } = parseArgs({
-  options: { growth: { type: 'boolean', default: false }, 'with-anchors': { type: 'boolean', default: false } },
+const values = readFlags({
+  growth: { type: 'boolean', default: false },
+  'with-anchors': { type: 'boolean', default: false },
 });
 const all = !values.growth && !values['with-anchors'];
 console.log(`Node ${process.version}\n`);

@@ -2,12 +2,13 @@
 //   node --expose-gc ingestion/memory.mjs [--chunks 1000000] [--postgres]
 // The store keeps nothing, so what is measured is the pipeline; with --postgres it is the one at QUIVER_POSTGRES_URL, and a second
 // run over the same documents follows. Vectors have 8 numbers: embedding and storing them is not the subject.
-import { parseArgs } from 'node:util';
 import { ingest, MDocument } from '@quiver/rag';
 import { PgVector } from '@quiver/rag/pg';
+import { readFlags } from '../read-flags.mjs';
 
-const { values } = parseArgs({
-  options: { chunks: { type: 'string', default: '1000000' }, postgres: { type: 'boolean', default: false } },
+const values = readFlags({
+  chunks: { type: 'string', default: '1000000' },
+  postgres: { type: 'boolean', default: false },
 });
 const chunksPerDocument = 200;
 const documentCount = Math.ceil(Number(values.chunks) / chunksPerDocument);

@@ -12,21 +12,18 @@ import { writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { installClients } from './clients/install.mjs';
 import { sourceArguments } from './processes.mjs';
 import { median, ratioOf, table } from './report.mjs';
+import { readFlags } from '../read-flags.mjs';
 
-const { values: flags } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '0.7' },
-    only: { type: 'string' },
-    json: { type: 'string' },
-    source: { type: 'boolean', default: false },
-    'with-anchors': { type: 'boolean', default: false },
-  },
+const flags = readFlags({
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '0.7' },
+  only: { type: 'string' },
+  json: { type: 'string' },
+  source: { type: 'boolean', default: false },
+  'with-anchors': { type: 'boolean', default: false },
 });
 const rounds = Number(flags.rounds);
 const seconds = Number(flags.seconds);

@@ -7,7 +7,6 @@
 // All servers of a case run at once; every round measures each of them in turn, ratios are taken within a round, and the median is
 // shown. CPU is the server process's own and survives a busy machine; calls per second do not.
 import { arch, cpus, loadavg, platform } from 'node:os';
-import { parseArgs } from 'node:util';
 import { fetchPath } from './cases/fetch-path.mjs';
 import { callFigures, callRatios, httpCalls } from './cases/http-calls.mjs';
 import { sessionMemory } from './cases/session-memory.mjs';
@@ -16,16 +15,14 @@ import { toolCount } from './cases/tool-count.mjs';
 import { toolList } from './cases/tool-list.mjs';
 import { installAnchors } from './install-anchors.mjs';
 import { startLoadClient, startServer } from './processes.mjs';
+import { readFlags } from '../read-flags.mjs';
 
-const { values: flags } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
-  options: {
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '0.6' },
-    only: { type: 'string' },
-    source: { type: 'boolean', default: false },
-    'with-anchors': { type: 'boolean', default: false },
-  },
+const flags = readFlags({
+  rounds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: '0.6' },
+  only: { type: 'string' },
+  source: { type: 'boolean', default: false },
+  'with-anchors': { type: 'boolean', default: false },
 });
 const { systems: anchors, remove } = flags['with-anchors'] ? installAnchors() : { systems: {}, remove() {} };
 const client = startLoadClient();

@@ -6,18 +6,15 @@
 // in turn, after the caches were emptied; ratios are taken within a round, then their median. Recall@10 is counted against the exact answer.
 import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
 import { installPackages } from '../install-packages.mjs';
 import { createVectors, metadataOf } from './data.mjs';
 import { bareSystem, mastraSystem, quiverSystem } from './systems.mjs';
+import { readFlags } from '../read-flags.mjs';
 
-const { values: flags } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
-  options: {
-    'with-anchors': { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '40' },
-    rows: { type: 'string', default: '30000' },
-  },
+const flags = readFlags({
+  'with-anchors': { type: 'boolean', default: false },
+  rounds: { type: 'string', default: '40' },
+  rows: { type: 'string', default: '30000' },
 });
 const connectionString = process.env.QUIVER_POSTGRES_URL;
 if (!connectionString)

@@ -2,14 +2,12 @@
 //   npm run bench:quality [-- --data DIR]      (or QUIVER_DATA=DIR; default ../shared/data)
 // The rows of PostgreSQL come from the server at QUIVER_POSTGRES_URL, or from one inside this process.
 // The collections are no part of this repository; without them this prints one line. packages/rag guards the same figures in its tests.
-import { parseArgs } from 'node:util';
 import { measureQuality, readTestCollections } from '../../packages/rag/src/retrieval/test-collection.fixture.ts';
 import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';
+import { readFlags } from '../read-flags.mjs';
 
-const { values } = parseArgs({
-  options: { data: { type: 'string', default: process.env.QUIVER_DATA || '../shared/data' } },
-});
+const values = readFlags({ data: { type: 'string', default: process.env.QUIVER_DATA || '../shared/data' } });
 const collections = readTestCollections(values.data);
 if (!collections) {
   console.log(`Quality was not measured: ${values.data} does not hold the collections cranfield and hotpotqa.`);

@@ -4,20 +4,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createTexts, createVectors, nearestByHand } from './data.mjs';
 import { installAnchors } from './install-anchors.mjs';
 import { openKeywordSearch, quiver } from './quiver.mjs';
+import { readFlags } from '../read-flags.mjs';
 
-const { values } = parseArgs({
-  args: process.argv.slice(2).filter((argument) => argument !== '--'),
-  options: {
-    'with-anchors': { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '7' },
-    vectors: { type: 'string', default: '100000' },
-    dimension: { type: 'string', default: '384' },
-    texts: { type: 'string', default: '20000' },
-  },
+const values = readFlags({
+  'with-anchors': { type: 'boolean', default: false },
+  rounds: { type: 'string', default: '7' },
+  vectors: { type: 'string', default: '100000' },
+  dimension: { type: 'string', default: '384' },
+  texts: { type: 'string', default: '20000' },
 });
 const rounds = Number(values.rounds);
 const topK = 10;
