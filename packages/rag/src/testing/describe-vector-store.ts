@@ -171,6 +171,17 @@ export function describeVectorStore<Store extends VectorStore>(
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 
+    it('refuses to delete by what is no id', async () => {
+      await seed();
+      const id = undefined as unknown as string;
+      for (const deleted of [
+        store.deleteVector({ indexName, id }),
+        store.deleteVectors({ indexName, ids: ['cat', id] }),
+      ])
+        await expect(deleted).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
+    });
+
     it('refuses ids and a filter together: one of them would have no effect', async () => {
       await seed();
       const both = { indexName, filter: { never: 'met' } };
