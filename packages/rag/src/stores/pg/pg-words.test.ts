@@ -107,6 +107,10 @@ describe.each(databases)('words in $name', (database) => {
       const bad = store.createIndex({ indexName, dimension: 1, metadataIndexes: [field] });
       await expect(bad).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
     }
+    const noList = 'tenant' as unknown as string[];
+    await expect(store.createIndex({ indexName, dimension: 1, metadataIndexes: noList })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+    });
   });
 });
 
