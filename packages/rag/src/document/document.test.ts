@@ -53,7 +53,14 @@ describe('a document', () => {
   });
 
   test('is refused when its parts have the wrong types', () => {
-    for (const options of [{ text: 5 }, { text: 'a', metadata: [] }, { text: 'a', type: 'toString' }, { docs: 'a' }]) {
+    for (const options of [
+      { text: 5 },
+      { text: 'a', metadata: [] },
+      { text: 'a', type: 'toString' },
+      { docs: 'a' },
+      { docs: [null] },
+      null,
+    ]) {
       expect(() => new MDocument(options as unknown as MDocumentOptions)).toThrow(
         expect.objectContaining({ code: 'DOCUMENT_INVALID' }),
       );

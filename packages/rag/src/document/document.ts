@@ -50,6 +50,7 @@ export class MDocument {
 
   /** @throws `DOCUMENT_INVALID` when a text is not a string, metadata is not an object, or the type is unknown */
   constructor(options: MDocumentOptions) {
+    if (typeof options !== 'object' || options === null) throw invalid('An MDocument is made of { text, metadata }.');
     this.type = options.type ?? 'text';
     if (!Object.hasOwn(defaultStrategies, this.type)) {
       throw invalid(
@@ -186,7 +187,9 @@ function withMetadata(chunk: Chunk, found: Metadata | undefined): Chunk {
   return found ? { ...chunk, metadata: { ...chunk.metadata, ...found } } : chunk;
 }
 
-function parseSource({ text, metadata = {} }: SourceDocument): Required<SourceDocument> {
+function parseSource(source: SourceDocument): Required<SourceDocument> {
+  if (typeof source !== 'object' || source === null) throw invalid('A document must be { text, metadata }.');
+  const { text, metadata = {} } = source;
   if (typeof text !== 'string') throw invalid(`The text of a document must be a string, not ${typeof text}.`);
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
     throw invalid('The metadata of a document must be an object of plain JSON data.');

@@ -228,6 +228,7 @@ describe('extraction', () => {
       { keywords: { keywords: 0 } },
       { summary: { promptTemplate: 'x' } },
       { title: { combineTemplate: 'x' } },
+      { summary: { summaries: ['previous'] } },
     ]) {
       await expect(document.extractMetadata({ llm: llm(), ...params } as ExtractParams)).rejects.toMatchObject({
         code: 'EXTRACT_OPTIONS_INVALID',

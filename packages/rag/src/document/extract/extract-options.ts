@@ -104,6 +104,9 @@ export function requireExtractParams(params: ExtractParams): void {
     requireNames(extractor, Object.keys(options as object), known);
     for (const name of ['nodes', 'questions', 'keywords'])
       requireCount(name, (options as Record<string, unknown>)[name]);
+    const { summaries = [] } = options as { summaries?: unknown };
+    const isKnown = Array.isArray(summaries) && summaries.every((whose) => ['self', 'prev', 'next'].includes(whose));
+    if (!isKnown) throw invalid(`summaries must be a list of 'self', 'prev' and 'next', not ${String(summaries)}.`);
     const { promptTemplate, nodeTemplate, combineTemplate } = options as Record<string, unknown>;
     for (const template of [promptTemplate, nodeTemplate, combineTemplate]) {
       if (typeof template === 'string' && !template.includes('{context}')) {
