@@ -302,8 +302,11 @@ export class ServerConnection {
     connected.link.close().catch((error: unknown) => this.#options.log('debug', toErrorMessage(error), error));
   }
 
-  async #close({ link, changes }: Connected): Promise<void> {
+  async #close(connected: Connected): Promise<void> {
+    const { link, changes } = connected;
     changes?.close();
+    // A request that ends meanwhile leaves the link open for the end of the session.
+    connected.active += 1;
     // A server that does not answer to the end of its session is not waited for: the end of the link ends the question too.
     const timer = setTimeout(() => void link.close().catch(() => {}), this.#connectLimit());
     try {

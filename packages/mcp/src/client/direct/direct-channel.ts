@@ -21,6 +21,14 @@ export interface AnswerListener {
   readonly onError: (error: unknown) => void;
 }
 
+/** What came back for a request. */
+export interface DirectAnswer {
+  readonly id: RequestId;
+  readonly answer: Answer;
+  /** Gives up what is still to come, and tells the server why. */
+  readonly cancel: (reason: string) => void;
+}
+
 /** Gets requests to the server. */
 export interface DirectSender {
   /** Whether this way may be taken now. */
@@ -65,12 +73,7 @@ export class DirectChannel {
    *
    * @throws what the network says, and errors with the SDK's codes for a time-out, an abort, and a connection that closed
    */
-  request(
-    method: string,
-    params: Params,
-    { timeout, signal }: RequestOptions,
-    name?: string,
-  ): Promise<{ id: RequestId; answer: Answer }> {
+  request(method: string, params: Params, { timeout, signal }: RequestOptions, name?: string): Promise<DirectAnswer> {
     return new Promise((resolve, reject) => {
       const id = (this.#nextId += 1);
       let timer: NodeJS.Timeout | undefined;
@@ -83,6 +86,9 @@ export class DirectChannel {
       const giveUp = (reason: string): void => {
         if (!settle()) return;
         reject(linkError('REQUEST_TIMEOUT', reason));
+        cancel(reason);
+      };
+      const cancel = (reason: string): void => {
         // In the stateless revision over HTTP the end of the exchange says it; the other way round, the server hears it first.
         const { end } = request;
         if (this.#envelope && end) end();
@@ -95,7 +101,8 @@ export class DirectChannel {
           if (!settle()) return;
           // What came before the answer is heard before it: nobody listens for progress afterwards.
           const earlier = this.#backlog?.();
-          resolve(earlier ? earlier.then(() => ({ id, answer })) : { id, answer });
+          const answered = { id, answer, cancel };
+          resolve(earlier ? earlier.then(() => answered) : answered);
         },
         onError: (error) => {
           if (settle()) reject(error as Error);

@@ -13,6 +13,7 @@ import { createEnvelope, DirectChannel, firstDirectId } from './direct-channel.j
 import { Handovers } from './handovers.js';
 import { HttpExchanger, type HttpSession } from './http-exchange.js';
 import { HttpSender, type SenderEvents } from './http-sender.js';
+import { linkError } from './link-error.js';
 import { meansLegacy, toLegacyFacts, toModernFacts } from './plain-handshake.js';
 import { isPlainNotification, isPlainPing } from './plain-message.js';
 import type { PlainRoute } from './plain-route.js';
@@ -104,11 +105,11 @@ export class DirectLink implements ServerLink {
   }
 
   async endSession(): Promise<void> {
-    if (this.#client) {
-      await this.#client;
+    if (this.#session.sessionId === undefined) return;
+    if (this.#client || !this.#sender.isOpen) {
+      await this.client();
       return this.#transport?.terminateSession();
     }
-    if (this.#session.sessionId === undefined) return;
     // The server ends it with the session, which is no trouble.
     this.#stream?.close();
     const { status, statusText } = await this.#exchanger.fetch({ method: 'DELETE' });
@@ -135,6 +136,8 @@ export class DirectLink implements ServerLink {
       Object.assign(this.#session, { protocolVersion: undefined, isModern: false });
       if (this.#mode !== 'auto' || !answer || !meansLegacy(answer)) return undefined;
       this.#mode = 'legacy';
+      // In this mode the SDK does not ask for it.
+      this.#replay = new Replay();
     }
     const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities, clientInfo };
     const answer = await this.#ask('initialize', params);
@@ -223,7 +226,7 @@ export class DirectLink implements ServerLink {
       const handingOver = this.handovers.wrapFetch(fetch);
       return this.#replay?.wrapFetch(handingOver) ?? handingOver;
     });
-    if (this.#isClosed) throw new Error('the connection was given up');
+    if (this.#isClosed) throw linkError('CONNECTION_CLOSED', 'Connection closed');
     await client.connect(transport, { timeout: limit, ...(signal && { signal }) });
     if (!this.#server) {
       const { sessionId, protocolVersion } = transport;

@@ -29,17 +29,18 @@ export async function requestDirectly<Result>(
   const { direct } = link;
   if (!isDirect || !direct?.isOpen) return viaSdk(options, undefined);
   const started = Date.now();
-  const { id, answer } = await direct.request(method, params, options, name);
+  const { id, answer, cancel } = await direct.request(method, params, options, name);
   const result = answer.kind === 'message' && answer.message['result'];
   const parsed = isObject(result) ? parse(result) : undefined;
   if (parsed !== undefined) return parsed;
   const { handovers } = link;
   const headers = handovers.offer(id, answer);
-  const { timeout } = options;
+  const { timeout, signal } = options;
   const left = timeout === undefined ? undefined : Math.max(1, timeout - (Date.now() - started));
   try {
     return await viaSdk({ ...options, headers, ...(left !== undefined && { timeout: left }) }, answer);
   } finally {
-    handovers.forget(id);
+    const isUnread = handovers.forget(id) && answer.kind === 'response' && answer.text === undefined;
+    if (isUnread) cancel(String(signal?.reason ?? 'nobody waits for it'));
   }
 }

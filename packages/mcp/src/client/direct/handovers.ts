@@ -28,12 +28,17 @@ export class Handovers {
     return { [header]: key };
   }
 
-  /** The SDK is done with the request. */
-  forget(id: RequestId): void {
-    this.#waiting.delete(String(id));
+  /**
+   * The SDK is done with the request.
+   *
+   * @returns whether it never took the answer
+   */
+  forget(id: RequestId): boolean {
+    const isWaiting = this.#waiting.delete(String(id));
     const sdkId = this.#sdkIds.get(id);
     this.#sdkIds.delete(id);
     if (sdkId !== undefined) this.#ownIds.delete(sdkId);
+    return isWaiting;
   }
 
   /** What the SDK sends, on its way to the transport. */

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Client } from '@modelcontextprotocol/client';
 import { isQuiverError } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { callTool } from '../call-tool.js';
 import { ServerHandle } from '../server-handle.js';
 import type { HttpServerDefinition } from '../server-definition.js';
@@ -397,6 +398,10 @@ const leftOpen: Record<string, Script> = {
     'notifications/initialized': (response) => setTimeout(() => response.writeHead(202).end(), 400),
     GET: stream(() => {}),
   },
+  'server/discover answered too late': {
+    'server/discover': (...about) => setTimeout(() => notFound(...about), 350),
+    GET: stream(() => {}),
+  },
   'the stream of initialize': {
     initialize: stream((response, { id }) => response.write(event({ jsonrpc: '2.0', id, result: initialized }))),
   },
@@ -427,13 +432,63 @@ describe('after disconnecting, nothing is left open:', () => {
   });
 });
 
+describe('while the SDK takes over', () => {
+  const connect = Client.prototype.connect;
+  let connecting = 0;
+  beforeAll(() => {
+    vi.spyOn(Client.prototype, 'connect').mockImplementation(async function slowly(this: Client, ...args) {
+      connecting += 1;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await connect.apply(this, args);
+    });
+  });
+  afterAll(() => vi.restoreAllMocks());
+
+  const call = async (answer: Reaction) => {
+    const { url, heard, open } = await startScripted({ 'tools/call': answer });
+    const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+    atEnd.push(() => handle.connection.disconnect());
+    await handle.connection.connect();
+    const stop = new AbortController();
+    connecting = 0;
+    const called = settled(callTool(handle, { name: 'go', signal: stop.signal }));
+    await expect.poll(() => connecting, { interval: 5 }).toBe(1);
+    return { called, handle, heard, open, stop };
+  };
+
+  test('the server hears that a call was given up, and its stream is closed', async () => {
+    const { called, heard, open, stop } = await call(stream((response) => response.write('id: 1\ndata:\n\n')));
+    stop.abort(new Error('enough'));
+    expect(await called).toEqual({ error: 'Error: enough' });
+    await expect.poll(() => heard.at(-1)?.name).toBe('notifications/cancelled');
+    await expect.poll(() => [...open]).toEqual([]);
+  });
+
+  test('the session is ended all the same', async () => {
+    const { called, handle, heard } = await call(error(-32_000));
+    await handle.connection.disconnect();
+    expect(await called).toMatchObject({ code: 'MCP_REQUEST_FAILED' });
+    expect(heard.at(-1)?.name).toBe('DELETE');
+  });
+});
+
+test('a fetch that was replaced since carries the end of the session too', async () => {
+  const { url } = await startScripted({});
+  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+  await handle.tools.get();
+  const replaced = vi.fn(fetch);
+  vi.stubGlobal('fetch', replaced);
+  await handle.connection.disconnect().finally(() => vi.unstubAllGlobals());
+  expect(replaced.mock.calls.map(([, init]) => init?.method)).toEqual(['DELETE']);
+});
+
 test.each([
   ['SDK', { fetch: nodeFetch }],
   ['direct', {}],
 ] as const)('%s: progress that was reported before the answer is heard before it', async (_, way) => {
   const { url } = await startScripted({
     'tools/call': stream((response, { id, params }) => {
-      const { progressToken } = params?.['_meta'] as { progressToken: string };
+      const { progressToken } = (params as { _meta: { progressToken: string } })._meta;
       const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } };
       const answer = { jsonrpc: '2.0', id, result: { content: [] } };
       response.end([{ jsonrpc: '2.0', method: 'own/thing' }, progress, answer].map(event).join(''));
