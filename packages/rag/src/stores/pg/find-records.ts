@@ -141,9 +141,9 @@ async function startVectorQuery(
   const hasUsableIndex =
     index.type !== 'flat' && params.exact !== true && hasDirection && (filter === undefined || index.extension.scansOn);
   const query: SqlQuery = (sql, sqlValues) => database.query(sql, sqlValues, params.signal);
-  const isSlower =
+  const fewPass =
     hasUsableIndex && index.type === 'hnsw' && filter && selectivity.passesFew({ query, index, filter, wanted });
-  const canUseIndex = hasUsableIndex && !(await isSlower);
+  const canUseIndex = hasUsableIndex && !(await fewPass);
   return { parameters, vector, condition, where: condition.sql, canUseIndex };
 }
 
