@@ -23,6 +23,7 @@ export function findPlainRoute(
   const { headers: init, ...otherInit } = requestInit;
   const requestHeaders = init === undefined ? {} : Object.fromEntries(new Headers(init));
   if (fetch || authProvider || Object.keys(otherInit).length > 0) return undefined;
-  if ('accept' in requestHeaders || url.username !== '' || url.password !== '') return undefined;
+  if ('accept' in requestHeaders || 'mcp-session-id' in requestHeaders) return undefined;
+  if (url.username !== '' || url.password !== '') return undefined;
   return { url, headers, requestHeaders };
 }

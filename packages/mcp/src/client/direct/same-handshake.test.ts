@@ -432,6 +432,20 @@ describe('after disconnecting, nothing is left open:', () => {
   });
 });
 
+test.each([
+  ['SDK', { fetch: nodeFetch }],
+  ['direct', {}],
+] as const)('%s: no session of the application goes with the question for one', async (_, way) => {
+  const { url, heard } = await startScripted({});
+  const requestInit = { headers: { 'Mcp-Session-Id': 'own', 'X-Own': '1' } };
+  const handle = new ServerHandle('it', { url, protocol: 'legacy', requestInit, ...way }, 1500);
+  await handle.tools.get();
+  await handle.connection.disconnect();
+  const sessions = heard.map(({ name, headers }) => [name, headers['mcp-session-id'], headers['x-own']]);
+  expect(sessions).toContainEqual(['initialize', undefined, '1']);
+  expect(sessions).toContainEqual(['tools/list', 's1', '1']);
+});
+
 describe('while the SDK takes over', () => {
   const connect = Client.prototype.connect;
   let connecting = 0;
