@@ -65,7 +65,7 @@ export class VectorTable {
 
   #quantise(row: number, vector: Float32Array): void {
     if (this.#quantised?.reserve(this.#count) === false) this.#quantised = undefined;
-    this.#quantised?.set(row, vector, this.#factor(row));
+    this.#quantised?.set(row, vector);
   }
 
   set(row: number, vector: Float32Array): void {
@@ -121,17 +121,11 @@ export class VectorTable {
   /** The rows as small integers, made at the first call; for `cosine` the rows have length 1. `undefined` for few rows. */
   quantised(): QuantisedRows | undefined {
     if (this.#quantised || this.#count < minQuantised) return this.#quantised;
-    const quantised = QuantisedRows.create(this.dimension);
+    const quantised = QuantisedRows.create(this.dimension, { isUnit: this.metric === 'cosine' });
     if (!quantised?.reserve(this.#count)) return undefined;
-    for (let row = 0; row < this.#count; row += 1) quantised.set(row, this.row(row), this.#factor(row));
+    for (let row = 0; row < this.#count; row += 1) quantised.set(row, this.row(row));
     this.#quantised = quantised;
     return quantised;
-  }
-
-  #factor(row: number): number {
-    if (this.metric !== 'cosine') return 1;
-    const norm = this.norm(row);
-    return norm === 0 ? 0 : 1 / norm;
   }
 }
 

@@ -5,7 +5,7 @@ import { nibbleDotsWasm } from './nibble-dots.js';
 export interface Kernel {
   readonly memory: WasmMemory;
   dots(query: number, row: number, out: number, rows: number, stride: number): void;
-  split(codes: number, high: number, low: number, stride: number): number;
+  quantise(row: number, codes: number, high: number, low: number, stride: number, out: number): void;
 }
 
 const start = wasmModule<Omit<Kernel, 'memory'>>(nibbleDotsWasm);

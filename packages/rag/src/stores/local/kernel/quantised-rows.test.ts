@@ -17,7 +17,7 @@ describe('the kernel', () => {
     vi.stubGlobal('WebAssembly', undefined);
     try {
       const fresh = await import('./quantised-rows.js');
-      expect(fresh.QuantisedRows.create(8)).toBeUndefined();
+      expect(fresh.QuantisedRows.create(8, { isUnit: true })).toBeUndefined();
     } finally {
       vi.unstubAllGlobals();
     }
@@ -28,7 +28,7 @@ describe('estimates of quantised rows', () => {
   const number = fc.oneof(
     fc.float({ min: -1, max: 1, noNaN: true }),
     fc.float({ min: -1e6, max: 1e6, noNaN: true }),
-    fc.constantFrom(0, -0, 1e-20, 1e20, -1e20),
+    fc.constantFrom(0, -0, 1e-44, 1e-37, 1e-20, 1e20, -1e20, 3e38),
   );
   const vectors = fc
     .integer({ min: 1, max: 70 })
@@ -38,15 +38,17 @@ describe('estimates of quantised rows', () => {
 
   it('never lie further from the exact product than they say', () => {
     fc.assert(
-      fc.property(vectors, fc.constantFrom(1, 0.37, 1e-3), ([query, ...rows], factor) => {
+      fc.property(vectors, fc.boolean(), ([query, ...rows], isUnit) => {
         const exactQuery = Float32Array.from(query as number[]);
-        const quantised = QuantisedRows.create(exactQuery.length) as QuantisedRows;
+        const quantised = QuantisedRows.create(exactQuery.length, { isUnit }) as QuantisedRows;
         expect(quantised.reserve(rows.length)).toBe(true);
-        rows.forEach((values, row) => quantised.set(row, Float32Array.from(values), factor));
+        rows.forEach((values, row) => quantised.set(row, Float32Array.from(values)));
         for (const block of quantised.estimate(exactQuery, 1, rows.length)) {
           rows.forEach((values, row) => {
-            const exact = Float32Array.from(values).reduce(
-              (sum, value, position) => sum + value * factor * (exactQuery[position] as number),
+            const vector = Float32Array.from(values);
+            const length = isUnit ? Math.hypot(...vector) || 1 : 1;
+            const exact = vector.reduce(
+              (sum, value, position) => sum + (value / length) * (exactQuery[position] as number),
               0,
             );
             // The exact sum rounds too; it is as large as its largest product at least.
@@ -61,13 +63,28 @@ describe('estimates of quantised rows', () => {
     );
   });
 
+  it.each([
+    ['numbers between -1 and 1', (place: number) => Math.sin(place), 0.5 / 119],
+    ['zeros and ones, which lose nothing', (place: number) => place % 2, 1e-3],
+  ])('say little more than they can be off: %s', (_kind, numberAt, lostByEach) => {
+    const dimension = 384;
+    const quantised = QuantisedRows.create(dimension, { isUnit: false }) as QuantisedRows;
+    quantised.reserve(1);
+    quantised.set(
+      0,
+      Float32Array.from({ length: dimension }, (_, place) => numberAt(place)),
+    );
+    const [block] = quantised.estimate(Float32Array.of(1, ...new Float32Array(dimension - 1)), 1, 1);
+    expect(block?.estimate(0).error).toBeLessThan(lostByEach * Math.sqrt(dimension));
+  });
+
   it('survive the growth of their memory', () => {
     const dimension = 200;
-    const quantised = QuantisedRows.create(dimension) as QuantisedRows;
+    const quantised = QuantisedRows.create(dimension, { isUnit: false }) as QuantisedRows;
     const rows = 20_000;
     for (let row = 0; row < rows; row += 1) {
       expect(quantised.reserve(row + 1)).toBe(true);
-      quantised.set(row, new Float32Array(dimension).fill((row % 100) + 1), 1);
+      quantised.set(row, new Float32Array(dimension).fill((row % 100) + 1));
     }
     const query = new Float32Array(dimension).fill(1);
     let seen = 0;
@@ -81,9 +98,9 @@ describe('estimates of quantised rows', () => {
   });
 
   it.each([32, 1536, 4384, 30_000])('do not overflow with the largest products, in %i dimensions', (dimension) => {
-    const quantised = QuantisedRows.create(dimension) as QuantisedRows;
+    const quantised = QuantisedRows.create(dimension, { isUnit: false }) as QuantisedRows;
     quantised.reserve(3);
-    for (const [row, sign] of [1, -1, 1].entries()) quantised.set(row, new Float32Array(dimension).fill(sign), 1);
+    for (const [row, sign] of [1, -1, 1].entries()) quantised.set(row, new Float32Array(dimension).fill(sign));
     const [block] = quantised.estimate(new Float32Array(dimension).fill(1), 1, 3);
     for (const [row, sign] of [1, -1, 1].entries()) {
       expect(block?.estimate(row).estimate).toBeCloseTo(sign * dimension, 6);
@@ -91,9 +108,9 @@ describe('estimates of quantised rows', () => {
   });
 
   it('lose nothing to the zeros that fill up a row', () => {
-    const quantised = QuantisedRows.create(1) as QuantisedRows;
+    const quantised = QuantisedRows.create(1, { isUnit: false }) as QuantisedRows;
     quantised.reserve(1);
-    quantised.set(0, Float32Array.of(1), 1);
+    quantised.set(0, Float32Array.of(1));
     const [block] = quantised.estimate(Float32Array.of(1), 1, 1);
     // The high half of 119 is 112: that is what is known, and what it may lack.
     expect(block?.atMost[0]).toBeCloseTo(112 / 119 + 7 / 119, 3);
@@ -101,6 +118,6 @@ describe('estimates of quantised rows', () => {
   });
 
   it('are not made where sums of products could need more than 32 bits', () => {
-    expect(QuantisedRows.create(150_000)).toBeUndefined();
+    expect(QuantisedRows.create(150_000, { isUnit: true })).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { pageBytes } from '../../../wasm/wasm-module.js';
 import { startKernel, type Kernel } from './compile-kernel.js';
-import { codeOfZero, quantiseQuery, quantiseRow } from './quantise.js';
+import { quantiseQuery } from './quantise-query.js';
+import { boundRow } from './row-bounds.js';
 
 /** Rows that the kernel compares at once; an even number. */
 const blockRows = 1024;
@@ -43,30 +44,38 @@ export class QuantisedRows {
   readonly rounding: number;
   /** What rounding a query loses at most, and `rounding` twice, as a share of its length. */
   readonly #queryError: number;
-  /** The integers of the row that is being stored. */
-  #codes: Uint8Array;
+  /** The row that is being stored; zeros behind its end. */
+  #row: Float32Array;
+  /** What the kernel returns of it. */
+  #sums: Float32Array;
+  readonly #isUnit: boolean;
   #scales = new Float64Array(0);
   /** How far a product with each row may lie from the exact one at most, for a query of length 1. */
   #errors = new Float64Array(0);
   /** The same without the low halves of the row. */
   #errorsWithoutLow = new Float64Array(0);
 
-  private constructor(layout: MemoryLayout, kernel: Kernel) {
+  private constructor(layout: MemoryLayout, kernel: Kernel, isUnit: boolean) {
     this.#layout = layout;
     this.#kernel = kernel;
-    this.#codes = this.#viewOfCodes();
-    this.#codes.fill(codeOfZero);
+    this.#isUnit = isUnit;
+    this.#row = this.#floats(layout.rowAddress, 2 * layout.stride);
+    this.#sums = this.#floats(layout.sumsAddress, 4);
     this.rounding = (2 * layout.stride + 16) * Number.EPSILON;
     // No number of the query is moved by more than half a step, of which the largest one has `largestQueryCode`.
     this.#queryError = Math.sqrt(2 * layout.stride) / (2 * layout.largestQueryCode) + 2 * this.rounding;
   }
 
-  /** `undefined` where the kernel cannot run, or could not add up so many products in 32 bits. */
-  static create(dimension: number): QuantisedRows | undefined {
+  /**
+   * `undefined` where the kernel cannot run, or could not add up so many products in 32 bits.
+   *
+   * @param options.isUnit - compare rows as if they had length 1, or were zero
+   */
+  static create(dimension: number, { isUnit }: { isUnit: boolean }): QuantisedRows | undefined {
     const layout = layOut(dimension);
     if (layout.largestQueryCode < minQueryCode) return undefined;
     const kernel = startKernel(Math.ceil(layout.rowsAddress / pageBytes));
-    return kernel && new QuantisedRows(layout, kernel);
+    return kernel && new QuantisedRows(layout, kernel, isUnit);
   }
 
   /** Makes room. @returns `false` when there is no more: 4 GiB at most, or what the system gives */
@@ -81,7 +90,8 @@ export class QuantisedRows {
       return false;
     }
     // Memory that grows moves, and leaves its old views empty.
-    this.#codes = this.#viewOfCodes();
+    this.#row = this.#floats(this.#layout.rowAddress, 2 * stride);
+    this.#sums = this.#floats(this.#layout.sumsAddress, 4);
     const capacity = blocks * blockRows;
     this.#scales = enlarge(this.#scales, capacity);
     this.#errors = enlarge(this.#errors, capacity);
@@ -89,17 +99,17 @@ export class QuantisedRows {
     return true;
   }
 
-  /** Stores a row for which there is room. @param factor - multiplies every number of it */
-  set(row: number, vector: Float32Array, factor: number): void {
-    const { stride, codesAddress } = this.#layout;
-    const { scale, length, lost } = quantiseRow(vector, factor, this.#codes);
+  /** Stores a row for which there is room. */
+  set(row: number, vector: Float32Array): void {
+    const { stride, rowAddress, codesAddress, sumsAddress } = this.#layout;
     const high = this.#highAddress(row);
-    const squares = this.#kernel.split(codesAddress, high, high + blockRows * stride, stride);
-    const lostWithoutLow = lost + scale * Math.sqrt(squares);
-    const lostByQuery = this.#queryError * (length + lostWithoutLow);
-    this.#scales[row] = scale;
-    this.#errors[row] = lost + lostByQuery;
-    this.#errorsWithoutLow[row] = lostWithoutLow + lostByQuery;
+    this.#row.set(vector);
+    this.#kernel.quantise(rowAddress, codesAddress, high, high + blockRows * stride, stride, sumsAddress);
+    const bounds = boundRow(this.#sums, { numbers: 2 * stride, isUnit: this.#isUnit });
+    const lostByQuery = this.#queryError * (bounds.length + bounds.lostWithoutLow);
+    this.#scales[row] = bounds.scale;
+    this.#errors[row] = bounds.lost + lostByQuery;
+    this.#errorsWithoutLow[row] = bounds.lostWithoutLow + lostByQuery;
   }
 
   /** Compares a query with the first `count` rows. What it yields is valid until the next block. */
@@ -135,9 +145,8 @@ export class QuantisedRows {
     }
   }
 
-  #viewOfCodes(): Uint8Array {
-    const { codesAddress, stride } = this.#layout;
-    return new Uint8Array(this.#kernel.memory.buffer, codesAddress, 2 * stride);
+  #floats(address: number, count: number): Float32Array {
+    return new Float32Array(this.#kernel.memory.buffer, address, count);
   }
 
   /** Where the high halves of a row are; its low ones are a block behind. */
@@ -148,13 +157,15 @@ export class QuantisedRows {
 }
 
 /**
- * The query as 16-bit integers, the row that is being stored as 8-bit ones, the results of two rows, those of a block, and the
- * rows: of each block all high halves, then all low ones.
+ * The query as 16-bit integers, the row that is being stored as floats and as integers, what the kernel returns of it, the results of
+ * two rows, those of a block, and the rows: of each block all high halves, then all low ones.
  */
 interface MemoryLayout {
   /** Bytes of the high halves of a row, or of the low ones. */
   readonly stride: number;
+  readonly rowAddress: number;
   readonly codesAddress: number;
+  readonly sumsAddress: number;
   readonly pairAddress: number;
   readonly blockAddress: number;
   readonly rowsAddress: number;
@@ -169,12 +180,16 @@ function layOut(dimension: number): MemoryLayout {
   // The kernel takes 32 numbers at once.
   const steps = Math.ceil(dimension / 32);
   const stride = steps * 16;
-  const codesAddress = queryAddress + stride * 4;
-  const pairAddress = codesAddress + stride * 2;
+  const rowAddress = queryAddress + stride * 4;
+  const codesAddress = rowAddress + stride * 8;
+  const sumsAddress = codesAddress + stride * 8;
+  const pairAddress = sumsAddress + 16;
   const blockAddress = pairAddress + 16;
   return {
     stride,
+    rowAddress,
     codesAddress,
+    sumsAddress,
     pairAddress,
     blockAddress,
     rowsAddress: blockAddress + blockRows * 4,
