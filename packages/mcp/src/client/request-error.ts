@@ -51,7 +51,7 @@ export async function explainRequestError({
     delete details['data'];
     return explained(
       'MCP_CONNECTION_CLOSED',
-      `MCP server '${serverName}' went away before it answered: ${reasonOf(error, process)} The call was not repeated, since it may have had effects.`,
+      `MCP server '${serverName}' went away before it answered: ${asSentence(reasonOf(error, process))} The call was not repeated, since it may have had effects.`,
     );
   }
   return explained(
@@ -105,6 +105,10 @@ function withCauses(error: unknown): string {
   }
   const [first = 'unknown error', ...behind] = messages;
   return behind.length === 0 ? first : `${first} (${behind.join('; ')})`;
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 export function stderrOf(process: StdioTransport | undefined): { stderr?: string } {

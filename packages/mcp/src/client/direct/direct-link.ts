@@ -252,7 +252,13 @@ export class DirectLink implements ServerLink {
   }
 
   #senderEvents(): SenderEvents {
-    return { onMessage: (message) => this.#receive(message), onError: (error) => this.#options.onError(error) };
+    return {
+      onMessage: (message) => this.#receive(message),
+      // Streams that this side ends break, which is no news.
+      onError: (error) => {
+        if (!this.#isClosed) this.#options.onError(error);
+      },
+    };
   }
 
   /** Takes what the server says beside its answers. Whatever that is, it does no harm to who reads the stream. */

@@ -1,114 +1,27 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Client } from '@modelcontextprotocol/client';
 import { isQuiverError } from '@quiver/core';
-import { RequestContext } from '@quiver/core/request-context';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { callTool } from '../call-tool.js';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  atEnd,
+  type Script,
+  serverInfo,
+  initialized,
+  discovered,
+  tools,
+  send,
+  json,
+  result,
+  error,
+  plain,
+  event,
+  stream,
+  changed,
+  startScripted,
+} from '../../../test/scripted-server.ts';
 import { ServerHandle } from '../server-handle.js';
 import type { HttpServerDefinition } from '../server-definition.js';
 import { nodeFetch } from '../transports/node-fetch.js';
 
 // However a server behaves when it is connected, a link past the SDK ends as one of the SDK does, and the server hears the same.
-
-// Tests run side by side here, so `onTestFinished` could mean another one.
-const atEnd: (() => unknown)[] = [];
-afterAll(() => Promise.all(atEnd.map((end) => end())));
-
-type Message = { id?: number | string; method?: string; params?: Record<string, unknown> };
-type Reaction = (response: ServerResponse, message: Message, request: IncomingMessage) => unknown;
-/** By method of the protocol, or of HTTP where that is not POST. */
-type Script = Partial<Record<string, Reaction>>;
-
-const serverInfo = { name: 'scripted', version: '1' };
-const initialized = { protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo };
-const discovered = {
-  resultType: 'complete',
-  supportedVersions: ['2026-07-28'],
-  capabilities: { tools: {} },
-  ttlMs: 0,
-  cacheScope: 'private',
-};
-const tools = [{ name: 'go', inputSchema: { type: 'object' } }];
-
-const send = (response: ServerResponse, code: number, type: string, body: string, headers = {}): unknown =>
-  response.writeHead(code, { ...(type !== '' && { 'content-type': type }), ...headers }).end(body);
-const json = (value: object, code = 200, headers = {}): Reaction => {
-  return (response, { id }) =>
-    send(response, code, 'application/json', JSON.stringify({ jsonrpc: '2.0', id, ...value }), headers);
-};
-const session = { 'mcp-session-id': 's1' };
-const result = (value: object, headers: object = session): Reaction => json({ result: value }, 200, headers);
-const error = (code: number, status = 200, data?: object): Reaction =>
-  json({ error: { code, message: 'no', ...(data && { data }) } }, status);
-const plain = (code: number, body = '', headers = {}): Reaction => {
-  return (response) => send(response, code, body === '' ? '' : 'text/plain', body, headers);
-};
-const event = (message: object): string => `data: ${JSON.stringify(message)}\n\n`;
-const stream = (
-  write: (response: ServerResponse, message: Message) => unknown,
-  headers: object = session,
-): Reaction => {
-  return (response, message) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream', ...headers });
-    response.flushHeaders();
-    write(response, message);
-  };
-};
-const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
-const notFound = error(-32_601, 404);
-
-const usual: Script = {
-  initialize: result(initialized),
-  'server/discover': notFound,
-  'notifications/initialized': plain(202),
-  'tools/list': (response, message, request) =>
-    result(
-      request.headers['mcp-protocol-version'] === '2026-07-28'
-        ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools }
-        : { tools },
-    )(response, message, request),
-  'subscriptions/listen': notFound,
-  GET: plain(405),
-  DELETE: plain(200),
-};
-
-interface Heard extends Omit<Message, 'id'> {
-  readonly name: string;
-  readonly url: string | undefined;
-  readonly headers: Record<string, unknown>;
-}
-
-async function startScripted(script: Script) {
-  const heard: Heard[] = [];
-  const open = new Set<string>();
-  const ids = new Map<unknown, number>();
-  const http = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      const message = (text === '' ? {} : JSON.parse(text)) as Message;
-      const { id, params = {}, ...described } = message;
-      const name = message.method ?? (request.method === 'POST' ? 'answer' : (request.method as string));
-      if (id !== undefined && !ids.has(id)) ids.set(id, ids.size);
-      const headers = Object.entries(request.headers).filter(([header]) => !uninteresting.has(header));
-      heard.push({ name, url: request.url, headers: Object.fromEntries(headers.toSorted()), params, ...described });
-      open.add(name);
-      response.once('close', () => open.delete(name));
-      (script[name] ?? usual[name] ?? plain(202))(response, message, request);
-    });
-  });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  atEnd.push(() => {
-    http.closeAllConnections();
-    http.close();
-  });
-  const { port } = http.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, heard, open };
-}
-
-const uninteresting = new Set(['host', 'connection', 'content-length']);
 
 /** What a server may do of which this side shall make the same, whichever way it is connected. */
 const handshakes: Record<string, Script> = {
@@ -383,161 +296,6 @@ test('a handshake whose stream ends without an answer fails at once, which with 
   const scenario = { initialize: stream((response) => response.end()) };
   const { listed } = await play(scenario, 'legacy', true);
   expect(listed).toMatchObject({ message: expect.stringContaining('the stream ended without an answer') });
-});
-
-const unanswered: Reaction = () => {};
-const list = (response: ServerResponse, { id }: Message): unknown =>
-  response.write(event({ jsonrpc: '2.0', id, result: { tools } }));
-
-/** What a server may leave open. */
-const leftOpen: Record<string, Script> = {
-  'initialize never answered': { initialize: unanswered },
-  'server/discover never answered': { 'server/discover': unanswered },
-  'initialized never answered': { 'notifications/initialized': unanswered },
-  'initialized answered too late': {
-    'notifications/initialized': (response) => setTimeout(() => response.writeHead(202).end(), 400),
-    GET: stream(() => {}),
-  },
-  'server/discover answered too late': {
-    'server/discover': (...about) => setTimeout(() => notFound(...about), 350),
-    GET: stream(() => {}),
-  },
-  'the stream of initialize': {
-    initialize: stream((response, { id }) => response.write(event({ jsonrpc: '2.0', id, result: initialized }))),
-  },
-  'the stream of a request': { 'tools/list': stream(list) },
-  'a stream in place of nothing': { 'notifications/initialized': stream((response) => response.write(':\n\n')) },
-  'the stream of the session': { GET: stream(() => {}) },
-  'an unanswered stream of the session': { GET: unanswered },
-  'the end of the session': { DELETE: unanswered },
-};
-
-describe('after disconnecting, nothing is left open:', () => {
-  test.concurrent.each(
-    Object.entries(leftOpen).flatMap(([name, scenario]) => [
-      [name, 'SDK', scenario] as const,
-      [name, 'direct', scenario] as const,
-    ]),
-  )('%s, %s', async (_, way, scenario) => {
-    const { url, open } = await startScripted(scenario);
-    const handle = new ServerHandle(
-      'it',
-      { url, connectTimeout: 250, ...(way === 'SDK' && { fetch: nodeFetch }) },
-      1500,
-    );
-    await handle.tools.get().catch(() => {});
-    await handle.connection.disconnect();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect([...open]).toEqual([]);
-  });
-});
-
-test.each([
-  ['SDK', { fetch: nodeFetch }],
-  ['direct', {}],
-] as const)('%s: no session of the application goes with the question for one', async (_, way) => {
-  const { url, heard } = await startScripted({});
-  const requestInit = { headers: { 'Mcp-Session-Id': 'own', 'X-Own': '1' } };
-  const handle = new ServerHandle('it', { url, protocol: 'legacy', requestInit, ...way }, 1500);
-  await handle.tools.get();
-  await handle.connection.disconnect();
-  const sessions = heard.map(({ name, headers }) => [name, headers['mcp-session-id'], headers['x-own']]);
-  expect(sessions).toContainEqual(['initialize', undefined, '1']);
-  expect(sessions).toContainEqual(['tools/list', 's1', '1']);
-});
-
-describe('while the SDK takes over', () => {
-  const connect = Client.prototype.connect;
-  let connecting = 0;
-  beforeAll(() => {
-    vi.spyOn(Client.prototype, 'connect').mockImplementation(async function slowly(this: Client, ...args) {
-      connecting += 1;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      await connect.apply(this, args);
-    });
-  });
-  afterAll(() => vi.restoreAllMocks());
-
-  const call = async (answer: Reaction) => {
-    const { url, heard, open } = await startScripted({ 'tools/call': answer });
-    const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
-    atEnd.push(() => handle.connection.disconnect());
-    await handle.connection.connect();
-    const stop = new AbortController();
-    connecting = 0;
-    const called = settled(callTool(handle, { name: 'go', signal: stop.signal }));
-    await expect.poll(() => connecting, { interval: 5 }).toBe(1);
-    return { called, handle, heard, open, stop };
-  };
-
-  test('the server hears that a call was given up, and its stream is closed', async () => {
-    const { called, heard, open, stop } = await call(stream((response) => response.write('id: 1\ndata:\n\n')));
-    stop.abort(new Error('enough'));
-    expect(await called).toEqual({ error: 'Error: enough' });
-    await expect.poll(() => heard.at(-1)?.name).toBe('notifications/cancelled');
-    await expect.poll(() => [...open]).toEqual([]);
-  });
-
-  test('the session is ended all the same', async () => {
-    const { called, handle, heard } = await call(error(-32_000));
-    await handle.connection.disconnect();
-    expect(await called).toMatchObject({ code: 'MCP_REQUEST_FAILED' });
-    expect(heard.at(-1)?.name).toBe('DELETE');
-  });
-});
-
-test('a fetch that was replaced since carries the end of the session too', async () => {
-  const { url } = await startScripted({});
-  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
-  await handle.tools.get();
-  const replaced = vi.fn(fetch);
-  vi.stubGlobal('fetch', replaced);
-  await handle.connection.disconnect().finally(() => vi.unstubAllGlobals());
-  expect(replaced.mock.calls.map(([, init]) => init?.method)).toEqual(['DELETE']);
-});
-
-test.each([
-  ['SDK', { fetch: nodeFetch }],
-  ['direct', {}],
-] as const)('%s: progress that was reported before the answer is heard before it', async (_, way) => {
-  const { url } = await startScripted({
-    'tools/call': stream((response, { id, params }) => {
-      const { progressToken } = (params as { _meta: { progressToken: string } })._meta;
-      const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } };
-      const answer = { jsonrpc: '2.0', id, result: { content: [] } };
-      response.end([{ jsonrpc: '2.0', method: 'own/thing' }, progress, answer].map(event).join(''));
-    }),
-  });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy', ...way }, 1500);
-  atEnd.push(() => handle.connection.disconnect());
-  const heard: number[] = [];
-  await callTool(handle, { name: 'go', onProgress: ({ progress }) => heard.push(progress) });
-  expect(heard).toEqual([1]);
-});
-
-test.each([
-  ['SDK', { fetch: nodeFetch }],
-  ['direct', {}],
-] as const)("%s: no stream of a connection is opened in the name of a request's user", async (_, way) => {
-  const { url, heard } = await startScripted({
-    GET: (response, message, request) =>
-      stream((opened) => {
-        if (request.headers['last-event-id'] === undefined)
-          setTimeout(() => opened.end('id: 7\nretry: 5\ndata:\n\n'), 200);
-      })(response, message, request),
-    'tools/call': error(-32_000),
-  });
-  const headers: HttpServerDefinition['headers'] = ({ requestContext }) => ({
-    'x-user': String(requestContext?.get('user') ?? 'nobody'),
-  });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy', headers, ...way }, 1500);
-  atEnd.push(() => handle.connection.disconnect());
-  const requestContext = new RequestContext([['user', 'alice']]);
-  await expect(callTool(handle, { name: 'go', requestContext })).rejects.toThrow('no');
-  const users = (method: string): unknown[] =>
-    heard.map((entry) => entry.name === method && entry.headers['x-user']).filter(Boolean);
-  await expect.poll(() => users('GET')).toHaveLength(2);
-  expect([users('tools/call'), users('GET')]).toEqual([['alice'], ['nobody', 'nobody']]);
 });
 
 test.each(['legacy', 'modern', 'auto'] as const)('%s: the SDK is not needed for what is plain', async (protocol) => {
