@@ -93,8 +93,8 @@
   ;; high:   where to put the high halves; `low` likewise
   ;; stride: as above
   ;; out:    address of the results, four 32-bit floats: what multiplied the numbers before they were rounded; the squares of the
-  ;;         numbers, so multiplied; of what they lose; and of what they lose without the low halves. Rows are so small that
-  ;;         32-bit sums do; row-bounds.ts says how far off they can be.
+  ;;         numbers, so multiplied; of what they lose; and of what they lose without the low halves. row-bounds.ts says how far
+  ;;         off they can be.
   (func (export "quantise")
     (param $row i32) (param $codes i32) (param $high i32) (param $low i32) (param $stride i32) (param $out i32)
     (local $inverse f32)
@@ -121,8 +121,8 @@
           (f32.max (f32x4.extract_lane 0 (local.get $a)) (f32x4.extract_lane 1 (local.get $a)))
           (f32.max (f32x4.extract_lane 2 (local.get $a)) (f32x4.extract_lane 3 (local.get $a)))))))
 
-  ;; To a float between 2^23 and 2^24 an integer is one unit in the last place. So adding 0xc00000 rounds, the lowest byte of the sum
-  ;; is the rounded number, and without its lowest four bits the sum is that of the high half.
+  ;; Between 2^23 and 2^24 all floats are integers, so adding 0xc00000 to a small number rounds it. With 0x88 more, the lowest byte
+  ;; of the sum is the integer to be stored, and without its lowest four bits the sum is that of the high half.
   (func $round (param $row i32) (param $codes i32) (param $stride i32) (param $inverse f32) (param $out i32)
     (local $end i32) (local $exact v128) (local $rounded v128) (local $lost v128)
     (local $squares v128) (local $lostSquares v128) (local $lostSquaresWithoutLow v128)
