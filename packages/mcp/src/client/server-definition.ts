@@ -26,7 +26,10 @@ export type ToolApproval = (call: {
 export interface ServerOptions extends ToolSelection {
   /** Milliseconds one request may take. Default: the client's `timeout`. */
   timeout?: number;
-  /** Milliseconds until the server must be connected. Default 3 000 over HTTP; over stdio the request time-out. */
+  /**
+   * Milliseconds until the server must be connected, and the longest that disconnecting waits for the end of its session. Default
+   * 3 000 over HTTP; over stdio the request time-out.
+   */
   connectTimeout?: number;
   /** Hears of the server's log messages and of trouble with the connection. */
   logger?: LogHandler;

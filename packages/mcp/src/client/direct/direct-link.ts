@@ -94,7 +94,7 @@ export class DirectLink implements ServerLink {
    */
   async connect(isNew: boolean, signal: AbortSignal): Promise<void> {
     const facts = isNew && this.#sender.isOpen ? await this.#shakeHands() : undefined;
-    if (this.#isClosed) throw new Error('the connection was given up');
+    if (this.#isClosed) throw linkError('CONNECTION_CLOSED', 'Connection closed');
     if (facts) this.#adopt(facts);
     else await this.#takeOver(signal);
     for (const message of this.#held.splice(0)) this.#receive(message);
