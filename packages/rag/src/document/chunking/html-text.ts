@@ -50,6 +50,8 @@ interface Element {
   readonly name: string;
   readonly xpath: string;
   readonly isBlock: boolean;
+  /** The path of the innermost block, which may be the element itself. */
+  readonly blockXpath: string;
   /** How many children of each name there are so far. */
   children: Map<string, number> | undefined;
   /** An element that was asked for. */
@@ -69,7 +71,7 @@ class HtmlReader {
   readonly #blocks: { start: number; heading?: Heading; xpath: string }[] = [];
   readonly #elements: HtmlElement[] = [];
   readonly #map = new SourceMap();
-  readonly #stack: Element[] = [{ name: '', xpath: '', isBlock: true, children: undefined }];
+  readonly #stack: Element[] = [{ name: '', xpath: '', isBlock: true, blockXpath: '', children: undefined }];
   #length = 0;
   #hidden = 0;
   #preformatted = 0;
@@ -98,7 +100,8 @@ class HtmlReader {
       ? { start: -1, label: attributes['aria-label'] ?? attributes['id'] }
       : undefined;
     if (asked) this.#waiting.push(asked);
-    this.#stack.push({ name, xpath, isBlock, children: undefined, ...(asked && { asked }) });
+    const blockXpath = isBlock ? xpath : parent.blockXpath;
+    this.#stack.push({ name, xpath, isBlock, blockXpath, children: undefined, ...(asked && { asked }) });
     if (kind === 'hidden') this.#hidden++;
     if (name === 'pre' || name === 'textarea') this.#preformatted++;
     if (kind === 'break') this.#addGap('\n', at);
@@ -111,7 +114,8 @@ class HtmlReader {
     const element = this.#stack.at(-1) as Element;
     if (element.name !== name || this.#stack.length === 1) return;
     this.#stack.pop();
-    this.#waiting = [];
+    // Elements wait from the outermost to the innermost, so only the last one can be the one that ends.
+    if (element.asked && this.#waiting.at(-1) === element.asked) this.#waiting.pop();
     if (tagKind(name) === 'hidden') this.#hidden--;
     if (name === 'pre' || name === 'textarea') this.#preformatted--;
     if (headingLevel(name) !== undefined) this.#endHeading();
@@ -119,8 +123,8 @@ class HtmlReader {
       this.#elements.push({ name, start: element.asked.start, end: this.#length, label: element.asked.label });
     }
     if (element.isBlock) {
-      const outer = this.#stack.findLast(({ isBlock }) => isBlock) as Element;
-      this.#startBlock(tagKind(name) === 'cell' ? '\t' : gapOf(name), outer.xpath, at);
+      const { blockXpath } = this.#stack.at(-1) as Element;
+      this.#startBlock(tagKind(name) === 'cell' ? '\t' : gapOf(name), blockXpath, at);
     }
   }
 

@@ -90,6 +90,22 @@ describe('html chunks', () => {
     expect((await chunk(text, options))[2]).not.toHaveProperty('section');
   });
 
+  test('name elements that are sections whatever stands in them before their text', async () => {
+    const options = { strategy: 'html', sections: [['section', 'section']] };
+    for (const start of ['<img src="a">', '<a id="top"></a>', '<br>', '<script>code</script>', '<section></section>']) {
+      expect(await chunk(`<section>${start}<h2>First</h2>b</section>`, options)).toMatchObject([
+        { text: 'First\n\nb', section: 'First' },
+      ]);
+    }
+    expect(await chunk('<section id="empty"><br></section>a', options)).not.toMatchObject([{ section: 'empty' }]);
+  });
+
+  test('bear the name of the inner one of two sections that hold the same', async () => {
+    const options = { strategy: 'html', sections: [['section', 'section']] };
+    const text = '<section id="outer"><section id="inner">a</section></section>';
+    expect(await chunk(text, options)).toMatchObject([{ text: 'a', section: 'inner' }]);
+  });
+
   test('keep to the size, and can be one for each block', async () => {
     const text = `<h1>T</h1>${'<p>some words in a paragraph</p>'.repeat(20)}`;
     const pieces = await chunk(text, { maxSize: 60, overlap: 0 });

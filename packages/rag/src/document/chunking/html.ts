@@ -45,13 +45,18 @@ function divideAtElements(
   sections: readonly Section[],
   keys: ReadonlyMap<string, string>,
 ): Section[] {
-  const ordered = elements.toSorted((a, b) => a.start - b.start || b.end - a.end);
+  // Outer ones first: where two hold the same text, the inner one ended, and stands, first.
+  const ordered = elements.toReversed().sort((a, b) => a.start - b.start || b.end - a.end);
   const edges = [...new Set(ordered.flatMap(({ start, end }) => [start, end]))]
     .map((edge) => floorGraphemeBoundary(text, edge, 0))
     .toSorted((a, b) => a - b);
   const titleOf = findTitles(sections);
   const divided: Section[] = [];
-  let open: { key: string; title: string; end: number }[] = [];
+  /** From the outermost to the innermost, each with the titles of those around it. */
+  const open: { titles: Readonly<Record<string, string>>; end: number }[] = [];
+  const closeUntil = (place: number): void => {
+    for (let last = open.at(-1); last && last.end <= place; last = open.at(-1)) open.pop();
+  };
   let nextElement = 0;
   let nextEdge = 0;
   for (const section of sections) {
@@ -61,11 +66,14 @@ function divideAtElements(
       for (; nextElement < ordered.length && ordered[nextElement]!.start <= start; nextElement++) {
         const element = ordered[nextElement]!;
         const title = titleOf(element) ?? element.label;
-        if (title !== undefined) open.push({ key: keys.get(element.name) as string, title, end: element.end });
+        if (title !== undefined) {
+          closeUntil(element.start);
+          const key = keys.get(element.name) as string;
+          open.push({ titles: { ...open.at(-1)?.titles, [key]: title }, end: element.end });
+        }
       }
-      open = open.filter((element) => element.end > start);
-      const metadata = Object.fromEntries(open.map(({ key, title }) => [key, title]));
-      divided.push({ ...section, start, end, metadata: { ...section.metadata, ...metadata } });
+      closeUntil(start);
+      divided.push({ ...section, start, end, metadata: { ...section.metadata, ...open.at(-1)?.titles } });
       start = end;
     }
   }
