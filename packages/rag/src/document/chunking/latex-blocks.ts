@@ -27,10 +27,12 @@ const verbatim: ReadonlySet<string> = new Set(
 export function readLatexBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let depth = 0;
+  /** Environments that end nowhere in the rest of the text: it is searched for the end of each once. */
+  const endless = new Set<string>();
   marks.lastIndex = 0;
-  for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
-    const [all, command, edge, environment = ''] = mark;
-    const at = mark.index;
+  for (let found = marks.exec(text); found; found = marks.exec(text)) {
+    const [all, command, edge, environment = ''] = found;
+    const at = found.index;
     // A character that joins the backslash makes it no command.
     if (!isGraphemeBoundary(text, at, 0)) continue;
     if (command !== undefined) {
@@ -43,8 +45,10 @@ export function readLatexBlocks(text: string): Block[] {
     } else if (edge === 'begin' && environment !== 'document') {
       if (depth === 0) blocks.push({ start: at });
       if (verbatim.has(environment)) {
-        const end = text.indexOf(`\\end{${environment}}`, marks.lastIndex);
-        if (end !== -1) marks.lastIndex = end + `\\end{${environment}}`.length;
+        const mark = `\\end{${environment}}`;
+        const end = endless.has(environment) ? -1 : text.indexOf(mark, marks.lastIndex);
+        if (end === -1) endless.add(environment);
+        else marks.lastIndex = end + mark.length;
       } else depth++;
     } else if (edge === 'end' && environment !== 'document') depth = Math.max(0, depth - 1);
     else if (depth === 0 && all.startsWith('\n') && isGraphemeBoundary(text, at + all.length, at)) {
@@ -60,9 +64,9 @@ const longestTitle = 2000;
 function readHeading(text: string, at: number, level: number): Heading | undefined {
   let position = skipSpace(text, at);
   if (text[position] === '[') {
-    const end = text.indexOf(']', position);
-    if (end === -1 || end - position > longestTitle) return undefined;
-    position = skipSpace(text, end + 1);
+    const length = text.slice(position, position + longestTitle + 1).indexOf(']');
+    if (length === -1) return undefined;
+    position = skipSpace(text, position + length + 1);
   }
   if (text[position] !== '{') return undefined;
   let open = 0;

@@ -125,4 +125,12 @@ describe('latex chunks', () => {
     ]);
     expect(found[2]?.text).toBe('\\subsection*{B}\n100\\% sure.');
   });
+
+  test('are found in a long text of environments and titles that never end', async () => {
+    for (const mark of ['\\begin{verbatim}\n', '\\section[a\n']) {
+      const text = `${mark.repeat(1_000_000 / mark.length)}\\section{Last}\nText.`;
+      const chunks = await MDocument.fromText(text).chunk({ strategy: 'latex' });
+      expect(chunks.at(-1)).toMatchObject({ text: '\\section{Last}\nText.', metadata: { headings: ['Last'] } });
+    }
+  }, 5000);
 });
