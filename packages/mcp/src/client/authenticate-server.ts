@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import type { ServerTarget } from './server-definition.js';
-import { createServerFetch } from './transports/server-fetch.js';
+import type { ServerTarget } from './definition/server-definition.js';
+import { createServerFetch } from './link/transports/server-fetch.js';
 
 export interface AuthenticateServerOptions {
   /** Scopes to ask for, even when there are good tokens. Default: what the server names. */

@@ -8,8 +8,8 @@ import { commandFor } from '../../test/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/transports/listen.js';
 import { MCPClient } from './mcp-client.js';
-import type { RemoteTool } from './remote-tool.js';
-import type { MastraMCPServerDefinition } from './server-definition.js';
+import type { RemoteTool } from './tools/remote-tool.js';
+import type { MastraMCPServerDefinition } from './definition/server-definition.js';
 
 const full = createFullServer();
 const example = new MCPServer({

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { isSameConfiguration } from './same-configuration.js';
+import { isSameConfiguration } from './definition/same-configuration.js';
 
 export interface LiveClient {
   readonly id: string | undefined;

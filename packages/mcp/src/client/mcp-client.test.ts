@@ -9,7 +9,7 @@ import { commandFor, spawnHttpServer, type SpawnedServer } from '../../test/spaw
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/transports/listen.js';
 import { MCPClient } from './mcp-client.js';
-import type { RemoteTool } from './remote-tool.js';
+import type { RemoteTool } from './tools/remote-tool.js';
 import { scratchFolder } from '../../test/scratch-folder.js';
 
 const scratch = scratchFolder();

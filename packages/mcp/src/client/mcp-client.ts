@@ -2,7 +2,7 @@ import { getDefaultLogger } from '@quiver/core';
 import type { CallToolResult, CompleteResult, Root } from '../protocol/client-types.js';
 import { askServers, logMissing } from './ask-servers.js';
 import { authenticateServer, type AuthenticateServerOptions } from './authenticate-server.js';
-import { callTool, type CallToolOptions } from './call-tool.js';
+import { callTool, type CallToolOptions } from './tools/call-tool.js';
 import { requireServer, withServer, type ClientServers } from './client-servers.js';
 import {
   askForDefinitions,
@@ -11,20 +11,20 @@ import {
   toToolsets,
   type ToolCatalogue,
   type ToolsWithErrors,
-} from './client-tools.js';
+} from './tools/client-tools.js';
 import { complete, type CompleteOptions } from './completion.js';
-import type { ElicitationHandler } from './elicitation.js';
+import type { ElicitationHandler } from './connection/elicitation.js';
 import { findLiveClient, registerLiveClient, releaseLiveClient } from './live-clients.js';
 import { createClientPrompts, type ClientPrompts } from './prompts.js';
-import type { RemoteTool } from './remote-tool.js';
+import type { RemoteTool } from './tools/remote-tool.js';
 import { createClientResources, type ClientResources, type ListOptions } from './resources.js';
-import { isSameConfiguration } from './same-configuration.js';
-import type { MastraMCPServerDefinition } from './server-definition.js';
+import { isSameConfiguration } from './definition/same-configuration.js';
+import type { MastraMCPServerDefinition } from './definition/server-definition.js';
 import { ServerHandle } from './server-handle.js';
-import type { ProgressUpdate } from './server-handlers.js';
-import type { ServerStatus } from './server-status.js';
-import type { DefinitionChanges } from './tool-fingerprint.js';
-import type { InProcessServer } from './transports/in-process.js';
+import type { ProgressUpdate } from './connection/server-handlers.js';
+import type { ServerStatus } from './connection/server-status.js';
+import type { DefinitionChanges } from './tools/tool-fingerprint.js';
+import type { InProcessServer } from './link/transports/in-process.js';
 
 export interface MCPClientOptions {
   /** Tells clients of the same configuration apart. */

@@ -2,22 +2,22 @@ import type { Prompt } from '../prompt.js';
 import type { ProtocolTool, RequestOptions } from '../protocol/client-types.js';
 import type { Resource, ResourceTemplate } from '../resource.js';
 import { errorCodes } from '../protocol/constants.js';
-import type { Connected } from './connected.js';
-import { requestDirectly } from './direct/direct-request.js';
-import { toPlainToolList } from './direct/plain-result.js';
+import type { Connected } from './connection/connected.js';
+import { requestDirectly } from './link/direct/direct-request.js';
+import { toPlainToolList } from './link/direct/plain-result.js';
 import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
-import { createServerLog } from './log-message.js';
-import { toSamplingHandler } from './sampling.js';
-import { ServerConnection } from './server-connection.js';
+import { createServerLog } from './connection/log-message.js';
+import { toSamplingHandler } from './connection/sampling.js';
+import { ServerConnection } from './connection/server-connection.js';
 import {
   parseServerDefinition,
   type MastraMCPServerDefinition,
   type ServerOptions,
   type ServerTarget,
-} from './server-definition.js';
-import type { ListKind, ServerHandlers } from './server-handlers.js';
-import { compareDefinitions, type DefinitionChanges } from './tool-fingerprint.js';
-import type { InProcessServer } from './transports/in-process.js';
+} from './definition/server-definition.js';
+import type { ListKind, ServerHandlers } from './connection/server-handlers.js';
+import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
+import type { InProcessServer } from './link/transports/in-process.js';
 
 /** One server of the client: its connection and what is known of it. */
 export class ServerHandle {

@@ -13,10 +13,10 @@ import { exampleTools } from '../../test/example-tools.ts';
 import type { ProtocolTool } from '../protocol/client-types.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
-import { RemoteToolError } from './remote-tool-error.js';
-import type { RemoteTool } from './remote-tool.js';
-import { fingerprintTool } from './tool-fingerprint.js';
-import { getToolResult } from './tool-result.js';
+import { RemoteToolError } from './tools/remote-tool-error.js';
+import type { RemoteTool } from './tools/remote-tool.js';
+import { fingerprintTool } from './tools/tool-fingerprint.js';
+import { getToolResult } from './tools/tool-result.js';
 
 const anything = { type: 'object' } as const;
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
 import type { ClientCapabilities } from '../protocol/client-types.js';
 import { MCPClient } from '../client/mcp-client.js';
-import type { RemoteTool } from '../client/remote-tool.js';
-import type { MastraMCPServerDefinition } from '../client/server-definition.js';
+import type { RemoteTool } from '../client/tools/remote-tool.js';
+import type { MastraMCPServerDefinition } from '../client/definition/server-definition.js';
 import type { ListResourcesResult } from '../resource.js';
 
 export interface MastraMCPClientOptions {

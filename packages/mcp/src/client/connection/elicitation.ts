@@ -1,0 +1,77 @@
+import { QuiverError } from '@quiver/core';
+import { validate } from '@quiver/core/schema';
+import type { ElicitRequest, ElicitResult } from '@quiver/core/tools';
+import { isObject } from '../../protocol/json-rpc.js';
+
+/** A question of a server to the person in front of this client. */
+export interface ElicitationRequest extends Omit<ElicitRequest, 'mode'> {
+  /** Which server asks: show it, so that one server cannot pose as another. */
+  serverName: string;
+  /** `url`: the person is asked to open a page; the answer says only whether they agreed. */
+  mode: 'form' | 'url';
+  /** The page, with mode `url`. Never open it without showing where it leads. */
+  url?: string;
+}
+
+/**
+ * Answers a server's question. `content` must fit `requestedSchema`; fields that are left out and have a default get it.
+ */
+export type ElicitationHandler = (request: ElicitationRequest) => ElicitResult | PromiseLike<ElicitResult>;
+
+/**
+ * Puts a question to the handler and checks the answer.
+ *
+ * @throws `ELICITATION_URL_REFUSED` for a page that is not https (http is allowed on this machine)
+ * @throws `ELICITATION_ANSWER_INVALID` when the handler's answer does not fit the schema
+ */
+export async function answerElicitation(
+  serverName: string,
+  params: Record<string, unknown>,
+  handler: ElicitationHandler,
+): Promise<ElicitResult> {
+  const mode = params['mode'] === 'url' ? 'url' : 'form';
+  const requestedSchema = (params['requestedSchema'] ?? noFields) as ElicitRequest['requestedSchema'];
+  const url = mode === 'url' ? requireSafeUrl(serverName, params['url']) : undefined;
+  const answer = await handler({
+    message: String(params['message']),
+    requestedSchema,
+    serverName,
+    mode,
+    ...(url !== undefined && { url }),
+  });
+  if (answer.action !== 'accept') return { action: answer.action };
+  if (mode === 'url') return { action: 'accept' };
+  const content: Record<string, unknown> = {
+    ...defaultsOf(requestedSchema),
+    ...(answer.content as Record<string, unknown>),
+  };
+  const checked = await validate(requestedSchema, content);
+  if (!checked.ok) {
+    const reasons = checked.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`).join('; ');
+    throw new QuiverError(
+      'ELICITATION_ANSWER_INVALID',
+      `The elicitation handler's answer to MCP server '${serverName}' does not fit the requested schema: ${reasons}`,
+    );
+  }
+  return { action: 'accept', content };
+}
+
+const noFields = { type: 'object', properties: {} } as const;
+
+function defaultsOf({ properties }: ElicitRequest['requestedSchema']): Record<string, unknown> {
+  const entries = Object.entries(properties ?? {}).flatMap(([name, field]) =>
+    isObject(field) && field['default'] !== undefined ? [[name, field['default']] as const] : [],
+  );
+  return Object.fromEntries(entries);
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+function requireSafeUrl(serverName: string, value: unknown): string {
+  const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined;
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.has(url.hostname))) return url.href;
+  throw new QuiverError(
+    'ELICITATION_URL_REFUSED',
+    `MCP server '${serverName}' wants a page to be opened that is not https; the question was refused.`,
+  );
+}

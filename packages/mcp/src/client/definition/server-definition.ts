@@ -1,0 +1,174 @@
+import { QuiverError } from '@quiver/core';
+import type {
+  ClientCapabilities,
+  OAuthClientProvider,
+  Root,
+  StreamableHTTPReconnectionOptions,
+} from '../../protocol/client-types.js';
+import type { LogHandler, LoggingLevel } from '../connection/log-message.js';
+import type { RemoteToolError } from '../tools/remote-tool-error.js';
+import type { ToolCallProcessor } from '../tools/tool-call-processor.js';
+import type { RequestContextLike } from '../connection/request-scope.js';
+import type { SamplingOptions } from '../connection/sampling.js';
+import type { ToolSelection } from '../tools/tool-selection.js';
+import { isInProcessServer, type InProcessServer } from '../link/transports/in-process.js';
+
+/** Decides whether a person must agree to a call before it is sent. */
+export type ToolApproval = (call: {
+  toolName: string;
+  args: Record<string, unknown>;
+  requestContext: RequestContextLike;
+  /** The server's own hints about the tool. They are hints: a hostile server lies. */
+  annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean };
+}) => boolean | PromiseLike<boolean>;
+
+/** What every server definition may set. */
+export interface ServerOptions extends ToolSelection {
+  /** Milliseconds one request may take. Default: the client's `timeout`. */
+  timeout?: number;
+  /**
+   * Milliseconds until the server must be connected, and the longest that disconnecting waits for the end of its session. Default
+   * 3 000 over HTTP; over stdio the request time-out.
+   */
+  connectTimeout?: number;
+  /** Hears of the server's log messages and of trouble with the connection. */
+  logger?: LogHandler;
+  /** The same as `logger`. */
+  log?: LogHandler;
+  /** Passes on the server's own log messages. Default `true`. */
+  enableServerLogs?: boolean;
+  /** The least severe log message the server should send. Default: the server's choice, `info` in the stateless revision. */
+  serverLogLevel?: LoggingLevel;
+  /** Asks for progress with every call. Default `true`. */
+  enableProgressTracking?: boolean;
+  /** Starts a request's time-out anew whenever the server reports progress. Default `false`. */
+  resetTimeoutOnProgress?: boolean;
+  /** What is declared to the server beside the handlers that are set, for example `{ elicitation: { form: {}, url: {} } }`. */
+  capabilities?: ClientCapabilities;
+  /** Folders the server may work in, as `file://` URIs; a function is asked each time. */
+  roots?: Root[] | (() => Root[] | PromiseLike<Root[]>);
+  /** Lets the server ask a language model. Off unless set. */
+  sampling?: SamplingOptions;
+  /** How often one call may be answered with questions before it fails. Default 10. */
+  maxInputRounds?: number;
+  /**
+   * What a tool's error result does: throw `MCP_TOOL_ERROR`, be the result, or whatever the function returns, for example a hint
+   * for the model. Default `throw`.
+   */
+  onToolError?: 'throw' | 'return' | ((error: RemoteToolError) => unknown);
+  /** Runs around every call of a tool. */
+  processToolCall?: ToolCallProcessor;
+  /** A person must agree before a model's call is sent. Default `false`. */
+  requireToolApproval?: boolean | ToolApproval;
+  /** `_meta` of every call, for example a trace id. */
+  requestMeta?: (call: { toolName: string; requestContext: RequestContextLike }) => Record<string, unknown>;
+  /**
+   * How often a call is sent again after the connection was lost, for tools that the server declares idempotent or read-only.
+   * Default 0: nothing is ever sent twice.
+   */
+  retryIdempotent?: number;
+  /** Keeps lists until the server says they changed. `false` asks every time. Default `true`. */
+  cache?: boolean;
+  /**
+   * Which generation of the protocol to speak. Default: over HTTP `auto`, which asks the server and falls back to the handshake;
+   * over stdio `legacy`, which every server in the field understands.
+   */
+  protocol?: 'auto' | 'legacy' | 'modern';
+}
+
+/** A server that runs as a child process. */
+export interface StdioServerDefinition extends ServerOptions {
+  /** The program. It is started directly, never through a shell. */
+  command: string;
+  args?: string[];
+  /** Added to the few variables a program needs to run (`PATH`, `HOME`, ...). */
+  env?: Record<string, string>;
+  /** `false`: the child gets `env` and nothing else. Default `true`. */
+  inheritDefaultEnv?: boolean;
+  /** Working directory. Default: that of this process. */
+  cwd?: string;
+  /** What happens to the child's standard error. Default `pipe`: its end is kept for error messages. */
+  stderr?: 'pipe' | 'inherit' | 'ignore';
+  url?: never;
+  server?: never;
+}
+
+/** `fetch` with the request context of the call it is made for. */
+export type ContextualFetch = (
+  url: string | URL,
+  init?: RequestInit,
+  requestContext?: RequestContextLike,
+) => Promise<Response>;
+
+/** A server that is reached over Streamable HTTP, or over the older HTTP+SSE. */
+export interface HttpServerDefinition extends ServerOptions {
+  url: string | URL;
+  /**
+   * Default `auto`: Streamable HTTP first, HTTP+SSE when the server answers 400, 404 or 405. A path that ends in `/sse` means
+   * HTTP+SSE.
+   */
+  transport?: 'auto' | 'http' | 'sse';
+  /** Headers and other settings of every request. */
+  requestInit?: RequestInit;
+  /** Headers of every request; a function receives the request context of the call. */
+  headers?:
+    | Record<string, string>
+    | ((call: {
+        requestContext: RequestContextLike | undefined;
+      }) => Record<string, string> | PromiseLike<Record<string, string>>);
+  /** Settings of the event stream of HTTP+SSE. Its `fetch` opens the stream. */
+  eventSourceInit?: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>; withCredentials?: boolean };
+  /** Replaces `fetch` for every request, for example to add a fresh token. */
+  fetch?: ContextualFetch;
+  /** Answers 401 with tokens. */
+  authProvider?: OAuthClientProvider;
+  /** How a lost event stream is taken up again. */
+  reconnectionOptions?: StreamableHTTPReconnectionOptions;
+  /** Goes on with a session of an earlier connection instead of opening one. */
+  sessionId?: string;
+  command?: never;
+  server?: never;
+}
+
+/** A server in this process. */
+export interface InProcessServerDefinition extends ServerOptions {
+  server: InProcessServer;
+  command?: never;
+  url?: never;
+}
+
+/** One entry of `servers`: `command` starts a process, `url` connects over HTTP, `server` is one in this process. */
+export type MastraMCPServerDefinition = StdioServerDefinition | HttpServerDefinition | InProcessServerDefinition;
+
+export type ServerTarget =
+  | { readonly kind: 'stdio'; readonly definition: StdioServerDefinition }
+  | { readonly kind: 'http'; readonly definition: HttpServerDefinition; readonly url: URL }
+  | { readonly kind: 'in-process'; readonly definition: InProcessServerDefinition };
+
+/** @throws `SERVER_DEFINITION_INVALID` when a definition names neither a program, nor a usable URL, nor a server */
+export function parseServerDefinition(
+  name: string,
+  definition: MastraMCPServerDefinition | InProcessServer,
+): ServerTarget {
+  if (isInProcessServer(definition)) return { kind: 'in-process', definition: { server: definition } };
+  if (definition.command !== undefined) return { kind: 'stdio', definition };
+  if (definition.server !== undefined) return { kind: 'in-process', definition };
+  const url = toUrl(definition.url);
+  if (!url) {
+    throw new QuiverError(
+      'SERVER_DEFINITION_INVALID',
+      `MCP server '${name}' needs a command to start, an http(s) url to connect to, or a server of this process.`,
+      { details: { server: name } },
+    );
+  }
+  return { kind: 'http', definition, url };
+}
+
+function toUrl(url: string | URL | undefined): URL | undefined {
+  try {
+    const parsed = new URL(url ?? '');
+    return parsed.protocol === 'http:' || parsed.protocol === 'https:' ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}

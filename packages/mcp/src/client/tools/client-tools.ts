@@ -1,0 +1,105 @@
+import { getDefaultLogger, QuiverError } from '@quiver/core';
+import type { ProtocolTool } from '../../protocol/client-types.js';
+import { askServers, logMissing, type Answers, type ServerErrorDetails } from '../ask-servers.js';
+import { callTool } from './call-tool.js';
+import { requireServer, type ClientServers } from '../client-servers.js';
+import { createRemoteTool, type RemoteServer, type RemoteTool } from './remote-tool.js';
+import type { ListOptions } from '../resources.js';
+import type { ServerHandle } from '../server-handle.js';
+import { nameTools, selectTools, type SelectedTool } from './tool-selection.js';
+
+/** Tools of the servers that answered, and why the others did not. */
+export interface ToolsWithErrors<Tools> {
+  /** With the last known tools of servers that cannot be asked now. */
+  tools: Tools;
+  /** The reason per server that could not be asked. */
+  errors: Record<string, string>;
+  errorDetails: Record<string, ServerErrorDetails>;
+  /** Milliseconds per server. */
+  durations: Record<string, number>;
+}
+
+/** The tools of all servers as plain data, by server. It survives JSON. */
+export type ToolCatalogue = Record<string, ProtocolTool[]>;
+
+/** What the servers offer, as they describe it. */
+export function askForDefinitions(
+  servers: ClientServers,
+  { perServerTimeoutMs }: ListOptions = {},
+): Promise<Answers<ProtocolTool[]>> {
+  return askServers<ServerHandle, ProtocolTool[]>({
+    servers: servers.values(),
+    ask: async ({ tools }) => {
+      const { items, error } = await tools.get();
+      return { answer: [...items], error };
+    },
+    perServerTimeoutMs,
+  });
+}
+
+/**
+ * The tools of a catalogue as one set: selected and renamed as the servers' definitions say, and each with a name of its own.
+ *
+ * @throws `MCP_SERVER_UNKNOWN`
+ */
+export function toToolSet(servers: ClientServers, catalogue: ToolCatalogue): Record<string, RemoteTool> {
+  const lists = Object.entries(catalogue).map(([serverName, list]) => {
+    const server = requireServer(servers, serverName);
+    const { toolPrefix = serverName } = server.options;
+    return [toRemoteServer(server), toolPrefix, selectTools(list, server.options)] as [
+      RemoteServer,
+      string | false,
+      SelectedTool[],
+    ];
+  });
+  const { named, collisions } = nameTools(lists);
+  if (collisions.length > 0)
+    getDefaultLogger().warn(`Several MCP tools would have these names and got longer ones: ${collisions.join(', ')}.`);
+  return Object.fromEntries(named.map(({ server, tool, id }) => [id, createRemoteTool({ server, id, tool })]));
+}
+
+/** The tools of a catalogue by server, under the servers' own names. */
+export function toToolsets(
+  servers: ClientServers,
+  catalogue: ToolCatalogue,
+): Record<string, Record<string, RemoteTool>> {
+  const toolsets = Object.entries(catalogue).map(([serverName, list]) => {
+    const server = requireServer(servers, serverName);
+    const remote = toRemoteServer(server);
+    const tools = selectTools(list, server.options).map(({ tool, name }) => [
+      name,
+      createRemoteTool({ server: remote, id: name, tool }),
+    ]);
+    return [serverName, Object.fromEntries(tools) as Record<string, RemoteTool>];
+  });
+  return Object.fromEntries(toolsets) as Record<string, Record<string, RemoteTool>>;
+}
+
+/**
+ * Logs why tools are missing.
+ *
+ * @throws an error with this code when no server could be asked and nothing is known of any
+ */
+export function reportMissingTools(
+  servers: ClientServers,
+  { data, errors }: Pick<Answers<ProtocolTool[]>, 'data' | 'errors'>,
+  code: string,
+): void {
+  const reasons = Object.values(errors);
+  if (reasons.length > 0 && Object.keys(data).length === 0 && reasons.length === servers.size) {
+    throw new QuiverError(code, `No MCP server could be asked for its tools. ${reasons.join(' ')}`, {
+      details: { errors },
+    });
+  }
+  logMissing('Tools', errors);
+}
+
+/** What all tools of a server share. */
+function toRemoteServer(server: ServerHandle): RemoteServer {
+  return {
+    name: server.name,
+    options: server.options,
+    callTool: ({ name, args, meta, runId, requestContext, signal }, tool) =>
+      callTool(server, { name, args, meta, runId, requestContext, ...(signal && { signal }) }, tool),
+  };
+}

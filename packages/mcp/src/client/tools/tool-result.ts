@@ -1,0 +1,24 @@
+import { isContentResult } from '../../content.js';
+import type { CallToolResult } from '../../protocol/client-types.js';
+
+/** The whole results behind structured outputs. Kept as long as the output is. */
+const results = new WeakMap<object, CallToolResult>();
+
+export function rememberToolResult(output: unknown, result: CallToolResult): void {
+  if (typeof output === 'object' && output !== null) results.set(output, result);
+}
+
+/**
+ * The whole result of a remote tool, with `content` and `_meta`, for what its `execute` returned.
+ *
+ * @returns `undefined` for what no remote tool returned, for copies, and for structured content that is not an object
+ * @example
+ * const output = await tools.github_search.execute({ query });
+ * getToolResult(output)?._meta;
+ */
+export function getToolResult(output: unknown): CallToolResult | undefined {
+  if (typeof output !== 'object' || output === null) return undefined;
+  const known = results.get(output);
+  if (known) return known;
+  return isContentResult(output) ? (output as unknown as CallToolResult) : undefined;
+}
