@@ -57,7 +57,7 @@ export interface TokenChunkOptions extends CommonChunkOptions, TokenOptions {
 
 export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'sentence';
-  /** Chunks end after the sentence that reaches this size, if it fits. Default 0.8 × `maxSize`. */
+  /** Chunks end before the sentence that would pass this size; one that is longer stands alone. Default 0.8 × `maxSize`. */
   targetSize?: number;
   /** Chunks smaller than this take one more sentence, if it fits. Default 0. */
   minSize?: number;

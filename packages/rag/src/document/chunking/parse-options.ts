@@ -126,11 +126,17 @@ export function parseSentenceOptions(options: RawOptions): SentenceOptions {
     ...common,
     targetSize,
     minSize,
-    sentenceEnders:
-      enders === undefined ? undefined : parseStrings('sentenceEnders', enders).filter((ender) => ender !== ''),
+    sentenceEnders: enders === undefined ? undefined : parseSentenceEnders(enders),
     fallbackToWords: parseBoolean(options, 'fallbackToWords', true),
     fallbackToCharacters: parseBoolean(options, 'fallbackToCharacters', true),
   };
+}
+
+/** The empty ones among others have no effect. */
+function parseSentenceEnders(value: unknown): readonly string[] {
+  const enders = parseStrings('sentenceEnders', value).filter((ender) => ender !== '');
+  if (enders.length > 0) return enders;
+  throw invalidOptions('sentenceEnders must name what ends a sentence. Leave it out for the rules of Unicode.');
 }
 
 export function parseMarkdownOptions(options: RawOptions): MarkdownOptions {

@@ -99,15 +99,18 @@ function lastInnerStart(text: string, from: number, to: number): number | undefi
   return last;
 }
 
+/** Of a sentence; their number has a limit, so that a long run of an ender that is one of them is read in linear time. */
+const closingMarks = String.raw`["'”’»)\]]{0,9}`;
+
 /** An ender within ASCII ends a sentence only before white space: `3.14` has none. */
 function readByEnders(text: string, enders: readonly string[]): Sentences {
   let starts: number[] | undefined;
   const find = (): number[] => {
     const escaped = enders.map((ender) => {
       const literal = ender.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-      return ender.charCodeAt(ender.length - 1) < 0x80 ? `${literal}(?=["'”’»)\\]]*\\s)` : literal;
+      return ender.charCodeAt(ender.length - 1) < 0x80 ? `${literal}(?=${closingMarks}\\s)` : literal;
     });
-    const pattern = new RegExp(`(?:${escaped.join('|')})["'”’»)\\]]*\\s*`, 'g');
+    const pattern = new RegExp(`(?:${escaped.join('|')})${closingMarks}\\s*`, 'g');
     return Array.from(text.matchAll(pattern), ({ index, 0: match }) => index + match.length).filter((at) =>
       isGraphemeBoundary(text, at, 0),
     );

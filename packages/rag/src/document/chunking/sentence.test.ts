@@ -45,6 +45,11 @@ describe('sentences', () => {
   test('end where the caller says', () => {
     expect(sentences('a; b 1;2 c; "d;" e', [';'])).toEqual(['a;', 'b 1;2 c;', '"d;"', 'e']);
   });
+
+  test('end at marks that also close', () => {
+    expect(sentences('(a) b ))) c', [')'])).toEqual(['(a)', 'b )))', 'c']);
+    expect(sentences(`a ${')'.repeat(100_000)} b`, [')'])).toHaveLength(2);
+  }, 5000);
 });
 
 describe('sentence chunks', () => {
@@ -72,6 +77,17 @@ describe('sentence chunks', () => {
       'This is the third sentence',
       'here.',
     ]);
+  });
+
+  test('are refused with enders that are none', async () => {
+    for (const sentenceEnders of [[], [''], '', ['', '']]) {
+      await expect(
+        MDocument.fromText('One two three.').chunk({
+          strategy: 'sentence',
+          sentenceEnders: sentenceEnders as string[],
+        }),
+      ).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+    }
   });
 
   test('cut a sentence that is too long between words, then characters, or say that they may not', async () => {
