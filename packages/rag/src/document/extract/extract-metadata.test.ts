@@ -197,12 +197,23 @@ describe('extraction', () => {
       [' ', { summary: true }],
       ['no', { schema: { schema: z.object({}) } }],
       ['{"n":1}', { schema: { schema: z.object({ n: z.string() }), metadataKey: 'facts' } }],
+      ['"text"', { schema: { schema: z.string() } }],
+      ['[1, 2]', { schema: { schema: z.array(z.number()) } }],
+      ['7', { schema: { schema: z.number() } }],
+      ['{"startIndex":7}', { schema: { schema: z.object({ startIndex: z.number() }) } }],
     ] as [string, ExtractParams][]) {
       answer = () => reply;
       await expect((await divided()).extractMetadata({ llm: llm(), ...params })).rejects.toMatchObject({
         cause: expect.objectContaining({ code: 'EXTRACT_ANSWER_INVALID' }) as unknown,
       });
     }
+  });
+
+  test('keeps an answer of any type under a key', async () => {
+    answer = () => '["a", "b"]';
+    const document = await divided();
+    await document.extractMetadata({ llm: llm(), schema: { schema: z.array(z.string()), metadataKey: 'tags' } });
+    for (const metadata of document.getMetadata()) expect(metadata).toMatchObject({ tags: ['a', 'b'] });
   });
 
   test('stops for its signal', async () => {
@@ -229,11 +240,17 @@ describe('extraction', () => {
       { summary: { promptTemplate: 'x' } },
       { title: { combineTemplate: 'x' } },
       { summary: { summaries: ['previous'] } },
+      { title: { nodeTemplate: 5 } },
+      { schema: { schema: z.object({}), metadataKey: 5 } },
+      { schema: { schema: z.object({}), metadataKey: 'startIndex' } },
     ]) {
       await expect(document.extractMetadata({ llm: llm(), ...params } as ExtractParams)).rejects.toMatchObject({
         code: 'EXTRACT_OPTIONS_INVALID',
       });
     }
+    await expect(document.extractMetadata(null as unknown as ExtractParams)).rejects.toMatchObject({
+      code: 'EXTRACT_OPTIONS_INVALID',
+    });
     expect(prompts).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import {
   requireExtractParams,
   type ExtractFailure,
   type ExtractParams,
+  placeKeys,
   type LanguageModelInput,
 } from './extract-options.js';
 
@@ -134,11 +135,28 @@ function schemaStep(
   return {
     extractor: 'schema',
     chunk,
-    ask: (signal) => askForObject({ llm, prompt, signal }, schema),
+    ask: async (signal) => {
+      const answer = await askForObject({ llm, prompt, signal }, schema);
+      return metadataKey === undefined ? requireProperties(answer) : { [metadataKey]: answer };
+    },
     store: (found, answer) => {
-      Object.assign(found[chunk]!, metadataKey === undefined ? answer : { [metadataKey]: answer });
+      Object.assign(found[chunk]!, answer);
     },
   };
+}
+
+/** What can stand in the metadata by its own names. */
+function requireProperties(answer: unknown): object {
+  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) {
+    const taken = Object.keys(answer).find((key) => placeKeys.has(key));
+    if (taken === undefined) return answer;
+    throw answerInvalid(`has a property ${taken}, which says where the chunk stands`);
+  }
+  throw answerInvalid(`is no object, but ${JSON.stringify(answer)}`);
+}
+
+function answerInvalid(problem: string): QuiverError {
+  return new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model ${problem}. Set metadataKey to keep it.`);
 }
 
 function textStep(

@@ -46,6 +46,7 @@ export interface SchemaExtractorOptions extends ExtractorOptions {
   schema: Schema;
   /** What to look for. */
   instructions?: string;
+  /** Needed for answers that are no objects, and for properties named `startIndex` or `endIndex`. */
   metadataKey?: string;
 }
 
@@ -90,10 +91,15 @@ const optionNames: Readonly<Record<string, readonly string[]>> = {
   keywords: ['llm', 'keywords', 'promptTemplate'],
   schema: ['llm', 'schema', 'instructions', 'metadataKey'],
 };
+/** In these every chunk says where it stands. */
+export const placeKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex']);
+
 const commonNames = ['llm', 'concurrency', 'onProgress', 'onFailure', 'signal'];
 
 /** @throws `EXTRACT_OPTIONS_INVALID` for an unknown extractor or option, and for counts below 1 */
 export function requireExtractParams(params: ExtractParams): void {
+  if (typeof params !== 'object' || params === null)
+    throw invalid(`What to extract must be an object such as { llm, title: true }, not ${String(params)}.`);
   requireNames('extract', Object.keys(params), [...Object.keys(optionNames), ...commonNames]);
   requireCount('concurrency', params.concurrency);
   for (const [extractor, known] of Object.entries(optionNames)) {
@@ -109,10 +115,16 @@ export function requireExtractParams(params: ExtractParams): void {
     if (!isKnown) throw invalid(`summaries must be a list of 'self', 'prev' and 'next', not ${String(summaries)}.`);
     const { promptTemplate, nodeTemplate, combineTemplate } = options as Record<string, unknown>;
     for (const template of [promptTemplate, nodeTemplate, combineTemplate]) {
-      if (typeof template === 'string' && !template.includes('{context}')) {
+      if (template === undefined) continue;
+      if (typeof template !== 'string') throw invalid(`The template of ${extractor} must be a text.`);
+      if (!template.includes('{context}'))
         throw invalid(`The template of ${extractor} has no {context}, so the model would not see the text.`);
-      }
     }
+    const { metadataKey = 'facts' } = options as { metadataKey?: unknown };
+    if (typeof metadataKey !== 'string' || placeKeys.has(metadataKey))
+      throw invalid(
+        `metadataKey must be a key other than ${[...placeKeys].join(' and ')}, not ${String(metadataKey)}.`,
+      );
   }
 }
 
