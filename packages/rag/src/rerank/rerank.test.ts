@@ -67,6 +67,22 @@ describe('rerank', () => {
       await expect(rerank(results, 'q', scorer, { topK })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
   });
 
+  it('takes results of other stores, which may have no metadata', async () => {
+    const bare = { id: 'a', score: 0.9, document: 'a' } as VectorMatch;
+    expect(await rerank([bare, { id: 'n', score: 0.1 } as VectorMatch], 'q', scorer)).toMatchObject([
+      { result: bare, details: { semantic: 0.1 } },
+      { result: { id: 'n' }, details: { semantic: 0 } },
+    ]);
+  });
+
+  it('refuses results without a score: no order could be told from them', async () => {
+    for (const score of [Number.NaN, undefined as unknown as number])
+      await expect(rerank([...results, match('x', score)], 'q', scorer)).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+        message: expect.stringContaining("'x'"),
+      });
+  });
+
   it('has nothing to ask about no results', async () => {
     expect(await rerank([], 'q', { getRelevanceScore: () => Promise.reject(new Error('asked')) })).toEqual([]);
   });

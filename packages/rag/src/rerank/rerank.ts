@@ -43,7 +43,8 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * not be found are ranked by the other parts, and say so.
  *
  * @throws `RERANK_FAILED` with the first error as cause when the model judged nothing; `RERANK_WEIGHTS_INVALID`;
- *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for a `topK` that is none; the reason of `signal`
+ *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for a `topK` that is none and for results without a score; the reason of
+ *   `signal`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
@@ -56,6 +57,10 @@ export async function rerank<Match extends VectorMatch>(
   const checkedWeights = toWeights(weights);
   if (!Number.isInteger(topK) || topK < 1)
     throw new QuiverError('VECTOR_ARGUMENT_INVALID', `topK must be a positive integer, not ${String(topK)}.`);
+  for (const { id, score } of results) {
+    if (Number.isFinite(score)) continue;
+    throw new QuiverError('VECTOR_ARGUMENT_INVALID', `The result '${id}' must have a number as score, not ${score}.`);
+  }
   const scores = await scoreResults(results, query, model, signal);
   const analysis = queryEmbedding && analyseQuery(queryEmbedding);
   const ranked = results.map((result, place): RerankResult<Match> => {
@@ -109,7 +114,8 @@ async function scoreResults(
   model: RelevanceModel,
   signal: AbortSignal | undefined,
 ): Promise<TextScore[]> {
-  const texts = results.map(recordText);
+  // Results of other stores may lack metadata, whatever their type says.
+  const texts = results.map((result) => recordText({ ...result, metadata: result.metadata ?? {} }));
   const asked = texts.filter((text) => text !== '');
   const answers = await scoreTexts(model, query, asked, signal);
   const firstError = answers.find((answer) => 'error' in answer);
