@@ -173,6 +173,7 @@ describe('buildChunkGraph', () => {
       "have the id 'x'",
     ],
     ['missing vectors', { vectors: new Float32Array(1) }, 'need 2 numbers, not 1'],
+    ['vectors that are a list', { vectors: [0, 1] as never }, 'must be a Float32Array'],
     ['a vector that holds no number', { vectors: Float32Array.of(0, Number.NaN) }, "passage 'b' holds NaN"],
     ['a dimension of 0', { dimension: 0 }, 'positive integer'],
     ['no neighbours', { edges: { similarity: { neighbours: 0 } } }, 'edges.similarity.neighbours'],

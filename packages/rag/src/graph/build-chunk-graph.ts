@@ -92,6 +92,9 @@ function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions
   if (!Number.isInteger(dimension) || dimension < 1) {
     throw graphInvalid(`The dimension of a graph must be a positive integer, not ${dimension}.`);
   }
+  if (!(vectors instanceof Float32Array)) {
+    throw graphInvalid('The vectors of a graph must be a Float32Array of all of them, one after the other.');
+  }
   if (vectors.length !== passages.length * dimension) {
     throw graphInvalid(
       `${passages.length} passages of dimension ${dimension} need ${passages.length * dimension} numbers, not ${vectors.length}.`,

@@ -94,6 +94,7 @@ describe('rank', () => {
   it.each<[string, Partial<RankOptions>, string, string]>([
     ['an unknown seed', { seeds: [{ id: 'gone', score: 1 }] }, 'GRAPH_SEED_UNKNOWN', "no passage 'gone'"],
     ['a score that is no number', { seeds: [{ id: 'film', score: Number.NaN }] }, 'GRAPH_INVALID', 'must be a number'],
+    ['a seed without a score', { seeds: [{ id: 'film' } as never] }, 'GRAPH_INVALID', 'must be a number'],
     ['topK 0', { topK: 0 }, 'GRAPH_INVALID', 'TopK'],
     ['no rounds', { maxIterations: 0 }, 'GRAPH_INVALID', 'Random walk steps'],
     ['a restart probability of 1', { restartProb: 1 }, 'GRAPH_INVALID', 'Restart probability'],
@@ -163,6 +164,7 @@ describe('a graph', () => {
       expect(() => ChunkGraph.deserialize(changed)).toThrow(refused);
     }
     expect(() => ChunkGraph.deserialize(Uint8Array.of(...bytes, 0))).toThrow(refused);
+    expect(() => ChunkGraph.deserialize([...bytes] as never)).toThrow(refused);
     const wrongNode = bytes.slice();
     wrongNode.fill(0xff, -20);
     expect(() => ChunkGraph.deserialize(wrongNode)).toThrow(refused);

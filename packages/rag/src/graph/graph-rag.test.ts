@@ -151,6 +151,12 @@ describe('GraphRAG', () => {
     expect(dot.filter((line) => line.includes(' -- '))).toHaveLength(6);
   });
 
+  it('becomes DOT without halves of characters where texts are cut', () => {
+    const graph = new GraphRAG(1);
+    graph.addNode({ id: 'a', content: `x${'😀'.repeat(40)}`, embedding: [1] });
+    expect(graph.toDOT()).toContain(`label="x${'😀'.repeat(29)}"`);
+  });
+
   it.each([0, 1])('I12: is built and asked in bounded time and space: 10,000 nodes, threshold %d', (threshold) => {
     const graph = new GraphRAG(8, threshold);
     const count = 10_000;
@@ -224,6 +230,14 @@ describe('GraphRAG', () => {
       (graph) => {
         const { nodes, ...rest } = graph.serialize();
         GraphRAG.deserialize({ ...rest, nodes: [...nodes, null as never] });
+      },
+    ],
+    [
+      'a snapshot with a node without a text',
+      "Node 'x' of the snapshot has no content",
+      (graph) => {
+        const { nodes, ...rest } = graph.serialize();
+        GraphRAG.deserialize({ ...rest, nodes: [...nodes, { id: 'x', embedding: [1, 0, 0] } as never] });
       },
     ],
     [

@@ -222,7 +222,7 @@ export class GraphRAG {
   /** The graph in the language of Graphviz: nodes with the beginning of their texts, edges with their types. */
   toDOT(): string {
     return graphToDot({
-      nodes: this.#nodes.map(({ id, content }) => ({ id, title: content.slice(0, labelLength) })),
+      nodes: this.#nodes.map(({ id, content }) => ({ id, title: toLabel(content) })),
       edges: Array.from({ length: this.#edges.count }, (_, edge) => ({
         from: this.#node(this.#edges.from(edge)).id,
         to: this.#node(this.#edges.to(edge)).id,
@@ -271,6 +271,11 @@ export class GraphRAG {
     const nearest = nearestRows({ table, query, k, allowed, idOf: (node) => this.#node(node).id });
     return nearest.map(({ row, similarity }) => [row, Math.max(0, similarity) ** 2]);
   }
+}
+
+/** What is cut off must not be half a character. */
+function toLabel(text: string): string {
+  return text.slice(0, labelLength).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 function toFiniteVector(values: readonly number[] | Float32Array, what: string): Float32Array {

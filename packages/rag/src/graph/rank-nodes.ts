@@ -68,7 +68,7 @@ export function rankNodes(options: RankNodesOptions): RankedNumber[] {
 function chancesOf({ seeds, allowed }: RankNodesOptions): Map<number, number> {
   const weights = new Map<number, number>();
   for (const [node, weight] of seeds) {
-    if (Number.isNaN(weight)) throw graphInvalid('The score of a seed must be a number.');
+    if (typeof weight !== 'number' || Number.isNaN(weight)) throw graphInvalid('The score of a seed must be a number.');
     if (weight > 0 && (!allowed || allowed(node))) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
   }
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);

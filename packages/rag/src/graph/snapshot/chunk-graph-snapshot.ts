@@ -80,10 +80,14 @@ export function writeSnapshot({
 
 /** @throws `GRAPH_INVALID` */
 export function readSnapshot(bytes: Uint8Array): ChunkGraphData {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < prefixLength || magic.slice(0, 3).some((byte, place) => bytes[place] !== byte)) {
+  if (
+    !(bytes instanceof Uint8Array) ||
+    bytes.length < prefixLength ||
+    magic.slice(0, 3).some((byte, place) => bytes[place] !== byte)
+  ) {
     throw graphInvalid('These bytes are not the snapshot of a graph. Build the graph again.');
   }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes[3] !== magic[3]) {
     throw graphInvalid(`Unsupported version of the snapshot of a graph: ${bytes[3]}. Build the graph again.`);
   }

@@ -43,6 +43,7 @@ export function parseGraphSnapshot(input: unknown): GraphSnapshot {
   const ids = new Set<unknown>();
   for (const node of nodes as (Partial<GraphNode> | null)[]) {
     if (typeof node?.id !== 'string') throw graphInvalid(`Node ${ids.size} of the snapshot has no id`);
+    if (typeof node.content !== 'string') throw graphInvalid(`Node '${node.id}' of the snapshot has no content`);
     ids.add(node.id);
   }
   for (const edge of edges as (Partial<GraphEdge> | null)[]) {
