@@ -1,23 +1,19 @@
 import type { ProtocolClient, StreamableHTTPClientTransport } from '../../../protocol/client-types.js';
-import { LEGACY_VERSIONS, MODERN_VERSION } from '../../../protocol/constants.js';
-import { isObject, type JsonRpcNotification, type Params, type RequestId } from '../../../protocol/json-rpc.js';
-import { clientInfo } from '../../client-info.js';
+import { isObject, type JsonRpcNotification, type RequestId } from '../../../protocol/json-rpc.js';
 import { runWithContext } from '../../connection/request-scope.js';
 import { createSdkClient, type NegotiationMode, type SdkClientOptions } from '../sdk-client.js';
 import { factsOf, type ServerFacts } from '../server-facts.js';
 import type { ServerLink } from '../server-link.js';
 import { watchTransport, type RawSchemas } from '../transport-watch.js';
 import type { PlainFetch } from '../transports/plain-fetch.js';
-import type { Answer } from './answer.js';
-import { createEnvelope, DirectChannel, firstDirectId } from './direct-channel.js';
+import { createEnvelope, DirectChannel } from './direct-channel.js';
 import { Handovers } from './handovers.js';
 import { HttpExchanger, type HttpSession } from './http-exchange.js';
+import { HttpHandshake } from './http-handshake.js';
 import { HttpSender, type SenderEvents } from './http-sender.js';
 import { linkError } from './link-error.js';
-import { meansLegacy, toLegacyFacts, toModernFacts } from './plain-handshake.js';
 import { isPlainNotification, isPlainPing } from './plain-message.js';
 import type { PlainRoute } from './plain-route.js';
-import { Replay, type Recorded } from './replay.js';
 import { SessionStream } from './session-stream.js';
 
 export interface DirectLinkOptions extends SdkClientOptions {
@@ -42,11 +38,10 @@ export class DirectLink implements ServerLink {
   readonly #session: HttpSession = { sessionId: undefined, protocolVersion: undefined, isModern: false };
   readonly #exchanger: HttpExchanger;
   readonly #sender: HttpSender;
+  readonly #handshake: HttpHandshake;
   readonly #held: unknown[] = [];
-  #mode: NegotiationMode;
   #server: ServerFacts | undefined;
   #channel: DirectChannel | undefined;
-  #replay: Replay | undefined;
   #handovers: Handovers | undefined;
   #schemas: RawSchemas | undefined;
   #stream: SessionStream | undefined;
@@ -57,9 +52,9 @@ export class DirectLink implements ServerLink {
 
   constructor(options: DirectLinkOptions) {
     this.#options = options;
-    this.#mode = options.mode;
     this.#exchanger = new HttpExchanger(options.route, this.#session);
     this.#sender = new HttpSender(this.#exchanger, this.#senderEvents());
+    this.#handshake = new HttpHandshake(this.#sender, this.#session, options.mode);
   }
 
   get server(): ServerFacts {
@@ -93,10 +88,12 @@ export class DirectLink implements ServerLink {
    * @param signal - gives it up
    */
   async connect(isNew: boolean, signal: AbortSignal): Promise<void> {
-    const facts = isNew && this.#sender.isOpen ? await this.#shakeHands() : undefined;
+    const facts = isNew && this.#sender.isOpen ? await this.#handshake.shake(this.#options.capabilities) : undefined;
     if (this.#isClosed) throw linkError('CONNECTION_CLOSED', 'Connection closed');
-    if (facts) this.#adopt(facts);
-    else await this.#takeOver(signal);
+    if (facts) {
+      this.#adopt(facts);
+      if (this.#handshake.hasStream) this.#listen();
+    } else await this.#takeOver(signal);
     for (const message of this.#held.splice(0)) this.#receive(message);
   }
 
@@ -123,35 +120,6 @@ export class DirectLink implements ServerLink {
     await this.#sdk?.close();
   }
 
-  /** @returns `undefined` when the SDK has to say what becomes of it */
-  async #shakeHands(): Promise<ServerFacts | undefined> {
-    const { capabilities } = this.#options;
-    this.#replay = new Replay();
-    if (this.#mode !== 'legacy') {
-      Object.assign(this.#session, { protocolVersion: MODERN_VERSION, isModern: true });
-      const envelope = createEnvelope({ era: 'modern', protocolVersion: MODERN_VERSION }, capabilities);
-      const answer = await this.#ask('server/discover', { _meta: envelope });
-      const facts = answer && toModernFacts(answer);
-      if (facts) return facts;
-      Object.assign(this.#session, { protocolVersion: undefined, isModern: false });
-      if (this.#mode !== 'auto' || !answer || !meansLegacy(answer)) return undefined;
-      this.#mode = 'legacy';
-      // In this mode the SDK does not ask for it.
-      this.#replay = new Replay();
-    }
-    const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities, clientInfo };
-    const answer = await this.#ask('initialize', params);
-    const facts = answer && toLegacyFacts(answer);
-    if (!facts) return undefined;
-    this.#session.protocolVersion = facts.protocolVersion;
-    const response = await this.#sender.post(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
-    this.#recordInitialized(response);
-    if (!response.ok) return undefined;
-    await response.body?.cancel();
-    if (response.status === 202) this.#listen();
-    return facts;
-  }
-
   /** Opens the stream on which the server speaks up by itself. */
   #listen(): void {
     this.#stream = new SessionStream(this.#exchanger, {
@@ -161,43 +129,8 @@ export class DirectLink implements ServerLink {
       },
       onTrouble: () => this.#wakeUp(),
     });
-    this.#replay?.record('GET', (_, signal) => this.#stream?.handOver(signal) ?? new Response(null, { status: 405 }));
-  }
-
-  /** Sends a request of the handshake, and keeps what came back for the SDK. @returns `undefined` when nothing did */
-  async #ask(method: 'initialize' | 'server/discover', params: Params): Promise<Answer | undefined> {
-    const id = firstDirectId - (method === 'initialize' ? 0 : 1);
-    const body = JSON.stringify({ method, params, jsonrpc: '2.0', id });
-    try {
-      const answer = await new Promise<Answer>((resolve, reject) => {
-        this.#sender.send({ id, method, name: undefined, body }, { onAnswer: resolve, onError: reject }, (headers) => {
-          if (method === 'initialize') this.#session.sessionId = (headers['mcp-session-id'] as string) || undefined;
-        });
-      });
-      this.#record(method, answer);
-      return answer;
-    } catch (error) {
-      this.#replay?.record(method, () => Promise.reject(error as Error));
-      return undefined;
-    }
-  }
-
-  // What is recorded stays as long as the link: nothing but what it needs may be in its scope.
-
-  #record(method: 'initialize' | 'server/discover', answer: Answer): void {
-    this.#replay?.record(method, (id, signal) => this.#toResponse(answer, id, signal));
-  }
-
-  #recordInitialized(response: Response): void {
-    const { ok, status } = response;
-    this.#replay?.record('notifications/initialized', ok ? acceptance(status) : () => response);
-  }
-
-  #toResponse(answer: Answer, id: RequestId, signal: AbortSignal | null | undefined): Response {
-    const response = answer.kind === 'response' ? answer.open(id, signal) : Response.json({ ...answer.message, id });
-    const { sessionId } = this.#session;
-    if (sessionId !== undefined) response.headers.set('mcp-session-id', sessionId);
-    return response;
+    const { replay } = this.#handshake;
+    replay.record('GET', (_, signal) => this.#stream?.handOver(signal) ?? new Response(null, { status: 405 }));
   }
 
   #adopt(facts: ServerFacts): void {
@@ -220,12 +153,10 @@ export class DirectLink implements ServerLink {
   /** What this link said and heard at its handshake is played to the SDK. */
   async #connectSdk(signal: AbortSignal | undefined): Promise<ProtocolClient> {
     const { createTransport, limit } = this.#options;
-    const client = await createSdkClient({ ...this.#options, onClosed: () => this.#finish() }, this.#mode);
+    const { replay, mode } = this.#handshake;
+    const client = await createSdkClient({ ...this.#options, onClosed: () => this.#finish() }, mode);
     this.#sdk = client;
-    const transport = await createTransport((fetch) => {
-      const handingOver = this.handovers.wrapFetch(fetch);
-      return this.#replay?.wrapFetch(handingOver) ?? handingOver;
-    });
+    const transport = await createTransport((fetch) => replay.wrapFetch(this.handovers.wrapFetch(fetch)));
     if (this.#isClosed) throw linkError('CONNECTION_CLOSED', 'Connection closed');
     await client.connect(transport, { timeout: limit, ...(signal && { signal }) });
     if (!this.#server) {
@@ -295,10 +226,6 @@ export class DirectLink implements ServerLink {
     this.#exchanger.close();
     this.#options.onClosed();
   }
-}
-
-function acceptance(status: number): Recorded {
-  return () => new Response(null, { status });
 }
 
 const nothing: ServerFacts = {
