@@ -34,8 +34,10 @@ async function findDifferences(lengths: () => number, start = 0, end = size): Pr
 describe('reading ahead', () => {
   it.each([
     ['headers and payloads that end anywhere', [12, 1_500_017, 12, 3, 12, 700_001]],
-    ['pieces as large as a block', [4 << 20]],
-    ['pieces larger than a block between small ones', [12, 5_000_001, 12, 40]],
+    ['pieces as large as the first block', [2 << 20]],
+    ['pieces larger than that between small ones', [12, 2_100_000, 12, 40, 5_000_001, 12, 40]],
+    ['pieces as large as the largest block', [12, 8 << 20]],
+    ['pieces larger than any block between small ones', [12, 40, 9_000_001, 12]],
     ['small pieces', [65_536]],
   ])('gives the bytes of the file: %s', async (_what, lengths) => {
     let turn = 0;
@@ -50,6 +52,14 @@ describe('reading ahead', () => {
       const found = await readAt(position, 64);
       expect(found.equals(bytes.subarray(position, position + 64))).toBe(true);
     }
+    await handle.close();
+  });
+
+  it('gives nothing of an empty part, and what is behind it when that is asked for', async () => {
+    const handle = await open(file, 'r');
+    const readAt = createReadAhead(handle, 100, 100);
+    expect((await readAt(100, 0)).byteLength).toBe(0);
+    expect((await readAt(100, 12)).equals(bytes.subarray(100, 112))).toBe(true);
     await handle.close();
   });
 

@@ -1,14 +1,14 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { ReadAt } from './log-frame.js';
 
-const largestBlock = 4 << 20;
+const [firstBlock, largestBlock] = [2 << 20, 8 << 20];
 
 /**
- * Reads a file from front to back in large blocks, the next one while the one before is used. What a read returns is valid until
- * the next read.
+ * Reads a file from front to back in blocks, the next one while the one before is used. What a read returns is valid until the next
+ * read. Blocks are small, as what is in the processor's cache is read soonest, but grow with what is asked for.
  */
 export function createReadAhead(handle: FileHandle, start: number, end: number): ReadAt {
-  const block = Math.min(largestBlock, end - start);
+  let block = Math.min(firstBlock, end - start);
   // In front of each block is room for what was left of the one before.
   let [current, next] = [Buffer.allocUnsafe(2 * block), Buffer.allocUnsafe(2 * block)];
   /** What part of the file `current` holds, and where in it. */
@@ -21,12 +21,16 @@ export function createReadAhead(handle: FileHandle, start: number, end: number):
     return reading;
   };
   return async (position, length) => {
-    if (length > block) {
+    if (length > largestBlock) {
       const bytes = Buffer.allocUnsafe(length);
       return bytes.subarray(0, await readFully(handle, bytes, position));
     }
-    if (position < from || position > to) {
+    if (position < from || position > to || length > block) {
       await ahead?.catch(() => undefined);
+      if (length > block) {
+        block = Math.min(Math.max(2 * block, length), largestBlock);
+        [current, next] = [Buffer.allocUnsafe(2 * block), Buffer.allocUnsafe(2 * block)];
+      }
       [from, to, offset, ahead] = [position, position, block, undefined];
     }
     while (position + length > to) {
