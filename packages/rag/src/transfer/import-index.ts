@@ -27,8 +27,8 @@ export interface ImportIndexOptions {
  * `skip` it goes on where the other one stopped. Only a batch is held at once.
  *
  * @returns the number of records of the export
- * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; what `createIndex` and
- *   `upsert` of the store throw
+ * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; `VECTOR_ARGUMENT_INVALID`
+ *   for a `batchSize` or `skip` that is none, or a `skip` beyond the export; what `createIndex` and `upsert` of the store throw
  * @example
  * await importIndex({ lines: exportIndex({ store: local, indexName: 'guides' }), store: pg, indexName: 'guides' });
  */
@@ -90,5 +90,7 @@ export async function importIndex({
   }
   await flush();
   if (!isWhole) throw invalidExport(line + 1, 'is missing: the export was cut off. What it holds is stored');
+  if (skip > records)
+    throw invalidArgument(`skip is ${skip}, but the export holds ${records} records. Is it that of another index?`);
   return records;
 }

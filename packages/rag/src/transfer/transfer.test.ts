@@ -142,6 +142,15 @@ describe('moving an index', () => {
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
+  it('refuses to skip more than the export holds: nothing of it would be stored', async () => {
+    const lines = await linesOf(exportIndex({ store: source, indexName }));
+    const imported = importIndex({ lines, store: new LocalVector(), indexName, skip: count + 1 });
+    await expect(imported).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining(`${count} records`),
+    });
+  });
+
   it('stops an import when the signal fires, also while it waits for lines', async () => {
     const controller = new AbortController();
     const [header = ''] = await linesOf(exportIndex({ store: source, indexName }));
