@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer';
+import { stopWords } from './stop-words.js';
 
 /**
  * The terms of a text: stemmed words without stop words, and characters and pairs of them where words are not written apart.
@@ -59,11 +60,3 @@ function addTerms(word: string, terms: string[]): void {
     }
   }
 }
-
-const stopWords = new Set(
-  (
-    'a an the of and or to in on for with by at from as is are was were be been it its this that these those which who whom what when where how why ' +
-    'do does did has have had not no but if than then there their they he she his her him we you i my our your into over under between about also ' +
-    'can could would should may might will shall such other more most some any each all one two'
-  ).split(' '),
-);

@@ -1,15 +1,7 @@
+import { stopWords } from '../../retrieval/stop-words.js';
+
 const capitalised =
   /\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*(?:\s+(?:(?:of|the|and|de|von|van|la|du)\s+)?\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*)*/gu;
-
-/** Words that begin sentences and name nothing. */
-const stopWords = new Set(
-  (
-    'a an the of and or to in on for with by at from as is are was were be been it its this that these those which who whom ' +
-    'what when where how why do does did has have had not no but if than then there their they he she his her him we you i my ' +
-    'our your into over under between about also can could would should may might will shall such other more most some any ' +
-    'each all one two'
-  ).split(' '),
-);
 
 /**
  * The names in a text, each once, in lower case: runs of words with a capital letter, without the words that only begin a sentence,
