@@ -278,7 +278,7 @@ test('an embedder is taken as it is', () => {
 });
 
 test('whatever else is given is refused', async () => {
-  for (const input of [undefined, null, 5, {}, ' ', { id: 'x' }]) {
+  for (const input of [undefined, null, 5, {}, ' ', { id: 'x' }, { doEmbed: () => undefined }]) {
     expect(() => toEmbedder(input as unknown as EmbedderInput)).toThrow(
       expect.objectContaining({ code: 'EMBEDDER_INVALID' }),
     );

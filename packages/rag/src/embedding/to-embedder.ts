@@ -31,7 +31,8 @@ function isEmbedder(value: unknown): value is Embedder {
 }
 
 function isEmbeddingModel(value: unknown): value is EmbeddingModel {
-  return typeof ((value ?? {}) as Partial<EmbeddingModel>).doEmbed === 'function';
+  const { provider, modelId: name, doEmbed } = (value ?? {}) as Partial<EmbeddingModel>;
+  return typeof doEmbed === 'function' && typeof provider === 'string' && typeof name === 'string';
 }
 
 /** The same for a model object (`openai.embedding`) and for the string that names it. */
