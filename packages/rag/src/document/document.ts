@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import { canonicalJson } from './canonical-json.js';
 import type { Chunk, Metadata } from './chunk.js';
 import { toChunks } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
@@ -123,7 +124,7 @@ export class MDocument {
       await this.#extractFrom(this.#chunks, params);
       return this;
     }
-    const items = this.sources.map(({ text, metadata }, source) => ({ text, group: metadata['docId'] ?? source }));
+    const items = this.sources.map(({ text, metadata }, source) => ({ text, group: groupOf(metadata, source) }));
     await extractFor(items, params, (found) => {
       this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
     });
@@ -135,7 +136,7 @@ export class MDocument {
     const items = chunks.map(({ source, chunk: { id, text, metadata } }) => ({
       id,
       text,
-      group: metadata['docId'] ?? source,
+      group: groupOf(metadata, source),
     }));
     let extended = chunks;
     await extractFor(items, params, (found) => {
@@ -169,6 +170,11 @@ interface SourceChunk {
   /** The place of its document in the sources. */
   readonly source: number;
   readonly chunk: Chunk;
+}
+
+/** Chunks of one document, and of all documents that bear the same `docId`, have the same. */
+function groupOf({ docId }: Metadata, source: number): unknown {
+  return docId === undefined || docId === null ? source : canonicalJson({ docId });
 }
 
 /** @param keep - is given what was found, before failures are thrown */

@@ -152,6 +152,16 @@ describe('extraction', () => {
     expect(document.getMetadata().map((metadata) => metadata['documentTitle'])).toEqual(['re: wo!', 're: wo!']);
   });
 
+  test('does not take the number of a document for the docId of another', async () => {
+    const docs = [{ text: 'one', metadata: { docId: 1 } }, { text: 'two' }];
+    const document = new MDocument({ docs });
+    await document.extractMetadata({ llm: llm(), title: true });
+    expect(document.getMetadata().map((metadata) => metadata['documentTitle'])).toEqual(['re: one', 're: two']);
+    await document.chunk();
+    await document.extractMetadata({ llm: llm(), title: true });
+    expect(document.getMetadata().map((metadata) => metadata['documentTitle'])).toEqual(['re: one', 're: two']);
+  });
+
   test('leaves braces of a template alone that name nothing of ours', async () => {
     await (await divided()).extractMetadata({ llm: llm(), summary: { promptTemplate: '{constructor} {context}' } });
     expect(prompts[0]).toMatch(/^{constructor} /);
