@@ -106,6 +106,15 @@ describe('html chunks', () => {
     expect(await chunk(text, options)).toMatchObject([{ text: 'a', section: 'inner' }]);
   });
 
+  test('name the elements of a long page whose characters are all of several code units', async () => {
+    const pieces = await chunk('<div id="a">👍</div>'.repeat(10_000), {
+      strategy: 'html',
+      sections: [['div', 'part']],
+    });
+    expect(pieces).toHaveLength(10_000);
+    expect(pieces.at(-1)).toMatchObject({ text: '👍', part: 'a' });
+  }, 5000);
+
   test('keep to the size, and can be one for each block', async () => {
     const text = `<h1>T</h1>${'<p>some words in a paragraph</p>'.repeat(20)}`;
     const pieces = await chunk(text, { maxSize: 60, overlap: 0 });

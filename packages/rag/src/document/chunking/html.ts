@@ -47,9 +47,10 @@ function divideAtElements(
 ): Section[] {
   // Outer ones first: where two hold the same text, the inner one ended, and stands, first.
   const ordered = elements.toReversed().sort((a, b) => a.start - b.start || b.end - a.end);
+  let boundary = 0;
   const edges = [...new Set(ordered.flatMap(({ start, end }) => [start, end]))]
-    .map((edge) => floorGraphemeBoundary(text, edge, 0))
-    .toSorted((a, b) => a - b);
+    .toSorted((a, b) => a - b)
+    .map((edge) => (boundary = floorGraphemeBoundary(text, edge, boundary)));
   const titleOf = findTitles(sections);
   const divided: Section[] = [];
   /** From the outermost to the innermost, each with the titles of those around it. */

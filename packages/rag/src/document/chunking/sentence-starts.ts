@@ -1,5 +1,5 @@
 import { endsInAbbreviation } from './abbreviations.js';
-import { isGraphemeBoundary } from './grapheme-boundary.js';
+import { floorGraphemeBoundary, isGraphemeBoundary } from './grapheme-boundary.js';
 import { lastAtOrBefore } from './sorted-search.js';
 
 /** Where sentences start in a text. Both bounds count. */
@@ -111,9 +111,11 @@ function readByEnders(text: string, enders: readonly string[]): Sentences {
       return ender.charCodeAt(ender.length - 1) < 0x80 ? `${literal}(?=${closingMarks}\\s)` : literal;
     });
     const pattern = new RegExp(`(?:${escaped.join('|')})${closingMarks}\\s*`, 'g');
-    return Array.from(text.matchAll(pattern), ({ index, 0: match }) => index + match.length).filter((at) =>
-      isGraphemeBoundary(text, at, 0),
-    );
+    let boundary = 0;
+    return Array.from(text.matchAll(pattern), ({ index, 0: match }) => index + match.length).filter((at) => {
+      boundary = floorGraphemeBoundary(text, at, boundary);
+      return boundary === at;
+    });
   };
   return {
     lastStart(from, to) {

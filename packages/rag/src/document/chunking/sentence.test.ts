@@ -46,9 +46,10 @@ describe('sentences', () => {
     expect(sentences('a; b 1;2 c; "d;" e', [';'])).toEqual(['a;', 'b 1;2 c;', '"d;"', 'e']);
   });
 
-  test('end at marks that also close', () => {
+  test('end at marks that also close, and between characters of several code units', () => {
     expect(sentences('(a) b ))) c', [')'])).toEqual(['(a)', 'b )))', 'c']);
     expect(sentences(`a ${')'.repeat(100_000)} b`, [')'])).toHaveLength(2);
+    expect(sentences('👍。'.repeat(10_000), ['。'])).toHaveLength(10_000);
   }, 5000);
 });
 
