@@ -85,8 +85,8 @@ export class MDocument {
    * Divides the original text into chunks, each of which points to its place there. The document itself does not change, so that
    * it can be chunked again in another way.
    *
-   * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or a value that makes no sense; `JSON_INVALID`; `HTML_TOO_DEEP`;
-   *   `TOKENIZER_MISSING`; with `extract`, what {@link extractMetadata} throws
+   * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or a value that makes no sense; `JSON_INVALID`;
+   *   `JSON_TOO_DEEP`; `HTML_TOO_DEEP`; `TOKENIZER_MISSING`; with `extract`, what {@link extractMetadata} throws
    */
   async chunk(params: ChunkParams = {}): Promise<Chunk[]> {
     const { extract, ...given } = params;

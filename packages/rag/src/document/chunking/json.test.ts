@@ -81,11 +81,14 @@ describe('json chunks', () => {
     expect(await chunk(' \n')).toEqual([]);
   });
 
-  test('of a text nested a hundred thousand deep are found', async () => {
-    const text = `${'['.repeat(100_000)}"deep"${']'.repeat(100_000)}`;
-    expect((await chunk(text, { maxSize: 20 })).at(-1)).toMatchObject({
+  test('of a text nested ten thousand deep are found; where it is deeper, its pointers would fill the memory', async () => {
+    const nested = (depth: number): string => `${'['.repeat(depth)}"deep"${']'.repeat(depth)}`;
+    expect((await chunk(nested(10_000), { maxSize: 20 })).at(-1)).toMatchObject({
       text: expect.stringContaining('deep') as string,
     });
+    // What fits is not divided, however deep it is.
+    expect(await chunk(nested(100_000), { maxSize: 300_000 })).toHaveLength(1);
+    await expect(chunk(nested(100_000), { maxSize: 20 })).rejects.toMatchObject({ code: 'JSON_TOO_DEEP' });
   });
 
   test('are never smaller than needed, so a smallest size changes nothing; it must be one', async () => {

@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import { readJson, type JsonContainer, type JsonMember, type JsonNode } from './json-scanner.js';
 import { compactJson, decodeString, type CompactJson } from './json-text.js';
 import { packSpans } from './pack-spans.js';
@@ -13,6 +14,7 @@ import type { Span } from './span.js';
  * `pointer` is the JSON Pointer of the value; of several, that of the first, with `lastPointer` for the last. Keys above the
  * value stand there and not in the text.
  *
+ * @throws `JSON_TOO_DEEP` when a value has to be divided that is nested more than 10,000 deep
  * @see [RFC 6901, JavaScript Object Notation (JSON) Pointer](https://www.rfc-editor.org/rfc/rfc6901.html)
  */
 export function chunkJson(source: string, options: JsonOptions): Span[] {
@@ -22,6 +24,9 @@ export function chunkJson(source: string, options: JsonOptions): Span[] {
   const root = readJson(json.text);
   return root ? [...divide(source, json, root, options)] : [];
 }
+
+/** Each chunk names all keys above it: without an end, a small text could make pointers that fill the memory. */
+const maxDepth = 10_000;
 
 interface Frame {
   readonly container: JsonContainer;
@@ -41,8 +46,10 @@ function* divide(source: string, json: CompactJson, root: JsonNode, options: Jso
   function* visit(value: JsonNode, pointer: string): Generator<Span> {
     const text = json.text.slice(value.start, value.end);
     if (measure(text) <= maxSize) yield toChunk(value.start, value.end, text, { pointer });
-    else if ('members' in value && value.members.length > 0) frames.push({ container: value, pointer, next: 0 });
-    else yield* divideScalar(source, json, value, pointer, options);
+    else if ('members' in value && value.members.length > 0) {
+      if (frames.length === maxDepth) throw tooDeep();
+      frames.push({ container: value, pointer, next: 0 });
+    } else yield* divideScalar(source, json, value, pointer, options);
   }
 
   yield* visit(root, '');
@@ -136,4 +143,11 @@ function* divideScalar(
 function pointerTo(container: string, text: string, { key }: JsonMember, index: number): string {
   const name = key ? (JSON.parse(text.slice(key.start, key.end)) as string) : String(index);
   return `${container}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function tooDeep(): QuiverError {
+  return new QuiverError(
+    'JSON_TOO_DEEP',
+    `The JSON has values nested more than ${maxDepth} deep that do not fit into a chunk. Make it flatter, or raise maxSize.`,
+  );
 }
