@@ -3,8 +3,8 @@ import type { RequestOptions } from '../../protocol/client-types.js';
 import type { Connected } from './connected.js';
 import type { ServerLog } from './log-message.js';
 import { startRequestClock } from './request-clock.js';
-import { explainRequestError, isForgottenSession, timeoutMessage } from './request-error.js';
-import { runWithContext, type RequestContextLike } from './request-scope.js';
+import { explainRequestError, isForgottenSession, timeoutMessage } from '../link/request-error.js';
+import { runWithContext, type RequestContextLike } from '../link/request-scope.js';
 import type { ProgressUpdate } from './server-handlers.js';
 
 export interface RequestSettings {

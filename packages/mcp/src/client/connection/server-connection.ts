@@ -6,15 +6,16 @@ import { ChangeWishes } from './change-wishes.js';
 import type { Connected } from './connected.js';
 import { maxDelay, type Deadline } from './deadline.js';
 import { toProtocolLevel, type ServerLog } from './log-message.js';
-import { capabilitiesOf, openLink } from '../link/open-link.js';
+import { openLink } from '../link/open-link.js';
+import { capabilitiesOf } from './declared-capabilities.js';
 import { handleNotification, registerHandlers, type HandlerRegistration } from './register-handlers.js';
-import { isForgottenSession } from './request-error.js';
-import { runWithContext } from './request-scope.js';
+import { isForgottenSession } from '../link/request-error.js';
+import { runWithContext } from '../link/request-scope.js';
 import { sendRequest, type ConnectionSource, type RequestSettings, type SendOver } from './send-request.js';
 import type { ServerTarget } from '../definition/server-definition.js';
 import type { ListKind, ProgressUpdate, ServerHandlers } from './server-handlers.js';
 import { describeConnection, type ServerStatus } from './server-status.js';
-import { signInRequired } from './sign-in-required.js';
+import { signInRequired } from '../link/sign-in-required.js';
 
 export interface ServerConnectionOptions {
   readonly name: string;

@@ -8,7 +8,7 @@ import type {
 import type { LogHandler, LoggingLevel } from '../connection/log-message.js';
 import type { RemoteToolError } from '../tools/remote-tool-error.js';
 import type { ToolCallProcessor } from '../tools/tool-call-processor.js';
-import type { RequestContextLike } from '../connection/request-scope.js';
+import type { RequestContextLike } from '../link/request-scope.js';
 import type { SamplingOptions } from '../connection/sampling.js';
 import type { ToolSelection } from '../tools/tool-selection.js';
 import { isInProcessServer, type InProcessServer } from '../link/transports/in-process.js';

@@ -1,16 +1,15 @@
 import { QuiverError } from '@quiver/core';
-import type { ClientCapabilities, StreamableHTTPClientTransport, Transport } from '../../protocol/client-types.js';
+import type { StreamableHTTPClientTransport, Transport } from '../../protocol/client-types.js';
 import { MODERN_VERSION } from '../../protocol/constants.js';
 import type { JsonRpcNotification } from '../../protocol/json-rpc.js';
 import { findPlainRoute } from './direct/plain-route.js';
 import { isEraKnown, rememberEra } from './era-memory.js';
-import { reasonOf, statusOf, stderrOf } from '../connection/request-error.js';
+import { reasonOf, statusOf, stderrOf } from './request-error.js';
 import { createSdkClient, type NegotiationMode, type SdkClientOptions } from './sdk-client.js';
 import { SdkLink } from './sdk-link.js';
 import type { HttpServerDefinition, ServerTarget } from '../definition/server-definition.js';
-import type { ServerHandlers } from '../connection/server-handlers.js';
 import type { ServerLink } from './server-link.js';
-import { signInRequired } from '../connection/sign-in-required.js';
+import { signInRequired } from './sign-in-required.js';
 import { linkInProcess } from './transports/in-process.js';
 import { createServerAccess } from './transports/server-fetch.js';
 import type { PlainFetch } from './transports/plain-fetch.js';
@@ -25,19 +24,6 @@ export interface OpenLinkOptions extends SdkClientOptions {
   readonly resume: boolean;
   /** Hears of what the server tells by itself, where that does not go through a client. */
   readonly onNotification: (notification: JsonRpcNotification) => void;
-}
-
-/** What is declared to a server: what there are handlers for, and what the definition says. */
-export function capabilitiesOf(
-  { elicitation, sampling, roots }: ServerHandlers,
-  declared: ClientCapabilities = {},
-): ClientCapabilities {
-  return {
-    ...(elicitation && { elicitation: { form: {} } }),
-    ...(sampling && { sampling: {} }),
-    ...(roots && { roots: { listChanged: true } }),
-    ...declared,
-  };
 }
 
 /**

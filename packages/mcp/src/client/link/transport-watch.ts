@@ -3,7 +3,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { DirectChannel } from './direct/direct-channel.js';
 import type { Handovers } from './direct/handovers.js';
-import { streamEnded } from '../connection/request-error.js';
+import { streamEnded } from './request-error.js';
 
 /** Schemas of tools as the server wrote them; the SDK's copies have another order of keys. */
 export type RawSchemas = Map<string, Pick<ProtocolTool, 'inputSchema' | 'outputSchema'>>;

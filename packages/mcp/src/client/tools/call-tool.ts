@@ -6,7 +6,7 @@ import type { Answer } from '../link/direct/answer.js';
 import { requestDirectly } from '../link/direct/direct-request.js';
 import { toPlainCallResult } from '../link/direct/plain-result.js';
 import { repeatsArguments } from '../link/direct/repeats-arguments.js';
-import type { RequestContextLike } from '../connection/request-scope.js';
+import type { RequestContextLike } from '../link/request-scope.js';
 import type { ServerHandle } from '../server-handle.js';
 import type { ProgressUpdate } from '../connection/server-handlers.js';
 

@@ -1,6 +1,6 @@
 import type { ProtocolClient, StreamableHTTPClientTransport } from '../../../protocol/client-types.js';
 import { isObject, type JsonRpcNotification, type RequestId } from '../../../protocol/json-rpc.js';
-import { runWithContext } from '../../connection/request-scope.js';
+import { runWithContext } from '../request-scope.js';
 import { createSdkClient, type NegotiationMode, type SdkClientOptions } from '../sdk-client.js';
 import { factsOf, type ServerFacts } from '../server-facts.js';
 import type { ServerLink } from '../server-link.js';

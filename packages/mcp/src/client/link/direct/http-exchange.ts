@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { currentContext } from '../../connection/request-scope.js';
+import { currentContext } from '../request-scope.js';
 import { toResponse } from '../transports/http-answer.js';
 import { openHttpRequest, toHttpTarget, type HttpTarget } from '../transports/http-request.js';
 import { linkError } from './link-error.js';

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isFetchReplaced } from '../../../is-fetch-replaced.js';
 import { errorCodes } from '../../../protocol/constants.js';
 import type { RequestId } from '../../../protocol/json-rpc.js';
-import { streamEnded } from '../../connection/request-error.js';
+import { streamEnded } from '../request-error.js';
 import { isIdentity, limitEvents, readAll, toResponse } from '../transports/http-answer.js';
 import { claimsToAnswer, isAnswerTo, withAnswerId } from './answer.js';
 import type { AnswerListener, DirectSender, OutgoingRequest } from './direct-channel.js';

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { currentContext } from '../../connection/request-scope.js';
+import { currentContext } from '../request-scope.js';
 import type { OAuthClientProvider } from '../../../protocol/client-types.js';
 import type { HttpServerDefinition } from '../../definition/server-definition.js';
 import type { PlainFetch } from './plain-fetch.js';

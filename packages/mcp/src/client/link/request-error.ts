@@ -1,6 +1,6 @@
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { signInRequired } from './sign-in-required.js';
-import type { StdioTransport } from '../link/transports/stdio-transport.js';
+import type { StdioTransport } from './transports/stdio-transport.js';
 
 /** The answer that is given in the name of a server whose stream ended without one. */
 export const streamEnded: object = { reason: 'stream ended' };
