@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { installPackages } from '../install-packages.mjs';
 
 const packages = ['sqlite-vec@0.1.9', '@lancedb/lancedb@0.39.0', 'minisearch@7.2.0', '@orama/orama@3.1.18'];
@@ -6,13 +8,14 @@ const programs = ['sqlite-vec.mjs', 'lancedb.mjs', 'minisearch.mjs', 'orama.mjs'
 /**
  * Other people's engines (about 600 MB), until `remove`.
  *
- * @returns the modules `sqliteVec`, `lance`, `minisearch` and `orama`, which use them
+ * @returns what uses them: the files of `vectorEngines`, and the modules `minisearch` and `orama`
  */
 export async function installAnchors() {
-  const { load, remove } = installPackages(
+  const { folder, load, remove } = installPackages(
     packages,
     programs.map((name) => new URL(`anchors/${name}`, import.meta.url)),
   );
-  const [sqliteVec, lance, minisearch, orama] = await Promise.all(programs.map(load));
-  return { sqliteVec, lance, minisearch, orama, remove };
+  const [minisearch, orama] = await Promise.all(['minisearch.mjs', 'orama.mjs'].map(load));
+  const vectorEngines = ['sqlite-vec.mjs', 'lancedb.mjs'].map((name) => pathToFileURL(join(folder, name)).href);
+  return { vectorEngines, minisearch, orama, remove };
 }

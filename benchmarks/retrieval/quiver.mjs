@@ -3,34 +3,35 @@ import { LocalVector } from '@quiver/rag/local';
 const indexName = 'rows';
 const batchSize = 1000;
 
-/** LocalVector in a folder. Vectors have length 1; `part` of row n is n % 100. */
-export const quiver = {
-  name: '**Quiver** LocalVector',
-  async fill(folder, vectors) {
-    await using store = new LocalVector({ path: folder });
-    await store.createIndex({ indexName, dimension: vectors[0].length });
-    for (let first = 0; first < vectors.length; first += batchSize) {
-      const batch = vectors.slice(first, first + batchSize);
-      await store.upsert({
-        indexName,
-        ids: batch.map((_vector, place) => String(first + place)),
-        vectors: batch,
-        metadata: batch.map((_vector, place) => ({ part: (first + place) % 100 })),
-      });
-    }
-  },
-  async open(folder) {
-    const store = new LocalVector({ path: folder });
-    await store.describeIndex({ indexName });
-    return {
-      query: async (queryVector, topK, part) => {
-        const filter = part === undefined ? undefined : { part };
-        return (await store.query({ indexName, queryVector, topK, filter })).map(({ id }) => Number(id));
-      },
-      close: () => store.close(),
-    };
-  },
-};
+// LocalVector in a folder. Vectors have length 1; `part` of row n is n % 100.
+
+export const name = '**Quiver** LocalVector';
+
+export async function fill(folder, vectors) {
+  await using store = new LocalVector({ path: folder });
+  await store.createIndex({ indexName, dimension: vectors[0].length });
+  for (let first = 0; first < vectors.length; first += batchSize) {
+    const batch = vectors.slice(first, first + batchSize);
+    await store.upsert({
+      indexName,
+      ids: batch.map((_vector, place) => String(first + place)),
+      vectors: batch,
+      metadata: batch.map((_vector, place) => ({ part: (first + place) % 100 })),
+    });
+  }
+}
+
+export async function open(folder) {
+  const store = new LocalVector({ path: folder });
+  await store.describeIndex({ indexName });
+  return {
+    query: async (queryVector, topK, part) => {
+      const filter = part === undefined ? undefined : { part };
+      return (await store.query({ indexName, queryVector, topK, filter })).map(({ id }) => Number(id));
+    },
+    close: () => store.close(),
+  };
+}
 
 /** The keyword mode of LocalVector, in memory, and what it finds in both ways at once. */
 export async function openKeywordSearch(texts) {

@@ -1,12 +1,14 @@
 // Speed of LocalVector, and of other embedded engines when they are asked for:
 //   node retrieval/retrieval.mjs [--with-anchors] [--rounds 7] [--vectors 100000] [--dimension 384] [--texts 20000]
-// Every round asks every engine the same questions in turn; ratios are taken within a round, then their median.
+// Every engine for vectors runs in a process of its own. Every round asks every engine the same questions in turn; ratios are taken
+// within a round, then their median.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTexts, createVectors, nearestByHand } from './data.mjs';
 import { installAnchors } from './install-anchors.mjs';
-import { openKeywordSearch, quiver } from './quiver.mjs';
+import { openKeywordSearch } from './quiver.mjs';
+import { startEngine } from './start-engine.mjs';
 import { readFlags } from '../read-flags.mjs';
 
 const values = readFlags({
@@ -22,7 +24,7 @@ const anchors = values['with-anchors'] ? await installAnchors() : undefined;
 if (!anchors) console.log('Only Quiver is measured. --with-anchors installs the others (about 600 MB) first.\n');
 const scratch = mkdtempSync(join(tmpdir(), 'quiver-retrieval-'));
 try {
-  await measureVectors([quiver, ...(anchors ? [anchors.sqliteVec, anchors.lance] : [])]);
+  await measureVectors([new URL('quiver.mjs', import.meta.url).href, ...(anchors?.vectorEngines ?? [])]);
   await measureWords([
     { name: '**Quiver** LocalVector, BM25', open: openKeywordSearch },
     ...(anchors ? [anchors.minisearch, anchors.orama] : []),
@@ -35,8 +37,9 @@ try {
 // Some engines keep threads.
 process.exit(0);
 
-async function measureVectors(systems) {
-  const { vectors, queries } = createVectors(Number(values.vectors), Number(values.dimension), 20);
+async function measureVectors(files) {
+  const questions = 20;
+  const { vectors, queries } = createVectors(Number(values.vectors), Number(values.dimension), questions);
   const cases = { 'top 10': undefined, 'top 10, filter that 1 % pass': 7 };
   const expected = Object.fromEntries(
     Object.entries(cases).map(([name, part]) => [
@@ -45,17 +48,14 @@ async function measureVectors(systems) {
     ]),
   );
   const opened = [];
-  for (const system of systems) {
+  for (const file of files) {
     const folder = mkdtempSync(join(scratch, 'store-'));
-    const filled = await seconds(() => system.fill(folder, vectors));
+    const { run, stop } = startEngine(file, values.vectors, values.dimension, questions);
+    const filled = await run('fill', { folder });
     const opening = [];
-    let index;
-    for (let round = 0; round < 5; round += 1) {
-      await index?.close();
-      opening.push(await seconds(async () => (index = await system.open(folder))));
-    }
-    const first = await seconds(() => index.query(queries[0], topK));
-    opened.push({ name: system.name, index, filled, opening: median(opening), first });
+    for (let round = 0; round < 5; round += 1) opening.push(await run('open', { folder }));
+    const first = await run('first', { topK });
+    opened.push({ name: await run('name'), run, stop, filled, opening: median(opening), first });
   }
   console.log(
     `${vectors.length} × ${values.dimension}, cosine, median of ${rounds} rounds of ${queries.length} queries\n`,
@@ -65,35 +65,34 @@ async function measureVectors(systems) {
     opened.map(({ name, filled, opening, first }) => [name, filled.toFixed(2), ms(opening), ms(first)]),
   );
   for (const [name, part] of Object.entries(cases)) {
-    const times = opened.map(() => []);
+    const medians = opened.map(() => []);
     const hits = opened.map(() => 0);
     const fastest = opened.map(() => Number.POSITIVE_INFINITY);
     for (let round = 0; round <= rounds; round += 1) {
-      for (const [place, { index }] of opened.entries()) {
-        const each = [];
-        for (const [number, query] of queries.entries()) {
-          let found;
-          each.push(await seconds(async () => (found = await index.query(query, topK, part))));
-          if (round === 0) hits[place] += found.filter((row) => expected[name][number].includes(row)).length;
+      for (const [place, { run }] of opened.entries()) {
+        const { times, found } = await run('ask', { topK, part });
+        if (round === 0) {
+          for (const [number, rows] of found.entries())
+            hits[place] += rows.filter((row) => expected[name][number].includes(row)).length;
         }
         // Round 0 warms up.
-        if (round > 0) times[place].push(median(each));
-        fastest[place] = Math.min(fastest[place], ...each);
+        if (round > 0) medians[place].push(median(times));
+        fastest[place] = Math.min(fastest[place], ...times);
       }
     }
     console.log('');
     printTable(
       [name, 'p50 ms', '× Quiver', 'fastest ms', 'recall@10'],
-      opened.map((system, place) => [
-        system.name,
-        ms(median(times[place])),
-        median(times[place].map((time, round) => time / times[0][round])).toFixed(1),
+      opened.map((engine, place) => [
+        engine.name,
+        ms(median(medians[place])),
+        median(medians[place].map((time, round) => time / medians[0][round])).toFixed(1),
         ms(fastest[place]),
         (hits[place] / (queries.length * topK)).toFixed(3),
       ]),
     );
   }
-  for (const { index } of opened) await index.close();
+  for (const { stop } of opened) await stop();
 }
 
 async function measureWords(systems) {
