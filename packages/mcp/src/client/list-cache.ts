@@ -19,7 +19,7 @@ export interface ListCacheOptions<Item> {
   readonly now?: () => number;
 }
 
-/** What is known of one list of a server: each of many connections has four, of which most are never asked for. */
+/** What is known of one list of a server. */
 export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
   #known: readonly Item[] | undefined;

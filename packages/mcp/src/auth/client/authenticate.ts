@@ -3,7 +3,7 @@ import { beginAuthorization } from './begin-authorization.js';
 import { createOAuthCallbackServer } from './callback-server.js';
 import { challengeOf } from './challenge-of.js';
 import { finishAuthorization } from './finish-authorization.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
 import { refreshTokens } from './refresh-tokens.js';

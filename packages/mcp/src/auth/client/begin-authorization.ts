@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { discover } from './discover.js';
 import { explainAuthError } from './explain-auth-error.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { issuerOf } from './issuer-of.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
 

@@ -3,7 +3,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 
 /** As `dns.lookup` with `all`. */
 export type Resolve = (

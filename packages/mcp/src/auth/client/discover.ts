@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { OAuthDiscoveryState } from '../../protocol/oauth-types.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 
 export interface DiscoverOptions {
   /** The MCP server. */

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { requireSecureUrl } from '../secure-url.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { createJwtBearerProvider, type JwtBearerOptions } from './jwt-bearer.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { explainAuthError } from './explain-auth-error.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { issuerOf } from './issuer-of.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';

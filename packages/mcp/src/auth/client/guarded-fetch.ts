@@ -5,7 +5,7 @@ import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import { readLimitedText } from '../read-limited-text.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
 import { createCheckedFetch, type Resolve } from './checked-fetch.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
 
 export interface GuardedFetchOptions {

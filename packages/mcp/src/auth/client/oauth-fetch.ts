@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { beginAuthorization } from './begin-authorization.js';
 import { challengeOf, type Challenge } from './challenge-of.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';

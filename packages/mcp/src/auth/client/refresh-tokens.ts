@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError } from '@quiver/core';
 import { discover } from './discover.js';
 import { reasonOf } from './explain-auth-error.js';
-import type { Fetch } from './fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { issuerOf } from './issuer-of.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 

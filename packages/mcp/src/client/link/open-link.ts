@@ -2,17 +2,17 @@ import { QuiverError } from '@quiver/core';
 import type { StreamableHTTPClientTransport, Transport } from '../../protocol/client-types.js';
 import { MODERN_VERSION } from '../../protocol/constants.js';
 import type { JsonRpcNotification } from '../../protocol/json-rpc.js';
+import type { HttpServerDefinition, ServerTarget } from '../definition/server-definition.js';
 import { findPlainRoute } from './direct/plain-route.js';
 import { isEraKnown, rememberEra } from './era-memory.js';
 import { reasonOf, statusOf, stderrOf } from './request-error.js';
 import { createSdkClient, type NegotiationMode, type SdkClientOptions } from './sdk-client.js';
 import { SdkLink } from './sdk-link.js';
-import type { HttpServerDefinition, ServerTarget } from '../definition/server-definition.js';
 import type { ServerLink } from './server-link.js';
 import { signInRequired } from './sign-in-required.js';
 import { linkInProcess } from './transports/in-process.js';
 import { createServerAccess } from './transports/server-fetch.js';
-import type { PlainFetch } from './transports/plain-fetch.js';
+import type { Fetch } from '../../fetch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
 export interface OpenLinkOptions extends SdkClientOptions {
@@ -123,7 +123,7 @@ async function createHttpTransport(
   definition: HttpServerDefinition,
   url: URL,
   isResumed: boolean,
-  wrap = (fetch: PlainFetch): PlainFetch => fetch,
+  wrap = (fetch: Fetch): Fetch => fetch,
 ): Promise<StreamableHTTPClientTransport> {
   const { StreamableHTTPClientTransport } = await import('../../protocol/sdk-client.js');
   const { requestInit, reconnectionOptions = patient, sessionId } = definition;

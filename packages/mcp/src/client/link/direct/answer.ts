@@ -1,7 +1,6 @@
 import type { JSONRPCMessage } from '../../../protocol/client-types.js';
-import { metaKeys } from '../../../protocol/constants.js';
 import { isObject, type RequestId } from '../../../protocol/json-rpc.js';
-import { isPlainIdentity } from '../../../protocol/plain-identity.js';
+import { isPlainMeta } from './plain-meta.js';
 
 /** What came back for a request: a message with its id, or an HTTP response that is anything else. */
 export type Answer =
@@ -28,17 +27,6 @@ export function isAnswerTo(id: RequestId, message: unknown): message is Record<s
   if (Object.keys(message).length !== 3) return false;
   if (isObject(result)) return isPlainMeta(result['_meta']);
   return isObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string';
-}
-
-/** Some members of `_meta` have a shape of their own, which the SDK knows. */
-function isPlainMeta(meta: unknown): boolean {
-  if (meta === undefined) return true;
-  if (!isObject(meta)) return false;
-  for (const key in meta) {
-    if (key === metaKeys.serverInfo && isPlainIdentity(meta[key])) continue;
-    if (key === 'progressToken' || key.startsWith('io.modelcontextprotocol/')) return false;
-  }
-  return true;
 }
 
 /** The message with another id; text that is not an answer to `from`, however broken, stays as it is. */

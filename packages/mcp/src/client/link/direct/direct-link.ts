@@ -5,7 +5,7 @@ import { createSdkClient, type NegotiationMode, type SdkClientOptions } from '..
 import { factsOf, type ServerFacts } from '../server-facts.js';
 import type { ServerLink } from '../server-link.js';
 import { watchTransport, type RawSchemas } from '../transport-watch.js';
-import type { PlainFetch } from '../transports/plain-fetch.js';
+import type { Fetch } from '../../../fetch.js';
 import { createEnvelope, DirectChannel } from './direct-channel.js';
 import { Handovers } from './handovers.js';
 import { HttpExchanger, type HttpSession } from './http-exchange.js';
@@ -24,7 +24,7 @@ export interface DirectLinkOptions extends SdkClientOptions {
   /** Hears of what the server tells by itself. */
   readonly onNotification: (notification: JsonRpcNotification) => void;
   /** Makes the SDK's transport. */
-  readonly createTransport: (wrap: (fetch: PlainFetch) => PlainFetch) => Promise<StreamableHTTPClientTransport>;
+  readonly createTransport: (wrap: (fetch: Fetch) => Fetch) => Promise<StreamableHTTPClientTransport>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '../../../protocol/client-types.js';
 import { isObject, type RequestId } from '../../../protocol/json-rpc.js';
 import { toMessage, type Answer } from './answer.js';
-import type { PlainFetch } from '../transports/plain-fetch.js';
+import type { Fetch } from '../../../fetch.js';
 
 /** Names an answer in the SDK's request, and never leaves this process. */
 const header = 'quiver-handover';
@@ -76,7 +76,7 @@ export class Handovers {
   }
 
   /** The `fetch` of the SDK's transport. */
-  wrapFetch(fetch: PlainFetch): PlainFetch {
+  wrapFetch(fetch: Fetch): Fetch {
     return async (url, init) => {
       if (!(init?.headers instanceof Headers)) return fetch(url, init);
       const key = init.headers.get(header);

@@ -6,6 +6,7 @@ import {
   type JsonRpcRequest,
   type Params,
 } from '../../../protocol/json-rpc.js';
+import { isPlainMeta } from './plain-meta.js';
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isNumber = (value: unknown): boolean => typeof value === 'number';
@@ -13,9 +14,6 @@ const isOptional = (is: (value: unknown) => boolean) => (value: unknown) => valu
 
 const isProgressToken = (value: unknown): boolean => isText(value) || Number.isInteger(value);
 const isPresent = (value: unknown): boolean => value !== undefined;
-const isPlainMeta = isOptional(
-  (value) => isObject(value) && !Object.keys(value).some((key) => key.startsWith('io.modelcontextprotocol/')),
-);
 
 type Shape = Readonly<Record<string, (value: unknown) => boolean>>;
 

@@ -1,5 +1,5 @@
 import { isObject, type RequestId } from '../../../protocol/json-rpc.js';
-import type { PlainFetch } from '../transports/plain-fetch.js';
+import type { Fetch } from '../../../fetch.js';
 
 /** What came back for an exchange, as if it had had this id. The signal ends what is still coming. */
 export type Recorded = (id: RequestId, signal?: AbortSignal | null) => Response | Promise<Response>;
@@ -19,7 +19,7 @@ export class Replay {
   }
 
   /** The `fetch` of the SDK's transport. Every record is played once; what there is none of goes to the server. */
-  wrapFetch(fetch: PlainFetch): PlainFetch {
+  wrapFetch(fetch: Fetch): Fetch {
     return async (url, init) => {
       if (!Object.values(this.#recorded).some(Boolean)) return fetch(url, init);
       const message: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : undefined;

@@ -2,11 +2,11 @@ import process from 'node:process';
 import { currentContext } from '../request-scope.js';
 import type { OAuthClientProvider } from '../../../protocol/client-types.js';
 import type { HttpServerDefinition } from '../../definition/server-definition.js';
-import type { PlainFetch } from './plain-fetch.js';
+import type { Fetch } from '../../../fetch.js';
 
 /** How one server is reached: what goes to a transport of the SDK. */
 export interface ServerAccess {
-  readonly fetch: PlainFetch;
+  readonly fetch: Fetch;
   /** Left to the transport, which signs in by the SDK's own rules. */
   readonly authProvider?: OAuthClientProvider;
 }
@@ -29,9 +29,9 @@ export async function createServerAccess(definition: HttpServerDefinition, serve
  * The `fetch` of one server: the user's or the default one, with the request context of the call, and with the definition's
  * headers. Those go to the server's own origin only, never to an authorization server.
  */
-export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<PlainFetch> {
+export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<Fetch> {
   const { fetch, headers } = definition;
-  const base: PlainFetch = fetch
+  const base: Fetch = fetch
     ? (url, init) => fetch(url, init && { ...init, headers: toSpreadable(init.headers) }, currentContext())
     : await defaultFetch();
   if (!headers) return base;
@@ -54,7 +54,7 @@ function toSpreadable(headers: RequestInit['headers']): Headers {
 }
 
 /** Outside Node (and Bun and Deno, which pass for it) there is only the platform's own. */
-async function defaultFetch(): Promise<PlainFetch> {
+async function defaultFetch(): Promise<Fetch> {
   if (typeof process === 'undefined' || process.versions?.node === undefined)
     return (url, init) => globalThis.fetch(url, init);
   return (await import('./node-fetch.js')).nodeFetch;

@@ -1,2 +1,2 @@
-/** As much of `fetch` as OAuth takes. */
+/** As much of `fetch` as is used. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;

@@ -1,2 +1,0 @@
-/** `fetch` as transports call it. */
-export type PlainFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
