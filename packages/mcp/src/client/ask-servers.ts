@@ -58,7 +58,8 @@ export async function askServers<Server, Answer>({
 
 /** Logs why servers are missing from an answer. */
 export function logMissing(what: string, errors: Record<string, string>): void {
-  for (const reason of Object.values(errors)) getDefaultLogger().error(`${what} are missing. ${escapeForLog(reason)}`);
+  for (const line of Object.values(errors).flatMap((reason) => reason.split('\n')))
+    getDefaultLogger().error(`${what} are missing. ${escapeForLog(line)}`);
 }
 
 function toDetails(error: unknown): ServerErrorDetails {

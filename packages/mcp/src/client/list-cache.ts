@@ -3,12 +3,14 @@ export interface FetchedList<Item> {
   readonly items: readonly Item[];
   /** How many milliseconds the list may be kept: `Infinity` until it is invalidated, 0 not at all. */
   readonly keepFor: number;
+  /** Error about entries that are missing in `items`. */
+  readonly error?: unknown;
 }
 
 /** A list as it is known now. */
 export interface KnownList<Item> {
   readonly items: readonly Item[];
-  /** Why the list could not be fetched again: `items` is the last good one. */
+  /** Why the list could not be fetched again (`items` is then the last good one), or why entries are missing. */
   readonly error?: unknown;
 }
 
@@ -22,7 +24,7 @@ export interface ListCacheOptions<Item> {
 /** What is known of one list of a server. */
 export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
-  #known: readonly Item[] | undefined;
+  #known: KnownList<Item> | undefined;
   #goodUntil = Number.NEGATIVE_INFINITY;
   #fetching: Promise<KnownList<Item>> | undefined;
   #generation = 0;
@@ -40,7 +42,7 @@ export class ListCache<Item> {
    * @throws what the request throws, when there was never a good list
    */
   get(): Promise<KnownList<Item>> {
-    if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve({ items: this.#known });
+    if (this.#known && this.#now() < this.#goodUntil) return Promise.resolve(this.#known);
     const current = (this.#fetching ??= this.#refresh().finally(() => {
       if (this.#fetching === current) this.#fetching = undefined;
     }));
@@ -49,7 +51,7 @@ export class ListCache<Item> {
 
   /** The last good list, however old. */
   peek(): readonly Item[] | undefined {
-    return this.#known;
+    return this.#known?.items;
   }
 
   /** The next {@link get} fetches. */
@@ -62,19 +64,19 @@ export class ListCache<Item> {
   async #refresh(): Promise<KnownList<Item>> {
     const startedIn = this.#generation;
     try {
-      const { items, keepFor } = await this.#options.fetch();
+      const { items, keepFor, error } = await this.#options.fetch();
       const previous = this.#known;
       // A later request was answered first.
-      if (previous && startedIn < this.#knownIn) return { items: previous };
-      this.#known = items;
+      if (previous && startedIn < this.#knownIn) return previous;
+      this.#known = { items, ...(error !== undefined && { error }) };
       this.#knownIn = startedIn;
       // A list that changed while it was fetched is too old already.
       this.#goodUntil = startedIn === this.#generation ? this.#now() + keepFor : Number.NEGATIVE_INFINITY;
-      this.#options.onFetched?.(items, previous);
-      return { items };
+      this.#options.onFetched?.(items, previous?.items);
+      return this.#known;
     } catch (error) {
       if (!this.#known) throw error;
-      return { items: this.#known, error };
+      return { items: this.#known.items, error };
     }
   }
 

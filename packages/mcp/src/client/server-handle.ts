@@ -17,6 +17,7 @@ import {
 } from './definition/server-definition.js';
 import type { ListKind, ServerHandlers } from './connection/server-handlers.js';
 import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
+import { malformedToolsError } from './tools/tool-definitions.js';
 import type { InProcessServer } from './link/transports/in-process.js';
 
 /** One server of the client: its connection and what is known of it. */
@@ -117,10 +118,17 @@ const toolList: ListOf<ProtocolTool> = {
         parse: (result) => {
           const list = toPlainToolList(result, changes ? 'modern' : 'legacy');
           // What the SDK was told of the tools before holds no longer.
-          if (list) link.schemas?.clear();
+          if (list) {
+            link.schemas?.clear();
+            link.schemas?.malformed.splice(0);
+          }
           return list;
         },
-        viaSdk: async (sdkOptions) => (await link.client()).listTools(undefined, { ...sdkOptions, ...refresh }),
+        viaSdk: async (sdkOptions) => {
+          const client = await link.client();
+          link.schemas?.malformed.splice(0);
+          return client.listTools(undefined, { ...sdkOptions, ...refresh });
+        },
       },
       options,
     ),
@@ -182,13 +190,15 @@ function fetchList<Item>(
       }
       const all = items(result, connected);
       const list = all.length > maxItems ? all.slice(0, maxItems) : all;
-      if (!mayCache) return { items: list, keepFor: 0 };
+      const malformed = (kind === 'tools' && link.schemas?.malformed) || [];
+      const error = malformed.length > 0 ? malformedToolsError(connection.name, malformed) : undefined;
+      if (!mayCache) return { items: list, keepFor: 0, error };
       const tells = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
       if (connected.changes) {
         const ttl = typeof result.ttlMs === 'number' ? result.ttlMs : 0;
-        return { items: list, keepFor: tells && handlers.onListChanged[kind] ? Number.POSITIVE_INFINITY : ttl };
+        return { items: list, keepFor: tells && handlers.onListChanged[kind] ? Number.POSITIVE_INFINITY : ttl, error };
       }
-      return { items: list, keepFor: tells ? Number.POSITIVE_INFINITY : silentServerLifetime };
+      return { items: list, keepFor: tells ? Number.POSITIVE_INFINITY : silentServerLifetime, error };
     },
     { retries: 1 },
   );

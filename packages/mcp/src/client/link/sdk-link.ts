@@ -5,7 +5,7 @@ import { createStdioSender } from './direct/stdio-sender.js';
 import type { SdkClientOptions } from './sdk-client.js';
 import { factsOf, type ServerFacts } from './server-facts.js';
 import type { ServerLink } from './server-link.js';
-import { watchTransport, type RawSchemas } from './transport-watch.js';
+import { RawSchemas, watchTransport } from './transport-watch.js';
 import { StdioTransport } from './transports/stdio-transport.js';
 
 /** A link that the SDK opened and keeps. Requests to a child process may still go past it. */
@@ -14,7 +14,7 @@ export class SdkLink implements ServerLink {
   readonly server: ServerFacts;
   readonly direct: DirectChannel | undefined;
   readonly handovers: Handovers = new Handovers();
-  readonly schemas: RawSchemas = new Map();
+  readonly schemas: RawSchemas = new RawSchemas();
   readonly #client: ProtocolClient;
   readonly #transport: Transport;
 

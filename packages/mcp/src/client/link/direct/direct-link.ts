@@ -4,7 +4,7 @@ import { runWithContext } from '../request-scope.js';
 import { createSdkClient, type NegotiationMode, type SdkClientOptions } from '../sdk-client.js';
 import { factsOf, type ServerFacts } from '../server-facts.js';
 import type { ServerLink } from '../server-link.js';
-import { watchTransport, type RawSchemas } from '../transport-watch.js';
+import { RawSchemas, watchTransport } from '../transport-watch.js';
 import type { Fetch } from '../../../fetch.js';
 import { createEnvelope, DirectChannel } from './direct-channel.js';
 import { Handovers } from './handovers.js';
@@ -165,8 +165,9 @@ export class DirectLink implements ServerLink {
       Object.assign(this.#session, { sessionId, protocolVersion, isModern: facts.era === 'modern' });
       this.#adopt(facts);
     }
-    this.#schemas = new Map();
-    watchTransport(transport, { schemas: this.#schemas, direct: this.#channel, handovers: this.handovers });
+    this.#schemas = new RawSchemas();
+    const { server, handovers } = this;
+    watchTransport(transport, { server, schemas: this.#schemas, direct: this.#channel, handovers });
     this.#transport = transport;
     for (const message of this.#held.splice(0)) this.#receive(message);
     return client;
