@@ -9,6 +9,8 @@ declare global {
   // oxlint-disable typescript/no-explicit-any
   const app: any;
   const http: any;
+  const fastify: any;
+  const koa: any;
   const redis: any;
   const request: any;
   const model: any;

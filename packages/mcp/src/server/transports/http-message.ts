@@ -16,7 +16,10 @@ export interface HttpRequest {
 /** Text, or the parts of a long one as bytes. */
 export type ReplyBody = string | readonly Uint8Array[];
 
-/** Where the answer goes: to the client at once with `send`, or piece by piece after `stream`. One of the two, once. */
+/**
+ * Where the answer goes: to the client at once with `send`, or piece by piece after `stream`. One of the two, once. Both copy
+ * the headers, because adapters such as `@hono/node-server` 1.x write `Content-Length` into the object that they receive.
+ */
 export interface HttpReply {
   /** Does nothing when the answer has begun, or nobody is there to read it. */
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;

@@ -1,92 +1,67 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { serve } from '@hono/node-server';
 import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import express from 'express';
-import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTool } from '@quiver/core/tools';
+import { z } from 'zod';
 import { exampleTools } from '../../../test/example-tools.ts';
+import { mcpHosts, startHost, type McpHost } from '../../../test/mcp-hosts.ts';
 import { modern, openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 
 const identity = { name: 'mounts', version: '1' };
-const users: Record<string, object> = { 'Bearer ada': { token: 'ada', userId: 'Ada' } };
-const urlOf = (target: string): URL => new URL(target, 'http://localhost');
+/** Answers with a text of the given length, as JSON or, after a notification, as an event stream. */
+const text = createTool({
+  id: 'text',
+  description: 'Returns a text',
+  inputSchema: z.object({ length: z.number(), streams: z.boolean() }),
+  execute: async ({ length, streams }, { mcp }) => {
+    if (streams) await mcp.extra?.sendNotification?.({ method: 'notifications/message', params: { level: 'info' } });
+    return 'é'.repeat(length);
+  },
+});
 
-function listening(http: Server): Promise<Server> {
-  return new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(http)));
-}
+const lengths = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? index * 7 : index ** 4));
 
-/** Each puts the same server into another application, behind its own authentication. */
-const mounts: [string, (server: MCPServer) => Promise<Server>][] = [
-  [
-    'node:http',
-    (server) =>
-      listening(
-        createServer((req, res) => {
-          Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
-          void server.startHTTP({ url: urlOf(req.url ?? ''), httpPath: '/mcp', req, res });
-        }),
-      ),
-  ],
-  [
-    'Express, which has parsed the body',
-    (server) => {
-      const app = express();
-      app.use(express.json());
-      app.all('/mcp', (req, res) => {
-        Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
-        void server.startHTTP({ url: urlOf(req.url), httpPath: '/mcp', req, res });
-      });
-      return listening(createServer(app));
-    },
-  ],
-  [
-    'Express, below a path',
-    (server) => {
-      const app = express();
-      const router = express.Router();
-      router.all('/', (req, res) => {
-        Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
-        void server.startHTTP({ url: urlOf(req.originalUrl), httpPath: '/mcp', req, res });
-      });
-      app.use('/mcp', router);
-      return listening(createServer(app));
-    },
-  ],
-  [
-    'Hono',
-    (server) => {
-      const app = new Hono();
-      app.all('/mcp', (context) =>
-        server.fetch(context.req.raw, { authInfo: users[context.req.header('authorization') ?? ''] }),
-      );
-      return new Promise((resolve) => {
-        const http = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, () => resolve(http as Server));
-      });
-    },
-  ],
-];
-
-describe.each(mounts)('in %s', (_name, mount) => {
-  const server = new MCPServer({ name: 'Mounted', version: '1.0.0', tools: exampleTools });
-  let http: Server;
+describe.each(mcpHosts)('in %s', (_name, serve) => {
+  const server = new MCPServer({ name: 'Mounted', version: '1.0.0', tools: { ...exampleTools, text } });
+  let host: McpHost;
   let url: string;
   beforeAll(async () => {
-    http = await mount(server);
-    url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    host = await startHost(serve, server);
+    url = host.url;
   });
   afterAll(async () => {
     await server.close();
-    http.closeAllConnections();
-    http.close();
+    await host.close();
   });
 
-  test('clients of both SDKs and both eras call tools and hear of progress', async () => {
+  test.each([
+    ['JSON', false],
+    ['event stream', true],
+  ])('20 %s responses of different lengths arrive whole', async (_form, streams) => {
+    const session = await openSession(url);
+    const returned: number[] = [];
+    for (const [index, length] of lengths.entries()) {
+      const params = { name: 'text', arguments: { length, streams } };
+      const call =
+        index % 4 < 2
+          ? modern('tools/call', params, index)
+          : { headers: session, body: rpc('tools/call', params, index) };
+      const { status, headers, json, events } = await send(url, call);
+      expect(status).toBe(200);
+      expect(headers['content-type']).toMatch(streams ? 'text/event-stream' : 'application/json');
+      const answer = streams ? events.at(-1) : json;
+      expect(answer.id).toBe(index);
+      returned.push(answer.result.content[0].text.length);
+    }
+    expect(returned).toEqual(lengths);
+  });
+
+  test('serves tools and progress notifications to clients of both SDKs and both eras', async () => {
     const first = new ClientV1(identity);
     // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
     await first.connect(new HttpV1(new URL(url)) as Parameters<ClientV1['connect']>[0]);
@@ -94,7 +69,7 @@ describe.each(mounts)('in %s', (_name, mount) => {
     await second.connect(new HttpV2(new URL(url)));
     for (const client of [first, second]) {
       const { tools } = await client.listTools();
-      expect(tools).toHaveLength(Object.keys(exampleTools).length);
+      expect(tools).toHaveLength(Object.keys(exampleTools).length + 1);
       const params = { name: 'add', arguments: { a: 1, b: 2 } };
       expect(await client.callTool(params)).toMatchObject({ structuredContent: { sum: 3 } });
     }
@@ -107,7 +82,7 @@ describe.each(mounts)('in %s', (_name, mount) => {
     await second.close();
   });
 
-  test('the caller is known in both eras, and a session belongs to it', async () => {
+  test('passes the identity of the caller to tools and binds its session to it', async () => {
     const authorization = 'Bearer ada';
     const session = await openSession(url, { authorization });
     const body = rpc('tools/call', { name: 'whoami', arguments: {} });
@@ -120,7 +95,7 @@ describe.each(mounts)('in %s', (_name, mount) => {
     expect((await send(url, { headers: session, body })).status).toBe(404);
   });
 
-  test('H02 H05 foreign hosts and broken JSON are refused', async () => {
+  test('refuses a foreign Host header and invalid JSON', async () => {
     expect((await send(url, { headers: { host: 'evil.example' }, body: rpc('ping') })).status).toBe(403);
     expect((await send(url, { body: '{"jsonrpc":' })).status).toBe(400);
     expect((await openSession(url))['mcp-session-id']).toMatch(/^[0-9a-f-]{36}$/);
@@ -131,21 +106,20 @@ describe('mcp-remote', () => {
   const bridge = fileURLToPath(new URL('../../../node_modules/mcp-remote/dist/proxy.js', import.meta.url));
   const server = new MCPServer({ name: 'Remote', version: '1.0.0', tools: exampleTools });
   const paths = { ssePath: '/sse', messagePath: '/message' };
-  let http: Server;
+  const serve = (): Server =>
+    createServer((req, res) => {
+      const url = new URL(req.url ?? '', 'http://localhost');
+      void (url.pathname === '/mcp'
+        ? server.startHTTP({ url, httpPath: '/mcp', req, res })
+        : server.startSSE({ url, ...paths, req, res }));
+    });
+  let host: McpHost;
   beforeAll(async () => {
-    http = await listening(
-      createServer((req, res) => {
-        const url = urlOf(req.url ?? '');
-        void (url.pathname === '/mcp'
-          ? server.startHTTP({ url, httpPath: '/mcp', req, res })
-          : server.startSSE({ url, ...paths, req, res }));
-      }),
-    );
+    host = await startHost(serve, server);
   });
   afterAll(async () => {
     await server.close();
-    http.closeAllConnections();
-    http.close();
+    await host.close();
   });
 
   test.each([
@@ -153,7 +127,7 @@ describe('mcp-remote', () => {
     ['HTTP+SSE', '/sse', 'sse-only'],
     ['HTTP+SSE, found out by itself', '/sse', 'http-first'],
   ])('bridges a stdio client to %s', { timeout: 30_000 }, async (_name, path, strategy) => {
-    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}${path}`;
+    const url = new URL(path, host.url).href;
     const client = new ClientV1(identity);
     const args = [bridge, url, '--allow-http', '--transport', strategy];
     await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: 'ignore' }));

@@ -63,7 +63,7 @@ export class NodeReply implements HttpReply, EventSink {
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
     const res = this.#res;
     if (res.destroyed || res.headersSent) return;
-    if (body === undefined) return void res.writeHead(status, headers).end();
+    if (body === undefined) return void res.writeHead(status, { ...headers }).end();
     if (typeof body === 'string') {
       const length = Buffer.byteLength(body);
       res.writeHead(status, { ...headers, 'content-length': length });
@@ -76,7 +76,7 @@ export class NodeReply implements HttpReply, EventSink {
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
-    if (!this.#res.destroyed) this.#res.writeHead(200, headers);
+    if (!this.#res.destroyed) this.#res.writeHead(200, { ...headers });
     return this;
   }
 

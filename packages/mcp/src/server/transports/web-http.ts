@@ -84,7 +84,7 @@ export class WebReply implements HttpReply, EventSink {
 
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
     const whole = typeof body === 'object' ? joinBytes(body) : (body ?? null);
-    this.#respond?.(new Response(whole, { status, headers }));
+    this.#respond?.(new Response(whole, { status, headers: { ...headers } }));
     this.#respond = undefined;
   }
 
@@ -98,7 +98,7 @@ export class WebReply implements HttpReply, EventSink {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: maxBufferedBytes }),
     );
-    this.#respond?.(new Response(body, { headers }));
+    this.#respond?.(new Response(body, { headers: { ...headers } }));
     this.#respond = undefined;
     if (this.#request.signal.aborted) this.#abort();
     return this;
