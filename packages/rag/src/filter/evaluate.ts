@@ -1,24 +1,44 @@
+import { QuiverError } from '@quiver/core';
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from './filter.js';
+import { compilePattern } from './pattern.js';
 import { fieldReader, toPlainValue } from './read-field.js';
 
-type Test = (root: unknown) => boolean;
+/** Decides whether metadata match a filter. */
+export type FilterTest = (metadata: unknown) => boolean;
 
-/** Filters are frozen, so a test made once stays right. */
-const tests = new WeakMap<Filter, Test>();
+/** Steps that the patterns of one query may still take: characters of text times instructions of the pattern. */
+export interface PatternBudget {
+  steps: number;
+}
+
+/** At most about two seconds of CPU time; usually a tenth of that. */
+const patternSteps = 100_000_000;
+
+/** Filters are frozen, so a compiled test stays valid. */
+const tests = new WeakMap<Filter, FilterTest>();
 
 /**
- * Tells whether metadata passes a filter. This is what a filter means: the embedded store runs it, and every other store must
- * agree with it.
+ * Returns whether metadata match a filter. This function defines the meaning of filters: every store must agree with it.
+ *
+ * The patterns of one parsed filter share a budget of 100 million steps, which is meant for one query: parse the filter again for the
+ * next one.
  *
  * @param metadata - JSON data; Date objects count as their ISO strings
+ * @throws `FILTER_TOO_COSTLY` when `$regex` has to read more text than the budget allows
  */
 export function evaluateFilter(filter: Filter, metadata: unknown): boolean {
   let test = tests.get(filter);
-  if (!test) tests.set(filter, (test = compile(filter)));
+  if (!test) tests.set(filter, (test = createFilterTest(filter)));
   return test(metadata);
 }
 
-function compile(filter: Filter): Test {
+export function createPatternBudget(): PatternBudget {
+  return { steps: patternSteps };
+}
+
+/** Returns the test of a filter or of a part of one. Parts of the same filter share the budget. */
+export function createFilterTest(filter: Filter, budget: PatternBudget = createPatternBudget()): FilterTest {
+  const compile = (part: Filter): FilterTest => createFilterTest(part, budget);
   switch (filter.kind) {
     case 'and': {
       const parts = filter.filters.map(compile);
@@ -43,8 +63,13 @@ function compile(filter: Filter): Test {
     case 'order':
       return anyValue(filter.path, orderTest(filter.order, filter.value));
     case 'regex': {
-      const pattern = new RegExp(filter.pattern, filter.flags);
-      return anyValue(filter.path, (candidate) => typeof candidate === 'string' && pattern.test(candidate));
+      const pattern = compilePattern(filter.pattern, filter.flags);
+      return anyValue(filter.path, (candidate) => {
+        if (typeof candidate !== 'string') return false;
+        budget.steps -= candidate.length * pattern.instructions;
+        if (budget.steps < 0) throw tooCostly(filter.pattern);
+        return pattern.test(candidate);
+      });
     }
     case 'contains':
       return containsTest(filter.path, filter.value);
@@ -70,8 +95,16 @@ function compile(filter: Filter): Test {
   }
 }
 
+function tooCostly(pattern: string): QuiverError {
+  return new QuiverError(
+    'FILTER_TOO_COSTLY',
+    `The pattern '${pattern}' would have to read too much text: the patterns of one query may take ${patternSteps} steps (characters times instructions). Add a condition that leaves fewer records, or use $contains.`,
+    { details: { pattern, steps: patternSteps } },
+  );
+}
+
 /** A test of the value, or of any element if it is an array. */
-function anyValue(path: FieldPath, test: (value: unknown) => boolean, matchesMissing = false): Test {
+function anyValue(path: FieldPath, test: FilterTest, matchesMissing = false): FilterTest {
   const read = fieldReader(path);
   return (root) => {
     const value = read(root);
@@ -80,7 +113,7 @@ function anyValue(path: FieldPath, test: (value: unknown) => boolean, matchesMis
   };
 }
 
-function containsTest(path: FieldPath, value: FilterScalar): Test {
+function containsTest(path: FieldPath, value: FilterScalar): FilterTest {
   const read = fieldReader(path);
   const part = typeof value === 'string' ? value.toLowerCase() : undefined;
   return (root) => {
@@ -90,7 +123,7 @@ function containsTest(path: FieldPath, value: FilterScalar): Test {
   };
 }
 
-function orderTest(order: FilterOrder, limit: string | number): (value: unknown) => boolean {
+function orderTest(order: FilterOrder, limit: string | number): FilterTest {
   const matches: Record<FilterOrder, (difference: number) => boolean> = {
     gt: (difference) => difference > 0,
     gte: (difference) => difference >= 0,

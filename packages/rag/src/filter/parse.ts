@@ -1,7 +1,7 @@
 import { isQuiverError } from '@quiver/core';
 import type { FieldPath, Filter, FilterOrder, FilterScalar } from './filter.js';
 import { filterError } from './filter-error.js';
-import { parseRegex } from './parse-regex.js';
+import { compilePattern } from './pattern.js';
 
 const maxDepth = 16;
 const maxNodes = 1000;
@@ -19,7 +19,7 @@ const maxListLength = 10_000;
  *
  * @param input - an object, or the JSON text of one, as models send it
  * @throws `FILTER_INVALID` naming the place, for whatever is not surely understood: unknown operators, `undefined`, NaN, class
- *   instances, keys such as `__proto__`, patterns that could run for ever; more than 16 levels, 1,000 conditions, 10,000
+ *   instances, keys such as `__proto__`, patterns that need backtracking; more than 16 levels, 1,000 conditions, 10,000
  *   items in a list. A filter is never accepted in part.
  */
 export function parseFilter(input: unknown): Filter {
@@ -276,6 +276,12 @@ function not(filter: Filter): Filter {
 
 function equal(path: FieldPath, value: FilterScalar): Filter {
   return Object.freeze({ kind: 'equal', path, value });
+}
+
+/** Compiling checks the pattern; the evaluator finds the result in the cache. */
+function parseRegex(pattern: string, flags: string, path: FieldPath, where: string): Filter {
+  compilePattern(pattern, flags, where);
+  return Object.freeze({ kind: 'regex', path, pattern, flags });
 }
 
 function oneOf(path: FieldPath, values: readonly FilterScalar[]): Filter {

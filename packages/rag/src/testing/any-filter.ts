@@ -41,7 +41,10 @@ const comparison = fc.oneof(
   fc.record({ $exists: fc.boolean() }),
   fc.record({ $contains: scalar }),
   fc.record({ $size: fc.integer({ min: 0, max: 3 }) }),
-  fc.record({ $regex: fc.constantFrom('^a', 'b$', '.', '^..$', '[äÄ]', 'k'), $options: fc.constantFrom('', 'i') }),
+  fc.record({
+    $regex: fc.constantFrom('^a', 'b$', '.', '^..$', '[äÄ]', 'k', '^(a+)+$', String.raw`\w\b`),
+    $options: fc.constantFrom('', 'i'),
+  }),
 );
 
 /** Filters of every operator of the language; some are nothing that the parser takes. */

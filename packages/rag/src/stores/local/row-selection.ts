@@ -1,9 +1,21 @@
-import { evaluateFilter, type FieldPath, type Filter } from '../../filter/index.js';
+import {
+  createFilterTest,
+  createPatternBudget,
+  type FieldPath,
+  type Filter,
+  type PatternBudget,
+} from '../../filter/index.js';
 import { fieldReader } from '../../filter/read-field.js';
 import { MetadataColumn, type ColumnFilter } from './metadata-column.js';
 
 /** A filter could name any number of fields; those that were asked for last keep their columns. */
 const maxColumns = 64;
+
+interface SelectionQuery {
+  /** Rows of the index. */
+  readonly count: number;
+  readonly budget: PatternBudget;
+}
 
 /**
  * Finds the rows that pass a filter, by columns of the fields it names. A column is made when a filter first asks for its field, and
@@ -38,28 +50,29 @@ export class RowSelection {
 
   /** 1 for each of the first `count` rows that passes. */
   select(filter: Filter, count: number): Uint8Array {
-    return this.#select(filter, count, undefined);
+    return this.#select(filter, { count, budget: createPatternBudget() }, undefined);
   }
 
-  #select(filter: Filter, count: number, within: Uint8Array | undefined): Uint8Array {
+  #select(filter: Filter, query: SelectionQuery, within: Uint8Array | undefined): Uint8Array {
+    const { count } = query;
     switch (filter.kind) {
       case 'and': {
         // The cheap conditions first: the others look only at what is left.
         const parts = filter.filters.toSorted((a, b) => Number(!hasColumns(a)) - Number(!hasColumns(b)));
         let left = within;
-        for (const part of parts) left = this.#select(part, count, left);
+        for (const part of parts) left = this.#select(part, query, left);
         return left ?? new Uint8Array(count).fill(1);
       }
       case 'or': {
         const found = new Uint8Array(count);
         for (const part of filter.filters) {
-          const rows = this.#select(part, count, within);
+          const rows = this.#select(part, query, within);
           for (let row = 0; row < count; row += 1) if (rows[row] === 1) found[row] = 1;
         }
         return found;
       }
       case 'not': {
-        const rows = this.#select(filter.filter, count, within);
+        const rows = this.#select(filter.filter, query, within);
         const others = new Uint8Array(count);
         for (let row = 0; row < count; row += 1) if (rows[row] === 0 && within?.[row] !== 0) others[row] = 1;
         return others;
@@ -68,8 +81,9 @@ export class RowSelection {
         const found = new Uint8Array(count);
         if (isColumnFilter(filter)) this.#column(filter.path, count).select(filter, found, within);
         else {
+          const matches = createFilterTest(filter, query.budget);
           for (let row = 0; row < count; row += 1)
-            if (within?.[row] !== 0 && evaluateFilter(filter, this.#metadataOf(row))) found[row] = 1;
+            if (within?.[row] !== 0 && matches(this.#metadataOf(row))) found[row] = 1;
         }
         return found;
       }
