@@ -31,8 +31,11 @@ export function nearestByHand(vectors, query, topK, part) {
     .map(({ row }) => row);
 }
 
-/** Texts of 40 to 80 words, whose frequencies fall as those of a language do (Zipf), and questions of four words. */
-export function createTexts(count, questions) {
+/**
+ * Texts of 40 to 80 words, whose frequencies fall as those of a language do (Zipf), and queries of four words: words as the texts
+ * have them (`mixed`), and words in at least 10 % of the texts, in 0.3 to 1 %, in 5 texts at most.
+ */
+export function createTexts(count, queries) {
   const random = createRandom(2);
   const syllables = ['ka', 'lo', 'mi', 'ren', 'tas', 'vu', 'pel', 'dor', 'sin', 'gra', 'be', 'no'];
   const word = (rank) => {
@@ -44,8 +47,24 @@ export function createTexts(count, questions) {
   const vocabulary = Array.from({ length: 30_000 }, (_, rank) => word(rank));
   const draw = () => vocabulary[Math.floor(vocabulary.length ** random()) - 1] ?? vocabulary[0];
   const text = (words) => Array.from({ length: words }, draw).join(' ');
+  const texts = Array.from({ length: count }, () => text(40 + Math.floor(random() * 40)));
+  const mixed = Array.from({ length: queries }, () => text(4));
+  const frequencies = new Map();
+  for (const own of texts)
+    for (const term of new Set(own.split(' '))) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
+  const queriesOf = (fewest, most) => {
+    const terms = [...frequencies].filter(([, texts]) => texts >= fewest && texts <= most).map(([term]) => term);
+    return Array.from({ length: queries }, () =>
+      Array.from({ length: 4 }, () => terms[Math.floor(random() * terms.length)]).join(' '),
+    );
+  };
   return {
-    texts: Array.from({ length: count }, () => text(40 + Math.floor(random() * 40))),
-    questions: Array.from({ length: questions }, () => text(4)),
+    texts,
+    questions: {
+      mixed,
+      frequent: queriesOf(count / 10, count),
+      medium: queriesOf(count * 0.003, count / 100),
+      rare: queriesOf(1, 5),
+    },
   };
 }

@@ -3,19 +3,19 @@ import { pathToFileURL } from 'node:url';
 import { installPackages } from '../install-packages.mjs';
 
 const packages = ['sqlite-vec@0.1.9', '@lancedb/lancedb@0.39.0', 'minisearch@7.2.0', '@orama/orama@3.1.18'];
-const programs = ['sqlite-vec.mjs', 'lancedb.mjs', 'minisearch.mjs', 'orama.mjs'];
+const programs = ['sqlite-vec.mjs', 'lancedb.mjs', 'minisearch.mjs', 'orama.mjs', 'fts5.mjs'];
 
 /**
  * Other people's engines (about 600 MB), until `remove`.
  *
- * @returns what uses them: the files of `vectorEngines`, and the modules `minisearch` and `orama`
+ * @returns what uses them: the files of `vectorEngines`, and `wordEngines`, modules for keyword search
  */
 export async function installAnchors() {
   const { folder, load, remove } = installPackages(
     packages,
     programs.map((name) => new URL(`anchors/${name}`, import.meta.url)),
   );
-  const [minisearch, orama] = await Promise.all(['minisearch.mjs', 'orama.mjs'].map(load));
+  const wordEngines = await Promise.all(['minisearch.mjs', 'orama.mjs', 'fts5.mjs'].map(load));
   const vectorEngines = ['sqlite-vec.mjs', 'lancedb.mjs'].map((name) => pathToFileURL(join(folder, name)).href);
-  return { vectorEngines, minisearch, orama, remove };
+  return { vectorEngines, wordEngines, remove };
 }

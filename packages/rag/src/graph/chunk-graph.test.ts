@@ -43,6 +43,13 @@ describe('rank', () => {
     expect(rank(1)).toMatchObject([{ id: 'other' }, { id: 'far' }, { id: 'town' }, { id: 'director' }, { id: 'film' }]);
   });
 
+  it('keeps the order of the caller for seeds of equal score', () => {
+    const rank = (...ids: string[]): string | undefined =>
+      graph.rank({ seeds: ids.map((id) => ({ id, score: 0.5 })) })[0]?.id;
+    expect(rank('other', 'far')).toBe('other');
+    expect(rank('far', 'other')).toBe('far');
+  });
+
   it('leaves out seeds without a score, and finds nothing without seeds', () => {
     const seeds = [
       { id: 'town', score: 0 },

@@ -29,8 +29,8 @@ export interface GraphSeed {
 
 export interface RankOptions {
   /**
-   * What a search found for the question; ten to twenty are good. They count by their place, 1, 1/4, 1/9, …: scores of different
-   * searches are not comparable, and those of a fusion say little more than the order.
+   * Results of a search for the query; ten to twenty are good. They count by their rank, 1, 1/4, 1/9, …, because scores of
+   * different searches are not comparable, and fused scores carry little more than the order. Equal scores keep this order.
    */
   seeds: readonly GraphSeed[];
   /** Default 10. */
@@ -133,7 +133,8 @@ export class ChunkGraph {
       .map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const)
       // Before places are given: a passage that is not allowed must have no influence.
       .filter(([number]) => !mayUse || mayUse(number));
-    numbered.sort(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b);
+    // Sorting is stable: seeds of equal score keep the order of the caller, whose search may have ranked them by more.
+    numbered.sort(([, scoreOfA], [, scoreOfB]) => scoreOfB - scoreOfA);
     const ranked = rankNodes({
       ...options,
       restartProb,

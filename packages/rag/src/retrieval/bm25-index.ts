@@ -7,7 +7,7 @@ import { TopK } from './top-k.js';
 const k1 = 1.2;
 /** How much the length of a text is held against it. */
 const b = 0.75;
-/** Until so many texts changed they are compared one by one; sorting all in would take longer. */
+/** Texts that may be added before all are sorted again: sorting each one in would take longer. */
 const minFresh = 1024;
 const freshShare = 1 / 16;
 
@@ -50,8 +50,12 @@ export class Bm25Index {
   readonly #toTerms: (text: string) => string[];
   #texts = new CountedTexts();
   readonly #slotOfDoc = new Map<number, number>();
-  /** The texts that were there at the last sorting, by term; later ones are in the slots behind. */
+  /** The texts of the last sorting, by term. Later ones are in the slots behind. */
   #postings: Postings = buildPostings(this.#texts);
+  /** Later texts by term: slot and count in turn. A rare term of many texts is then found without reading the texts. */
+  readonly #fresh = new Map<number, number[]>();
+  /** End of the slots in `#fresh`; a search adds those behind it. */
+  #freshEnd = 0;
   #removed = 0;
   /** Sums of a search in progress, by slot: all 0 between searches. */
   #scores = new Float64Array(0);
@@ -94,7 +98,7 @@ export class Bm25Index {
 
   /** Documents that share a term with the question, best first, equal ones by id. */
   search(text: string, { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
-    this.#sortIfWorthIt();
+    this.#includeFresh();
     const { terms, largest } = this.#toQuery(text);
     if (terms.length === 0) return [];
     const found = new TopK(limit, idOf);
@@ -134,45 +138,32 @@ export class Bm25Index {
       if (scores[slot] === 0) touched.push(slot);
       (scores[slot] as number) += (weight * count * (k1 + 1)) / (count + k1 * (1 - b + (b * length) / averageLength));
     };
-    const { starts, slotOf, countOf, slots } = this.#postings;
+    const { starts, slotOf, countOf } = this.#postings;
     for (const { number, weight } of terms) {
       const end = starts[number + 1] ?? 0;
       for (let at = starts[number] ?? 0; at < end; at += 1) add(slotOf[at] as number, countOf[at] as number, weight);
+      const fresh = this.#fresh.get(number) ?? [];
+      for (let at = 0; at < fresh.length; at += 2) add(fresh[at] as number, fresh[at + 1] as number, weight);
     }
-    this.#sumUpFresh(terms, slots, add);
     return touched;
   }
 
-  /** Texts that came after the last sorting. The terms are added in the same order as above, so that equal texts get equal sums. */
-  #sumUpFresh(
-    terms: readonly QueryTerm[],
-    firstSlot: number,
-    add: (slot: number, count: number, weight: number) => void,
-  ): void {
+  /** Makes texts that were added since the last search findable: sorts all of them if they are many. */
+  #includeFresh(): void {
     const texts = this.#texts;
-    if (firstSlot === texts.slots) return;
+    const sorted = this.#postings.slots;
+    if (texts.slots - sorted >= Math.max(minFresh, sorted * freshShare)) return this.#sort();
     const { pairs } = texts;
-    const placeOf = new Int32Array(texts.terms).fill(-1);
-    for (const [place, { number }] of terms.entries()) placeOf[number] = place;
-    const counts = new Int32Array(terms.length);
-    for (let slot = firstSlot; slot < texts.slots; slot += 1) {
-      counts.fill(0);
-      const end = texts.start(slot + 1);
-      for (let at = texts.start(slot); at < end; at += 2) {
-        const place = placeOf[pairs[at] as number] as number;
-        if (place !== -1) counts[place] = pairs[at + 1] as number;
-      }
-      for (const [place, { weight }] of terms.entries()) {
-        const count = counts[place] as number;
-        if (count > 0) add(slot, count, weight);
+    const end = texts.start(texts.slots);
+    for (let slot = this.#freshEnd, at = texts.start(slot); at < end; slot += 1) {
+      for (const next = texts.start(slot + 1); at < next; at += 2) {
+        const term = pairs[at] as number;
+        const occurrences = this.#fresh.get(term);
+        if (occurrences) occurrences.push(slot, pairs[at + 1] as number);
+        else this.#fresh.set(term, [slot, pairs[at + 1] as number]);
       }
     }
-  }
-
-  #sortIfWorthIt(): void {
-    const fresh = this.#texts.slots - this.#postings.slots;
-    const worthIt = Math.max(minFresh, this.#postings.slots * freshShare);
-    if (fresh >= worthIt) this.#sort();
+    this.#freshEnd = texts.slots;
   }
 
   #sort(): void {
@@ -183,5 +174,7 @@ export class Bm25Index {
       this.#removed = 0;
     }
     this.#postings = buildPostings(this.#texts);
+    this.#fresh.clear();
+    this.#freshEnd = this.#texts.slots;
   }
 }
