@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID, scryptSync } from 'node:crypto';
 import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
+import { withFileLock, type FileLock } from '@quiver/core/file-lock';
 import { isObject } from '../../protocol/json-rpc.js';
-import { withFileLock } from './file-lock.js';
 import type { OAuthStorage } from './oauth-storage.js';
 
 export interface FileOAuthStorageOptions {
@@ -42,19 +42,27 @@ export class FileOAuthStorage implements OAuthStorage {
   }
 
   exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
-    return this.#locked('session.lock', run);
+    return withFileLock(`${this.#path}.session.lock`, run);
   }
 
   #change(change: (values: Map<string, string>) => unknown): Promise<void> {
-    const changed = this.#queue.then(() =>
-      this.#locked('write.lock', async () => {
-        const values = await this.#read();
-        change(values);
-        await this.#write(values);
-      }),
-    );
+    const changed = this.#queue.then(() => this.#commit(change));
     this.#queue = changed.catch(() => {});
     return changed;
+  }
+
+  async #commit(change: (values: Map<string, string>) => unknown): Promise<void> {
+    try {
+      await withFileLock(`${this.#path}.write.lock`, async (lock) => {
+        const values = await this.#read();
+        change(values);
+        await this.#write(values, lock);
+      });
+    } catch (error) {
+      if (!isQuiverError(error, 'FILE_LOCK_LOST')) throw error;
+      // This process was suspended, and another one has written meanwhile: the change applies to what that one wrote.
+      await this.#commit(change);
+    }
   }
 
   async #read(): Promise<Map<string, string>> {
@@ -78,12 +86,13 @@ export class FileOAuthStorage implements OAuthStorage {
     }
   }
 
-  async #write(values: Map<string, string>): Promise<void> {
+  async #write(values: Map<string, string>, lock: FileLock): Promise<void> {
     const text = JSON.stringify(Object.fromEntries(values));
     const temporary = `${this.#path}.${randomUUID()}`;
     try {
       await writeFile(temporary, this.#secret === undefined ? text : this.#encrypt(text), { mode: 0o600, flush: true });
       await chmod(temporary, 0o600);
+      await lock.requireHeld();
       await rename(temporary, this.#path);
     } catch (error) {
       await rm(temporary, { force: true });
@@ -114,9 +123,5 @@ export class FileOAuthStorage implements OAuthStorage {
     const key = scryptSync(this.#secret ?? '', Buffer.from(salt, 'base64'), 32);
     this.#keys.set(salt, key);
     return key;
-  }
-
-  #locked<Result>(name: string, run: () => Promise<Result>): Promise<Result> {
-    return withFileLock(`${this.#path}.${name}`, run);
   }
 }

@@ -1,0 +1,290 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname, networkInterfaces } from 'node:os';
+import { basename, dirname } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { QuiverError } from './errors.js';
+
+export interface FileLockOptions {
+  /** Milliseconds without a heartbeat after which another process takes the lock over. Default 30 000. */
+  staleAfter?: number;
+  /** Whether to wait until the lock is free. Default `true`; with `false` a held lock throws `FILE_LOCK_HELD` at once. */
+  wait?: boolean;
+}
+
+/** Bounds of the milliseconds between two attempts to acquire a lock. */
+const firstDelay = 10;
+const longestDelay = 100;
+
+interface Owner {
+  readonly id: string;
+  readonly pid: number;
+  readonly host: string;
+  /** Identity of the set of processes in which `pid` is unique; see {@link processSpace}. */
+  readonly space?: string | undefined;
+  /** Start time of the process, which distinguishes it from a later process with the same id. */
+  readonly started?: string | undefined;
+}
+
+/** Content and age of the lock file with the highest generation. */
+interface LockState {
+  readonly generation: number;
+  /** `undefined` while the file is being written. */
+  readonly owner: Owner | undefined;
+  readonly released: boolean;
+  readonly modified: number;
+}
+
+/**
+ * Acquires a lock that excludes other processes on every host that shares the folder.
+ *
+ * The lock is the file `<path>.<generation>` with the highest generation. A new owner creates the next generation; no file of a
+ * living owner is removed. The owner rewrites its file as a heartbeat. Ages are differences between two times of the file system, so
+ * clocks of hosts need not agree. A lock is taken over when its heartbeat is older than `staleAfter`, or at once when its process has
+ * ended and ran in the PID namespace of the caller.
+ *
+ * A process that was suspended loses its lock without noticing. Call {@link FileLock.requireHeld} before each commit.
+ *
+ * @param path - prefix of the lock files; its folder is created
+ * @throws `FILE_LOCK_HELD` with `details.pid` and `details.host` when `wait` is `false` and another owner holds the lock
+ */
+export async function acquireFileLock(
+  path: string,
+  { staleAfter = 30_000, wait = true }: FileLockOptions = {},
+): Promise<FileLock> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const owner = await currentOwner();
+  const content = JSON.stringify(owner);
+  const probe = `${path}.${owner.id}`;
+  try {
+    for (let delay = firstDelay; ; delay = Math.min(2 * delay, longestDelay)) {
+      // The probe's time is "now" on the clock of the file system. It becomes the lock when the lock is free.
+      await writeFile(probe, content, { mode: 0o600 });
+      const { mtimeMs: now } = await stat(probe);
+      const current = await readHighest(path);
+      if (
+        !current ||
+        current.released ||
+        now - current.modified > staleAfter ||
+        (await hasEnded(current.owner, owner))
+      ) {
+        const generation = (current?.generation ?? 0) + 1;
+        if (await claim(path, generation, probe, content)) {
+          await removeAbandonedProbes(path, now - staleAfter).catch(() => {});
+          return new FileLock(path, generation, content, staleAfter / 4);
+        }
+      } else if (!wait) {
+        const { pid, host } = current.owner ?? {};
+        const holder = pid === undefined ? 'another process' : `process ${pid} on ${host}`;
+        throw new QuiverError(
+          'FILE_LOCK_HELD',
+          `The lock ${path} is held by ${holder}. Stop that process, or try again later.`,
+          { details: { path, ...(pid !== undefined && { pid, host }) } },
+        );
+      } else {
+        await sleep(delay);
+      }
+    }
+  } finally {
+    await rm(probe, { force: true });
+  }
+}
+
+/** Runs a function while it holds the lock of `path`; see {@link acquireFileLock}. */
+export async function withFileLock<Result>(
+  path: string,
+  run: (lock: FileLock) => Promise<Result>,
+  options: Omit<FileLockOptions, 'wait'> = {},
+): Promise<Result> {
+  const lock = await acquireFileLock(path, options);
+  try {
+    return await run(lock);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** A lock that {@link acquireFileLock} acquired. */
+class FileLock {
+  /** Number that grows with every owner. Store it with committed data to reject the commit of an earlier owner. */
+  readonly generation: number;
+  readonly #path: string;
+  readonly #content: string;
+  readonly #timer: NodeJS.Timeout;
+  #heartbeat: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, generation: number, content: string, heartbeat: number) {
+    this.#path = path;
+    this.generation = generation;
+    this.#content = content;
+    this.#timer = setInterval(() => {
+      // A heartbeat that fails is repeated; if all fail, the lock becomes stale, and `requireHeld` reports it.
+      this.#heartbeat = this.#heartbeat.then(() => this.#rewrite(content)).catch(() => {});
+    }, heartbeat);
+    this.#timer.unref();
+  }
+
+  /**
+   * Checks that no other process has taken the lock over.
+   *
+   * @throws `FILE_LOCK_LOST` when this process must not write any more
+   */
+  async requireHeld(): Promise<void> {
+    // In this order: when a later owner has already removed the next generation, it has removed this one as well.
+    const next = await readIfExists(`${this.#path}.${this.generation + 1}`);
+    const own = await readIfExists(`${this.#path}.${this.generation}`);
+    if (next === undefined && own === this.#content) return;
+    throw new QuiverError(
+      'FILE_LOCK_LOST',
+      `Another process took over the lock ${this.#path}, because this process did not renew it in time. Nothing was written. Acquire the lock and read the current state again.`,
+      { details: { path: this.#path, generation: this.generation } },
+    );
+  }
+
+  /**
+   * Frees the lock for other processes. Does nothing when another process has taken it over. A lock whose file cannot be written
+   * becomes stale instead.
+   */
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#heartbeat;
+    await this.#rewrite(JSON.stringify({ ...JSON.parse(this.#content), released: true })).catch(() => {});
+  }
+
+  /** Overwrites the file without truncating it, so that readers never find it empty; the content never becomes shorter. */
+  #rewrite(content: string): Promise<void> {
+    return writeFile(`${this.#path}.${this.generation}`, content, { flag: 'r+' });
+  }
+}
+
+export type { FileLock };
+
+/** Creates the file of a generation; `false` when another process was faster. */
+async function claim(path: string, generation: number, probe: string, content: string): Promise<boolean> {
+  const file = `${path}.${generation}`;
+  try {
+    await link(probe, file).catch((error: unknown) => {
+      if (hasCode(error, 'EEXIST')) throw error;
+      // Some file systems do not support links.
+      return writeFile(file, content, { flag: 'wx', mode: 0o600 });
+    });
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+  const generations = await listGenerations(path);
+  if (generations.some((other) => other > generation)) {
+    // This process was slow and has created a generation that others had already used and removed.
+    await rm(file, { force: true });
+    return false;
+  }
+  // The previous generation stays for processes that are listing the folder now.
+  const obsolete = generations.filter((other) => other < generation - 1);
+  await Promise.all(obsolete.map((other) => rm(`${path}.${other}`, { force: true })));
+  return true;
+}
+
+async function readHighest(path: string): Promise<LockState | undefined> {
+  for (;;) {
+    const generations = await listGenerations(path);
+    if (generations.length === 0) return undefined;
+    const generation = Math.max(...generations);
+    const file = `${path}.${generation}`;
+    try {
+      const text = await readFile(file, 'utf8');
+      const { mtimeMs: modified } = await stat(file);
+      return { generation, modified, ...parseContent(text) };
+    } catch (error) {
+      // Two later owners have come and gone since the folder was listed.
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+  }
+}
+
+function parseContent(text: string): Pick<LockState, 'owner' | 'released'> {
+  try {
+    const owner = JSON.parse(text) as Owner & { readonly released?: boolean };
+    return { owner, released: owner.released === true };
+  } catch {
+    return { owner: undefined, released: false };
+  }
+}
+
+async function listGenerations(path: string): Promise<number[]> {
+  const suffixes = await listSuffixes(path);
+  return suffixes.filter((suffix) => /^[1-9]\d*$/.test(suffix)).map(Number);
+}
+
+/** Removes the probes of processes that were killed while they waited for the lock. */
+async function removeAbandonedProbes(path: string, before: number): Promise<void> {
+  const ids = (await listSuffixes(path)).filter((suffix) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(suffix));
+  for (const id of ids) {
+    const probe = await stat(`${path}.${id}`);
+    if (probe.mtimeMs < before) await rm(`${path}.${id}`, { force: true });
+  }
+}
+
+async function listSuffixes(path: string): Promise<string[]> {
+  const prefix = `${basename(path)}.`;
+  const names = await readdir(dirname(path));
+  return names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+}
+
+async function currentOwner(): Promise<Owner> {
+  const { pid } = process;
+  return { id: randomUUID(), pid, host: hostname(), space: await processSpace(), started: await startOf(pid) };
+}
+
+/** Whether the owner is known to have ended. Process ids are compared only inside one process space. */
+async function hasEnded(owner: Owner | undefined, self: Owner): Promise<boolean> {
+  if (owner?.space === undefined || owner.space !== self.space) return false;
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    return hasCode(error, 'ESRCH');
+  }
+  return owner.started !== undefined && owner.started !== (await startOf(owner.pid));
+}
+
+/**
+ * Identifies the set of processes in which a process id has one meaning: on Linux the boot and the PID namespace, because containers may
+ * share a host name but not their processes; elsewhere the machine. `undefined` when it cannot be determined.
+ */
+async function processSpace(): Promise<string | undefined> {
+  if (process.platform !== 'linux') {
+    const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ mac }) => mac));
+    return [hostname(), ...new Set(addresses.toSorted())].join(' ');
+  }
+  try {
+    // A `/proc` of another PID namespace describes other processes.
+    if ((await readlink('/proc/self')) !== String(process.pid)) return undefined;
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+    return `${boot.trim()} ${await readlink('/proc/self/ns/pid')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the start time of a process in ticks since boot; `undefined` for a process that has ended, and where `/proc` does not exist.
+ *
+ * @see [proc_pid_stat(5)](https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html), fields 3 and 22
+ */
+async function startOf(pid: number): Promise<string | undefined> {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // Field 2, the name of the program, is enclosed in parentheses and may contain any character.
+  const fields = status.slice(status.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' ? undefined : fields[22 - 3];
+}
+
+function readIfExists(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code;
+}
