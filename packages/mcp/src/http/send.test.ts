@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { nodeSend } from './node-send.js';
+import { fromFetch, HttpCall, maxResponseLength, type Send } from './send.js';
+
+let server: Server;
+let url: URL;
+let connections: number;
+let handle: (request: IncomingMessage, response: ServerResponse) => void;
+
+beforeEach(async () => {
+  connections = 0;
+  server = createServer((request, response) => handle(request, response));
+  server.on('connection', () => (connections += 1));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = new URL(`http://127.0.0.1:${(server.address() as { port: number }).port}/mcp?a=b`);
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+const sends: Record<string, Send> = { nodeSend, fromFetch: fromFetch((to, init) => fetch(to, init)) };
+const post = (body: string, headers: Record<string, string> = {}): HttpCall =>
+  new HttpCall('POST', { 'content-type': 'application/json', ...headers }, body);
+
+describe.each(Object.entries(sends))('%s', (_name, send) => {
+  test('sends method, path, headers and body and reads the response', async () => {
+    handle = (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        response.writeHead(200, { 'content-type': 'application/json', 'Mcp-Session-Id': 'abc' });
+        const { method, url: path, headers } = request;
+        response.end(JSON.stringify([method, path, headers['x-own'], Buffer.concat(chunks).toString()]));
+      });
+    };
+    for (const body of ['first', 'grüße ✓']) {
+      const response = await send(url, post(body, { 'x-own': 'yes' }));
+      expect([response.status, response.header('mcp-session-id'), response.header('x-none')]).toEqual([
+        200,
+        'abc',
+        undefined,
+      ]);
+      expect(JSON.parse(await response.text())).toEqual(['POST', '/mcp?a=b', 'yes', body]);
+    }
+    if (send === nodeSend) expect(connections).toBe(1);
+  });
+
+  test('passes on a stream as it arrives and keeps characters together', async () => {
+    const bytes = Buffer.from('data: ü😀\n\n');
+    let more: (() => void) | undefined;
+    handle = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(bytes.subarray(0, 7));
+      more = () => response.end(bytes.subarray(7));
+    };
+    const texts: string[] = [];
+    const response = await send(url, post(''));
+    const reading = response.read((text) => texts.push(text));
+    await expect.poll(() => texts.join('')).toBe('data: ');
+    more?.();
+    await reading;
+    expect(texts.join('')).toBe('data: ü😀\n\n');
+  });
+
+  test('rejects when the call is canceled before the response and within it', async () => {
+    handle = (request, response) => {
+      if (request.headers['x-mode'] === 'stream')
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
+    };
+    const waiting = post('');
+    const lost = send(url, waiting);
+    setTimeout(() => waiting.cancel(), 20);
+    await expect(lost).rejects.toThrow(/failed|abort/i);
+    const streaming = post('', { 'x-mode': 'stream' });
+    const response = await send(url, streaming);
+    await expect(response.read(() => streaming.cancel())).rejects.toThrow(/failed|abort/i);
+  });
+
+  test('does not follow a redirect', async () => {
+    let requests = 0;
+    handle = (_request, response) => {
+      requests += 1;
+      response.writeHead(307, { location: '/elsewhere' }).end();
+    };
+    const response = await send(url, post('secret'));
+    response.discard();
+    expect([response.status, response.header('location'), requests]).toEqual([307, '/elsewhere', 1]);
+  });
+
+  test('rejects when the connection breaks, and sends nothing twice', async () => {
+    let requests = 0;
+    handle = (request, response) => {
+      requests += 1;
+      if (requests === 1) return void request.socket.destroy();
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"half":', () => request.socket.destroy());
+    };
+    await expect(send(url, post(''))).rejects.toThrow(TypeError);
+    const response = await send(url, post(''));
+    await expect(response.text()).rejects.toThrow(TypeError);
+    expect(requests).toBe(2);
+  });
+
+  test('rejects a body that exceeds the limit', async () => {
+    const chunk = Buffer.alloc(8 * 1024 * 1024, 0x20);
+    handle = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    };
+    const response = await send(url, post(''));
+    await expect(response.text()).rejects.toThrow(String(maxResponseLength));
+  }, 20_000);
+
+  test.each([202, 204, 404])('reads status %s without a body', async (status) => {
+    handle = (_request, response) => void response.writeHead(status).end();
+    const response = await send(url, post(''));
+    expect([response.status, await response.text()]).toEqual([status, '']);
+  });
+});
+
+test('a custom fetch may read, change and spread the headers, and receives the request context', async () => {
+  handle = (request, response) => void response.end(JSON.stringify(request.headers));
+  const requestContext = new Map() as never;
+  const seen: unknown[] = [];
+  const send = fromFetch(
+    (to, init, context) => {
+      const headers = init?.headers as Headers;
+      headers.set('x-read', String(headers.get('x-own')));
+      seen.push(context, { ...headers }, init?.credentials);
+      return fetch(to, init);
+    },
+    { credentials: 'include' },
+  );
+  const response = await send(url, new HttpCall('GET', { 'x-own': 'yes' }, undefined, requestContext));
+  expect(JSON.parse(await response.text())).toMatchObject({ 'x-own': 'yes', 'x-read': 'yes' });
+  expect(seen).toEqual([requestContext, { 'x-own': 'yes' }, 'include']);
+});
+
+test('rejects an encoded response that was not requested', async () => {
+  handle = (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('x');
+  await expect(nodeSend(url, post(''))).rejects.toThrow('encoded as gzip');
+});
