@@ -29,6 +29,7 @@ export type {
   HttpServerDefinition,
   InProcessServerDefinition,
   MastraMCPServerDefinition,
+  ServerDefinition,
   ServerOptions,
   StdioServerDefinition,
   ToolApproval,

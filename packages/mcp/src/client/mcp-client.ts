@@ -1,5 +1,6 @@
-import { getDefaultLogger } from '@quiver/core';
+import { getDefaultLogger, QuiverError } from '@quiver/core';
 import type { CallToolResult, CompleteResult, Root } from '../protocol/client-types.js';
+import { isObject } from '../protocol/json-rpc.js';
 import { askServers, logMissing } from './ask-servers.js';
 import { authenticateServer, type AuthenticateServerOptions } from './authenticate-server.js';
 import { callTool, type CallToolOptions } from './tools/call-tool.js';
@@ -19,18 +20,17 @@ import { createClientPrompts, type ClientPrompts } from './prompts.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { createClientResources, type ClientResources, type ListOptions } from './resources.js';
 import { isSameConfiguration } from './definition/same-configuration.js';
-import type { MastraMCPServerDefinition } from './definition/server-definition.js';
+import type { ServerDefinition } from './definition/server-definition.js';
 import { ServerHandle } from './server-handle.js';
 import type { ProgressUpdate } from './connection/server-handlers.js';
 import type { ServerStatus } from './connection/server-status.js';
 import type { DefinitionChanges } from './tools/tool-fingerprint.js';
-import type { InProcessServer } from './link/transports/in-process.js';
 
 export interface MCPClientOptions {
-  /** Tells clients of the same configuration apart. */
+  /** Identity of this client among clients of the same configuration. */
   id?: string;
-  /** The servers by the name their tools are prefixed with. A server of this process may stand for its definition. */
-  servers: Record<string, MastraMCPServerDefinition | InProcessServer>;
+  /** Server definitions by server name. The name is the prefix of tool names. */
+  servers: Record<string, ServerDefinition>;
   /** Milliseconds one request may take; 0 for no limit. Default 60 000. */
   timeout?: number;
 }
@@ -83,10 +83,10 @@ export class MCPClient implements AsyncDisposable {
    * old client is disconnected.
    *
    * @throws `MCP_CLIENT_DUPLICATE` without id, when a live client has the same configuration
-   * @throws `SERVER_DEFINITION_INVALID`
+   * @throws `MCP_CLIENT_OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`
    */
   constructor(options: MCPClientOptions) {
-    const { id, servers, timeout = defaultTimeout } = options;
+    const { id, servers, timeout = defaultTimeout } = requireClientOptions(options);
     this.id = id;
     const known = findLiveClient<MCPClient>(id, options);
     if (known && isSameConfiguration(known.configuration, options)) return known;
@@ -312,4 +312,20 @@ export class MCPClient implements AsyncDisposable {
     reportMissingTools(this.#servers, answers, code);
     return answers.data;
   }
+}
+
+const clientOptions: Readonly<Record<keyof MCPClientOptions, true>> = { id: true, servers: true, timeout: true };
+
+function requireClientOptions(options: MCPClientOptions): MCPClientOptions {
+  const known = Object.keys(clientOptions).join(', ');
+  const invalid = (problem: string): QuiverError =>
+    new QuiverError('MCP_CLIENT_OPTIONS_INVALID', `${problem} MCPClient takes: ${known}.`);
+  if (!isObject(options)) throw invalid('The options of an MCPClient must be an object.');
+  const unknown = Object.keys(options).filter((key) => !Object.hasOwn(clientOptions, key));
+  if (unknown.length > 0) throw invalid(`MCPClient has no option '${unknown.join(', ')}'.`);
+  const { servers, timeout } = options;
+  if (!isObject(servers)) throw invalid('`servers` must be an object with one definition per server name.');
+  if (timeout !== undefined && !(timeout >= 0))
+    throw invalid(`\`timeout\` must be a number of milliseconds of at least 0, not ${String(timeout)}.`);
+  return options;
 }

@@ -9,16 +9,11 @@ import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache
 import { createServerLog } from './connection/log-message.js';
 import { toSamplingHandler } from './connection/sampling.js';
 import { ServerConnection } from './connection/server-connection.js';
-import {
-  parseServerDefinition,
-  type MastraMCPServerDefinition,
-  type ServerOptions,
-  type ServerTarget,
-} from './definition/server-definition.js';
+import { parseServerDefinition } from './definition/parse-server-definition.js';
+import type { ServerDefinition, ServerOptions, ServerTarget } from './definition/server-definition.js';
 import type { ListKind, ServerHandlers } from './connection/server-handlers.js';
 import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
 import { malformedToolsError } from './tools/tool-definitions.js';
-import type { InProcessServer } from './link/transports/in-process.js';
 
 /** One server of the client: its connection and what is known of it. */
 export class ServerHandle {
@@ -33,7 +28,8 @@ export class ServerHandle {
   #templates: ListCache<ResourceTemplate> | undefined;
   #prompts: ListCache<Prompt> | undefined;
 
-  constructor(name: string, definition: MastraMCPServerDefinition | InProcessServer, defaultTimeout: number) {
+  /** @throws `SERVER_DEFINITION_INVALID` */
+  constructor(name: string, definition: ServerDefinition, defaultTimeout: number) {
     this.name = name;
     this.target = parseServerDefinition(name, definition);
     const { logger, log: alsoLogger, roots, sampling, timeout = defaultTimeout } = this.options;

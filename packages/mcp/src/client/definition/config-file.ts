@@ -3,7 +3,8 @@ import process from 'node:process';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { MCPClientOptions } from '../mcp-client.js';
-import { parseServerDefinition, type MastraMCPServerDefinition } from './server-definition.js';
+import { parseServerDefinition } from './parse-server-definition.js';
+import type { MastraMCPServerDefinition } from './server-definition.js';
 
 export interface LoadMcpConfigOptions {
   /** Where variables are looked up. Default: the environment of this process. */

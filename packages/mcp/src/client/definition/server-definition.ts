@@ -1,4 +1,3 @@
-import { QuiverError } from '@quiver/core';
 import type {
   ClientCapabilities,
   OAuthClientProvider,
@@ -11,7 +10,7 @@ import type { ToolCallProcessor } from '../tools/tool-call-processor.js';
 import type { RequestContextLike } from '../link/request-scope.js';
 import type { SamplingOptions } from '../connection/sampling.js';
 import type { ToolSelection } from '../tools/tool-selection.js';
-import { isInProcessServer, type InProcessServer } from '../link/transports/in-process.js';
+import type { InProcessServer } from '../link/transports/in-process.js';
 
 /** Decides whether a person must agree to a call before it is sent. */
 export type ToolApproval = (call: {
@@ -137,38 +136,14 @@ export interface InProcessServerDefinition extends ServerOptions {
   url?: never;
 }
 
-/** One entry of `servers`: `command` starts a process, `url` connects over HTTP, `server` is one in this process. */
+/** One entry of `servers`: `command` starts a process, `url` connects over HTTP, `server` is a server of this process. */
 export type MastraMCPServerDefinition = StdioServerDefinition | HttpServerDefinition | InProcessServerDefinition;
 
+/** Server definition, or its short form: a URL, the path of a script (`.js`, `.ts`, `.py`), a server of this process. */
+export type ServerDefinition = MastraMCPServerDefinition | InProcessServer | string | URL;
+
+/** Parsed server definition. */
 export type ServerTarget =
   | { readonly kind: 'stdio'; readonly definition: StdioServerDefinition }
   | { readonly kind: 'http'; readonly definition: HttpServerDefinition; readonly url: URL }
   | { readonly kind: 'in-process'; readonly definition: InProcessServerDefinition };
-
-/** @throws `SERVER_DEFINITION_INVALID` when a definition names neither a program, nor a usable URL, nor a server */
-export function parseServerDefinition(
-  name: string,
-  definition: MastraMCPServerDefinition | InProcessServer,
-): ServerTarget {
-  if (isInProcessServer(definition)) return { kind: 'in-process', definition: { server: definition } };
-  if (definition.command !== undefined) return { kind: 'stdio', definition };
-  if (definition.server !== undefined) return { kind: 'in-process', definition };
-  const url = toUrl(definition.url);
-  if (!url) {
-    throw new QuiverError(
-      'SERVER_DEFINITION_INVALID',
-      `MCP server '${name}' needs a command to start, an http(s) url to connect to, or a server of this process.`,
-      { details: { server: name } },
-    );
-  }
-  return { kind: 'http', definition, url };
-}
-
-function toUrl(url: string | URL | undefined): URL | undefined {
-  try {
-    const parsed = new URL(url ?? '');
-    return parsed.protocol === 'http:' || parsed.protocol === 'https:' ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
-}
