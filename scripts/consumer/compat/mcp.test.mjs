@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createTool } from '@quiver/core/tools';
-import { MCPClient, MCPServer } from '@quiver/mcp';
+import { createSimpleTokenProvider, MCPClient, MCPServer } from '@quiver/mcp';
 import { z } from 'zod';
 
 const add = createTool({
@@ -27,6 +27,33 @@ test('a client lists and calls the tools of a server over HTTP and stdio at once
     const echoed = await tools.stdio_echo.execute({ text: 'grüße 🙂' });
     assert.equal(echoed.content[0].text, 'grüße 🙂');
   } finally {
+    await client.disconnect();
+    await server.close();
+  }
+});
+
+test('parallel calls with a sign-in cause no listener warning', async () => {
+  const slow = createTool({
+    id: 'slow',
+    description: 'Waits',
+    execute: () => new Promise((resolve) => setTimeout(resolve, 300, { waited: true })),
+  });
+  const server = new MCPServer({ id: 'protected', name: 'Protected', version: '1.0.0', tools: { slow } });
+  const { url } = await server.listen();
+  const redirectUrl = 'http://localhost:3000/callback';
+  const authProvider = createSimpleTokenProvider('token', { redirectUrl, clientMetadata: { redirect_uris: [] } });
+  const client = new MCPClient({ servers: { protected: { url, authProvider } } });
+  const warnings = [];
+  const onWarning = ({ name }) => warnings.push(name);
+  process.on('warning', onWarning);
+  try {
+    const { protected_slow: tool } = await client.listTools();
+    const results = await Promise.all(Array.from({ length: 20 }, () => tool.execute({})));
+    assert.equal(results.length, 20);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(warnings, []);
+  } finally {
+    process.off('warning', onWarning);
     await client.disconnect();
     await server.close();
   }

@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { QuiverError } from '@quiver/core';
 import { authenticate, createOAuthFetch, FileOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -24,7 +25,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function setUp(): Promise<{
+async function setUp(toolScopes: Record<string, string[]> = {}): Promise<{
   as: AuthorizationServer;
   mcp: ProtectedServer;
   redirectUrl: string;
@@ -36,6 +37,8 @@ async function setUp(): Promise<{
   const mcp = await startProtectedServer({
     authorizationServers: [as.issuer],
     requiredScopes: ['mcp:read'],
+    scopesSupported: ['mcp:read'],
+    toolScopes,
     validateToken: (token) => ({ valid: as.active.has(token), subject: 'ada', scopes: as.active.get(token) ?? [] }),
   });
   const folder = await mkdtemp(join(tmpdir(), 'quiver-oauth-'));
@@ -54,6 +57,21 @@ async function setUp(): Promise<{
     },
   });
   return { as, mcp, redirectUrl, path, user, shown };
+}
+
+/** A terminal program: a page that is shown while nothing listens leads nowhere. */
+async function setUpTerminal(): Promise<Awaited<ReturnType<typeof setUp>> & { isListening: { value: boolean } }> {
+  const stage = await setUp({ secret: ['mcp:write'] });
+  const { user, redirectUrl } = stage;
+  const isListening = { value: false };
+  const provider = new MCPOAuthClientProvider({
+    redirectUrl,
+    clientMetadata: { redirect_uris: [redirectUrl] },
+    onRedirectToAuthorization: async (page) => {
+      if (isListening.value) await user.redirectToAuthorization(page);
+    },
+  });
+  return { ...stage, user: provider, isListening };
 }
 
 describe('authenticate', () => {
@@ -90,6 +108,24 @@ describe('authenticate', () => {
     await authenticate({ provider: user, serverUrl: mcp.url });
     expect(shown).toHaveLength(2);
     expect(as.active.has(String((await user.tokens())?.access_token))).toBe(true);
+  });
+
+  it('keeps waiting when a web page sends an error or a code with another state', async () => {
+    const { mcp, redirectUrl, user } = await setUp();
+    const statuses: number[] = [];
+    const provider = new MCPOAuthClientProvider({
+      redirectUrl,
+      clientMetadata: { redirect_uris: [redirectUrl] },
+      onRedirectToAuthorization: async (page) => {
+        for (const query of ['error=access_denied', 'code=evil&state=guessed']) {
+          statuses.push((await fetch(`${redirectUrl}?${query}`)).status);
+        }
+        await user.redirectToAuthorization(page);
+      },
+    });
+    await authenticate({ provider, serverUrl: mcp.url });
+    expect(statuses).toEqual([400, 400]);
+    expect(await provider.hasValidTokens()).toBe(true);
   });
 
   it('gives up when nobody comes back', async () => {
@@ -152,6 +188,22 @@ describe('MCPClient.authenticate', () => {
     expect((await client.listToolsWithErrors()).errorDetails['notes']).toMatchObject(error);
     isThere = true;
     await client.authenticate('notes');
+    expect((await client.callTool(call)).isError).not.toBe(true);
+  });
+
+  it('steps up with the scopes that the failed call names', async () => {
+    const { mcp, user, isListening } = await setUpTerminal();
+    await using client = new MCPClient({ id: 'step-up', servers: { notes: { url: mcp.url, authProvider: user } } });
+    isListening.value = true;
+    await client.authenticate('notes');
+    isListening.value = false;
+    const call = { serverName: 'notes', name: 'secret' };
+    const error = (await client.callTool(call).catch((failure: unknown) => failure)) as QuiverError;
+    expect(error.details).toMatchObject({ reason: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    expect(error.message).toContain("mcp.authenticate(serverName, { scope: 'mcp:read mcp:write' })");
+    expect(error.cause).toMatchObject({ details: { scope: 'mcp:read mcp:write' } });
+    isListening.value = true;
+    await client.authenticate('notes', { scope: 'mcp:read mcp:write' });
     expect((await client.callTool(call)).isError).not.toBe(true);
   });
 

@@ -51,6 +51,7 @@ export async function authenticate({
   const { resourceMetadataUrl, scope: named } = answer?.status === 401 ? challengeOf(answer, server) : {};
   const callbackServer = await createOAuthCallbackServer({
     redirectUrl: provider.redirectUrl,
+    state: (received) => provider.expectsState(received),
     ...(timeout !== undefined && { timeout }),
   });
   try {
@@ -63,6 +64,10 @@ export async function authenticate({
     });
     const callback = await callbackServer.waitForCode();
     await finishAuthorization({ provider, serverUrl, callback, ...(fetch && { fetch }) });
+  } catch (error) {
+    // Otherwise calls would wait for the response of this sign-in for another half minute.
+    await provider.invalidateCredentials('verifier');
+    throw error;
   } finally {
     await callbackServer.close();
   }

@@ -10,6 +10,7 @@ afterEach(async () => {
 async function start(timeout?: number): Promise<OAuthCallbackServer> {
   const server = await createOAuthCallbackServer({
     redirectUrl: 'http://127.0.0.1:0/callback',
+    state: 's',
     ...(timeout !== undefined && { timeout }),
   });
   open.push(server);
@@ -39,9 +40,9 @@ describe('createOAuthCallbackServer', () => {
     for (const path of ['/', '/callback/', '/Callback?code=c', '//callback?code=c', '/favicon.ico']) {
       expect(await send(url.href, { method: 'GET', path })).toMatchObject({ status: 404 });
     }
-    expect(await send(`${url.href}?code=c`, { method: 'POST', body: '' })).toMatchObject({ status: 405 });
-    expect(await send(`${url.href}?code=c&code=d`, { method: 'GET' })).toMatchObject({ status: 400 });
-    expect(await send(url.href, { method: 'GET' })).toMatchObject({ status: 400 });
+    expect(await send(`${url.href}?code=c&state=s`, { method: 'POST', body: '' })).toMatchObject({ status: 405 });
+    expect(await send(`${url.href}?code=c&code=d&state=s`, { method: 'GET' })).toMatchObject({ status: 400 });
+    expect(await send(`${url.href}?state=s`, { method: 'GET' })).toMatchObject({ status: 400 });
     expect(await send(`${url.href}?code=real&state=s`, { method: 'GET' })).toMatchObject({ status: 200 });
     expect(await waitForCode()).toMatchObject({ code: 'real' });
   });
@@ -50,13 +51,49 @@ describe('createOAuthCallbackServer', () => {
     const { url, waitForCode } = await start();
     const failed = waitForCode().catch((error: unknown) => error);
     const text = encodeURIComponent('<script>alert("1")</script>');
-    const { status, text: html } = await send(`${url.href}?error=access_denied&error_description=${text}`, {
+    const { status, text: html } = await send(`${url.href}?error=access_denied&state=s&error_description=${text}`, {
       method: 'GET',
     });
     expect(status).toBe(400);
     expect(html).not.toContain('<script>');
     expect(html).toContain('&#60;script&#62;');
-    expect(await failed).toMatchObject({ code: 'OAUTH_SIGN_IN_REFUSED' });
+    const error = await failed;
+    expect(error).toMatchObject({ code: 'OAUTH_SIGN_IN_REFUSED', details: { error: 'access_denied' } });
+    expect(String(error)).not.toContain('script');
+  });
+
+  // Any web page can send a request to a loopback address.
+  it.each([
+    ['an error without a state', 'error=access_denied'],
+    ['an error with another state', 'error=call+%2B1-555&state=guessed'],
+    ['a code with another state', 'code=evil&state=guessed'],
+    ['a code without a state', 'code=evil'],
+    ['two states', 'code=evil&state=s&state=guessed'],
+    ['an empty state', 'code=evil&state='],
+  ])('answers 400 to %s and keeps waiting', async (_what, query) => {
+    const { url, waitForCode } = await start();
+    const refused = await send(`${url.href}?${query}`, { method: 'GET' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).not.toMatch(/Signed in|555/);
+    expect(await send(`${url.href}?code=real&state=s`, { method: 'GET' })).toMatchObject({ status: 200 });
+    expect(await waitForCode()).toMatchObject({ code: 'real' });
+  });
+
+  it('does not repeat an unknown error code', async () => {
+    const { url, waitForCode } = await start();
+    const failed = waitForCode().catch((error: unknown) => error);
+    await send(`${url.href}?error=${encodeURIComponent('Call +1-555')}&state=s`, { method: 'GET' });
+    const error = await failed;
+    expect(error).toMatchObject({ code: 'OAUTH_SIGN_IN_REFUSED', details: { error: 'unknown error' } });
+    expect(String(error)).not.toContain('555');
+  });
+
+  it('requires a state', async () => {
+    for (const state of [undefined, '']) {
+      await expect(
+        createOAuthCallbackServer({ redirectUrl: 'http://127.0.0.1:0/callback', state: state as string }),
+      ).rejects.toMatchObject({ code: 'OAUTH_STATE_INVALID' });
+    }
   });
 
   it('OC10 listens on this machine only, and not for ever', async () => {
@@ -66,7 +103,7 @@ describe('createOAuthCallbackServer', () => {
       'http://0.0.0.0:3000/',
       'callback',
     ]) {
-      await expect(createOAuthCallbackServer({ redirectUrl })).rejects.toMatchObject({
+      await expect(createOAuthCallbackServer({ redirectUrl, state: 's' })).rejects.toMatchObject({
         code: 'OAUTH_REDIRECT_URL_INVALID',
       });
     }
@@ -79,15 +116,17 @@ describe('createOAuthCallbackServer', () => {
   });
 
   it('OC10 listens on this machine under any of its names, which nobody is asked about', async () => {
-    const server = await createOAuthCallbackServer({ redirectUrl: 'http://app.localhost:0/callback' });
+    const server = await createOAuthCallbackServer({ redirectUrl: 'http://app.localhost:0/callback', state: 's' });
     open.push(server);
-    const { status } = await send(`http://127.0.0.1:${server.url.port}/callback?code=c`, { method: 'GET' });
+    const { status } = await send(`http://127.0.0.1:${server.url.port}/callback?code=c&state=s`, { method: 'GET' });
     expect(status).toBe(200);
     expect(await server.waitForCode()).toMatchObject({ code: 'c' });
   });
 
   it('says when its port is taken', async () => {
     const { url } = await start();
-    await expect(createOAuthCallbackServer({ redirectUrl: url })).rejects.toMatchObject({ code: 'PORT_IN_USE' });
+    await expect(createOAuthCallbackServer({ redirectUrl: url, state: 's' })).rejects.toMatchObject({
+      code: 'PORT_IN_USE',
+    });
   });
 });

@@ -5,31 +5,40 @@ import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './finish-authorization.js';
 
 export interface OAuthCallbackServerOptions {
-  /** The registered redirect URL: http and on this machine. */
+  /** The registered redirect URL: http with a loopback host. */
   redirectUrl: string | URL;
-  /** Milliseconds until the user must be back. Default 300 000. */
+  /**
+   * The `state` of the authorization request, or a function that recognizes it. Requests with another state receive 400 and do not
+   * end the sign-in: any web page can send a request to the listener.
+   */
+  state: string | ((received: string) => boolean | Promise<boolean>);
+  /** Milliseconds until the response must arrive. Default 300 000. */
   timeout?: number;
 }
 
 export interface OAuthCallbackServer {
   readonly url: URL;
   /**
-   * The one answer of the authorization server.
+   * Resolves with the authorization response.
    *
-   * @throws `OAUTH_SIGN_IN_REFUSED` when it is an error, `OAUTH_SIGN_IN_TIMEOUT`, `OAUTH_SIGN_IN_CANCELLED` after `close()`
+   * @throws `OAUTH_SIGN_IN_REFUSED` when the response is an error, `OAUTH_SIGN_IN_TIMEOUT`, `OAUTH_SIGN_IN_CANCELLED` after `close()`
    */
   waitForCode(): Promise<AuthorizationCallback>;
   close(): Promise<void>;
 }
 
 /**
- * Waits on this machine for the user to come back from the sign-in page. Takes one answer, on the exact path, and then closes.
+ * Listens on a loopback address for the authorization response. Accepts one response, on the exact path and with the expected state,
+ * and then closes.
  *
- * @throws `OAUTH_REDIRECT_URL_INVALID` when the URL is not http on this machine; `PORT_IN_USE`
+ * @throws `OAUTH_REDIRECT_URL_INVALID` when the URL is not an http URL with a loopback host; `OAUTH_STATE_INVALID` without `state`;
+ *   `PORT_IN_USE`
+ * @see [RFC 6749, section 10.12 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc6749.html#section-10.12)
  * @see [RFC 8252, section 7.3 – Loopback Interface Redirection](https://www.rfc-editor.org/rfc/rfc8252.html#section-7.3)
  */
 export async function createOAuthCallbackServer({
   redirectUrl,
+  state: expected,
   timeout = 300_000,
 }: OAuthCallbackServerOptions): Promise<OAuthCallbackServer> {
   const url = URL.canParse(String(redirectUrl)) ? new URL(redirectUrl) : undefined;
@@ -39,42 +48,51 @@ export async function createOAuthCallbackServer({
       `The callback server needs an http URL on this machine, such as http://localhost:3000/callback, not ${url ? `one at ${url.origin}` : 'something else'}.`,
     );
   }
+  const acceptsState = typeof expected === 'string' ? (received: string) => received === expected : expected;
+  if (typeof acceptsState !== 'function' || expected === '') {
+    throw new QuiverError(
+      'OAUTH_STATE_INVALID',
+      'createOAuthCallbackServer() requires state: the state of the authorization request, or a function that recognizes it.',
+    );
+  }
   let settle: { resolve: (callback: AuthorizationCallback) => void; reject: (error: QuiverError) => void } | undefined;
-  const answer = new Promise<AuthorizationCallback>((resolve, reject) => {
+  const response = new Promise<AuthorizationCallback>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Nobody may be waiting yet when it fails.
-  answer.catch(() => {});
+  // A failure before waitForCode() must not become an unhandled rejection.
+  response.catch(() => {});
 
   const server = createServer((req, res) => {
     const target = parseTarget(req.url, url);
     if (!target) return page(res, 404, 'Not found', 'There is nothing here.');
     if (req.method !== 'GET') return page(res, 405, 'Not allowed', 'Only a browser belongs here.', { allow: 'GET' });
-    if (!settle) return page(res, 410, 'Already done', 'This sign-in is over. You can close the window.');
-    const { resolve, reject } = settle;
+    receive(target, res).catch(() => page(res, 500, 'Sign-in failed', 'The response could not be checked.'));
+  });
+
+  const receive = async (target: URLSearchParams, res: ServerResponse): Promise<void> => {
     const [code, error, state, iss] = ['code', 'error', 'state', 'iss'].map((name) => single(target, name));
-    if (error === undefined && code === undefined) return page(res, 400, 'Not an answer', 'A code is missing.');
+    // Checked before anything else is read: the other parameters are untrusted text until the state matches.
+    if (state === undefined || !(await acceptsState(state))) {
+      return page(res, 400, 'Not accepted', 'This response does not belong to the sign-in that is in progress.');
+    }
+    if (!settle) return page(res, 410, 'Already done', 'This sign-in is over. You can close the window.');
+    if (error === undefined && code === undefined) return page(res, 400, 'Not accepted', 'The code is missing.');
+    const { resolve, reject } = settle;
     settle = undefined;
     res.on('close', () => void close());
     if (error !== undefined) {
-      const description = single(target, 'error_description') ?? error;
-      page(res, 400, 'Sign-in failed', description);
-      reject(
-        new QuiverError(
-          'OAUTH_SIGN_IN_REFUSED',
-          `The authorization server refused the sign-in: ${printable(description)}.`,
-        ),
-      );
+      page(res, 400, 'Sign-in failed', single(target, 'error_description') ?? error);
+      reject(toRefusal(error));
       return;
     }
     page(res, 200, 'Signed in', 'You can close this window.');
     resolve({ code: code ?? '', state, ...(iss !== undefined && { iss }) });
-  });
+  };
 
   const close = async (reason?: QuiverError): Promise<void> => {
     clearTimeout(timer);
     settle?.reject(
-      reason ?? new QuiverError('OAUTH_SIGN_IN_CANCELLED', 'The sign-in was given up before it was finished.'),
+      reason ?? new QuiverError('OAUTH_SIGN_IN_CANCELLED', 'The sign-in was canceled before it finished.'),
     );
     settle = undefined;
     if (!server.listening) return;
@@ -84,7 +102,13 @@ export async function createOAuthCallbackServer({
     });
   };
   const timer = setTimeout(
-    () => void close(new QuiverError('OAUTH_SIGN_IN_TIMEOUT', `Nobody signed in within ${timeout} ms. Try again.`)),
+    () =>
+      void close(
+        new QuiverError(
+          'OAUTH_SIGN_IN_TIMEOUT',
+          `The sign-in timed out after ${timeout} ms. Start it again or raise \`timeout\`.`,
+        ),
+      ),
     timeout,
   );
   try {
@@ -102,7 +126,7 @@ export async function createOAuthCallbackServer({
   }
   const address = server.address();
   if (typeof address === 'object' && address) url.port = String(address.port);
-  return { url, waitForCode: () => answer, close: () => close() };
+  return { url, waitForCode: () => response, close: () => close() };
 }
 
 function parseTarget(target: string | undefined, { pathname }: URL): URLSearchParams | undefined {
@@ -110,14 +134,22 @@ function parseTarget(target: string | undefined, { pathname }: URL): URLSearchPa
   return path === pathname ? new URLSearchParams(query) : undefined;
 }
 
-/** A parameter that is there twice says nothing. */
+/** Returns a parameter that occurs exactly once. */
 function single(parameters: URLSearchParams, name: string): string | undefined {
   const values = parameters.getAll(name);
   return values.length === 1 && values[0] !== '' ? values[0] : undefined;
 }
 
-function printable(text: string): string {
-  return text.slice(0, 200).replaceAll(/[^\x20-\x7E]+/g, ' ');
+/** Keeps only the error code of the response, because its description is free text. */
+function toRefusal(error: string): QuiverError {
+  const code = /^[a-z_]{1,40}$/.test(error) ? error : 'unknown error';
+  return new QuiverError(
+    'OAUTH_SIGN_IN_REFUSED',
+    `The authorization server refused the sign-in (${code}). Sign in again.`,
+    {
+      details: { error: code },
+    },
+  );
 }
 
 function page(

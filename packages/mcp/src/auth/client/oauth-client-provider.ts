@@ -176,6 +176,11 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return this.#signIn.redeem(received);
   }
 
+  /** Whether the value is the state of the pending sign-in. Redeeming it is left to {@link redeemState}. */
+  expectsState(received: string): Promise<boolean> {
+    return this.#signIn.expects(received);
+  }
+
   /** Whether a sign-in page was shown and its answer is still awaited. */
   isSignInPending(): Promise<boolean> {
     return this.#signIn.isAwaited();

@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { beginAuthorization } from './begin-authorization.js';
 import { challengeOf, type Challenge } from './challenge-of.js';
 import type { Fetch } from '../../fetch.js';
+import { isLoopbackHost } from '../secure-url.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
@@ -127,11 +128,26 @@ async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
   });
   const tokens = isDone ? await provider.tokens() : undefined;
   if (tokens) return tokens;
-  throw new QuiverError(
+  throw await signInRequired(renewal);
+}
+
+/** A page was shown. Who waits for its response depends on the program: nothing listens on a loopback redirect URL by itself. */
+async function signInRequired({ provider, server, mode }: Renewal): Promise<QuiverError> {
+  const scope = await provider.requestedScope();
+  const argument = mode === 'widen' && scope !== undefined ? `, { scope: '${printable(scope)}' }` : '';
+  const isLoopback = isLoopbackHost(new URL(provider.redirectUrl ?? server).hostname);
+  const remedy = isLoopback
+    ? `In a terminal program, call \`mcp.authenticate(serverName${argument})\`, which waits for the redirect; an application that serves the redirect URL itself calls finishAuthorization().`
+    : 'The sign-in page has been shown; call finishAuthorization() in the route of the redirect URL.';
+  return new QuiverError(
     'OAUTH_AUTHORIZATION_REQUIRED',
-    `MCP server ${server.origin} needs the user to sign in. The sign-in page has been shown; finish with finishAuthorization() and repeat the call.`,
-    { details: { server: server.href } },
+    `MCP server ${server.origin} requires the user to sign in${mode === 'widen' ? ' for more scopes' : ''}. ${remedy} Then repeat the call.`,
+    { details: { server: server.href, ...(scope !== undefined && { scope }) } },
   );
+}
+
+function printable(scope: string): string {
+  return scope.slice(0, 200).replaceAll(/[^\x20-\x7E]|['\\`]/g, '');
 }
 
 /** A user who brought the token has to hear of it, not only of the sign-in that came after. */

@@ -28,6 +28,12 @@ export class PendingSignIn {
     return this.#isFresh(await this.#values.read(this.#keyOf('state')));
   }
 
+  /** Whether the value is the state of the pending sign-in. Unlike {@link redeem}, it changes nothing. */
+  async expects(received: string): Promise<boolean> {
+    const expected = await this.#values.read(this.#keyOf('state'));
+    return this.#isFresh(expected) && expected?.['state'] === received;
+  }
+
   /**
    * Accepts the answer once, within ten minutes. Whatever is wrong ends the sign-in.
    *

@@ -4,13 +4,14 @@ import { parseBearerToken } from './bearer-token.js';
 import { generateWWWAuthenticateHeader, toDescription } from './challenge.js';
 import { isGuardedPath } from './guarded-path.js';
 import { toIdentity } from './identity.js';
-import { requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
+import { defaultValidationTimeout, requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
 import {
   defaultScopes,
   generateProtectedResourceMetadata,
   metadataUrlOf,
   wellKnownPath,
 } from './protected-resource-metadata.js';
+import { redactToken } from './redact-token.js';
 import { requireValidationResult, type TokenValidationResult } from './token-validator.js';
 
 /** One HTTP request, as far as its protection goes. */
@@ -56,6 +57,7 @@ export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
   requireOAuthOptions(options);
   const { oauth, mcpPath = '/mcp', allowedOrigins = '*', logger = getDefaultLogger() } = options;
   const { resource, requiredScopes = [], toolScopes = {}, exposeToken = false } = oauth;
+  const { validationTimeout = defaultValidationTimeout } = oauth;
   const named = [...new Set([...requiredScopes, ...Object.values(toolScopes).flat()])];
   const { scopesSupported = named.length > 0 ? named : defaultScopes } = oauth;
   const metadata = generateProtectedResourceMetadata({ ...oauth, scopesSupported });
@@ -127,10 +129,17 @@ export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
     let validation: TokenValidationResult;
     try {
       validation =
-        token === '' ? { valid: false } : requireValidationResult(await oauth.validateToken(token, resource));
+        token === ''
+          ? { valid: false }
+          : requireValidationResult(await settled(oauth.validateToken(token, resource), validationTimeout));
     } catch (error) {
-      logger.error(`The token validator failed: ${withoutToken(toErrorMessage(error), token)}`);
+      logger.error(`The token validator failed: ${redactToken(toErrorMessage(error), token)}`);
       return refuse(500, origin, { code: 'server_error', description: 'The token could not be checked' });
+    }
+    if (validation === timedOut) {
+      logger.error(
+        `The token validator did not settle within ${validationTimeout} ms; the request was answered with 503.`,
+      );
     }
     const { valid, error = 'invalid_token', errorDescription = 'Token validation failed', expiresAt } = validation;
     if (!valid) {
@@ -141,7 +150,7 @@ export function createOAuthGate(options: OAuthMiddlewareOptions): OAuthGate {
       }
       return refuse(statuses.get(error) ?? 401, origin, {
         code: error,
-        description: withoutToken(errorDescription, token),
+        description: redactToken(errorDescription, token),
         validation,
       });
     }
@@ -197,8 +206,23 @@ const statuses: ReadonlyMap<string, number> = new Map([
 /** Seconds that the clock of a validator may differ. */
 const clockTolerance = 30;
 
-function withoutToken(text: string, token: string): string {
-  return token === '' ? text : text.replaceAll(token, '[token]');
+const timedOut: TokenValidationResult = { valid: false, error: 'temporarily_unavailable' };
+
+/** Returns the result of a validator, or {@link timedOut} at the deadline. A result that arrives later is ignored. */
+async function settled(
+  result: TokenValidationResult | PromiseLike<TokenValidationResult>,
+  timeout: number,
+): Promise<TokenValidationResult> {
+  if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return result;
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<TokenValidationResult>((resolve) => {
+    timer = setTimeout(resolve, timeout, timedOut);
+  });
+  try {
+    return await Promise.race([result, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Of one call, or of every call in a batch. */

@@ -503,4 +503,37 @@ describe('a validator', () => {
     expect(JSON.stringify(headers) + text + logged.join('')).not.toContain('s3cr3t');
     expect(text).toContain('[token] is bad');
   });
+
+  it('that never settles is answered with 503 at the deadline', async () => {
+    const { url, logged } = await start({ validateToken: () => new Promise(() => {}), validationTimeout: 50 });
+    const { status, headers, json } = await call(url, bearer('good'));
+    expect({ status, json }).toMatchObject({ status: 503, json: { error: 'temporarily_unavailable' } });
+    expect(headers['retry-after']).toBe('5');
+    expect(logged.join('')).toContain('did not settle within 50 ms');
+  });
+
+  it('that settles after the deadline with an error does not end the process', async () => {
+    const validateToken = (): Promise<never> =>
+      new Promise((_resolve, reject) => setTimeout(reject, 100, new Error('late')));
+    const { url } = await start({ validateToken, validationTimeout: 20 });
+    expect(await call(url, bearer('good'))).toMatchObject({ status: 503 });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(await call(url)).toMatchObject({ status: 401 });
+  });
+
+  it('that quotes a token, or a part of one, does not get it into a log', async () => {
+    const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl';
+    const validators: ((text: string) => never)[] = [
+      (text) => JSON.parse(text) as never,
+      (text) => {
+        throw new Error(`cannot read ${text.slice(4, 30)}…, then ${text}, then ${encodeURIComponent(text)}`);
+      },
+    ];
+    for (const validateToken of validators) {
+      const { url, logged } = await start({ validateToken });
+      expect(await call(url, bearer(token))).toMatchObject({ status: 500 });
+      expect(logged.join('')).toContain('[token]');
+      for (const part of ['eyJhbGci', 'OiJFUzI1', 'c2lnbmF0']) expect(logged.join('')).not.toContain(part);
+    }
+  });
 });

@@ -6,6 +6,8 @@ import type { TokenValidator } from './token-validator.js';
 export interface OAuthServerOptions extends ProtectedResourceOptions {
   /** Decides about every token. Required: without one nothing starts. */
   validateToken: TokenValidator;
+  /** Milliseconds after which a pending validation is answered with 503. Default 10 000. */
+  validationTimeout?: number;
   /** Scopes that every request needs. Default none. */
   requiredScopes?: readonly string[];
   /** Scopes that calls of single tools need in addition, by the tool's MCP name. */
@@ -22,6 +24,9 @@ export interface OAuthMiddlewareOptions {
   allowedOrigins?: '*' | readonly string[];
   logger?: Logger;
 }
+
+/** Twice the time that the validators of this package give an authorization server. */
+export const defaultValidationTimeout = 10_000;
 
 /**
  * @throws `OAUTH_VALIDATOR_MISSING` without a validator; `OAUTH_RESOURCE_INVALID` when `resource` is not an http(s) URL without

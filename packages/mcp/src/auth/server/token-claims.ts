@@ -19,9 +19,10 @@ export interface ClaimRules {
  *
  * @see [RFC 7662, section 2.2 – Introspection Response](https://www.rfc-editor.org/rfc/rfc7662.html#section-2.2)
  * @see [RFC 8707, section 2 – Resource Parameter](https://www.rfc-editor.org/rfc/rfc8707.html#section-2)
+ * @see [RFC 9449, section 6 – Public Key Confirmation](https://www.rfc-editor.org/rfc/rfc9449.html#section-6)
  */
 export function judgeClaims(claims: Record<string, unknown>, rules: ClaimRules): TokenValidationResult {
-  const { exp, nbf, aud, iss, sub, client_id: clientId, azp } = claims;
+  const { exp, nbf, aud, iss, sub, client_id: clientId, azp, cnf } = claims;
   const { now, clockTolerance, issuer } = rules;
   if (exp === undefined && !rules.allowMissingExpiry) return invalidToken('Token has no expiry');
   if (exp !== undefined && !isSeconds(exp)) return invalidToken('Token expiry is not a time');
@@ -32,6 +33,8 @@ export function judgeClaims(claims: Record<string, unknown>, rules: ClaimRules):
   if (aud === undefined ? !rules.allowMissingAudience : !namesResource(aud, rules.resource)) {
     return invalidToken('Token audience does not match this resource');
   }
+  // RFC 7800: such a token is worth nothing without a proof of its key, and no proof is checked here.
+  if (cnf !== undefined) return invalidToken('Token is bound to a key, which this server does not support');
   const scopes = scopesOf(claims);
   if (!scopes) return invalidToken('Token scope is malformed');
   const client = typeof clientId === 'string' ? clientId : typeof azp === 'string' ? azp : undefined;

@@ -3,6 +3,7 @@ import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@qui
 import { isObject } from '../../../protocol/json-rpc.js';
 import { requireSecureUrl } from '../../secure-url.js';
 import { readLimitedText } from '../../read-limited-text.js';
+import { redactToken } from '../redact-token.js';
 import { judgeClaims } from '../token-claims.js';
 import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
 import { createValidationCache } from './validation-cache.js';
@@ -51,7 +52,7 @@ export function createIntrospectionValidator(
       try {
         return await introspect(url, token, resource, { ...options, now, logger });
       } catch (error) {
-        logger.error(`Token introspection at ${url.origin} failed: ${toErrorMessage(error)}`);
+        logger.error(`Token introspection at ${url.origin} failed: ${redactToken(toErrorMessage(error), token)}`);
         return {
           valid: false,
           error: 'temporarily_unavailable',

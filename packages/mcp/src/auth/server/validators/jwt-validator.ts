@@ -1,6 +1,7 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import type * as jose from 'jose';
 import { requireSecureUrl } from '../../secure-url.js';
+import { redactToken } from '../redact-token.js';
 import { judgeClaims } from '../token-claims.js';
 import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
 import { createKeySet } from './key-set.js';
@@ -86,7 +87,7 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
         now: time / 1000,
       });
     } catch (error) {
-      return explain(library, error, logger);
+      return explain(library, error, { token, logger });
     }
   };
 }
@@ -109,7 +110,11 @@ function refuseHeader({ decodeProtectedHeader }: Jose, token: string): TokenVali
   }
 }
 
-function explain({ errors }: Jose, error: unknown, logger: Logger): TokenValidationResult {
+function explain(
+  { errors }: Jose,
+  error: unknown,
+  { token, logger }: { token: string; logger: Logger },
+): TokenValidationResult {
   if (error instanceof errors.JWTExpired) return invalidToken('Token has expired');
   const isBadToken =
     error instanceof errors.JWTClaimValidationFailed ||
@@ -121,6 +126,6 @@ function explain({ errors }: Jose, error: unknown, logger: Logger): TokenValidat
     error instanceof errors.JWKSNoMatchingKey ||
     error instanceof errors.JWKSMultipleMatchingKeys;
   if (isBadToken) return invalidToken('Token signature or claims are not valid');
-  logger.error(`The keys of the authorization server cannot be fetched: ${toErrorMessage(error)}`);
+  logger.error(`The keys of the authorization server cannot be fetched: ${redactToken(toErrorMessage(error), token)}`);
   return { valid: false, error: 'temporarily_unavailable', errorDescription: 'Tokens cannot be checked right now' };
 }

@@ -140,6 +140,18 @@ describe('createIntrospectionValidator', () => {
     expect(performance.now() - begun).toBeLessThan(2000);
   });
 
+  it('keeps tokens that the endpoint quotes out of the log', async () => {
+    const { url } = await endpoint((_req, res, body) => {
+      res.end(new URLSearchParams(body).get('token'));
+    });
+    const logged: string[] = [];
+    const logger = { ...quiet, error: (message: string) => void logged.push(message) };
+    const validate = createIntrospectionValidator(url, { logger });
+    expect(await validate('secret-token-of-ada', resource)).toMatchObject({ error: 'temporarily_unavailable' });
+    expect(logged.join('')).toMatch(/failed/);
+    expect(logged.join('')).not.toContain('secret-tok');
+  });
+
   it('O28 takes refused credentials for a fault of the server, and logs it', async () => {
     const { url } = await endpoint((_req, res) => json(res, {}, 401));
     const logged: string[] = [];
@@ -262,6 +274,8 @@ describe('createJwtValidator', () => {
     ['O25 of another issuer', { iss: 'https://evil.example' }],
     ['O25 of a longer issuer', { iss: `${issuer}/` }],
     ['O28 with a scope list', { scope: ['a'] }],
+    ['bound to a key, whose proof is not checked', { cnf: { jkt: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I' } }],
+    ['bound to a certificate', { cnf: { 'x5t#S256': 'bwcK0esc3ACC3DB2Y5_lESsXE8o9ltc05O89jdN-dg2' } }],
   ])('refuses a token %s', async (_what, change) => {
     const { validate } = await setUp();
     expect(await validate(await sign({ ...claims(), ...change }), resource)).toMatchObject({

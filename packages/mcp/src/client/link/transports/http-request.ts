@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
@@ -36,6 +37,8 @@ export function openHttpRequest(
   signal?: AbortSignal | null,
 ): ClientRequest {
   const { hostname, port, path, secure } = target;
+  // All requests of a connection may share a signal, and Node 20 warns about the eleventh listener.
+  if (signal) setMaxListeners(0, signal);
   return (secure ? httpsRequest : httpRequest)({
     hostname,
     port,
