@@ -1,11 +1,10 @@
 import { createRandom } from '../random.mjs';
 
-const clusterSize = 20;
 /** Of each number, compared with that of the centres: two vectors of a cluster have a cosine similarity of about 0.8. */
 const spread = 0.5;
 
-/** Vectors in clusters of 20, one after the other, the same in every run. */
-export function clusteredVectors(count, dimension) {
+/** Vectors in clusters, one after the other, the same in every run. */
+export function clusteredVectors(count, dimension, clusterSize = 20) {
   const normal = normalNumbers(1);
   const vectors = new Float32Array(count * dimension);
   const centre = new Float32Array(dimension);

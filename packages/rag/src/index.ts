@@ -14,7 +14,7 @@ export type {
   SeparatorChunkOptions,
   TokenChunkOptions,
 } from './document/chunking/chunk-options.js';
-export type { CodeLanguage } from './document/chunking/code-languages.js';
+export type { CodeLanguage, CodeLanguage as Language } from './document/chunking/code-languages.js';
 export type { TokenEncoding, TokenOptions } from './document/chunking/token-counter.js';
 export type {
   ExtractFailure,
@@ -71,6 +71,7 @@ export { importIndex, type ImportIndexOptions } from './transfer/import-index.js
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
 export {
   createVectorQueryTool,
+  defaultVectorQueryDescription,
   type QueryResult,
   type VectorQueryInput,
   type VectorQueryOutput,
@@ -107,7 +108,7 @@ export {
   type RerankWithScorerOptions,
 } from './rerank/index.js';
 export type { ChromaConfig, DatabaseConfig, PgVectorConfig, PineconeConfig } from './tools/database-config.js';
-export type { VectorQueryToolOptions, VectorStoreResolver } from './tools/query-settings.js';
+export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-settings.js';
 export {
   buildChunkGraph,
   ChunkGraph,
@@ -143,6 +144,7 @@ export {
 export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/view/graph-view.js';
 export {
   createGraphRAGTool,
+  defaultGraphRagDescription,
   type GraphQueryResult,
   type GraphRAGOutput,
   type GraphRAGTool,

@@ -6,6 +6,7 @@ export interface V0Call<Input> {
   /** The input. */
   context: Input;
   runtimeContext?: AnyRequestContext | undefined;
+  mastra?: unknown;
 }
 
 /** What may stand beside `context` in such a call. */
@@ -35,11 +36,10 @@ export function readCall(
   options: ToolCallOptions = {},
 ): { input: unknown; options: ToolCallOptions } {
   if (!isV0Call(first) || describesContext(inputSchema)) return { input: first, options };
-  const { context, runtimeContext } = first;
-  return {
-    input: context,
-    options: runtimeContext && !options.requestContext ? { ...options, requestContext: runtimeContext } : options,
-  };
+  const { context, runtimeContext, mastra } = first;
+  if (!runtimeContext && mastra === undefined) return { input: context, options };
+  const { requestContext = runtimeContext } = options;
+  return { input: context, options: { ...options, requestContext, mastra: options.mastra ?? mastra } };
 }
 
 function isV0Call(value: unknown): value is V0Call<unknown> {

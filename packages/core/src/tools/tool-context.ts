@@ -22,6 +22,8 @@ export interface ToolCallOptions {
   messages?: readonly unknown[] | undefined;
   mcp?: ToolMcpContext | undefined;
   workflow?: Readonly<Record<string, unknown>> | undefined;
+  /** Registry of the application, for example a `Mastra` instance: query tools call its `getVector(name)`. */
+  mastra?: unknown;
   /** `throw` raises `TOOL_VALIDATION_FAILED` where a `ToolFailure` would be returned. Default `return`. */
   onFailure?: 'return' | 'throw' | undefined;
   /**
@@ -50,6 +52,8 @@ export interface ToolContext {
   readonly agent?: { readonly toolCallId: string; readonly messages: readonly unknown[] };
   /** Present when a workflow made the call; its keys are the workflow engine's. */
   readonly workflow?: Readonly<Record<string, unknown>>;
+  /** Present when the caller passed it. */
+  readonly mastra?: unknown;
 }
 
 export function createToolContext(toolId: string, options: ToolCallOptions): ToolContext {
@@ -64,6 +68,7 @@ export function createToolContext(toolId: string, options: ToolCallOptions): Too
   if (messages) context.agent = { toolCallId, messages };
   if (runId !== undefined) context.runId = runId;
   if (workflow) context.workflow = workflow;
+  if (options.mastra !== undefined) context.mastra = options.mastra;
   return context;
 }
 

@@ -83,14 +83,15 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
   const { vectorStoreName = 'DirectVectorStore', indexName } = options;
   return createTool({
     id: options.id ?? `GraphRAG ${vectorStoreName} ${indexName} Tool`,
-    description: options.description ?? defaultDescription,
+    description: options.description ?? defaultGraphRagDescription,
     inputSchema: vectorQueryInputSchema(options),
     outputSchema: graphRAGOutputSchema,
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
-    execute: async (input: VectorQueryInput, { requestContext, abortSignal }): Promise<GraphRAGOutput> => {
+    execute: async (input: VectorQueryInput, context): Promise<GraphRAGOutput> => {
+      const { requestContext, abortSignal } = context;
       const settings = resolveSettings(options, requestContext);
       const graphSettings = parseGraphOptions(resolveGraphOptions(options.graphOptions, requestContext));
-      const store = await resolveStore(options, requestContext);
+      const store = await resolveStore(options, context);
       try {
         const { found, report } = await queryGraph({
           ...settings,
@@ -119,7 +120,8 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
   });
 }
 
-const defaultDescription =
+/** Description of the tool unless `description` is set. */
+export const defaultGraphRagDescription: string =
   'Finds passages of the knowledge base that answer a question together: those that match it, and those that are connected with them through shared names, links and order. Use it for questions about relationships and connections, and for those whose answer is spread over several documents.';
 
 function resolveGraphOptions(options: GraphOptions = {}, requestContext: AnyRequestContext): GraphOptions {

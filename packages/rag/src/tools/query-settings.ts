@@ -1,5 +1,5 @@
-import { QuiverError } from '@quiver/core';
-import type { AnyRequestContext } from '@quiver/core/tools';
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { parseFilter } from '../filter/index.js';
 import type { RerankConfig } from '../rerank/index.js';
@@ -9,7 +9,15 @@ import type { DatabaseConfig } from './database-config.js';
 /** Chooses the store for a call, for example by the tenant in the request context. */
 export type VectorStoreResolver = (options: {
   requestContext?: AnyRequestContext;
+  /** Registry that the caller of the tool passed. */
+  mastra?: unknown;
 }) => VectorStore | Promise<VectorStore>;
+
+/** Stores by name, for example a `Mastra` instance. */
+export interface VectorStoreRegistry {
+  /** Returns a `VectorStore`, or a promise of one. */
+  getVector(name: string): unknown;
+}
 
 export interface VectorQueryToolOptions {
   /** Default `VectorQuery <vectorStoreName> <indexName> Tool`. */
@@ -19,9 +27,12 @@ export interface VectorQueryToolOptions {
   indexName: string;
   /** Turns the question into a vector; must be what the index was made with. */
   model: EmbedderInput;
-  /** A store, or a function that chooses one for each call. */
-  vectorStore?: VectorStore | VectorStoreResolver;
-  /** Only part of the default id; the store itself is `vectorStore`. */
+  /**
+   * A store, a function that chooses one for each call, or a registry that is asked for `vectorStoreName`. Default: the registry
+   * `mastra` in the options of the call, or under that key in the request context.
+   */
+  vectorStore?: VectorStore | VectorStoreResolver | VectorStoreRegistry;
+  /** Name of the store in a registry, and part of the default id. The request context overrides it. */
   vectorStoreName?: string;
   /** How passages are found: by meaning, by words, or by both. Default `vector`. A store that cannot do it refuses. */
   mode?: QueryMode;
@@ -118,16 +129,47 @@ export function resolveTopK({ topK: set }: QuerySettings, asked: number | undefi
   return Math.min(wanted, maxTopK);
 }
 
-/** @throws `VECTOR_STORE_MISSING` when neither a store nor a function that chooses one was given */
+/**
+ * Returns the store of a call: `vectorStore`, or the store of that name in a registry.
+ *
+ * @throws `VECTOR_STORE_MISSING` without a store, and when the registry has none of that name
+ */
 export async function resolveStore(
   { vectorStore, vectorStoreName }: VectorQueryToolOptions,
-  requestContext: AnyRequestContext,
+  { requestContext, mastra }: Pick<ToolContext, 'requestContext' | 'mastra'>,
 ): Promise<VectorStore> {
-  const store = typeof vectorStore === 'function' ? await vectorStore({ requestContext }) : vectorStore;
-  if (store) return store;
   const name = (requestContext.get('vectorStoreName') as string | undefined) ?? vectorStoreName;
+  if (typeof vectorStore === 'function') {
+    const store = await vectorStore({ requestContext, mastra });
+    if (store) return store;
+  } else if (vectorStore && !isRegistry(vectorStore)) {
+    return vectorStore;
+  } else {
+    const registry = [vectorStore, mastra, requestContext.get('mastra') as unknown].find(isRegistry);
+    if (registry && name !== undefined) return findStore(registry, name);
+  }
   throw new QuiverError(
     'VECTOR_STORE_MISSING',
-    `The query tool has no vector store${name === undefined ? '' : ` for the name '${name}'`}. Pass vectorStore: a store, or a function that chooses one, such as ({ requestContext }) => stores[requestContext.get('vectorStoreName')].`,
+    `The query tool has no vector store${name === undefined ? '' : ` for the name '${name}'`}. Pass vectorStore: a store, a registry with getVector(name), or a function that chooses a store, such as ({ requestContext }) => stores[requestContext.get('vectorStoreName')].`,
+  );
+}
+
+function isRegistry(value: unknown): value is VectorStoreRegistry {
+  const { getVector, query } = (value ?? {}) as Partial<VectorStoreRegistry & VectorStore>;
+  return typeof getVector === 'function' && typeof query !== 'function';
+}
+
+async function findStore(registry: VectorStoreRegistry, name: string): Promise<VectorStore> {
+  let cause: unknown;
+  try {
+    const store = (await registry.getVector(name)) as VectorStore | null | undefined;
+    if (typeof store?.query === 'function') return store;
+  } catch (error) {
+    cause = error;
+  }
+  throw new QuiverError(
+    'VECTOR_STORE_MISSING',
+    `getVector('${name}') returned no vector store${cause === undefined ? '' : `: ${toErrorMessage(cause)}`}. Register a store of @quiver/rag under this name, or pass vectorStore to the tool.`,
+    { cause },
   );
 }

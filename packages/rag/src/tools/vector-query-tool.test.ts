@@ -5,6 +5,7 @@ import { createLexicalEmbedder } from '../embedding/index.js';
 import { runSearch } from '../store/run-search.js';
 import type { QueryParams, VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
+import { createGraphRAGTool } from './graph-rag-tool.js';
 import type { VectorQueryToolOptions } from './query-settings.js';
 import { createVectorQueryTool } from './vector-query-tool.js';
 
@@ -234,6 +235,62 @@ describe('filters of createVectorQueryTool', () => {
   it.each(['{"kind":', '{"kind":{"$like":"w%"}}', '[1]'])('that cannot be understood fail: %s', async (filter) => {
     await expect(create({ enableFilter: true }).execute({ queryText: 'cat', filter })).rejects.toMatchObject({
       code: 'FILTER_INVALID',
+    });
+  });
+});
+
+describe('vectorStoreName of createVectorQueryTool', () => {
+  const tool = createVectorQueryTool({ vectorStoreName: 'pinecone', indexName: 'animals', model });
+  const mastra = {
+    getVector: (name: string): VectorStore => {
+      if (name !== 'pinecone') throw new Error(`Vector with name ${name} not found`);
+      return store;
+    },
+  };
+  const found = { sources: [{}, {}, {}] };
+
+  it('is looked up in the mastra object of the call, in both call forms', async () => {
+    expect(await tool.execute({ queryText: 'cat' }, { mastra })).toMatchObject(found);
+    const { createVectorQueryTool: createV0 } = await import('../compat/index.js');
+    const v0 = createV0({ vectorStoreName: 'pinecone', indexName: 'animals', model });
+    expect(await v0.execute({ context: { queryText: 'cat' }, mastra })).toMatchObject(found);
+  });
+
+  it('is looked up in the request context, also by a graph tool', async () => {
+    const requestContext = new RequestContext<Record<string, unknown>>([['mastra', mastra]]);
+    expect(await tool.execute({ queryText: 'cat' }, { requestContext })).toMatchObject(found);
+    const graph = createGraphRAGTool({ vectorStoreName: 'pinecone', indexName: 'animals', model });
+    expect((await graph.execute({ queryText: 'cat' }, { requestContext })).sources).not.toEqual([]);
+  });
+
+  it('is looked up in a registry given at creation, asynchronous or not', async () => {
+    const registry = { getVector: async (name: string) => ({ pinecone: store })[name] };
+    const vectorStoreName = 'pinecone';
+    expect(await create({ vectorStore: registry, vectorStoreName }).execute({ queryText: 'cat' })).toMatchObject(found);
+    expect(await create({ vectorStore: mastra, vectorStoreName }).execute({ queryText: 'cat' })).toMatchObject(found);
+  });
+
+  it('is overridden by the request context, and ignored beside a store', async () => {
+    const requestContext = new RequestContext([['vectorStoreName', 'other']]);
+    const call = tool.execute({ queryText: 'cat' }, { mastra, requestContext });
+    await expect(call).rejects.toMatchObject({
+      code: 'VECTOR_STORE_MISSING',
+      message: expect.stringContaining("getVector('other') returned no vector store: Vector with name other not found"),
+    });
+    expect(await create().execute({ queryText: 'cat' }, { mastra, requestContext })).toMatchObject(found);
+  });
+
+  it('is not looked up when the function that chooses a store returns none', async () => {
+    const chooser = create({ vectorStoreName: 'pinecone', vectorStore: () => undefined as never });
+    await expect(chooser.execute({ queryText: 'cat' }, { mastra })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_MISSING',
+    });
+  });
+
+  it('is refused when the registry holds something else', async () => {
+    const registry = { getVector: () => ({}) };
+    await expect(tool.execute({ queryText: 'cat' }, { mastra: registry })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_MISSING',
     });
   });
 });

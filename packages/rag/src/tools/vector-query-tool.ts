@@ -63,13 +63,14 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQu
   const { vectorStoreName = 'DirectVectorStore', indexName } = options;
   return createTool({
     id: options.id ?? `VectorQuery ${vectorStoreName} ${indexName} Tool`,
-    description: options.description ?? defaultDescription,
+    description: options.description ?? defaultVectorQueryDescription,
     inputSchema: vectorQueryInputSchema(options),
     outputSchema: vectorQueryOutputSchema,
     mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
-    execute: async (input: VectorQueryInput, { requestContext, abortSignal }): Promise<VectorQueryOutput> => {
+    execute: async (input: VectorQueryInput, context): Promise<VectorQueryOutput> => {
+      const { requestContext, abortSignal } = context;
       const settings = resolveSettings(options, requestContext);
-      const store = await resolveStore(options, requestContext);
+      const store = await resolveStore(options, context);
       try {
         const matches = await queryStore(store, settings, input, abortSignal);
         const sources = matches.map(toQueryResult);
@@ -86,7 +87,8 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQu
   });
 }
 
-const defaultDescription =
+/** Description of the tool unless `description` is set. */
+export const defaultVectorQueryDescription: string =
   'Searches the knowledge base for passages that are related to a question. Use it to answer questions from stored documents and to look up facts; ask in full sentences or with the words that the documents would use.';
 
 async function queryStore(
