@@ -23,9 +23,10 @@ export type InProcessServer = ConnectableServer | ListeningServer;
 
 /** Tells a server from a definition of one. */
 export function isInProcessServer(value: object): value is InProcessServer {
-  if ('url' in value || 'command' in value || 'server' in value) return false;
   const { connect, fetch } = value as Partial<ConnectableServer & FetchableServer>;
-  return typeof connect === 'function' || typeof fetch === 'function';
+  // An `McpServer` of the SDK has a member `server`, and an HTTP definition may have a `fetch`.
+  if (typeof connect === 'function') return true;
+  return typeof fetch === 'function' && !('url' in value || 'command' in value || 'server' in value);
 }
 
 const inProcessUrl = new URL('http://localhost/mcp');
