@@ -6,8 +6,7 @@ const caused = (cause: unknown): Error => new Error('The store failed.', { cause
 it.each([
   { isRetryable: true },
   { code: 'ECONNRESET' },
-  { code: '40001' },
-  { code: '57P01' },
+  { code: 'VECTOR_STORE_FAILED', details: { isTransient: true } },
   { status: 503 },
   { statusCode: 429 },
 ])('an error with %j may pass, also as the cause of another', (error) => {
@@ -17,7 +16,7 @@ it.each([
 
 it.each([
   { isRetryable: false, statusCode: 503 },
-  { code: '42P01' },
+  { code: 'VECTOR_STORE_FAILED', details: { isTransient: false } },
   { code: 'VECTOR_DIMENSION_MISMATCH' },
   { status: 401 },
   new Error('plain'),

@@ -10,6 +10,7 @@ import {
   readExtension,
   readIndex,
   toComment,
+  type PgIndex,
   type PgVectorExtension,
   type PgVectorType,
 } from './pg-index.js';
@@ -19,9 +20,12 @@ import { readLanguage, textSearchColumn, textSearchIndex, textSearchIndexName } 
 
 export interface PgCreateIndexParams extends CreateIndexParams {
   indexConfig?: PgIndexConfig;
-  /** Default `true`. `false`: queries compare all vectors until `buildIndex()` is called. */
+  /**
+   * Default: a new index is built, an existing one is not. `true` also rebuilds an existing index that differs from `indexConfig`.
+   * `false`: queries compare all vectors until `buildIndex()` is called.
+   */
   buildIndex?: boolean;
-  /** Default `vector`: numbers of 32 bits. */
+  /** Default `vector`: numbers of 32 bits. An existing index keeps its type. */
   vectorType?: PgVectorType;
   /**
    * For keyword and hybrid search: a text search configuration of PostgreSQL, which knows the stems and stop words of its language.
@@ -45,18 +49,38 @@ export async function createIndex(
   const type = indexConfig.type ?? (dimension > indexableDimension.halfvec ? 'flat' : 'hnsw');
   requireIndexable(type, dimension);
   const metadataIndexes = { schemaName, indexName, fields: params.metadataIndexes ?? [] };
-  const isThere = async (): Promise<boolean> => {
+  const findExisting = async (): Promise<PgIndex | undefined> => {
     const existing = await readIndex(query, schemaName, indexName);
     if (existing) requireSameShape(indexName, existing, { dimension, metric });
-    return existing !== undefined;
+    return existing;
+  };
+  const hasOtherConfig = (existing: PgIndex): boolean => {
+    const difference = findDifference(existing, params);
+    if (difference === undefined) return false;
+    if (params.buildIndex === true && difference.canRebuild) return true;
+    throw new QuiverError(
+      'VECTOR_INDEX_CONFIG_MISMATCH',
+      `The index '${indexName}' exists with ${difference.existing}, not ${difference.requested}. ${difference.canRebuild ? 'Pass buildIndex: true to rebuild it, or leave indexConfig out to keep it.' : 'Use another indexName, or delete the index first.'}`,
+      { details: { indexName, existing: difference.existing, requested: difference.requested } },
+    );
   };
   // Most calls end here: they wait for nobody, and need no right but to read.
-  if ((await isThere()) && (await missingMetadataIndexes(query, metadataIndexes)).length === 0) return;
+  const found = await findExisting();
+  if (found && !hasOtherConfig(found) && (await missingMetadataIndexes(query, metadataIndexes)).length === 0) return;
   // Without a lock, two CREATE ... IF NOT EXISTS at once fail on each other.
   await query(`SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('quiver create index'))`);
   const extension = await requireExtension(query);
   await requireSchema(query, schemaName);
-  if (await isThere()) return createMetadataIndexes(query, metadataIndexes);
+  const existing = await findExisting();
+  if (existing) {
+    if (hasOtherConfig(existing))
+      await buildIndex(
+        query,
+        { ...existing, extension },
+        { indexName, schemaName, indexConfig: { ...indexConfig, type } },
+      );
+    return createMetadataIndexes(query, metadataIndexes);
+  }
   const table = `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`;
   await requireFreeName(query, schemaName, indexName);
   const { textSearch = {} } = params;
@@ -79,6 +103,42 @@ export async function createIndex(
     { table, dimension, metric, vectorType, extension },
     { indexName, schemaName, indexConfig: { ...indexConfig, type } },
   );
+}
+
+interface ConfigDifference {
+  readonly existing: string;
+  readonly requested: string;
+  readonly canRebuild: boolean;
+}
+
+/** Only what the caller asks for is compared, so that a call without `indexConfig` keeps every index. */
+function findDifference(
+  existing: PgIndex,
+  { indexConfig, vectorType, buildIndex: isBuilt }: PgCreateIndexParams,
+): ConfigDifference | undefined {
+  if (vectorType !== undefined && vectorType !== existing.vectorType)
+    return { existing: `vectorType '${existing.vectorType}'`, requested: `'${vectorType}'`, canRebuild: false };
+  if (!indexConfig) return undefined;
+  const { type = existing.type, hnsw = {}, ivf = {} } = indexConfig;
+  // Its build is still to come.
+  if (existing.type === 'flat' && (isBuilt === false || type === 'ivfflat')) return undefined;
+  const requested =
+    type === 'hnsw'
+      ? { m: hnsw.m, ef_construction: hnsw.efConstruction }
+      : type === 'ivfflat'
+        ? { lists: ivf.lists }
+        : {};
+  const used: Readonly<Record<string, number>> = { m: 16, ef_construction: 64, ...existing.config };
+  const isSame =
+    type === existing.type &&
+    Object.entries(requested).every(([name, value]) => value === undefined || value === used[name]);
+  if (isSame) return undefined;
+  const describe = (name: string, config: object): string => `${name} ${JSON.stringify(config)}`;
+  return {
+    existing: describe(existing.type, existing.config),
+    requested: describe(type, requested),
+    canRebuild: true,
+  };
 }
 
 async function requireExtension(query: SqlQuery): Promise<PgVectorExtension> {

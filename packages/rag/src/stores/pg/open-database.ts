@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { invalidArgument } from '../../store/check-arguments.js';
 import { pgliteDatabase, type PgliteClient } from './pglite-database.js';
@@ -10,13 +11,19 @@ export interface PgConnectionOptions {
   pool?: PgPool;
   /** A `PGlite`, created with `extensions: { vector }`. It is never closed by the store. */
   pglite?: PgliteClient;
-  /** For a pool of the store's own, opened at the first call; needs `pg`. So do the options below. */
+  /**
+   * Connection string of a pool that the store owns, opened at the first call; needs `pg`. The options below do the same as in
+   * `pg.ClientConfig`: without `host` and `stream`, `pg` reads the environment (`PGHOST` and others).
+   */
   connectionString?: string;
+  /** Host name, or the folder of a Unix domain socket. */
   host?: string;
   port?: number;
   database?: string;
   user?: string;
-  password?: string;
+  password?: string | (() => string | Promise<string>);
+  /** Opens the connection, as connectors of Cloud SQL do. */
+  stream?: () => Duplex;
   /** As in `pg`: `true`, or options of TLS. */
   ssl?: boolean | Record<string, unknown>;
   /** Connections at most. Default 20. */
@@ -35,12 +42,18 @@ export interface OpenDatabase {
 
 /** @throws `VECTOR_ARGUMENT_INVALID` unless exactly one way to the database is given */
 export function openDatabase(options: PgConnectionOptions): OpenDatabase {
-  const { pool, pglite, connectionString, host } = options;
-  const given = Object.entries({ pool, pglite, connectionString, host }).filter(([, value]) => value !== undefined);
-  if (given.length !== 1) {
-    const names = given.map(([name]) => name).join(' and ');
+  const { pool, pglite, connectionString, host, port, database, user, password, stream, pgPoolOptions } = options;
+  for (const [name, value] of Object.entries({ connectionString, host }))
+    if (value === '')
+      throw invalidArgument(`The ${name} of a PgVector is empty. Check the environment variable that it comes from.`);
+  const isClientConfig = [host, port, database, user, password, stream, pgPoolOptions].some(
+    (value) => value !== undefined,
+  );
+  const ways = Object.entries({ pool, pglite, connectionString, host }).filter(([, value]) => value !== undefined);
+  if (ways.length > 1 || (ways.length === 0 && !isClientConfig)) {
+    const names = ways.map(([name]) => name).join(' and ');
     throw invalidArgument(
-      `PgVector needs one of pool, pglite, connectionString and host${given.length > 1 ? `, not ${names} together` : ''}.`,
+      `PgVector needs one of pool, pglite, connectionString and a client configuration (host, database, user, stream)${ways.length > 1 ? `, not ${names} together` : ''}.`,
     );
   }
   if (pglite) return { database: pgliteDatabase(pglite) };

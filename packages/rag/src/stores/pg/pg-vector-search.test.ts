@@ -1,6 +1,7 @@
+import { Socket } from 'node:net';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PgVector, type PgVectorOptions } from './index.js';
+import { PgVector, type PgCreateIndexParams, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
@@ -121,6 +122,34 @@ describe.each(databases)('searching in $name', (database) => {
     expect((await store.query(rare)).map(({ id }) => id)).toEqual(['v99']);
   });
 
+  it('rebuilds an existing index with another configuration only when asked to', async () => {
+    const indexName = 'reconfigured';
+    const create = (params: Partial<PgCreateIndexParams> = {}): Promise<void> =>
+      store.createIndex({ indexName, dimension: 2, ...params });
+    await create({ indexConfig: { hnsw: { m: 8 } } });
+    // Calls that ask for nothing else keep the index.
+    for (const same of [
+      {},
+      { indexConfig: { type: 'hnsw' as const } },
+      { indexConfig: { hnsw: { m: 8, efConstruction: 64 } } },
+    ])
+      await create(same);
+    for (const other of [{ hnsw: { m: 32 } }, { type: 'flat' as const }, { type: 'ivfflat' as const }])
+      await expect(create({ indexConfig: other })).rejects.toMatchObject({
+        code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+        message: expect.stringContaining('buildIndex: true'),
+      });
+    await expect(create({ vectorType: 'halfvec' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_CONFIG_MISMATCH' });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ type: 'hnsw', config: { m: 8 } });
+    await create({ indexConfig: { hnsw: { m: 32 } }, buildIndex: true });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ type: 'hnsw', config: { m: 32 } });
+    await create({ indexConfig: { type: 'flat' }, buildIndex: true });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ type: 'flat' });
+    // An index whose build is still to come is not another one.
+    await create({ indexConfig: { type: 'hnsw' }, buildIndex: false });
+    await create({ indexConfig: { type: 'ivfflat' } });
+  });
+
   it('stores numbers of 16 bits where that was asked for', async () => {
     const half = 'half';
     await store.createIndex({ indexName: half, dimension: 8, vectorType: 'halfvec' });
@@ -237,6 +266,26 @@ describe.skipIf(!server)('PgVector on a server', () => {
     });
     await Promise.all([owner.close(), reader.close()]);
     await server?.pool.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
+  });
+
+  it.each([[{}], [{ connectionString: '' }], [{ host: '' }], [{ host: 'a', connectionString: 'b' }]])(
+    'rejects the connection options %j',
+    (options) => {
+      expect(() => new PgVector(options)).toThrowError(expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID' }));
+    },
+  );
+
+  it('connects by a client configuration without a host', async () => {
+    const { hostname, port, username: user, pathname } = new URL(postgresUrl as string);
+    const stream = (): Socket => {
+      const socket = new Socket();
+      const connect = socket.connect.bind(socket) as (port: number, host: string) => Socket;
+      // As a connector of Cloud SQL: the address that pg asks for does not count.
+      socket.connect = (() => connect(Number(port), hostname)) as Socket['connect'];
+      return socket;
+    };
+    await using store = new PgVector({ stream, user, password: async () => '', database: pathname.slice(1) });
+    expect(await store.listIndexes()).toEqual(expect.any(Array));
   });
 
   it('says that a server is down', async () => {

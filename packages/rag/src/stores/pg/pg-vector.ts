@@ -319,12 +319,25 @@ export class PgVector implements VectorStore, AsyncDisposable {
       return await work(this.#database);
     } catch (error) {
       if (!isQuiverError(error)) this.#indexes.forgetAll();
-      const sqlState = (error as { code?: unknown } | null)?.code;
-      throw toStoreFailure(
-        error,
-        { store: 'PostgreSQL', what, signal },
-        typeof sqlState === 'string' ? { sqlState } : undefined,
-      );
+      throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, failureDetails(error));
     }
   }
+}
+
+/**
+ * Connection lost (08), conflict with another transaction (40), no resources (53), server stopping or starting (57P).
+ *
+ * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
+ */
+const transientState = /^(?:08|40|53|57P)/;
+/** Errors of `pg` for a connection that ended; they have no code. */
+const lostConnection =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+function failureDetails(error: unknown): { sqlState?: string; isTransient: boolean } {
+  const { code, message, syscall } = (error ?? {}) as { code?: unknown; message?: unknown; syscall?: unknown };
+  // A server behind a Unix domain socket has no socket file while it restarts.
+  const isLost = lostConnection.test(String(message)) || syscall === 'connect';
+  if (typeof code !== 'string') return { isTransient: isLost };
+  return { sqlState: code, isTransient: isLost || (code.length === 5 && transientState.test(code)) };
 }
