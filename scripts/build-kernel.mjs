@@ -1,26 +1,18 @@
-// Compiles the WebAssembly kernels of @quiver/rag from their texts into modules that need no file at run time.
+// Compiles the WebAssembly kernels of @quiver/rag from their texts into a module that needs no file at run time.
 import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import wabt from 'wabt';
 
-const sources = new URL('../packages/rag/src/', import.meta.url);
-const kernels = [
-  { text: 'stores/local/kernel/nibble-dots.wat', module: 'stores/local/kernel/nibble-dots.ts', name: 'nibbleDotsWasm' },
-  {
-    text: 'graph/similarity/fixed-point-products.wat',
-    module: 'graph/similarity/fixed-point-products-wasm.ts',
-    name: 'fixedPointProductsWasm',
-  },
-];
+const folder = new URL('../packages/rag/src/simd/', import.meta.url);
+const kernels = { nibbleDotsWasm: 'nibble-dots.wat', fixedPointProductsWasm: 'fixed-point-products.wat' };
 
 const { parseWat } = await wabt();
-for (const { text, module, name } of kernels) {
-  const source = fileURLToPath(new URL(text, sources));
-  const { buffer } = parseWat(source, await readFile(source, 'utf8'), { simd: true }).toBinary({});
+const constants = [];
+for (const [name, file] of Object.entries(kernels)) {
+  const { buffer } = parseWat(file, await readFile(new URL(file, folder), 'utf8'), { simd: true }).toBinary({});
   const base64 = Buffer.from(buffer).toString('base64');
-  await writeFile(
-    new URL(module, sources),
-    `/** ${text.split('/').at(-1)}, compiled by scripts/build-kernel.mjs. */\nexport const ${name}: string =\n  '${base64}';\n`,
+  constants.push(
+    `/** ${file}, compiled by scripts/build-kernel.mjs. */\nexport const ${name}: string =\n  '${base64}';\n`,
   );
   console.log(`${name}: ${buffer.byteLength} bytes`);
 }
+await writeFile(new URL('kernels.ts', folder), constants.join('\n'));

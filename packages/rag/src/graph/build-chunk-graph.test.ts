@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { buildChunkGraph, type BuildChunkGraphOptions } from './build-chunk-graph.js';
 import type { ChunkGraph } from './chunk-graph.js';
 import type { GraphPassage } from './graph-passage.js';
-import { FixedPointRows } from './similarity/fixed-point-rows.js';
+import { FixedPointRows } from '../simd/fixed-point-rows.js';
 
 const flat = (vectors: readonly (readonly number[])[]): Float32Array => Float32Array.from(vectors.flat());
 

@@ -1,5 +1,5 @@
 import { CandidateHeaps } from './candidate-heaps.js';
-import { blockRows, pitch } from './fixed-point-rows.js';
+import { blockRows, pitch } from '../../simd/fixed-point-rows.js';
 import type { FoundNeighbours } from './neighbour-lists.js';
 import { NeighbourFinder, numbersUpTo, productsPerStep, type NeighbourSearch } from './nearest-neighbours.js';
 

@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import wabt from 'wabt';
 import { runStepsNow } from '../run-steps.js';
 import { findNeighbours, type FindNeighboursOptions } from './find-neighbours.js';
 import { findNeighboursByCells } from './cell-neighbours.js';
-import { fixedPointProductsWasm } from './fixed-point-products-wasm.js';
 import type { NeighbourLists } from './neighbour-lists.js';
 import { UnitRows } from './unit-rows.js';
 
@@ -54,14 +51,6 @@ function clusters(count: number, dimension: number, size: number, spread: number
 
 afterEach(() => {
   vi.unstubAllGlobals();
-});
-
-describe('the kernel', () => {
-  it('is what its text compiles to', async () => {
-    const text = await readFile(new URL('fixed-point-products.wat', import.meta.url), 'utf8');
-    const { buffer } = (await wabt()).parseWat('fixed-point-products.wat', text, { simd: true }).toBinary({});
-    expect(fixedPointProductsWasm).toBe(Buffer.from(buffer).toString('base64'));
-  });
 });
 
 describe('findNeighbours', () => {

@@ -1,6 +1,6 @@
 import { CandidateHeaps } from './candidate-heaps.js';
 import { fingerprint } from './fingerprint.js';
-import { blockRows, FixedPointRows, pitch } from './fixed-point-rows.js';
+import { blockRows, FixedPointRows, pitch } from '../../simd/fixed-point-rows.js';
 import { createNeighbourLists, offerNeighbour, type NeighbourLists } from './neighbour-lists.js';
 import type { UnitRows } from './unit-rows.js';
 

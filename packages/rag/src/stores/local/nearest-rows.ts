@@ -1,5 +1,5 @@
 import { TopK, type Candidate } from '../../retrieval/top-k.js';
-import type { QuantisedRows } from './kernel/quantised-rows.js';
+import type { QuantizedRows } from '../../simd/quantized-rows.js';
 import { LargestNumbers } from './largest-numbers.js';
 import { dot, type VectorTable } from './vector-table.js';
 
@@ -61,7 +61,7 @@ function* allRows({ count }: VectorTable, allowed: Uint8Array | undefined): Gene
 
 function possibleRows(
   { table, query, k, allowed }: Omit<NearestRowsOptions, 'idOf'>,
-  quantised: QuantisedRows,
+  quantised: QuantizedRows,
   queryNorm: number,
 ): number[] {
   const lowest = new LargestNumbers(k);

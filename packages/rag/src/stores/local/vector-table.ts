@@ -1,6 +1,6 @@
+import { QuantizedRows } from '../../simd/quantized-rows.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 import { isLittleEndian, swapBytes } from './index-operation.js';
-import { QuantisedRows } from './kernel/quantised-rows.js';
 
 const rowsPerSegment = 4096;
 /** Below this number a plain comparison is as fast. */
@@ -16,7 +16,7 @@ export class VectorTable {
   readonly #segments: Float32Array[] = [];
   /** Length of each row, −1 until somebody asks for it. */
   readonly #norms: Float64Array[] = [];
-  #quantised: QuantisedRows | undefined;
+  #quantised: QuantizedRows | undefined;
   #count = 0;
 
   constructor(dimension: number, metric: VectorMetric) {
@@ -119,9 +119,9 @@ export class VectorTable {
   }
 
   /** The rows as small integers, made at the first call; for `cosine` the rows have length 1. `undefined` for few rows. */
-  quantised(): QuantisedRows | undefined {
+  quantised(): QuantizedRows | undefined {
     if (this.#quantised || this.#count < minQuantised) return this.#quantised;
-    const quantised = QuantisedRows.create(this.dimension, { isUnit: this.metric === 'cosine' });
+    const quantised = QuantizedRows.create(this.dimension, { isUnit: this.metric === 'cosine' });
     if (!quantised?.reserve(this.#count)) return undefined;
     for (let row = 0; row < this.#count; row += 1) quantised.set(row, this.row(row));
     this.#quantised = quantised;

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { startKernel, type Kernel } from './compile-kernel.js';
+import { startNibbleDots } from './quantized-rows.js';
 import { boundRow } from './row-bounds.js';
 
-const kernel = startKernel(32) as Kernel;
+const kernel = startNibbleDots(32) as NonNullable<ReturnType<typeof startNibbleDots>>;
 
 /** Rounds a row with the kernel. */
-function quantise(vector: Float32Array): { sums: Float32Array; integers: number[]; high: Uint8Array; low: Uint8Array } {
+function quantize(vector: Float32Array): { sums: Float32Array; integers: number[]; high: Uint8Array; low: Uint8Array } {
   const stride = Math.ceil(vector.length / 32) * 16;
   const [codes, high] = [8 * stride, 16 * stride];
   const [low, out] = [17 * stride, 18 * stride];
@@ -14,7 +14,7 @@ function quantise(vector: Float32Array): { sums: Float32Array; integers: number[
   const row = new Float32Array(buffer, 0, 2 * stride);
   row.fill(0);
   row.set(vector);
-  kernel.quantise(0, codes, high, low, stride, out);
+  kernel.exports.quantize(0, codes, high, low, stride, out);
   return {
     sums: new Float32Array(buffer, out, 4),
     integers: Array.from(new Float32Array(buffer, codes, 2 * stride), (code) => code - 0xc0_00_88),
@@ -42,7 +42,7 @@ describe('a row that the kernel has rounded', () => {
   it('is the nearest integers, those of the largest size 119, in halves that lie as the comparison reads them', () => {
     fc.assert(
       fc.property(rows, (vector) => {
-        const { sums, integers, high, low } = quantise(vector);
+        const { sums, integers, high, low } = quantize(vector);
         const largest = Math.max(...vector.map(Math.abs));
         for (const [place, integer] of integers.entries()) {
           expect(Math.abs(integer - (vector[place] ?? 0) * (sums[0] as number))).toBeLessThan(0.5001);
@@ -61,7 +61,7 @@ describe('a row that the kernel has rounded', () => {
   describe.each([false, true])('as a unit vector: %s', (isUnit) => {
     /** What is said of a row, each with what is true. */
     const judge = (vector: Float32Array): { scale: number; pairs: [bound: number, actual: number][] } => {
-      const { sums, integers } = quantise(vector);
+      const { sums, integers } = quantize(vector);
       const { scale, length, lost, lostWithoutLow } = boundRow(sums, { numbers: integers.length, isUnit });
       const divisor = (isUnit && lengthOf(vector)) || 1;
       const exact = integers.map((_, place) => (vector[place] ?? 0) / divisor);

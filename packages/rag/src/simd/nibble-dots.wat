@@ -3,7 +3,7 @@
 ;; Sixteen bytes of a row hold 32 numbers as eight 16-bit lanes: lane n holds the numbers n, 8 + n, 16 + n and 24 + n, the first in
 ;; its lowest four bits. The second is not shifted but taken as sixteen times itself; a row's sum of those is divided at the end.
 ;;
-;; `node scripts/build-kernel.mjs` compiles this file into nibble-dots.ts; a test compares the two.
+;; `node scripts/build-kernel.mjs` compiles this file into kernels.ts; a test compares the two.
 (module
   (import "quiver" "memory" (memory 1))
 
@@ -95,7 +95,7 @@
   ;; out:    address of the results, four 32-bit floats: what multiplied the numbers before they were rounded; the squares of the
   ;;         numbers, so multiplied; of what they lose; and of what they lose without the low halves. row-bounds.ts says how far
   ;;         off they can be.
-  (func (export "quantise")
+  (func (export "quantize")
     (param $row i32) (param $codes i32) (param $high i32) (param $low i32) (param $stride i32) (param $out i32)
     (local $inverse f32)
     (local.set $inverse (call $inverseOfStep (local.get $row) (local.get $stride)))

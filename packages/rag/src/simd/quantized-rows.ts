@@ -1,42 +1,46 @@
-import { pageBytes } from '../../../wasm/wasm-module.js';
-import { startKernel, type Kernel } from './compile-kernel.js';
-import { quantiseQuery } from './quantise-query.js';
+import { nibbleDotsWasm } from './kernels.js';
 import { boundRow } from './row-bounds.js';
+import { pageBytes, wasmModule, type WasmInstance } from './wasm-module.js';
+
+/** Functions of nibble-dots.wat; addresses are bytes in the memory. */
+interface NibbleDots {
+  dots(query: number, row: number, out: number, rows: number, stride: number): void;
+  quantize(row: number, codes: number, high: number, low: number, stride: number, out: number): void;
+}
+
+/** Starts the kernel with a memory of so many pages; `undefined` where it cannot run. */
+export const startNibbleDots: (pages: number) => WasmInstance<NibbleDots> | undefined = wasmModule(nibbleDotsWasm);
 
 /** Rows that the kernel compares at once; an even number. */
 const blockRows = 1024;
 /** Where the query is while it is compared. */
 const queryAddress = 0;
 
-/** The dot product of a query with a row, as far as integers tell. */
+/** Dot product of a query with a row, computed with integers. */
 export interface Estimate {
   readonly estimate: number;
-  /** How far the exact value may lie from the estimate at most. */
+  /** Largest possible distance of the exact value from the estimate. */
   readonly error: number;
 }
 
-/** What the dot products of one query with a block of rows can be. */
+/** Bounds of the dot products of one query with a block of rows. */
 export interface BlockEstimate {
   readonly firstRow: number;
   readonly rows: number;
-  /** The most that the product with each row of the block can be, judged by its high half. */
+  /** Upper bound of the product with each row of the block, from its high half. */
   readonly atMost: Float64Array;
-  /** Looks at both halves of one row of the block. */
+  /** Estimates one row of the block from both halves. */
   estimate(offset: number): Estimate;
 }
 
 /**
- * Rows of numbers as 8-bit integers, a quarter of their size, to be compared with SIMD instructions. What takes time is reading
- * them, so their high halves lie together: a comparison reads those of all rows, and the low halves of the few rows that the high
- * ones do not decide.
- *
- * Each row has its own scale. For every row the length of what the rounding lost is kept, so each estimate comes with a bound
- * on its error (Cauchy–Schwarz): `|q·v − q̂·v̂| ≤ |q|·|v − v̂| + |q − q̂|·|v̂|`. Whoever compares bounds rather than estimates
- * loses nothing.
+ * Rows of numbers as 8-bit integers, compared with SIMD instructions. A scan reads the high 4 bits of every row, and the low
+ * 4 bits only of rows that the high ones do not decide. Every estimate has an error bound, so a caller that compares bounds
+ * finds the exact result. README.md in this folder explains the mathematics.
  */
-export class QuantisedRows {
+export class QuantizedRows {
   readonly #layout: MemoryLayout;
-  readonly #kernel: Kernel;
+  readonly #kernel: WasmInstance<NibbleDots>;
   /**
    * How far sums of products in 64-bit floats may lie from the true ones, as a share of the product of the lengths. Where
    * integers lose nothing, as with vectors of zeros and ones, it is all that two calculations of one number differ by.
@@ -55,7 +59,7 @@ export class QuantisedRows {
   /** The same without the low halves of the row. */
   #errorsWithoutLow = new Float64Array(0);
 
-  private constructor(layout: MemoryLayout, kernel: Kernel, isUnit: boolean) {
+  private constructor(layout: MemoryLayout, kernel: WasmInstance<NibbleDots>, isUnit: boolean) {
     this.#layout = layout;
     this.#kernel = kernel;
     this.#isUnit = isUnit;
@@ -71,11 +75,11 @@ export class QuantisedRows {
    *
    * @param options.isUnit - compare rows as if they had length 1, or were zero
    */
-  static create(dimension: number, { isUnit }: { isUnit: boolean }): QuantisedRows | undefined {
+  static create(dimension: number, { isUnit }: { isUnit: boolean }): QuantizedRows | undefined {
     const layout = layOut(dimension);
     if (layout.largestQueryCode < minQueryCode) return undefined;
-    const kernel = startKernel(Math.ceil(layout.rowsAddress / pageBytes));
-    return kernel && new QuantisedRows(layout, kernel, isUnit);
+    const kernel = startNibbleDots(Math.ceil(layout.rowsAddress / pageBytes));
+    return kernel && new QuantizedRows(layout, kernel, isUnit);
   }
 
   /** Makes room. @returns `false` when there is no more: 4 GiB at most, or what the system gives */
@@ -104,7 +108,7 @@ export class QuantisedRows {
     const { stride, rowAddress, codesAddress, sumsAddress } = this.#layout;
     const high = this.#highAddress(row);
     this.#row.set(vector);
-    this.#kernel.quantise(rowAddress, codesAddress, high, high + blockRows * stride, stride, sumsAddress);
+    this.#kernel.exports.quantize(rowAddress, codesAddress, high, high + blockRows * stride, stride, sumsAddress);
     const bounds = boundRow(this.#sums, { numbers: 2 * stride, isUnit: this.#isUnit });
     const lostByQuery = this.#queryError * (bounds.length + bounds.lostWithoutLow);
     this.#scales[row] = bounds.scale;
@@ -117,7 +121,7 @@ export class QuantisedRows {
     const { buffer } = this.#kernel.memory;
     const { stride, largestQueryCode, pairAddress, blockAddress } = this.#layout;
     const codes = new Int16Array(buffer, queryAddress, 2 * stride);
-    const { scale, length, sum } = quantiseQuery(query, factor, largestQueryCode, codes);
+    const { scale, length, sum } = quantizeQuery(query, factor, largestQueryCode, codes);
     // The halves of the rows are stored 8 larger than they are.
     const tooMuch = 8 * sum;
     const products = new Int32Array(buffer, blockAddress, blockRows);
@@ -128,7 +132,7 @@ export class QuantisedRows {
       const rows = Math.min(blockRows, count - firstRow);
       const high = this.#highAddress(firstRow);
       const low = high + blockRows * stride;
-      this.#kernel.dots(queryAddress, high, blockAddress, rows + (rows & 1), stride);
+      this.#kernel.exports.dots(queryAddress, high, blockAddress, rows + (rows & 1), stride);
       for (let offset = 0; offset < rows; offset += 1) {
         const row = firstRow + offset;
         atMost[offset] =
@@ -136,7 +140,7 @@ export class QuantisedRows {
           length * (errorsWithoutLow[row] as number);
       }
       const estimate = (offset: number): Estimate => {
-        this.#kernel.dots(queryAddress, low + (offset & -2) * stride, pairAddress, 2, stride);
+        this.#kernel.exports.dots(queryAddress, low + (offset & -2) * stride, pairAddress, 2, stride);
         const row = firstRow + offset;
         const product = 16 * ((products[offset] as number) - tooMuch) + (ofPair[offset & 1] as number) - tooMuch;
         return { estimate: product * scale * (scales[row] as number), error: length * (errors[row] as number) };
@@ -201,4 +205,31 @@ function enlarge(numbers: Float64Array, length: number): Float64Array<ArrayBuffe
   const larger = new Float64Array(length);
   larger.set(numbers);
   return larger;
+}
+
+interface QuantizedQuery {
+  /** Size of one integer step. */
+  readonly scale: number;
+  /** Length of the query. */
+  readonly length: number;
+  /** Sum of the integers. */
+  readonly sum: number;
+}
+
+/** Rounds a query to integers up to `largestCode`. @param factor - multiplies every number */
+function quantizeQuery(vector: Float32Array, factor: number, largestCode: number, codes: Int16Array): QuantizedQuery {
+  let largest = 0;
+  for (const number of vector) largest = Math.max(largest, Math.abs(number));
+  const scale = (largest * factor) / largestCode;
+  const inverse = scale === 0 ? 0 : factor / scale;
+  let length = 0;
+  let sum = 0;
+  for (let position = 0; position < vector.length; position += 1) {
+    const exact = (vector[position] as number) * factor;
+    const code = Math.floor((vector[position] as number) * inverse + 0.5);
+    length += exact * exact;
+    sum += code;
+    codes[position] = code;
+  }
+  return { scale, length: Math.sqrt(length), sum };
 }

@@ -1,30 +1,21 @@
-import { readFile } from 'node:fs/promises';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import wabt from 'wabt';
-import { nibbleDotsWasm } from './nibble-dots.js';
-import { QuantisedRows } from './quantised-rows.js';
+import { QuantizedRows } from './quantized-rows.js';
 
 describe('the kernel', () => {
-  it('is what its text compiles to', async () => {
-    const text = await readFile(new URL('nibble-dots.wat', import.meta.url), 'utf8');
-    const { buffer } = (await wabt()).parseWat('nibble-dots.wat', text, { simd: true }).toBinary({});
-    expect(nibbleDotsWasm).toBe(Buffer.from(buffer).toString('base64'));
-  });
-
   it('is left out where WebAssembly is forbidden', async () => {
     vi.resetModules();
     vi.stubGlobal('WebAssembly', undefined);
     try {
-      const fresh = await import('./quantised-rows.js');
-      expect(fresh.QuantisedRows.create(8, { isUnit: true })).toBeUndefined();
+      const fresh = await import('./quantized-rows.js');
+      expect(fresh.QuantizedRows.create(8, { isUnit: true })).toBeUndefined();
     } finally {
       vi.unstubAllGlobals();
     }
   });
 });
 
-describe('estimates of quantised rows', () => {
+describe('estimates of quantized rows', () => {
   const number = fc.oneof(
     fc.float({ min: -1, max: 1, noNaN: true }),
     fc.float({ min: -1e6, max: 1e6, noNaN: true }),
@@ -40,10 +31,10 @@ describe('estimates of quantised rows', () => {
     fc.assert(
       fc.property(vectors, fc.boolean(), ([query, ...rows], isUnit) => {
         const exactQuery = Float32Array.from(query as number[]);
-        const quantised = QuantisedRows.create(exactQuery.length, { isUnit }) as QuantisedRows;
-        expect(quantised.reserve(rows.length)).toBe(true);
-        rows.forEach((values, row) => quantised.set(row, Float32Array.from(values)));
-        for (const block of quantised.estimate(exactQuery, 1, rows.length)) {
+        const quantized = QuantizedRows.create(exactQuery.length, { isUnit }) as QuantizedRows;
+        expect(quantized.reserve(rows.length)).toBe(true);
+        rows.forEach((values, row) => quantized.set(row, Float32Array.from(values)));
+        for (const block of quantized.estimate(exactQuery, 1, rows.length)) {
           rows.forEach((values, row) => {
             const vector = Float32Array.from(values);
             const length = isUnit ? Math.hypot(...vector) || 1 : 1;
@@ -68,27 +59,27 @@ describe('estimates of quantised rows', () => {
     ['zeros and ones, which lose nothing', (place: number) => place % 2, 1e-3],
   ])('say little more than they can be off: %s', (_kind, numberAt, lostByEach) => {
     const dimension = 384;
-    const quantised = QuantisedRows.create(dimension, { isUnit: false }) as QuantisedRows;
-    quantised.reserve(1);
-    quantised.set(
+    const quantized = QuantizedRows.create(dimension, { isUnit: false }) as QuantizedRows;
+    quantized.reserve(1);
+    quantized.set(
       0,
       Float32Array.from({ length: dimension }, (_, place) => numberAt(place)),
     );
-    const [block] = quantised.estimate(Float32Array.of(1, ...new Float32Array(dimension - 1)), 1, 1);
+    const [block] = quantized.estimate(Float32Array.of(1, ...new Float32Array(dimension - 1)), 1, 1);
     expect(block?.estimate(0).error).toBeLessThan(lostByEach * Math.sqrt(dimension));
   });
 
   it('survive the growth of their memory', () => {
     const dimension = 200;
-    const quantised = QuantisedRows.create(dimension, { isUnit: false }) as QuantisedRows;
+    const quantized = QuantizedRows.create(dimension, { isUnit: false }) as QuantizedRows;
     const rows = 20_000;
     for (let row = 0; row < rows; row += 1) {
-      expect(quantised.reserve(row + 1)).toBe(true);
-      quantised.set(row, new Float32Array(dimension).fill((row % 100) + 1));
+      expect(quantized.reserve(row + 1)).toBe(true);
+      quantized.set(row, new Float32Array(dimension).fill((row % 100) + 1));
     }
     const query = new Float32Array(dimension).fill(1);
     let seen = 0;
-    for (const block of quantised.estimate(query, 1, rows)) {
+    for (const block of quantized.estimate(query, 1, rows)) {
       for (let offset = 0; offset < block.rows; offset += 1) {
         expect(block.estimate(offset).estimate).toBeCloseTo((((block.firstRow + offset) % 100) + 1) * dimension, 1);
         seen += 1;
@@ -98,26 +89,26 @@ describe('estimates of quantised rows', () => {
   });
 
   it.each([32, 1536, 4384, 30_000])('do not overflow with the largest products, in %i dimensions', (dimension) => {
-    const quantised = QuantisedRows.create(dimension, { isUnit: false }) as QuantisedRows;
-    quantised.reserve(3);
-    for (const [row, sign] of [1, -1, 1].entries()) quantised.set(row, new Float32Array(dimension).fill(sign));
-    const [block] = quantised.estimate(new Float32Array(dimension).fill(1), 1, 3);
+    const quantized = QuantizedRows.create(dimension, { isUnit: false }) as QuantizedRows;
+    quantized.reserve(3);
+    for (const [row, sign] of [1, -1, 1].entries()) quantized.set(row, new Float32Array(dimension).fill(sign));
+    const [block] = quantized.estimate(new Float32Array(dimension).fill(1), 1, 3);
     for (const [row, sign] of [1, -1, 1].entries()) {
       expect(block?.estimate(row).estimate).toBeCloseTo(sign * dimension, 6);
     }
   });
 
   it('lose nothing to the zeros that fill up a row', () => {
-    const quantised = QuantisedRows.create(1, { isUnit: false }) as QuantisedRows;
-    quantised.reserve(1);
-    quantised.set(0, Float32Array.of(1));
-    const [block] = quantised.estimate(Float32Array.of(1), 1, 1);
+    const quantized = QuantizedRows.create(1, { isUnit: false }) as QuantizedRows;
+    quantized.reserve(1);
+    quantized.set(0, Float32Array.of(1));
+    const [block] = quantized.estimate(Float32Array.of(1), 1, 1);
     // The high half of 119 is 112: that is what is known, and what it may lack.
     expect(block?.atMost[0]).toBeCloseTo(112 / 119 + 7 / 119, 3);
     expect(block?.estimate(0).error).toBeCloseTo(0, 3);
   });
 
   it('are not made where sums of products could need more than 32 bits', () => {
-    expect(QuantisedRows.create(150_000, { isUnit: true })).toBeUndefined();
+    expect(QuantizedRows.create(150_000, { isUnit: true })).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 ;; Dot products of each row of one block with each row of another, all of them 16-bit integers.
 ;;
-;; `node scripts/build-kernel.mjs` compiles this file into fixed-point-products-wasm.ts; a test compares the two.
+;; `node scripts/build-kernel.mjs` compiles this file into kernels.ts; a test compares the two.
 ;;
 ;; Eight sums are kept in registers at once, of four rows and two rows: each number that is loaded is used several times.
 (module

@@ -1,5 +1,5 @@
-import { pageBytes, wasmModule, type WasmInstance } from '../../wasm/wasm-module.js';
-import { fixedPointProductsWasm } from './fixed-point-products-wasm.js';
+import { fixedPointProductsWasm } from './kernels.js';
+import { pageBytes, wasmModule, type WasmInstance } from './wasm-module.js';
 
 /** What 1 is as an integer. Its square, the product of two equal rows, fits into 31 bits with room for rounding. */
 const one = 32_000;
