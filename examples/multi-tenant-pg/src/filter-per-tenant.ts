@@ -1,31 +1,37 @@
-import { createLexicalEmbedder, createVectorQueryTool, type VectorQueryTool } from '@quiver/rag';
+import {
+  createLexicalEmbedder,
+  createVectorQueryTool,
+  deleteDocuments,
+  ingest,
+  MDocument,
+  type IngestReport,
+  type VectorQueryTool,
+} from '@quiver/rag';
 import { PgVector, type PgConnectionOptions } from '@quiver/rag/pg';
 
 const embedder = createLexicalEmbedder();
 const indexName = 'notes';
 
 export interface TenantRows {
-  /** Stores a tenant's texts beside those of all others. */
-  store(tenantId: string, texts: readonly string[]): Promise<void>;
-  /** Answers from the rows that pass the filter in the request context; what the model filters by can only narrow it. */
+  /** Makes the rows of a tenant match its documents. Rows of other tenants stay, even if their documents have the same names. */
+  store(tenantId: string, documents: Record<string, string>): Promise<IngestReport>;
+  /** Deletes documents of a tenant, and returns the number of deleted rows. */
+  remove(tenantId: string, sources: readonly string[]): Promise<number>;
+  /** Searches the rows that match the filter in the request context. A filter of the model can only narrow it. */
   readonly tool: VectorQueryTool;
 }
 
-/** All tenants share a table; the field `tenant` tells their rows apart, and has an index. */
+/** All tenants share a table. The field `tenant` separates their rows, and has an index. */
 export async function filterPerTenant(connection: PgConnectionOptions, schemaName: string): Promise<TenantRows> {
   const store = new PgVector({ ...connection, schemaName });
   await store.createIndex({ indexName, dimension: embedder.dimension ?? 1024, metadataIndexes: ['tenant'] });
   return {
-    async store(tenantId, texts) {
-      const vectors = await embedder.embed(texts);
-      await store.upsert({
-        indexName,
-        ids: texts.map((_, n) => `${tenantId}/${n}`),
-        vectors,
-        documents: texts,
-        metadata: texts.map(() => ({ tenant: tenantId })),
-      });
+    store(tenantId, documents) {
+      const texts = Object.entries(documents).map(([source, text]) => MDocument.fromText(text, { source }));
+      const scope = { tenant: tenantId };
+      return ingest({ documents: texts, store, indexName, embedder, scope, cleanup: 'all' });
     },
+    remove: (tenantId, sources) => deleteDocuments({ store, indexName, sources, scope: { tenant: tenantId } }),
     tool: createVectorQueryTool({ indexName, model: embedder, vectorStore: store, enableFilter: true }),
   };
 }

@@ -27,8 +27,15 @@ await requireFailure('a forged tenant', schemas.tool.execute(question, { request
 
 console.log('\nOne table, a filter for each tenant');
 const rows = await filterPerTenant(connection.options, `${prefix}shared`);
-await rows.store('acme', ['Acme closes in August.', 'Acme gives 30 days of holiday.']);
-await rows.store('globex', ['Globex gives 25 days of holiday.']);
+await rows.store('acme', { 'office.md': 'Acme closes in August.', 'holidays.md': 'Acme gives 30 days of holiday.' });
+await rows.store('globex', { 'holidays.md': 'Globex gives 25 days of holiday.', 'old.md': 'Globex moved in 2019.' });
+const removed = await rows.remove('globex', ['old.md', 'office.md']);
+if (removed !== 1) throw new Error(`${removed} rows were deleted instead of one.`);
+const { unchanged } = await rows.store('acme', {
+  'office.md': 'Acme closes in August.',
+  'holidays.md': 'Acme gives 30 days of holiday.',
+});
+if (unchanged !== 2) throw new Error(`${unchanged} rows of acme were unchanged instead of two.`);
 for (const tenantId of ['acme', 'globex']) {
   const requestContext = new RequestContext([['filter', { tenant: tenantId }]]);
   // What a model might send to see everything.

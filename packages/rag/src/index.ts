@@ -68,7 +68,9 @@ export {
   type TransferProgress,
 } from './transfer/export-index.js';
 export { importIndex, type ImportIndexOptions } from './transfer/import-index.js';
+export { deleteDocuments, type DeleteDocumentsOptions } from './ingestion/delete-documents.js';
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
+export type { IngestScope } from './ingestion/scope.js';
 export {
   createVectorQueryTool,
   defaultVectorQueryDescription,

@@ -5,9 +5,9 @@ import { checkEmbeddings } from '../embedding/check-embeddings.js';
 import { retry } from '../embedding/retry.js';
 import type { Embedder } from '../embedding/index.js';
 import type { VectorMetadata } from '../store/vector-store.js';
-import { askStore, checkMaker, type IngestTarget } from './ingest-target.js';
+import { callStore, checkEmbedder, type IngestTarget } from './ingest-target.js';
 
-/** How many chunks had to be embedded, how many only stored again, and how many neither. */
+/** Numbers of chunks that were embedded, stored again with their vector, and left alone. */
 export interface StoredCounts {
   added: number;
   moved: number;
@@ -15,97 +15,72 @@ export interface StoredCounts {
 }
 
 /**
- * Compares chunks with what the store holds under their ids, and stores those that differ. They have different ids.
+ * Compares chunks with the records of the same ids, and stores the chunks that differ. The ids must be distinct.
  *
- * @throws `INGEST_EMBEDDER_CHANGED`; `INGEST_METADATA_RESERVED`; what store and embedder throw; the reason of `signal`
+ * @throws `INGEST_EMBEDDER_CHANGED`; `INGEST_METADATA_RESERVED`; errors of store and embedder; the abort reason
  */
-export async function storeChunks(
-  target: IngestTarget,
-  chunks: readonly Chunk[],
-  signal: AbortSignal,
-): Promise<StoredCounts> {
-  const known = await readKnown(target, chunks, signal);
+export async function storeChunks(target: IngestTarget, chunks: readonly Chunk[]): Promise<StoredCounts> {
+  const stored = await readStored(target, chunks);
   const groups: Record<ChunkState, Chunk[]> = { new: [], moved: [], unchanged: [] };
-  for (const chunk of chunks) groups[compareChunk(chunk, known.get(chunk.id), target.embedder)].push(chunk);
-  await storeNew(target, groups.new, signal);
-  await storeMoved(target, groups.moved, signal);
+  for (const chunk of chunks) groups[compareChunk(chunk, stored.get(chunk.id), target.embedder)].push(chunk);
+  await storeNew(target, groups.new);
+  await storeMoved(target, groups.moved);
   return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length };
 }
 
-/** Whether all chunks are stored with their metadata, and perhaps more of it. */
-export async function areStored(
-  target: IngestTarget,
-  chunks: readonly Chunk[],
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const known = await readKnown(target, chunks, signal);
+/** Returns whether all chunks are stored with their metadata. Stored metadata may contain more. */
+export async function areStored(target: IngestTarget, chunks: readonly Chunk[]): Promise<boolean> {
+  const stored = await readStored(target, chunks);
   return chunks.every((chunk) => {
-    const stored = known.get(chunk.id);
+    const found = stored.get(chunk.id);
     const metadata = Object.entries(metadataOf(chunk, target.embedder));
-    return stored && metadata.every(([key, value]) => canonicalJson(stored[key]) === canonicalJson(value));
+    return found && metadata.every(([key, value]) => canonicalJson(found[key]) === canonicalJson(value));
   });
 }
 
-async function readKnown(
-  target: IngestTarget,
-  chunks: readonly Chunk[],
-  signal: AbortSignal | undefined,
-): Promise<Map<string, VectorMetadata>> {
+async function readStored(target: IngestTarget, chunks: readonly Chunk[]): Promise<Map<string, VectorMetadata>> {
   if (!target.isUpdate || chunks.length === 0) return new Map();
   const { indexName, embedder } = target;
   const ids = chunks.map(({ id }) => id);
-  const records = await askStore(target, (store, end) => store.get({ indexName, ids, ...end }), signal);
-  return new Map(
-    records.map(({ id, metadata }) => {
-      checkMaker(indexName, metadata['embedder'], embedder);
-      return [id, metadata];
-    }),
-  );
+  const records = await callStore(target, (store, end) => store.get({ indexName, ids, ...end }));
+  for (const { metadata } of records) checkEmbedder(indexName, metadata['embedder'], embedder);
+  return new Map(records.map(({ id, metadata }) => [id, metadata]));
 }
 
-/** `moved`: the vector still fits, but the place in the document is another one. */
+/** `moved`: text and headings are the same, but other metadata, such as the position in the document, differs. */
 type ChunkState = 'new' | 'moved' | 'unchanged';
 
-function compareChunk(chunk: Chunk, known: VectorMetadata | undefined, embedder: Embedder): ChunkState {
+function compareChunk(chunk: Chunk, stored: VectorMetadata | undefined, embedder: Embedder): ChunkState {
   const metadata = metadataOf(chunk, embedder);
-  // The vector was made from these and the text, which is in the id.
-  if (!known || canonicalJson(known['headings']) !== canonicalJson(metadata['headings'])) return 'new';
-  return canonicalJson(known) === canonicalJson(metadata) ? 'unchanged' : 'moved';
+  // The vector was made from the headings and the text, and the id contains the text.
+  if (!stored || canonicalJson(stored['headings']) !== canonicalJson(metadata['headings'])) return 'new';
+  return canonicalJson(stored) === canonicalJson(metadata) ? 'unchanged' : 'moved';
 }
 
-async function storeNew(target: IngestTarget, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
+async function storeNew(target: IngestTarget, chunks: readonly Chunk[]): Promise<void> {
   if (chunks.length === 0) return;
-  const { embedder, maxRetries } = target;
+  const { embedder, maxRetries, signal } = target;
   const texts = chunks.map(toEmbeddedText);
-  const answer = await retry(() => embedder.embed(texts, { purpose: 'document', signal }), { maxRetries, signal });
-  const vectors = checkEmbeddings(answer, { id: embedder.id, count: texts.length, dimension: embedder.dimension });
-  await target.ensureIndex(vectors[0]?.length ?? 0, signal);
-  await upsertChunks(target, chunks, vectors, signal);
+  const options = { purpose: 'document', ...(signal && { signal }) } as const;
+  const embeddings = await retry(() => embedder.embed(texts, options), { maxRetries, signal });
+  const vectors = checkEmbeddings(embeddings, { id: embedder.id, count: texts.length, dimension: embedder.dimension });
+  await target.ensureIndex(vectors[0]?.length ?? 0);
+  await upsertChunks(target, chunks, vectors);
 }
 
-async function storeMoved(target: IngestTarget, chunks: readonly Chunk[], signal: AbortSignal): Promise<void> {
+async function storeMoved(target: IngestTarget, chunks: readonly Chunk[]): Promise<void> {
   if (chunks.length === 0) return;
-  const { indexName } = target;
-  const ids = chunks.map(({ id }) => id);
-  const records = await askStore(
-    target,
-    (store, end) => store.get({ indexName, ids, includeVector: true, ...end }),
-    signal,
-  );
+  const request = { indexName: target.indexName, ids: chunks.map(({ id }) => id), includeVector: true };
+  const records = await callStore(target, (store, end) => store.get({ ...request, ...end }));
   const vectors = new Map(records.map(({ id, vector }) => [id, vector ?? []]));
-  await upsertChunks(
-    target,
-    chunks,
-    ids.map((id) => vectors.get(id) ?? []),
-    signal,
-  );
+  const inOrder = chunks.map(({ id }) => vectors.get(id) ?? []);
+  await upsertChunks(target, chunks, inOrder);
 }
 
 async function upsertChunks(
   target: IngestTarget,
   chunks: readonly Chunk[],
   vectors: readonly (readonly number[] | Float32Array)[],
-  signal: AbortSignal,
 ): Promise<void> {
   const records = {
     indexName: target.indexName,
@@ -114,24 +89,24 @@ async function upsertChunks(
     metadata: chunks.map((chunk) => metadataOf(chunk, target.embedder)),
     documents: chunks.map(({ text }) => text),
   };
-  await askStore(target, (store, end) => store.upsert({ ...records, ...end }), signal);
+  await callStore(target, (store, end) => store.upsert({ ...records, ...end }));
 }
 
-/** The headings say what a passage is about, often in words that it does not repeat. */
+/** Headings name the subject of a chunk, often in words that its text does not contain. */
 function toEmbeddedText({ text, metadata: { headings } }: Chunk): string {
   return headings ? `${headings.join(' › ')}\n\n${text}` : text;
 }
 
 /**
- * The embedder is stored with every chunk, so that a change of it is noticed.
+ * Adds the embedder's id to the metadata, so that a later run detects another embedder.
  *
- * @throws `INGEST_METADATA_RESERVED` when a document has metadata of that name
+ * @throws `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`
  */
 function metadataOf({ metadata }: Chunk, embedder: Embedder): VectorMetadata {
   if ('embedder' in metadata) {
     throw new QuiverError(
       'INGEST_METADATA_RESERVED',
-      "The metadata key 'embedder' is written by ingest(); rename yours.",
+      "ingest() writes the metadata key 'embedder'. Rename the key of your documents.",
     );
   }
   return { ...metadata, embedder: embedder.id };

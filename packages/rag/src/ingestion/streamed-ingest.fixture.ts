@@ -1,10 +1,10 @@
-// Ingests 200,000 chunks into a store that keeps nothing, with as little memory as its --max-old-space-size allows.
+// Ingests 50,000 chunks with 1 KB of text each into a store that discards them, within --max-old-space-size.
 import { MDocument } from '../document/document.js';
 import type { VectorStore } from '../store/vector-store.js';
 import { ingest } from './ingest.js';
 
-const documents = 2000;
-const text = Array.from({ length: 100 }, (_, n) => `Paragraph ${n} of some length, so that every one becomes a chunk.`);
+const documents = 500;
+const text = Array.from({ length: 100 }, (_, n) => `Paragraph ${n}. ${'Every paragraph becomes a chunk. '.repeat(30)}`);
 
 async function* read(): AsyncGenerator<MDocument> {
   for (let n = 0; n < documents; n += 1) {
@@ -27,7 +27,7 @@ await ingest({
   // As much of a store as a first run asks of it.
   store: store as unknown as VectorStore,
   indexName: 'docs',
-  embedder: { id: 'zero', embed: async (texts) => texts.map(() => new Float32Array(384)) },
-  chunkOptions: { maxSize: 80, overlap: 0 },
+  embedder: { id: 'zero', embed: async (texts) => texts.map(() => new Float32Array(8)) },
+  chunkOptions: { maxSize: 1200, overlap: 0 },
 });
 process.stdout.write(String(stored));

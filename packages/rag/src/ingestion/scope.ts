@@ -1,0 +1,62 @@
+import { QuiverError } from '@quiver/core';
+import type { Chunk } from '../document/chunk.js';
+import { contentHash } from '../document/content-hash.js';
+import { canonicalJson } from '../document/canonical-json.js';
+import type { VectorMetadata } from '../store/vector-store.js';
+
+/** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */
+export type IngestScope = Readonly<Record<string, string | number | boolean>>;
+
+const reservedKeys: ReadonlySet<string> = new Set(['source', 'embedder', 'startIndex', 'endIndex', 'headings']);
+
+/**
+ * Checks a scope. An empty scope and a missing value are errors, because both would reach the documents of all owners.
+ *
+ * @throws `INGEST_SCOPE_INVALID`
+ */
+export function parseScope(scope: unknown): IngestScope | undefined {
+  if (scope === undefined) return undefined;
+  const invalid = (problem: string): QuiverError =>
+    new QuiverError('INGEST_SCOPE_INVALID', `${problem} Pass metadata such as { tenant: 'b' }.`);
+  if (typeof scope !== 'object' || scope === null || Array.isArray(scope))
+    throw invalid(`The scope must be an object, not ${String(scope)}.`);
+  const entries = Object.entries(scope as Record<string, unknown>);
+  if (entries.length === 0) throw invalid('The scope is empty.');
+  for (const [key, value] of entries) {
+    if (reservedKeys.has(key) || key.startsWith('$') || key.includes('.') || key === '__proto__')
+      throw invalid(`The scope cannot use the metadata key '${key}'.`);
+    if (!isScalar(value))
+      throw invalid(`The scope's '${key}' must be a string, a number or a boolean, not ${String(value)}.`);
+  }
+  return { ...scope } as IngestScope;
+}
+
+/** Whether a filter can compare metadata with the value. */
+export function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** Whether metadata carries all values of the scope. */
+export function isInScope(metadata: VectorMetadata, scope: IngestScope = {}): boolean {
+  return Object.entries(scope).every(([key, value]) => metadata[key] === value);
+}
+
+/**
+ * Returns the chunk as it is stored in the scope. The scope is part of its id, so equal documents of two owners stay apart.
+ *
+ * @throws `INGEST_SCOPE_MISMATCH` when the document's own metadata names another owner
+ */
+export function addScope(chunk: Chunk, scope: IngestScope | undefined): Chunk {
+  if (!scope) return chunk;
+  const { metadata } = chunk;
+  for (const [key, value] of Object.entries(scope)) {
+    if (metadata[key] !== undefined && metadata[key] !== value) {
+      throw new QuiverError(
+        'INGEST_SCOPE_MISMATCH',
+        `A document has the metadata ${key}: ${canonicalJson(metadata[key])}, but the scope of this run is ${canonicalJson(scope)}. Ingest it in its own scope, or remove the metadata.`,
+        { details: { key, scope, source: metadata['source'] } },
+      );
+    }
+  }
+  return { ...chunk, id: contentHash(canonicalJson(scope), chunk.id), metadata: { ...metadata, ...scope } };
+}
