@@ -8,6 +8,7 @@ import { commandFor } from '../../test/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/transports/listen.js';
 import { MCPClient } from './mcp-client.js';
+import type { LogMessage } from './connection/log-message.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import type { MastraMCPServerDefinition } from './definition/server-definition.js';
 
@@ -337,6 +338,44 @@ describe('per-call identity', () => {
     ]);
     expect(seen).toContain('initialize nobody');
     expect(seen).toContain('notifications/initialized nobody');
+  });
+});
+
+describe('logger', () => {
+  test('receives events of the client, with the request context of tool calls', async () => {
+    const messages: LogMessage[] = [];
+    const { url } = exampleHttp;
+    await using mcp = new MCPClient({
+      id: 'events',
+      servers: {
+        it: { url, protocol: 'modern', logger: (message) => messages.push(message), enableServerLogs: false },
+        down: { url: 'http://127.0.0.1:1/mcp', logger: (message) => messages.push(message) },
+      },
+    });
+    const requestContext = new RequestContext();
+    const { tools } = await mcp.listToolsWithErrors();
+    await tools['it_add']?.execute({ a: 1, b: 2 }, { requestContext, runId: 'run-1' });
+    await mcp.callTool({ serverName: 'it', name: 'add', args: { a: 'x' }, requestContext, runId: 'run-2' });
+    await mcp.callTool({ serverName: 'down', name: 'add' }).catch(() => {});
+    await mcp.disconnect();
+    const of = (server: string): LogMessage[] => messages.filter(({ serverName }) => serverName === server);
+    expect(of('it').map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'debug [it] Connected: transport http, protocol version 2026-07-28.',
+      "debug [it] Calling tool 'add'.",
+      "debug [it] Tool 'add' returned.",
+      "debug [it] Calling tool 'add'.",
+      "warning [it] Tool 'add' returned an error.",
+      'debug [it] Disconnected.',
+    ]);
+    expect(of('it')[1]?.requestContext).toBe(requestContext);
+    expect(of('it')[1]?.details).toEqual({ toolName: 'add', runId: 'run-1' });
+    expect(of('it')[4]).toMatchObject({ requestContext, details: { runId: 'run-2' } });
+    // A second attempt to connect depends on the time that has passed.
+    expect([...new Set(of('down').map(({ level, message }) => `${level} ${message}`))]).toEqual([
+      expect.stringMatching(/^error \[down\] Could not connect to MCP server 'down'/),
+      "debug [down] Calling tool 'add'.",
+      expect.stringMatching(/^error \[down\] Tool 'add' failed: Could not connect/),
+    ]);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Connected } from './connection/connected.js';
 import { requestDirectly } from './link/direct/direct-request.js';
 import { toPlainToolList } from './link/direct/plain-result.js';
 import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
-import { createServerLog } from './connection/log-message.js';
+import { createServerLog, type ServerLog } from './connection/log-message.js';
 import { toSamplingHandler } from './connection/sampling.js';
 import { ServerConnection } from './connection/server-connection.js';
 import { parseServerDefinition } from './definition/parse-server-definition.js';
@@ -21,6 +21,7 @@ export class ServerHandle {
   readonly target: ServerTarget;
   readonly handlers: ServerHandlers;
   readonly connection: ServerConnection;
+  readonly log: ServerLog;
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
   // Of most servers, only that of the tools is asked for.
   #tools: ListCache<ProtocolTool> | undefined;
@@ -38,11 +39,12 @@ export class ServerHandle {
       ...(roots && { roots }),
       ...(sampling && { sampling: toSamplingHandler(sampling) }),
     };
+    this.log = createServerLog(name, logger ?? alsoLogger);
     this.connection = new ServerConnection({
       name,
       target: this.target,
       timeout,
-      log: createServerLog(name, logger ?? alsoLogger),
+      log: this.log,
       handlers: this.handlers,
       onListChanged: (kind) => this.#invalidate(kind),
       onLost: () => {

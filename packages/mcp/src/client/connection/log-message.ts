@@ -1,4 +1,5 @@
 import { escapeForLog } from '@quiver/core';
+import type { RequestContextLike } from '../link/request-scope.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
 
 /** The protocol's levels; `warn` means `warning`. */
@@ -12,16 +13,23 @@ export interface LogMessage {
   /** The server's name in the configuration. */
   serverName: string;
   details?: unknown;
+  /** Request context of the tool call that the message is about. */
+  requestContext?: RequestContextLike;
 }
 
 export type LogHandler = (message: LogMessage) => void;
 
-export type ServerLog = (level: LoggingLevel, message: string, details?: unknown) => void;
+export type ServerLog = (
+  level: LoggingLevel,
+  message: string,
+  details?: unknown,
+  requestContext?: RequestContextLike,
+) => void;
 
 /** Builds log messages for a handler. What the handler throws is dropped: a logger must not break a connection. */
 export function createServerLog(serverName: string, handler: LogHandler | undefined): ServerLog {
   if (!handler) return () => {};
-  return (level, message, details) => {
+  return (level, message, details, requestContext) => {
     try {
       handler({
         level,
@@ -29,6 +37,7 @@ export function createServerLog(serverName: string, handler: LogHandler | undefi
         timestamp: new Date(),
         serverName,
         ...(details !== undefined && { details }),
+        ...(requestContext !== undefined && { requestContext }),
       });
     } catch {
       // Nowhere is left to report it.

@@ -117,6 +117,7 @@ export class ServerConnection {
     connecting.then(release, (error: QuiverError) => {
       release();
       if (this.#connecting !== connecting) return;
+      this.#options.log('error', error.message, error);
       this.#connecting = undefined;
       this.#lastError = error;
       // The server is well, and the user may be back any moment; showing the page again and again helps nobody.
@@ -141,7 +142,9 @@ export class ServerConnection {
     this.#attempt?.abort();
     // One that is up is not waited for: its set-up may be what does not end.
     const connected = current ?? (await connecting?.catch(() => undefined));
-    if (connected) await this.#close(connected);
+    if (!connected) return;
+    await this.#close(connected);
+    this.#options.log('debug', 'Disconnected.');
   }
 
   /** Gives up the connection and opens another, whatever pause is left. */
@@ -233,6 +236,7 @@ export class ServerConnection {
     this.#current = connected;
     this.#backOff.reset();
     this.#lastError = undefined;
+    log('debug', `Connected: transport ${link.kind}, protocol version ${link.server.protocolVersion ?? 'unknown'}.`);
     await this.#setUp(connected).catch((error: unknown) => {
       log('warning', `Not everything could be set up: ${toErrorMessage(error)}`, error);
     });
@@ -274,6 +278,7 @@ export class ServerConnection {
   /** The connection ended, and not because this side wanted it. */
   #lose(lost: Connected): void {
     if (this.#current !== lost) return;
+    this.#options.log('warning', 'The connection was lost. The next request connects again.');
     this.#forget(lost);
     this.#reviveLater();
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { toErrorMessage } from '@quiver/core';
 import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -31,11 +32,30 @@ export interface CallToolOptions {
   runId?: string;
 }
 
-/** Calls a tool of a server, without a model and without checking anything on this side. */
+/** Calls a tool of a server without a model and without validation on the client, and reports the call to the server's logger. */
 export async function callTool(
-  { connection, options, tools }: ServerHandle,
-  { name, args = {}, meta, runId = randomUUID(), ...settings }: Omit<CallToolOptions, 'serverName'>,
+  server: ServerHandle,
+  options: Omit<CallToolOptions, 'serverName'>,
   known?: ProtocolTool,
+): Promise<CallToolResult> {
+  const { name, requestContext, runId = randomUUID() } = options;
+  const call = { toolName: name, runId };
+  server.log('debug', `Calling tool '${name}'.`, call, requestContext);
+  try {
+    const result = await sendCall(server, { ...options, runId }, known);
+    if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, call, requestContext);
+    else server.log('debug', `Tool '${name}' returned.`, call, requestContext);
+    return result;
+  } catch (error) {
+    server.log('error', `Tool '${name}' failed: ${toErrorMessage(error)}`, { ...call, error }, requestContext);
+    throw error;
+  }
+}
+
+async function sendCall(
+  { connection, options, tools }: ServerHandle,
+  { name, args = {}, meta, runId, ...settings }: Omit<CallToolOptions, 'serverName'> & { readonly runId: string },
+  known: ProtocolTool | undefined,
 ): Promise<CallToolResult> {
   const tool = known ?? tools.peek()?.find((listed) => listed.name === name);
   const { enableProgressTracking = true, retryIdempotent = 0 } = options;

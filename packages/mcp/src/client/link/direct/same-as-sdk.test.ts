@@ -441,7 +441,8 @@ async function play(scenario: Scenario, era: Era, isDirect: boolean) {
     {
       url,
       protocol: era,
-      log: ({ level, message }) => void (level === 'debug' || logs.push(message)),
+      log: ({ level, message }) =>
+        void (level === 'debug' || logs.push(message.replace(/:\d+\//, ':port/').replace(/"id":\d+/, '"id":0'))),
       // What is sent with an own `fetch` goes through the SDK.
       ...(!isDirect && { fetch: nodeFetch }),
       ...definition,

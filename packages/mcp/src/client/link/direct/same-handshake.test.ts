@@ -219,7 +219,7 @@ async function play(scenario: Script, protocol: HttpServerDefinition['protocol']
       url,
       ...(protocol && { protocol }),
       connectTimeout: 1500,
-      log: ({ level, message }) => void (level === 'debug' || logs.push(message)),
+      log: ({ level, message }) => void (level === 'debug' || logs.push(message.replace(/:\d+\//, ':port/'))),
       // What is sent with an own `fetch` goes through the SDK.
       ...(!isDirect && { fetch: nodeFetch }),
     },
