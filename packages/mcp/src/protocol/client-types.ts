@@ -15,7 +15,6 @@ export type {
   JSONRPCMessage,
   jsonSchemaValidator as JsonSchemaValidator,
   McpSubscription,
-  OAuthClientProvider,
   RequestOptions,
   Root,
   ServerCapabilities,
@@ -25,3 +24,4 @@ export type {
   Tool as ProtocolTool,
   Transport,
 } from '@modelcontextprotocol/client';
+export type { OAuthClientProvider } from './oauth-types.js';

@@ -102,12 +102,52 @@ describe('signing in', () => {
     await expect(user.codeVerifier()).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
   });
 
+  it('names what to pass when the server does not register clients', async () => {
+    const { mcp, provider, call, shown } = await setUp({
+      metadata: (found) => ({ ...found, registration_endpoint: undefined }),
+    });
+    const user = provider();
+    const error = await call(createOAuthFetch({ provider: user, serverUrl: mcp.url })).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
+      code: 'OAUTH_SIGN_IN_FAILED',
+      message: expect.stringContaining('Pass `clientInformation`') as string,
+    });
+    expect(shown).toHaveLength(0);
+  });
+
+  it('accepts tokens with status 201, and an error with status 200', async () => {
+    const { as, mcp, provider, call, signIn } = await setUp();
+    const user = provider();
+    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    as.knobs.token = (_form, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' }).end('{"error":"invalid_grant"}');
+      return true;
+    };
+    await expect(signIn(user)).rejects.toMatchObject({
+      code: 'OAUTH_EXCHANGE_FAILED',
+      details: { error: 'invalid_grant' },
+    });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    as.knobs.token = (_form, res) => {
+      as.active.set('created', ['mcp:read']);
+      res
+        .writeHead(201, { 'content-type': 'application/json' })
+        .end('{"access_token":"created","token_type":"bearer"}');
+      return true;
+    };
+    await signIn(user);
+    expect((await call(fetch)).status).toBe(200);
+  });
+
   it('OC09 rejects metadata of another issuer', async () => {
     const { mcp, provider, call, as } = await setUp({
       metadata: (found) => ({ ...found, issuer: 'https://other.example' }),
     });
     await expect(call(createOAuthFetch({ provider: provider(), serverUrl: mcp.url }))).rejects.toMatchObject({
-      code: 'OAUTH_SIGN_IN_FAILED',
+      code: 'OAUTH_METADATA_INVALID',
     });
     expect([as.registrations.length, as.tokenRequests.length]).toEqual([0, 0]);
   });

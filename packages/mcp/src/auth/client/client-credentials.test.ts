@@ -16,6 +16,24 @@ describe('client credentials', () => {
     });
   });
 
+  it('sends `-`, `_` and `.` of an id and a secret unencoded, and form-encodes the rest', async () => {
+    const { mcp, call, as } = await setUp();
+    const provider = createClientCredentialsProvider({ clientId: 'my-bot_1.0', clientSecret: 'a+b c:d' });
+    expect((await call(createOAuthFetch({ provider, serverUrl: mcp.url }))).status).toBe(200);
+    const [, credentials = ''] = (as.authorizations[0] ?? '').split(' ');
+    expect(atob(credentials)).toBe('my-bot_1.0:a%2Bb+c%3Ad');
+  });
+
+  it('authenticates in the body where the server supports nothing else', async () => {
+    const { mcp, call, as } = await setUp({
+      metadata: (metadata) => ({ ...metadata, token_endpoint_auth_methods_supported: ['client_secret_post'] }),
+    });
+    const provider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 's3cret' });
+    expect((await call(createOAuthFetch({ provider, serverUrl: mcp.url }))).status).toBe(200);
+    expect(as.authorizations[0]).toBeUndefined();
+    expect(Object.fromEntries(as.tokenRequests[0] ?? [])).toMatchObject({ client_id: 'bot', client_secret: 's3cret' });
+  });
+
   it('gets a token with a signed assertion', async () => {
     const { mcp, call, as } = await setUp();
     const { privateKey } = await generateKeyPair('ES256', { extractable: true });

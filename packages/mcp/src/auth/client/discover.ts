@@ -1,39 +1,41 @@
 import { QuiverError } from '@quiver/core';
+import { LEGACY_VERSIONS } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import type { OAuthDiscoveryState } from '../../protocol/oauth-types.js';
+import type {
+  AuthorizationServerMetadata,
+  OAuthDiscoveryState,
+  ProtectedResourceMetadata,
+} from '../../protocol/oauth-types.js';
 import type { Fetch } from '../../fetch.js';
+import { requireSecureUrl } from '../secure-url.js';
+import { reasonOf } from './oauth-error.js';
 
 export interface DiscoverOptions {
   /** The MCP server. */
   readonly serverUrl: URL;
   /** For URLs that servers name. */
   readonly fetch: Fetch;
-  /** Where the server said its metadata is. */
+  /** URL of the resource metadata, from the challenge of the server. */
   readonly resourceMetadataUrl?: URL | undefined;
-  /** Accepts metadata of another issuer than the one that was asked. */
+  /** Accepts metadata that names another issuer than expected. */
   readonly skipIssuerMetadataValidation?: boolean;
 }
 
 /**
- * Finds the authorization server of an MCP server. Its resource metadata is looked for where the server said, at the path form and at
- * the root; a server without any is its own authorization server, as in the revision of 2025-03-26. Answers that are no JSON object
- * count as absent: many a website answers every path with a page.
+ * Finds the authorization server of an MCP server. Tries the resource metadata at the URL of the challenge, at the path form and at
+ * the root; a server without resource metadata is its own authorization server, as in protocol version 2025-03-26. Treats a response
+ * that is not a JSON object as missing, because many websites serve HTML for every path.
  *
- * @throws `OAUTH_RESOURCE_MISMATCH` when the metadata is about another resource
- * @throws `OAUTH_METADATA_INVALID` when it is there but cannot be used; `OAUTH_UNAVAILABLE` for a server that is out of order
+ * @throws `OAUTH_RESOURCE_MISMATCH` when the metadata describes another resource
+ * @throws `OAUTH_METADATA_INVALID` when it exists but cannot be used; `OAUTH_UNAVAILABLE` for an unavailable server
  * @see [RFC 9728, section 3 – Obtaining Protected Resource Metadata](https://www.rfc-editor.org/rfc/rfc9728.html#section-3)
  * @see [RFC 8414, section 3 – Obtaining Authorization Server Metadata](https://www.rfc-editor.org/rfc/rfc8414.html#section-3)
  */
 export async function discover(options: DiscoverOptions): Promise<OAuthDiscoveryState> {
-  const { serverUrl, skipIssuerMetadataValidation = false } = options;
-  const { discoverAuthorizationServerMetadata } = await import('../../protocol/sdk-auth.js');
-  const fetchFn = fetchMetadata(options.fetch);
-  const resourceMetadata = await findResourceMetadata(options, fetchFn);
+  const { serverUrl } = options;
+  const resourceMetadata = await findResourceMetadata(options);
   const authorizationServerUrl = resourceMetadata?.authorization_servers?.[0] ?? `${serverUrl.origin}/`;
-  const authorizationServerMetadata = await discoverAuthorizationServerMetadata(authorizationServerUrl, {
-    fetchFn,
-    skipIssuerValidation: skipIssuerMetadataValidation,
-  });
+  const authorizationServerMetadata = await findServerMetadata(authorizationServerUrl, options);
   return {
     authorizationServerUrl,
     ...(resourceMetadata && { resourceMetadata }),
@@ -41,91 +43,141 @@ export async function discover(options: DiscoverOptions): Promise<OAuthDiscovery
   };
 }
 
-type ResourceMetadata = NonNullable<OAuthDiscoveryState['resourceMetadata']>;
+/** Returns the identity of an authorization server: its issuer, or its URL without metadata. */
+export function issuerOf({ authorizationServerMetadata, authorizationServerUrl }: OAuthDiscoveryState): string {
+  return authorizationServerMetadata?.issuer ?? authorizationServerUrl;
+}
 
-async function findResourceMetadata(
-  { serverUrl, resourceMetadataUrl }: DiscoverOptions,
-  fetch: Fetch,
-): Promise<ResourceMetadata | undefined> {
+/**
+ * Rejects an authorization server that cannot be used safely.
+ *
+ * @param hasUser - whether a user signs in, which requires a page and PKCE
+ * @throws `OAUTH_PKCE_UNSUPPORTED` unless it declares support for S256
+ * @throws `OAUTH_URL_INSECURE` when an endpoint is neither https nor a loopback address
+ * @see [RFC 9700, section 2.1.1 – Authorization Code Grant](https://www.rfc-editor.org/rfc/rfc9700.html#section-2.1.1)
+ */
+export function requireUsableServer(metadata: AuthorizationServerMetadata, hasUser: boolean): void {
+  requireSecureUrl(metadata.token_endpoint, 'the token endpoint');
+  if (metadata.registration_endpoint) requireSecureUrl(metadata.registration_endpoint, 'the registration endpoint');
+  if (!hasUser) return;
+  requireSecureUrl(metadata.authorization_endpoint, 'the sign-in page');
+  if (metadata.code_challenge_methods_supported?.includes('S256')) return;
+  throw new QuiverError(
+    'OAUTH_PKCE_UNSUPPORTED',
+    `The authorization server ${metadata.issuer} does not support PKCE with S256, without which a code can be stolen.`,
+  );
+}
+
+async function findResourceMetadata({
+  serverUrl,
+  resourceMetadataUrl,
+  fetch,
+}: DiscoverOptions): Promise<ProtectedResourceMetadata | undefined> {
   const wellKnown = `${serverUrl.origin}/.well-known/oauth-protected-resource`;
   const path = serverUrl.pathname.replace(/\/$/, '');
-  const places = new Set([resourceMetadataUrl?.href, `${wellKnown}${path}${serverUrl.search}`, wellKnown]);
-  for (const place of places) {
-    if (place === undefined) continue;
-    const response = await fetch(place, { headers: { accept: 'application/json' } });
-    if (!response.ok) continue;
-    const metadata = parseResourceMetadata(await response.json(), place);
-    await requireSameResource(metadata, serverUrl);
-    return metadata;
+  const urls = new Set([resourceMetadataUrl?.href, `${wellKnown}${path}${serverUrl.search}`, wellKnown]);
+  for (const url of urls) {
+    if (url === undefined) continue;
+    const metadata = await fetchMetadata(url, fetch);
+    if (!metadata) continue;
+    if (
+      typeof metadata['resource'] !== 'string' ||
+      !areListsOfStrings(metadata, ['authorization_servers', 'scopes_supported'])
+    ) {
+      throw invalid(url, 'a protected resource: it requires the string `resource` and lists of strings');
+    }
+    // Safe: these are the members that are read.
+    const checked = metadata as ProtectedResourceMetadata;
+    requireSameResource(checked, serverUrl);
+    return checked;
   }
   return undefined;
 }
 
-function parseResourceMetadata(value: unknown, place: string): ResourceMetadata {
-  const {
-    resource,
-    authorization_servers: servers,
-    scopes_supported: scopes,
-  } = isObject(value) ? value : ({} as Record<string, unknown>);
-  if (typeof resource === 'string' && isListOfStrings(servers) && isListOfStrings(scopes)) {
-    return value as ResourceMetadata;
-  }
-  throw new QuiverError(
-    'OAUTH_METADATA_INVALID',
-    `${place} does not describe a protected resource: it needs the string resource and lists of strings. Its owner has to repair it.`,
-  );
-}
-
-function isListOfStrings(value: unknown): boolean {
-  return value === undefined || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
-}
-
-/** @see [RFC 9728, section 3.3 – Protected Resource Metadata Validation](https://www.rfc-editor.org/rfc/rfc9728.html#section-3.3) */
-async function requireSameResource({ resource }: ResourceMetadata, serverUrl: URL): Promise<void> {
-  const { checkResourceAllowed, resourceUrlFromServerUrl } = await import('../../protocol/sdk-auth.js');
-  const requestedResource = resourceUrlFromServerUrl(serverUrl);
-  if (URL.canParse(resource) && checkResourceAllowed({ requestedResource, configuredResource: resource })) return;
+/**
+ * A server may publish metadata for a parent path of its own.
+ *
+ * @see [RFC 9728, section 3.3 – Protected Resource Metadata Validation](https://www.rfc-editor.org/rfc/rfc9728.html#section-3.3)
+ */
+function requireSameResource({ resource }: ProtectedResourceMetadata, serverUrl: URL): void {
+  const { origin, pathname } = URL.canParse(resource) ? new URL(resource) : { origin: '', pathname: '' };
+  const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
+  if (origin === serverUrl.origin && withSlash(serverUrl.pathname).startsWith(withSlash(pathname))) return;
   throw new QuiverError(
     'OAUTH_RESOURCE_MISMATCH',
-    `The metadata of MCP server ${serverUrl.href} is about another resource, ${resource.slice(0, 200)}. A token for that one is not asked for.`,
+    `The metadata of MCP server ${serverUrl.href} describes another resource, ${resource.slice(0, 200)}. No token is requested for it.`,
   );
 }
 
-/** Nothing there, for whatever reason, is a 404; a server that is out of order is an error. */
-function fetchMetadata(fetch: Fetch): Fetch {
-  return async (url, init) => {
-    const response = await fetch(url, init).catch((error: unknown) => {
-      throw toUnreachable(error, new URL(url));
-    });
-    // Proxies answer 502 for paths that nobody serves.
-    if (response.status >= 500 && response.status !== 502) {
-      const { origin } = new URL(url);
+async function findServerMetadata(
+  authorizationServerUrl: string,
+  { fetch, skipIssuerMetadataValidation = false }: DiscoverOptions,
+): Promise<AuthorizationServerMetadata | undefined> {
+  for (const url of metadataUrlsOf(requireSecureUrl(authorizationServerUrl, 'the authorization server'))) {
+    const metadata = await fetchMetadata(url, fetch);
+    if (!metadata) continue;
+    const { issuer, token_endpoint: tokenEndpoint } = metadata;
+    const lists = ['scopes_supported', 'code_challenge_methods_supported', 'token_endpoint_auth_methods_supported'];
+    if (typeof issuer !== 'string' || typeof tokenEndpoint !== 'string' || !areListsOfStrings(metadata, lists)) {
+      throw invalid(url, 'an authorization server: it requires `issuer`, `token_endpoint` and lists of strings');
+    }
+    // Resource metadata often adds a slash to an issuer without a path.
+    if (!skipIssuerMetadataValidation && issuer !== authorizationServerUrl && `${issuer}/` !== authorizationServerUrl) {
       throw new QuiverError(
-        'OAUTH_UNAVAILABLE',
-        `${origin} answered ${response.status} instead of its OAuth metadata. Try again later.`,
+        'OAUTH_METADATA_INVALID',
+        `${url} names the issuer ${issuer.slice(0, 200)} instead of ${authorizationServerUrl}. Its owner has to correct it; see \`skipIssuerMetadataValidation\`.`,
       );
     }
-    if (!response.ok) return response;
-    const text = await response.text();
-    return isJsonObject(text) ? new Response(text, response) : new Response(null, { status: 404 });
-  };
-}
-
-/** Names the host that did not answer. A browser's `TypeError` stays: it may mean CORS, which the SDK tries to get round. */
-function toUnreachable(error: unknown, { origin }: URL): unknown {
-  const { code } = (error ?? {}) as { code?: unknown };
-  if (error instanceof QuiverError || error instanceof TypeError || typeof code !== 'string') return error;
-  return new QuiverError(
-    'OAUTH_UNAVAILABLE',
-    `${origin} could not be asked for its OAuth metadata (${code}). Check the address, or try again later.`,
-    { cause: error },
-  );
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
+    // Safe: these are the members that are read; the other endpoints are checked before their use.
+    return metadata as AuthorizationServerMetadata;
   }
+  return undefined;
+}
+
+/** @see [MCP, Authorization Server Metadata Discovery](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#authorization-server-metadata-discovery) */
+function metadataUrlsOf({ origin, pathname }: URL): string[] {
+  const path = pathname.replace(/\/$/, '');
+  const [oauth, openid] = [`/.well-known/oauth-authorization-server`, '/.well-known/openid-configuration'];
+  const urls = [`${origin}${oauth}${path}`, `${origin}${openid}${path}`];
+  return path === '' ? urls : [...urls, `${origin}${path}${openid}`];
+}
+
+/** Returns the JSON object behind a URL, `undefined` when there is none. */
+async function fetchMetadata(url: string, fetch: Fetch): Promise<Record<string, unknown> | undefined> {
+  const { origin } = new URL(url);
+  const headers = { accept: 'application/json', 'mcp-protocol-version': LEGACY_VERSIONS[0] };
+  const response = await fetch(url, { headers }).catch((error: unknown) => {
+    if (error instanceof QuiverError) throw error;
+    throw new QuiverError(
+      'OAUTH_UNAVAILABLE',
+      `Cannot fetch the OAuth metadata of ${origin} (${reasonOf(error)}). Check the address, or try again later.`,
+      { cause: error },
+    );
+  });
+  // Proxies respond with 502 for paths that nobody serves.
+  if (response.status >= 500 && response.status !== 502) {
+    throw new QuiverError(
+      'OAUTH_UNAVAILABLE',
+      `${origin} responded with status ${response.status} instead of its OAuth metadata. Try again later.`,
+    );
+  }
+  const text = await response.text();
+  if (!response.ok) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function areListsOfStrings(metadata: Record<string, unknown>, names: readonly string[]): boolean {
+  return names.every((name) => {
+    const value = metadata[name];
+    return value === undefined || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
+  });
+}
+
+function invalid(url: string, what: string): QuiverError {
+  return new QuiverError('OAUTH_METADATA_INVALID', `${url} does not describe ${what}. Its owner has to correct it.`);
 }

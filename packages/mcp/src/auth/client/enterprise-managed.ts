@@ -1,9 +1,12 @@
-import { QuiverError } from '@quiver/core';
 import { requireSecureUrl } from '../secure-url.js';
 import type { Fetch } from '../../fetch.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { createJwtBearerProvider, type JwtBearerOptions } from './jwt-bearer.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
+import { toOAuthError } from './oauth-error.js';
+import { tokenEndpointOptions } from './request-tokens.js';
+
+const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
 
 /** The identity provider where the user is signed in already. */
 export interface IdentityProvider {
@@ -41,28 +44,40 @@ export function createEnterpriseManagedProvider({
   return createJwtBearerProvider({
     ...options,
     assertion: async ({ issuer, resource, scope }) => {
-      const { requestJwtAuthorizationGrant } = await import('../../protocol/sdk-auth.js');
-      const subjectToken = await idToken();
+      const library = await import('oauth4webapi');
+      const server = { issuer: tokenEndpoint.origin, token_endpoint: tokenEndpoint.href };
+      const client = { client_id: clientId };
+      const authentication = clientSecret === undefined ? library.None() : library.ClientSecretPost(clientSecret);
+      const parameters = {
+        requested_token_type: idJag,
+        audience: issuer,
+        resource: resource ?? '',
+        subject_token: await idToken(),
+        subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+        ...(scope !== undefined && { scope }),
+      };
+      const options = tokenEndpointOptions(library, server, fetchFn);
       try {
-        const { jwtAuthGrant } = await requestJwtAuthorizationGrant({
-          tokenEndpoint,
-          audience: issuer,
-          resource: resource ?? '',
-          idToken: subjectToken,
-          clientId,
-          ...(clientSecret !== undefined && { clientSecret }),
-          ...(scope !== undefined && { scope }),
-          fetchFn,
+        const response = await library.genericTokenEndpointRequest(
+          server,
+          client,
+          authentication,
+          'urn:ietf:params:oauth:grant-type:token-exchange',
+          parameters,
+          options,
+        );
+        // RFC 8693, section 2.2.1: a grant is not an access token, and its type is "N_A".
+        const recognizedTokenTypes = { n_a: () => {} };
+        const grant = await library.processGenericTokenEndpointResponse(server, client, response, {
+          recognizedTokenTypes,
         });
-        return jwtAuthGrant;
+        if (grant['issued_token_type'] !== idJag) throw new TypeError('the response is not an identity assertion');
+        return grant.access_token;
       } catch (error) {
-        if (error instanceof QuiverError) throw error;
-        // Of the answer only the error code is kept: the rest may repeat the token.
-        const [, reason = 'no usable answer'] =
-          /^Token exchange failed: ([a-z_]{1,40})\b/.exec(String((error as Error).message)) ?? [];
-        throw new QuiverError(
+        throw toOAuthError(
+          error,
           'OAUTH_TOKEN_EXCHANGE_FAILED',
-          `The identity provider ${tokenEndpoint.origin} gave no grant for ${issuer} (${reason}). Sign in there again, or ask its administrator.`,
+          `The identity provider ${tokenEndpoint.origin} issued no grant for ${issuer}; sign in there again, or contact its administrator`,
         );
       }
     },

@@ -1,15 +1,16 @@
 import { QuiverError } from '@quiver/core';
-import { explainAuthError } from './explain-auth-error.js';
 import type { Fetch } from '../../fetch.js';
+import { issuerOf } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
-import { issuerOf } from './issuer-of.js';
 import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
+import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
+import { requestTokens, toAuthorizationServer } from './request-tokens.js';
 
-/** What the authorization server sent the user back with. */
+/** Parameters of the authorization response. */
 export interface AuthorizationCallback {
   code: string;
   state: string | undefined;
-  /** Who answered, where the server says it. */
+  /** Issuer of the response, where the server sends it. */
   iss?: string;
 }
 
@@ -21,9 +22,9 @@ export interface FinishAuthorizationOptions {
 }
 
 /**
- * Exchanges the code of a sign-in for tokens. The state is accepted once, the issuer must be the one that was asked.
+ * Exchanges the code of a sign-in for tokens. A state is accepted once, and the issuer must be the one that the page belongs to.
  *
- * @throws `OAUTH_STATE_INVALID`; `OAUTH_EXCHANGE_FAILED` when the authorization server refuses the code
+ * @throws `OAUTH_STATE_INVALID`; `OAUTH_EXCHANGE_FAILED` when the authorization server rejects the code
  * @see [RFC 9700, section 4.4 – Mix-Up Attacks](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.4)
  * @see [RFC 9207 – Authorization Server Issuer Identification](https://www.rfc-editor.org/rfc/rfc9207.html)
  */
@@ -34,48 +35,48 @@ export async function finishAuthorization({
   fetch,
 }: FinishAuthorizationOptions): Promise<void> {
   await provider.bindForAnswer(serverUrl);
-  const shown = await provider.redeemState(callback.state);
-  const { exchangeAuthorization, OAuthError } = await import('../../protocol/sdk-auth.js');
+  const shownIssuer = await provider.redeemState(callback.state);
   try {
-    // The server that was asked, whatever the MCP server says by now.
-    const asked = await provider.discoveryState();
-    const issuer = asked && issuerOf(asked);
+    // The server whose page was shown, whatever the MCP server names by now.
+    const discovered = await provider.discoveryState();
+    const issuer = discovered && issuerOf(discovered);
     const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
-    if (!asked || issuer === undefined || !clientInformation) {
+    if (!discovered || issuer === undefined || !clientInformation) {
       throw new QuiverError(
         'OAUTH_VERIFIER_MISSING',
         'No sign-in has begun with this storage. Begin one, then finish it.',
       );
     }
-    if (shown !== undefined && shown !== issuer) {
+    if (shownIssuer !== undefined && shownIssuer !== issuer) {
       // Another sign-in has begun meanwhile, elsewhere: its server must not get the code of this one.
       throw new QuiverError(
         'OAUTH_STATE_INVALID',
-        `The sign-in began at ${shown}, but the MCP server has named ${issuer} since. Sign in again.`,
+        `The sign-in began at ${shownIssuer}, but the MCP server has named ${issuer} since. Sign in again.`,
       );
     }
-    const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = asked;
-    const tokens = await exchangeAuthorization(authorizationServerUrl, {
-      ...(metadata && { metadata }),
-      clientInformation,
-      authorizationCode: callback.code,
-      codeVerifier: await provider.codeVerifier(),
-      redirectUri: provider.redirectUrl ?? '',
-      ...(callback.iss !== undefined && { iss: callback.iss }),
-      ...(resourceMetadata && { resource: resourceMetadata.resource }),
-      ...(provider.addClientAuthentication && { addClientAuthentication: provider.addClientAuthentication }),
-      fetchFn: createGuardedFetch({ fetch, serverUrl: new URL(serverUrl) }),
-    });
-    // Without a scope in the answer, what was asked for was granted (RFC 6749, section 5.1).
+    const library = await import('oauth4webapi');
+    const { code, iss } = callback;
+    // redeemState() has compared the state.
+    const validated = library.validateAuthResponse(
+      toAuthorizationServer(discovered),
+      { client_id: clientInformation.client_id },
+      new URLSearchParams({ code, ...(iss !== undefined && { iss }) }),
+      library.skipStateCheck,
+    );
+    const tokens = await requestTokens(
+      { provider, discovered, clientInformation, fetch: createGuardedFetch({ fetch, serverUrl: new URL(serverUrl) }) },
+      { type: 'code', callback: validated, codeVerifier: await provider.codeVerifier() },
+    );
+    // RFC 6749, section 5.1: without a scope in the response, the requested one was granted.
     const scope = await provider.requestedScope();
     await provider.saveTokens(
       { ...(scope !== undefined && { scope, requested_scope: scope }), ...tokens, issuer },
       { issuer },
     );
   } catch (error) {
-    // The server has forgotten the client, which registers again when the user tries again.
-    if (error instanceof OAuthError && error.code === 'invalid_client') await provider.invalidateCredentials('client');
-    throw explainAuthError(
+    // The server no longer knows the client, which registers again at the next sign-in.
+    if (oauthErrorCodeOf(error) === 'invalid_client') await provider.invalidateCredentials('client');
+    throw toOAuthError(
       error,
       'OAUTH_EXCHANGE_FAILED',
       `The sign-in at the authorization server of ${new URL(serverUrl).origin} could not be finished; sign in again`,

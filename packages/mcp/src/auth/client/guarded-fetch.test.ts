@@ -1,8 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Resolve } from './checked-fetch.js';
-import { createGuardedFetch } from './guarded-fetch.js';
+import { createGuardedFetch, type Resolve } from './guarded-fetch.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
+import type { DPoPHandle } from 'oauth4webapi';
 import type {
   AddClientAuthentication,
   OAuthClientInformationContext,
@@ -10,12 +11,11 @@ import type {
   StoredOAuthTokens,
 } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
-import { requireClientMetadataUrl } from './client-metadata-url.js';
 import { ClientRegistrations } from './client-registrations.js';
-import { issuerOf } from './issuer-of.js';
+import { issuerOf, requireUsableServer } from './discover.js';
+import { DPoPKey, supportsDPoP } from './dpop-key.js';
 import { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
 import { PendingSignIn } from './pending-sign-in.js';
-import { requireUsableServer } from './require-usable-server.js';
 import { StoredValues } from './stored-values.js';
 
 export interface MCPOAuthClientProviderOptions {
@@ -45,6 +45,11 @@ export interface MCPOAuthClientProviderOptions {
    * against mixed-up servers: only for one server that you know and that is configured wrongly. Default `false`.
    */
   skipIssuerMetadataValidation?: boolean;
+  /**
+   * Binds tokens to a key of this client, if the authorization server supports DPoP with ES256. A stolen token is then useless without
+   * the key, which is kept in the storage. Default `false`.
+   */
+  dpop?: boolean;
   logger?: Logger;
   /** Milliseconds since 1970. */
   now?: () => number;
@@ -88,6 +93,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly #now: () => number;
   readonly #signIn: PendingSignIn;
   readonly #registrations: ClientRegistrations;
+  readonly #dpopKey: DPoPKey;
   #serverUrl: string | undefined;
 
   /** @throws `OAUTH_CLIENT_METADATA_URL_INVALID` */
@@ -100,6 +106,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     const keyOf = (name: string): string => this.#key(name);
     this.#signIn = new PendingSignIn(this.#values, keyOf, now);
     this.#registrations = new ClientRegistrations(this.#values, keyOf, options.clientInformation);
+    this.#dpopKey = new DPoPKey(this.#values, keyOf);
     // Present only when given: their mere presence switches the SDK's own behaviour off.
     if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
     const { clientMetadataUrl, redirectUrl, tokenRequest = clientCredentialsRequest } = options;
@@ -122,6 +129,20 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   get skipIssuerMetadataValidation(): boolean {
     return this.#options.skipIssuerMetadataValidation ?? false;
+  }
+
+  get usesDPoP(): boolean {
+    return this.#options.dpop ?? false;
+  }
+
+  /**
+   * Returns what creates the proofs of this client.
+   *
+   * @param discovered - the server of a token request: `undefined` is returned unless it and the client use DPoP
+   */
+  async dpopHandle(discovered?: OAuthDiscoveryState): Promise<DPoPHandle | undefined> {
+    if (discovered && !(this.usesDPoP && supportsDPoP(discovered))) return undefined;
+    return this.#dpopKey.handle();
   }
 
   /** Whether it acts for itself, as a client that was registered by hand: what it knows is for one authorization server only. */
@@ -205,12 +226,12 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return isForeign ? undefined : tokens;
   }
 
-  /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens of another type than Bearer, which would be sent in the wrong way */
+  /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens */
   async saveTokens(tokens: KeptTokens, _context?: OAuthClientInformationContext): Promise<void> {
-    if (!/^bearer$/i.test(tokens.token_type)) {
+    if (!/^(bearer|dpop)$/i.test(tokens.token_type)) {
       throw new QuiverError(
         'OAUTH_TOKEN_TYPE_UNSUPPORTED',
-        `The authorization server issued a token of type '${tokens.token_type}'; only Bearer tokens can be used.`,
+        `The authorization server issued a token of type '${tokens.token_type}'. Only Bearer and DPoP tokens are supported.`,
       );
     }
     const { expires_in: lifetime } = tokens;
@@ -273,7 +294,9 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     if (isMeant('verifier')) await this.#signIn.end();
     if (isMeant('tokens')) await this.#values.write(this.#key('tokens'), undefined);
     if (isMeant('discovery')) await this.#values.write(this.#key('discovery'), undefined);
-    if (scope === 'all') await this.#values.write(this.#key('client_issuer'), undefined);
+    if (scope !== 'all') return;
+    await this.#values.write(this.#key('client_issuer'), undefined);
+    await this.#dpopKey.forget();
   }
 
   /** Signs out on this side: forgets tokens, registration and whatever was begun. */
@@ -304,4 +327,19 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
 function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchParams {
   return new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) });
+}
+
+/**
+ * Returns the address of a client's own description, which is its id as well.
+ *
+ * @see [OAuth Client ID Metadata Document, section 3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-3)
+ */
+function requireClientMetadataUrl(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const { protocol, pathname, username, hash } = parsed ?? {};
+  if (protocol === 'https:' && pathname !== '/' && username === '' && hash === '') return url;
+  throw new QuiverError(
+    'OAUTH_CLIENT_METADATA_URL_INVALID',
+    'clientMetadataUrl must be an https URL with a path and without a fragment, such as https://app.example.com/client.json.',
+  );
 }

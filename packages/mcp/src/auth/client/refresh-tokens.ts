@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError } from '@quiver/core';
-import { discover } from './discover.js';
-import { reasonOf } from './explain-auth-error.js';
 import type { Fetch } from '../../fetch.js';
-import { issuerOf } from './issuer-of.js';
+import { discover, issuerOf } from './discover.js';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
+import { oauthErrorCodeOf, reasonOf } from './oauth-error.js';
+import { requestTokens } from './request-tokens.js';
 
 export interface RefreshOptions {
   readonly provider: MCPOAuthClientProvider;
@@ -14,21 +14,21 @@ export interface RefreshOptions {
   readonly resourceMetadataUrl?: URL | undefined;
 }
 
-/** Milliseconds before each further attempt while the authorization server is out of order. */
+/** Milliseconds before each further attempt while the authorization server is unavailable. */
 const pauses = [100, 400];
 
 /**
- * Exchanges a refresh token, at the authorization server that issued it and nowhere else.
+ * Exchanges a refresh token at the authorization server that issued it and nowhere else.
  *
- * @returns the new tokens, stored; `undefined` when the old ones are of no use and the user has to sign in
- * @throws `OAUTH_UNAVAILABLE` while the authorization server is out of order: the tokens are kept
+ * @returns the new tokens, stored; `undefined` when the old ones are useless and the user has to sign in
+ * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable: the tokens are kept
  */
 export async function refreshTokens(options: RefreshOptions): Promise<KeptTokens | undefined> {
   for (const pause of [...pauses, undefined]) {
     try {
       return await attempt(options);
     } catch (error) {
-      // What the guard or the provider refused does not get better by itself.
+      // What the guard or the provider rejected does not change by itself.
       if (error instanceof QuiverError && error.code !== 'OAUTH_UNAVAILABLE') throw error;
       if (pause === undefined) {
         throw new QuiverError(
@@ -49,36 +49,36 @@ async function attempt({
   fetch,
   resourceMetadataUrl,
 }: RefreshOptions): Promise<KeptTokens | undefined> {
-  const { OAuthError, refreshAuthorization } = await import('../../protocol/sdk-auth.js');
   const known = await provider.discoveryState();
   const { skipIssuerMetadataValidation } = provider;
-  const info = known ?? (await discover({ serverUrl, fetch, resourceMetadataUrl, skipIssuerMetadataValidation }));
-  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = info;
-  if (!known) await provider.saveDiscoveryState(info);
-  const issuer = issuerOf(info);
-  if (tokens.refresh_token === undefined || (tokens.issuer !== undefined && tokens.issuer !== issuer)) return undefined;
+  const discovered = known ?? (await discover({ serverUrl, fetch, resourceMetadataUrl, skipIssuerMetadataValidation }));
+  if (!known) await provider.saveDiscoveryState(discovered);
+  const issuer = issuerOf(discovered);
+  const { refresh_token: refreshToken } = tokens;
+  if (refreshToken === undefined || (tokens.issuer !== undefined && tokens.issuer !== issuer)) return undefined;
   const clientInformation = await provider.clientInformation({ issuer });
   if (!clientInformation) return undefined;
   try {
-    const fresh = await refreshAuthorization(authorizationServerUrl, {
-      ...(metadata && { metadata }),
-      clientInformation,
-      refreshToken: tokens.refresh_token,
-      ...(resourceMetadata && { resource: resourceMetadata.resource }),
-      ...(provider.addClientAuthentication && { addClientAuthentication: provider.addClientAuthentication }),
-      fetchFn: fetch,
-    });
+    const request = { provider, discovered, clientInformation, fetch };
+    const fresh = await requestTokens(request, { type: 'refresh', refreshToken });
+    const { scope } = tokens;
     await provider.saveTokens(
-      { ...(tokens.scope !== undefined && { scope: tokens.scope }), ...fresh, issuer },
+      {
+        // RFC 6749, section 6: without a new refresh token or scope, the old ones remain valid.
+        refresh_token: refreshToken,
+        ...(scope !== undefined && { scope }),
+        ...fresh,
+        issuer,
+      },
       { issuer },
     );
     return await provider.tokens();
   } catch (error) {
-    if (!(error instanceof OAuthError) || isOutage(error.code)) throw error;
+    const code = oauthErrorCodeOf(error);
+    if (code === undefined || isOutage(code)) throw error;
     // invalid_grant, invalid_client and the like: this token will not work again.
     await provider.forgetTokens(tokens);
-    if (error.code === 'invalid_client' || error.code === 'unauthorized_client')
-      await provider.invalidateCredentials('client');
+    if (code === 'invalid_client' || code === 'unauthorized_client') await provider.invalidateCredentials('client');
     return undefined;
   }
 }

@@ -29,7 +29,8 @@ describe('createSimpleTokenProvider', () => {
     const authProvider = createSimpleTokenProvider('wrong', { redirectUrl, clientMetadata });
     const client = new MCPClient({ id: 'refused', servers: { mcp: { url: mcp.url, authProvider } } });
     const { errors } = await client.listToolsWithErrors();
-    expect(errors['mcp']).toContain(`was refused or has expired. ${new URL(as.issuer).origin} could not be asked`);
+    expect(errors['mcp']).toContain('was refused or has expired. Cannot fetch the OAuth metadata of');
+    expect(errors['mcp']).toContain(`${new URL(as.issuer).origin} (ECONNREFUSED)`);
     expect(errors['mcp']).not.toContain('wrong');
     await client.disconnect();
   });

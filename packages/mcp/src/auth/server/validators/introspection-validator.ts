@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import { isObject } from '../../../protocol/json-rpc.js';
+import { basicAuthorization } from '../../basic-authorization.js';
 import { requireSecureUrl } from '../../secure-url.js';
 import { readLimitedText } from '../../read-limited-text.js';
 import { redactToken } from '../redact-token.js';
@@ -83,7 +84,9 @@ async function introspect(
     headers: {
       accept: 'application/json',
       'content-type': 'application/x-www-form-urlencoded',
-      ...authorization(options),
+      ...(options.clientId !== undefined && {
+        authorization: basicAuthorization(options.clientId, options.clientSecret ?? ''),
+      }),
     },
     body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
   });
@@ -110,11 +113,4 @@ async function introspect(
     allowMissingExpiry: true,
     now: options.now() / 1000,
   });
-}
-
-/** @see [RFC 6749, section 2.3.1](https://www.rfc-editor.org/rfc/rfc6749.html#section-2.3.1): both parts are form-encoded first */
-function authorization({ clientId, clientSecret = '' }: IntrospectionOptions): Record<string, string> {
-  if (clientId === undefined) return {};
-  const encode = (value: string): string => new URLSearchParams({ '': value }).toString().slice(1);
-  return { authorization: `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}` };
 }
