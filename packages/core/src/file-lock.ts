@@ -63,16 +63,12 @@ export async function acquireFileLock(
       await writeFile(probe, content, { mode: 0o600 });
       const { mtimeMs: now } = await stat(probe);
       const current = await readHighest(path);
-      if (
-        !current ||
-        current.released ||
-        now - current.modified > staleAfter ||
-        (await hasEnded(current.owner, owner))
-      ) {
+      const isFree = !current || current.released || (await hasEnded(current.owner, owner));
+      if (isFree || now - current.modified > staleAfter) {
         const generation = (current?.generation ?? 0) + 1;
         if (await claim(path, generation, probe, content)) {
           await removeAbandonedProbes(path, now - staleAfter).catch(() => {});
-          return new FileLock(path, generation, content, staleAfter / 4);
+          return new FileLock(path, { generation, isTakeover: !isFree, content, heartbeat: staleAfter / 4 });
         }
       } else if (!wait) {
         const { pid, host } = current.owner ?? {};
@@ -109,14 +105,25 @@ export async function withFileLock<Result>(
 class FileLock {
   /** Number that grows with every owner. Store it with committed data to reject the commit of an earlier owner. */
   readonly generation: number;
+  /** Whether the previous owner may still run: the lock was stale, and the owner neither released it nor is known to have ended. */
+  readonly isTakeover: boolean;
   readonly #path: string;
   readonly #content: string;
   readonly #timer: NodeJS.Timeout;
   #heartbeat: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, generation: number, content: string, heartbeat: number) {
+  constructor(
+    path: string,
+    {
+      generation,
+      isTakeover,
+      content,
+      heartbeat,
+    }: { generation: number; isTakeover: boolean; content: string; heartbeat: number },
+  ) {
     this.#path = path;
     this.generation = generation;
+    this.isTakeover = isTakeover;
     this.#content = content;
     this.#timer = setInterval(() => {
       // A heartbeat that fails is repeated; if all fail, the lock becomes stale, and `requireHeld` reports it.

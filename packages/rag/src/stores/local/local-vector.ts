@@ -5,6 +5,7 @@ import type { KeywordSearch, VectorSearch } from '../../store/parse-search.js';
 import { recordUpdate } from '../../store/record-update.js';
 import { requireFilter, requireOneSelection } from '../../store/require-filter.js';
 import { fuseSearches, runSearch } from '../../store/run-search.js';
+import { toStoreFailure } from '../../store/store-failure.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -47,7 +48,8 @@ const defaultPageSize = 1000;
  * whole or not at all. A query compares every vector, which is fast up to some hundred thousand of them.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
- *   `FILTER_INVALID`; with a `path` also `VECTOR_STORE_LOCKED`, `VECTOR_STORE_CORRUPT`, and the errors of the file system
+ *   `FILTER_INVALID`; with a `path` also `VECTOR_STORE_LOCKED`, `VECTOR_STORE_LOCK_LOST`, `VECTOR_STORE_CORRUPT`, and
+ *   `VECTOR_STORE_FAILED` with the error of the file system as cause, for example when the disk is full
  * @example
  * await using store = new LocalVector({ path: './index' });
  * await store.createIndex({ indexName: 'guides', dimension: 1024 });
@@ -150,7 +152,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
     signal?.throwIfAborted();
-    return (await (await this.#open()).list()).toSorted();
+    return (await this.#guard('listing indexes', (holder) => holder.list())).toSorted();
   }
 
   async describeIndex(params: IndexParams): Promise<IndexDescription> {
@@ -188,13 +190,17 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   }
 
   #derivedData(): DerivedData {
-    const open = async (params: IndexParams): Promise<DerivedData> => {
+    const use = async <Result>(
+      params: IndexParams & { name: string },
+      work: (derived: DerivedData) => Promise<Result>,
+    ): Promise<Result> => {
       await this.#require(params);
-      return (await this.#open()).derived as DerivedData;
+      const doing = `using '${params.name}' of the index '${params.indexName}'`;
+      return this.#guard(doing, ({ derived }) => work(derived as DerivedData), params.signal);
     };
     return {
-      read: async (params) => (await open(params)).read(params),
-      write: async (params) => (await open(params)).write(params),
+      read: (params) => use(params, (derived) => derived.read(params)),
+      write: (params) => use(params, (derived) => derived.write(params)),
       prepare: async () => {},
     };
   }
@@ -207,9 +213,11 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   async #require({ indexName, signal }: IndexParams): Promise<StoredIndex> {
     requireIndexName(indexName, longestIndexName);
     signal?.throwIfAborted();
-    const holder = await this.#open();
-    const stored = await holder.find(indexName);
-    if (!stored) throw indexNotFound(indexName, await holder.list());
+    const stored = await this.#guard(`opening the index '${indexName}'`, async (holder) => {
+      const found = await holder.find(indexName);
+      if (!found) throw indexNotFound(indexName, await holder.list());
+      return found;
+    });
     signal?.throwIfAborted();
     return stored;
   }
@@ -231,10 +239,25 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   #change<Result>(change: (holder: IndexHolder) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const done = this.#changes.then(async () => {
       signal?.throwIfAborted();
-      return change(await this.#open());
+      return this.#guard('changing', change, signal);
     });
     this.#changes = done.catch(() => undefined);
     return done;
+  }
+
+  /** Turns errors of the file system into ours. */
+  async #guard<Result>(
+    doing: string,
+    work: (holder: IndexHolder) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    const { path } = this.#options;
+    try {
+      return await work(await this.#open());
+    } catch (error) {
+      if (path === undefined) throw error;
+      throw toStoreFailure(error, { store: 'LocalVector', what: `${doing} in the folder ${path}`, signal }, { path });
+    }
   }
 }
 

@@ -1,15 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LocalVector } from '../index.js';
 import { crc32, crc32InScript } from './crc32.js';
 
+const sourceHooks = new URL('../../../../../../scripts/source-hooks.mjs', import.meta.url).href;
 const indexName = 'docs';
 let path: string;
 beforeEach(async () => {
@@ -115,47 +116,6 @@ describe('LocalVector in a folder', () => {
     await writing;
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     expect(await reader.get({ indexName, ids: ['x', 'y'] })).toMatchObject([{ metadata: { version: 200 } }]);
-  });
-
-  it('takes over the lock of a process that died', async () => {
-    const child = spawn(process.execPath, ['-e', '']);
-    await once(child, 'exit');
-    await write(async () => undefined);
-    await writeFile(join(path, 'writer.lock'), JSON.stringify({ pid: child.pid, host: hostname(), token: 'old' }));
-    await write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
-    expect(await ids()).toEqual(['a']);
-  });
-
-  it.runIf(existsSync('/proc/self/stat'))(
-    'takes over the lock of a process that died and whose number another one has got',
-    async () => {
-      await write(async () => undefined);
-      const reused = { pid: process.pid, host: hostname(), token: 'old', started: '1' };
-      await writeFile(join(path, 'writer.lock'), JSON.stringify(reused));
-      await write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
-      expect(await ids()).toEqual(['a']);
-    },
-  );
-
-  it('respects the lock of a living process whatever it tells about its start', async () => {
-    await write(async () => undefined);
-    await writeFile(join(path, 'writer.lock'), JSON.stringify({ pid: process.pid, host: hostname(), token: 'old' }));
-    const refused = write((store) => store.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] }));
-    await expect(refused).rejects.toMatchObject({ code: 'VECTOR_STORE_LOCKED' });
-  });
-
-  it('never shows a lock without its owner, which would look as if that had died', async () => {
-    const lock = join(path, 'writer.lock');
-    await write(async () => undefined);
-    for (let round = 0; round < 50; round += 1) {
-      const store = new LocalVector({ path });
-      const writing = store.truncateIndex({ indexName });
-      while (!existsSync(lock)) await setImmediate();
-      expect(JSON.parse(readFileSync(lock, 'utf8'))).toMatchObject({ pid: process.pid });
-      await writing;
-      await store.close();
-    }
-    expect(await readdir(path)).toEqual([`${indexName}.qvlog`]);
   });
 
   it('refuses a name that differs from an existing one only in case', async () => {
@@ -269,8 +229,6 @@ describe('a log that was cut off', () => {
 describe('a process that is killed while it writes', () => {
   const rounds = 8;
   const writer = fileURLToPath(new URL('killed-writer.fixture.ts', import.meta.url));
-  const sourceHooks = new URL('../../../../../../scripts/source-hooks.mjs', import.meta.url).href;
-
   it(`keeps every batch that it acknowledged and no half one (kill -9, ${rounds} times)`, async () => {
     let acknowledged = 0;
     for (let round = 0; round < rounds; round += 1) {
@@ -301,6 +259,167 @@ describe('a process that is killed while it writes', () => {
       expect(batches.size).toBeLessThanOrEqual(acknowledged + round + 1);
     }
   }, 60_000);
+});
+
+/** The lock file of the highest generation. */
+async function lockFile(): Promise<string> {
+  const generations = (await readdir(path)).flatMap((name) => /^writer\.lock\.(\d+)$/.exec(name)?.[1] ?? []);
+  return join(path, `writer.lock.${Math.max(...generations.map(Number))}`);
+}
+
+describe('the lock of a folder', () => {
+  const fixture = fileURLToPath(new URL('commanded-writer.fixture.ts', import.meta.url));
+  const children: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+  });
+
+  /** A process that stores one record for each id on its standard input, and prints `stored` or the code of the error. */
+  async function startWriter(
+    wrapper: readonly string[] = [],
+  ): Promise<{ child: ChildProcess; store: (id: string) => Promise<string> }> {
+    const [program = '', ...args] = [
+      ...wrapper,
+      process.execPath,
+      '--conditions=@quiver/source',
+      '--import',
+      sourceHooks,
+      fixture,
+      path,
+    ];
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    children.push(child);
+    const store = async (id: string): Promise<string> => {
+      child.stdin.write(`${id}\n`);
+      const [line] = (await once(child.stdout, 'data')) as [Buffer];
+      return line.toString().trim();
+    };
+    expect(await store('first')).toBe('stored');
+    return { child, store };
+  }
+
+  it.runIf(existsSync('/proc/self/ns/pid'))(
+    'excludes a writer in another PID namespace of the same host name',
+    async () => {
+      await startWriter(['unshare', '--pid', '--fork', '--kill-child', '--mount-proc']);
+      await expect(write((store) => store.truncateIndex({ indexName }))).rejects.toMatchObject({
+        code: 'VECTOR_STORE_LOCKED',
+      });
+      expect(await ids()).toEqual(['first']);
+    },
+  );
+
+  it('is taken over at once from a process that was killed', async () => {
+    const { child } = await startWriter();
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    await write((store) => store.upsert({ indexName, ids: ['second'], vectors: [[1, 2]] }));
+    expect(await ids()).toEqual(['first', 'second']);
+  });
+
+  it('is lost by a writer that is suspended for too long, which stores nothing any more', async () => {
+    const { child, store } = await startWriter();
+    child.kill('SIGSTOP');
+    const longAgo = new Date(Date.now() - 60_000);
+    await utimes(await lockFile(), longAgo, longAgo);
+    const before = (await stat(logFile())).ino;
+    await using successor = new LocalVector({ path });
+    await successor.upsert({ indexName, ids: ['second'], vectors: [[3, 4]] });
+    // A write of the suspended process that was under way would reach the old file.
+    expect((await stat(logFile())).ino).not.toBe(before);
+    child.kill('SIGCONT');
+    expect(await store('third')).toBe('VECTOR_STORE_LOCK_LOST');
+    expect(await store('fourth')).toBe('VECTOR_STORE_LOCKED');
+    await successor.upsert({ indexName, ids: ['fifth'], vectors: [[5, 6]] });
+    await successor.close();
+    expect(await store('sixth')).toBe('stored');
+    expect(await ids()).toEqual(['fifth', 'first', 'second', 'sixth']);
+  });
+
+  it('keeps every acknowledged record while suspended writers wake up and are killed at random', async () => {
+    const acknowledged: string[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      const { child } = await startWriter();
+      const name = (n: number): string => `${round}-${n}`;
+      let printed = 0;
+      child.stdout!.on('data', (text: Buffer) => {
+        for (const line of text.toString().trim().split('\n')) {
+          if (line === 'stored') acknowledged.push(name(printed));
+          printed += 1;
+        }
+      });
+      child.stdin!.write(Array.from({ length: 500 }, (_, n) => `${name(n)}\n`).join(''));
+      await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 40));
+      child.kill('SIGSTOP');
+      const longAgo = new Date(Date.now() - 60_000);
+      await utimes(await lockFile(), longAgo, longAgo);
+      await write((store) => store.upsert({ indexName, ids: [`parent-${round}`], vectors: [[round, 1]] }));
+      acknowledged.push(`parent-${round}`);
+      child.kill('SIGCONT');
+      await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 20));
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+    const stored = new Set(await ids());
+    expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+    expect(acknowledged.length).toBeGreaterThan(20);
+  }, 60_000);
+});
+
+describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a full disk', () => {
+  beforeEach(async () => {
+    await promisify(execFile)('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', path]);
+  });
+  afterEach(() => promisify(execFile)('umount', [path]));
+
+  it('fails the change with the path, and loses nothing', async () => {
+    await using store = new LocalVector({ path });
+    await store.createIndex({ indexName, dimension: 64 });
+    const upsert = (id: string): Promise<unknown> =>
+      store.upsert({
+        indexName,
+        ids: [id],
+        vectors: [Array.from({ length: 64 }, () => 1)],
+        documents: ['x'.repeat(50_000)],
+      });
+    const stored: string[] = [];
+    const failure: unknown = await (async () => {
+      for (let n = 10; ; n += 1) {
+        await upsert(String(n));
+        stored.push(String(n));
+      }
+    })().catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+      message: expect.stringContaining(logFile()),
+      cause: { code: 'ENOSPC' },
+      details: { path: logFile() },
+    });
+    expect(await ids()).toEqual(stored);
+    // The store can be used again as soon as there is room.
+    await store.truncateIndex({ indexName });
+    await store.deleteIndex({ indexName });
+    await store.createIndex({ indexName, dimension: 64 });
+    await upsert('again');
+    expect(await ids()).toEqual(['again']);
+  });
+
+  it('fails the creation of an index and of derived data with the path', async () => {
+    await using store = new LocalVector({ path });
+    await store.createIndex({ indexName, dimension: 2 });
+    const data = new Uint8Array(600_000);
+    await expect(store.derived?.write({ indexName, name: 'graph', data })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+      message: expect.stringContaining(path),
+      cause: { code: 'ENOSPC' },
+    });
+    await writeFile(join(path, 'filler'), data).catch(() => {});
+    await expect(store.createIndex({ indexName: 'other', dimension: 2 })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+      cause: { code: 'ENOSPC' },
+    });
+    expect(await store.listIndexes()).toEqual([indexName]);
+  });
 });
 
 describe('crc32', () => {

@@ -1,21 +1,22 @@
 import { mkdir, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
+import { acquireFileLock, type FileLock } from '@quiver/core/file-lock';
 import type { IndexHolder } from '../index-holder.js';
 import type { IndexHeader } from '../index-operation.js';
 import { derivedFiles } from './derived-files.js';
-import { IndexLog } from './index-log.js';
-import { WriterLock } from './writer-lock.js';
+import { IndexLog, temporaryExtension, type LogWriter } from './index-log.js';
 
 const extension = '.qvlog';
+const lockName = 'writer.lock';
 
 /** The indexes of one folder, each in a file of its own. Reading creates nothing; the first write takes the folder's lock. */
 export class IndexFolder implements IndexHolder {
   readonly derived: ReturnType<typeof derivedFiles>;
   readonly #folder: string;
   readonly #logs = new Map<string, Promise<IndexLog>>();
-  #lock: Promise<WriterLock> | undefined;
-  #isWriter = false;
+  #lock: Promise<FileLock> | undefined;
+  #writer: LogWriter | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -35,7 +36,7 @@ export class IndexFolder implements IndexHolder {
     const known = this.#logs.get(name);
     if (known) {
       const log = await known;
-      if (this.#isWriter || (await log.refresh())) return log;
+      if (this.#writer || (await log.refresh())) return log;
       if (this.#logs.get(name) === known) this.#logs.delete(name);
       await log.close();
     }
@@ -45,9 +46,9 @@ export class IndexFolder implements IndexHolder {
   }
 
   async create(header: IndexHeader): Promise<void> {
-    await this.#becomeWriter();
+    const writer = await this.#becomeWriter();
     await this.#requireDistinctName(header.name);
-    await this.#load(header.name, () => IndexLog.create(this.#file(header.name), header));
+    await this.#load(header.name, () => IndexLog.create(this.#file(header.name), header, writer));
   }
 
   /** As {@link find}, to be written. @throws `VECTOR_STORE_LOCKED` */
@@ -57,7 +58,8 @@ export class IndexFolder implements IndexHolder {
   }
 
   async delete(name: string): Promise<void> {
-    await this.#becomeWriter();
+    const writer = await this.#becomeWriter();
+    await writer.requireHeld();
     const log = await this.#logs.get(name);
     this.#logs.delete(name);
     await log?.close();
@@ -66,13 +68,22 @@ export class IndexFolder implements IndexHolder {
   }
 
   async close(): Promise<void> {
-    const logs = [...this.#logs.values()];
     const lock = this.#lock;
-    this.#logs.clear();
-    this.#lock = undefined;
-    this.#isWriter = false;
-    for (const log of await Promise.allSettled(logs)) if (log.status === 'fulfilled') await log.value.close();
+    await this.#reset();
     await (await lock)?.release();
+  }
+
+  /** Forgets everything that was read or acquired. */
+  async #reset(): Promise<void> {
+    this.#lock = undefined;
+    this.#writer = undefined;
+    await this.#closeLogs();
+  }
+
+  async #closeLogs(): Promise<void> {
+    const logs = [...this.#logs.values()];
+    this.#logs.clear();
+    for (const log of await Promise.allSettled(logs)) if (log.status === 'fulfilled') await log.value.close();
   }
 
   /** On some file systems names that differ only in case are the same file. */
@@ -92,7 +103,7 @@ export class IndexFolder implements IndexHolder {
   /** One load at a time for each index. A failed one is forgotten. */
   #load(name: string, load: () => Promise<IndexLog>): Promise<IndexLog> {
     const loading = load().then(async (log) => {
-      if (this.#isWriter) await log.prepareToWrite();
+      if (this.#writer) await log.prepareToWrite(this.#writer);
       return log;
     });
     this.#logs.set(name, loading);
@@ -100,22 +111,52 @@ export class IndexFolder implements IndexHolder {
     return loading;
   }
 
-  async #becomeWriter(): Promise<void> {
+  async #becomeWriter(): Promise<LogWriter> {
     this.#lock ??= this.#acquire().catch((error: unknown) => {
       this.#lock = undefined;
       throw error;
     });
     await this.#lock;
+    return this.#writer as LogWriter;
   }
 
-  async #acquire(): Promise<WriterLock> {
+  async #acquire(): Promise<FileLock> {
     await mkdir(this.#folder, { recursive: true });
-    const lock = await WriterLock.acquire(this.#folder);
-    // What was read without the lock is read again: nobody else changes it from now on.
-    this.#isWriter = true;
-    const logs = [...this.#logs.values()];
-    this.#logs.clear();
-    for (const log of await Promise.allSettled(logs)) if (log.status === 'fulfilled') await log.value.close();
+    const lock = await acquireFileLock(join(this.#folder, lockName), { wait: false }).catch((error: unknown) => {
+      throw isQuiverError(error, 'FILE_LOCK_HELD') ? this.#locked(error) : error;
+    });
+    const { generation, isTakeover: mustReplace } = lock;
+    // From here on every index is opened to be written; what was read without the lock is read again.
+    this.#writer = { generation, mustReplace, requireHeld: () => this.#requireHeld(lock) };
+    await this.#closeLogs();
+    // A suspended writer that wakes up can no longer put its file in the place of the index.
+    for (const name of await readdir(this.#folder))
+      if (name.endsWith(temporaryExtension)) await unlink(join(this.#folder, name)).catch(() => {});
     return lock;
+  }
+
+  #locked(error: QuiverError): QuiverError {
+    const { pid, host } = error.details ?? {};
+    const holder = pid === undefined ? 'another process' : `process ${String(pid)} on ${String(host)}`;
+    return new QuiverError(
+      'VECTOR_STORE_LOCKED',
+      `The folder ${this.#folder} is being written by ${holder}. Close that store first; reading needs no lock.`,
+      { cause: error, details: { folder: this.#folder, ...(pid !== undefined && { pid, host }) } },
+    );
+  }
+
+  async #requireHeld(lock: FileLock): Promise<void> {
+    try {
+      await lock.requireHeld();
+    } catch (error) {
+      if (!isQuiverError(error, 'FILE_LOCK_LOST')) throw error;
+      // Not waited for: the caller is using one of the logs.
+      void this.#reset().then(() => lock.release());
+      throw new QuiverError(
+        'VECTOR_STORE_LOCK_LOST',
+        `Another process writes the folder ${this.#folder}: this one did not renew its lock in time, because it was suspended or its event loop was blocked. Repeat the change; it is then applied to the current state.`,
+        { cause: error, details: { folder: this.#folder } },
+      );
+    }
   }
 }

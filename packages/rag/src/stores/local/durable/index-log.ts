@@ -1,6 +1,7 @@
-import { open, rename, stat, type FileHandle } from 'node:fs/promises';
+import { open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
+import { toStoreFailure } from '../../../store/store-failure.js';
 import type { StoredIndex } from '../index-holder.js';
 import { toUpsert, type IndexHeader, type IndexOperation } from '../index-operation.js';
 import { LocalIndex } from '../local-index.js';
@@ -12,6 +13,19 @@ import { createReadAhead } from './read-ahead.js';
 const compactionBatch = 1000;
 /** So many superseded records are not worth a compaction. */
 const minSuperseded = 1000;
+
+/** Ends the names of files that are still being written. */
+export const temporaryExtension = '.new';
+
+/** The right to write, from the lock of the folder. */
+export interface LogWriter {
+  /** Grows with every owner of the lock. */
+  readonly generation: number;
+  /** Whether the previous writer may still run and hold files open: indexes are then written to new files. */
+  readonly mustReplace: boolean;
+  /** @throws `VECTOR_STORE_LOCK_LOST` */
+  requireHeld(): Promise<void>;
+}
 
 /**
  * One index and the append-only file that it comes from. Every change is on the disk before it is in memory; a change that was
@@ -29,6 +43,7 @@ export class IndexLog implements StoredIndex {
   /** Of the checksums of all entries. */
   #chain = 0;
   #broken: Error | undefined;
+  #writer: LogWriter | undefined;
   #refreshed: Promise<boolean> = Promise.resolve(true);
 
   private constructor(file: string, index: LocalIndex, handle: FileHandle, inode: number) {
@@ -46,8 +61,8 @@ export class IndexLog implements StoredIndex {
   }
 
   /** Creates the file of a new index. The name appears only when the file is whole. */
-  static async create(file: string, header: IndexHeader): Promise<IndexLog> {
-    const { handle } = await writeWhole(file, [{ type: 'create', header }]);
+  static async create(file: string, header: IndexHeader, writer: LogWriter): Promise<IndexLog> {
+    const { handle } = await writeWhole(file, [{ type: 'create', header }], writer);
     await handle.close();
     await syncFolder(dirname(file));
     return IndexLog.open(file);
@@ -116,15 +131,22 @@ export class IndexLog implements StoredIndex {
   }
 
   /** Makes the log writable: what a crash left behind its last whole entry is cut off. */
-  async prepareToWrite(): Promise<void> {
+  async prepareToWrite(writer: LogWriter): Promise<void> {
+    this.#writer = writer;
+    if (writer.mustReplace) return this.#rewrite(writer);
     const handle = await open(this.#file, 'r+');
     await this.#handle.close();
     this.#handle = handle;
     await handle.truncate(this.#end);
   }
 
-  /** Returns when the operation is on the disk and in memory. After an error neither holds it. */
+  /**
+   * Returns when the operation is on the disk and in memory. After an error neither holds it.
+   *
+   * @throws `VECTOR_STORE_FAILED` with the path, for example when the disk is full; `VECTOR_STORE_LOCK_LOST`
+   */
   async append(operation: IndexOperation): Promise<void> {
+    const writer = this.#writer as LogWriter;
     if (this.#broken) {
       throw new QuiverError(
         'VECTOR_STORE_UNUSABLE',
@@ -133,17 +155,20 @@ export class IndexLog implements StoredIndex {
       );
     }
     const frame = toFrame(encodeOperation(operation));
+    await writer.requireHeld();
     try {
       await writeAll(this.#handle, frame, this.#end);
       await this.#handle.datasync();
     } catch (error) {
       await this.#handle.truncate(this.#end).catch((truncation: Error) => (this.#broken = truncation));
-      throw error;
+      throw toFileFailure(error, this.#file);
     }
+    // A process that was suspended since the first check has written to a file that its successor replaced.
+    await writer.requireHeld();
     this.#end += frame[0].byteLength + frame[1].byteLength;
     this.#chain = chainOf(this.#chain, checksumOf(frame[0]));
     this.#apply(operation);
-    await this.#compactIfWorthIt();
+    await this.#compactIfWorthIt(writer);
   }
 
   async close(): Promise<void> {
@@ -157,27 +182,32 @@ export class IndexLog implements StoredIndex {
   }
 
   /** When more than half of the records are history, writes the index anew and puts it in the place of the log. */
-  async #compactIfWorthIt(): Promise<void> {
+  async #compactIfWorthIt(writer: LogWriter): Promise<void> {
     if (this.#written < 2 * this.index.count + minSuperseded) return;
     try {
-      const { handle, inode, end, chain } = await writeWhole(this.#file, contentsOf(this.index));
-      // The name stands for the new file now: whatever goes wrong from here on, nothing may be written to the old one.
-      const old = this.#handle;
-      this.#handle = handle;
-      this.#inode = inode;
-      this.#end = end;
-      this.#chain = chain;
-      await old.close();
-      await syncFolder(dirname(this.#file)).catch((error: Error) => {
-        // After a power failure the name could stand for the old file again, without what is written from now on.
-        this.#broken = error;
-        throw error;
-      });
+      await this.#rewrite(writer);
     } catch (error) {
       // The change itself is safe in the log; only its size stays as it is.
       getDefaultLogger().warn(`The index file ${this.#file} could not be compacted: ${toErrorMessage(error)}`);
     }
     this.#written = this.index.count;
+  }
+
+  /** Writes the index to a new file and puts it in the place of the log. */
+  async #rewrite(writer: LogWriter): Promise<void> {
+    const { handle, inode, end, chain } = await writeWhole(this.#file, contentsOf(this.index), writer);
+    // The name stands for the new file now: whatever goes wrong from here on, nothing may be written to the old one.
+    const old = this.#handle;
+    this.#handle = handle;
+    this.#inode = inode;
+    this.#end = end;
+    this.#chain = chain;
+    await old.close();
+    await syncFolder(dirname(this.#file)).catch((error: Error) => {
+      // After a power failure the name could stand for the old file again, without what is written from now on.
+      this.#broken = error;
+      throw error;
+    });
   }
 }
 
@@ -203,11 +233,17 @@ interface WrittenFile {
 }
 
 /** Writes a file beside the one it replaces, and renames it when it is on the disk. The folder is still to be synchronised. */
-async function writeWhole(file: string, operations: Iterable<LogOperation>): Promise<WrittenFile> {
-  const temporary = `${file}.new`;
+async function writeWhole(
+  file: string,
+  operations: Iterable<LogOperation>,
+  { generation, requireHeld }: LogWriter,
+): Promise<WrittenFile> {
+  // Each owner of the lock has a name of its own, and removes the files of its predecessors.
+  const temporary = `${file}.${generation}${temporaryExtension}`;
   let [end, chain] = [0, 0];
-  const handle = await open(temporary, 'w+');
+  let handle: FileHandle | undefined;
   try {
+    handle = await open(temporary, 'w+');
     for (const operation of operations) {
       const frame = toFrame(encodeOperation(operation));
       await writeAll(handle, frame, end);
@@ -216,12 +252,18 @@ async function writeWhole(file: string, operations: Iterable<LogOperation>): Pro
     }
     await handle.datasync();
     const { ino: inode } = await handle.stat();
+    await requireHeld();
     await rename(temporary, file);
     return { handle, inode, end, chain };
   } catch (error) {
-    await handle.close();
-    throw error;
+    await handle?.close();
+    await unlink(temporary).catch(() => {});
+    throw toFileFailure(error, file);
   }
+}
+
+function toFileFailure(error: unknown, path: string): unknown {
+  return toStoreFailure(error, { store: 'LocalVector', what: `writing ${path}` }, { path });
 }
 
 /** Order counts. */
