@@ -16,6 +16,8 @@ export interface Prompt {
   version?: string;
   title?: string;
   description?: string;
+  /** Media type of the prompt. Travels in `_meta`, like `version`. */
+  mimeType?: string;
   arguments?: PromptArgument[];
   icons?: Icon[];
   _meta?: Record<string, unknown>;
@@ -27,5 +29,27 @@ export interface PromptMessage {
   content: ContentBlock;
 }
 
-/** Where the version of a prompt stands in `_meta`, in lists and in requests. */
+/** Key of a prompt's version in `_meta`, in lists, requests and results. */
 export const promptVersionKey = 'quiver/version';
+
+/** Key of a prompt's media type in `_meta`, in lists and results. */
+export const promptMimeTypeKey = 'quiver/mimeType';
+
+/** Returns `_meta` with the members of a prompt that the protocol does not define, or `undefined` when there are none. */
+export function toPromptMeta({ version, mimeType, _meta }: Prompt): Record<string, unknown> | undefined {
+  if (version === undefined && mimeType === undefined) return _meta;
+  return {
+    ..._meta,
+    ...(version !== undefined && { [promptVersionKey]: version }),
+    ...(mimeType !== undefined && { [promptMimeTypeKey]: mimeType }),
+  };
+}
+
+/** Returns the members of a prompt that {@link toPromptMeta} put into `_meta`. */
+export function fromPromptMeta(meta: Record<string, unknown> | undefined): Pick<Prompt, 'version' | 'mimeType'> {
+  const { [promptVersionKey]: version, [promptMimeTypeKey]: mimeType } = meta ?? {};
+  return {
+    ...(typeof version === 'string' && { version }),
+    ...(typeof mimeType === 'string' && { mimeType }),
+  };
+}

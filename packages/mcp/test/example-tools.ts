@@ -38,6 +38,14 @@ export const exampleTools = {
       sameInContext: requestContext.get('mcp.extra') === mcp.extra,
     }),
   }),
+  requestDetails: createTool({
+    id: 'requestDetails',
+    description: 'Returns what it knows of the request',
+    execute: async (_input, { mcp }) => {
+      const { _meta, requestInfo, clientInfo } = mcp.extra ?? {};
+      return { _meta, headers: requestInfo?.headers, clientInfo };
+    },
+  }),
   image: createTool({
     id: 'image',
     description: 'Returns an image',

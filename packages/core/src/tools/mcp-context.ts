@@ -20,6 +20,17 @@ export interface McpExtra {
   /** Absent over stdio and in stateless requests. */
   sessionId?: string;
   requestId?: string | number;
+  /** `_meta` of the request. */
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined;
+  /**
+   * HTTP headers of the request, with names in lower case; empty over stdio. `authorization` is left out when authentication hides
+   * the token from tools.
+   */
+  readonly requestInfo?: { readonly headers: Readonly<Record<string, string>> } | undefined;
+  /** Name and version that the client states; not verified. `undefined` when the client states none. */
+  readonly clientInfo?:
+    | { readonly name: string; readonly version: string; readonly [key: string]: unknown }
+    | undefined;
   /** Fires when the client cancels the request or goes away. */
   signal?: AbortSignal;
   sendNotification?: (notification: { method: string; params?: Record<string, unknown> }) => Promise<void>;

@@ -1,4 +1,4 @@
-import { promptVersionKey, type Prompt, type PromptMessage } from '../prompt.js';
+import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../prompt.js';
 import { askServers, logMissing, type Answers } from './ask-servers.js';
 import { withServer, type ClientServers } from './client-servers.js';
 import type { ListOptions } from './resources.js';
@@ -73,6 +73,7 @@ export function createClientPrompts(servers: ClientServers): ClientPrompts {
             ...listed,
             name,
             ...(description !== undefined && { description }),
+            ...fromPromptMeta(result._meta),
             ...(version !== undefined && { version }),
           };
           // The types differ in what `exactOptionalPropertyTypes` says of `undefined`.
@@ -88,10 +89,9 @@ export function createClientPrompts(servers: ClientServers): ClientPrompts {
   };
 }
 
-/** The protocol has no place for a version, so it travels in `_meta`. */
+/** Restores the members that travel in `_meta`, because the protocol does not define them. */
 function withVersion(prompt: Prompt): Prompt {
-  const version = prompt._meta?.[promptVersionKey];
-  return typeof version === 'string' ? { ...prompt, version } : prompt;
+  return { ...prompt, ...fromPromptMeta(prompt._meta) };
 }
 
 function toTexts(args: Record<string, unknown>): Record<string, string> {

@@ -73,7 +73,7 @@ describe('a callback that returns nonsense is an internal error that says so, an
       },
     };
     expect(await errorOf(config, 'resources/read', { uri: 'x://a' })).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining("The URI template 'x://{' cannot be used")]);
+    expect(warnings).toEqual([expect.stringContaining("The URI template 'x://{' is invalid")]);
   });
 });
 

@@ -19,6 +19,7 @@ const defaultPageSize = 1000;
  * @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
  */
 export function createServerDefinition(config: MCPServerConfig): ServerDefinition {
+  requireKnownOptions(config);
   const { name, version, title, icons, websiteUrl, description, pageSize = defaultPageSize } = config;
   const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
@@ -47,6 +48,44 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     audience: new Audience({ peers, bus: config.eventBus, logger }),
     logger,
   };
+}
+
+/** `Record` makes the compiler compare this list with the options. */
+const optionNames = Object.keys({
+  agents: 0,
+  cacheHints: 0,
+  description: 0,
+  eventBus: 0,
+  icons: 0,
+  id: 0,
+  instructions: 0,
+  isLatest: 0,
+  logger: 0,
+  maskErrors: 0,
+  name: 0,
+  packageCanonical: 0,
+  packages: 0,
+  pageSize: 0,
+  prompts: 0,
+  releaseDate: 0,
+  remotes: 0,
+  repository: 0,
+  requestState: 0,
+  resources: 0,
+  title: 0,
+  tools: 0,
+  version: 0,
+  websiteUrl: 0,
+  workflows: 0,
+} satisfies Record<keyof MCPServerConfig, 0>);
+
+/** An option that is misspelled would have no effect, and nobody would notice. */
+function requireKnownOptions(config: object): void {
+  const unknown = Object.entries(config).flatMap(([name, value]) =>
+    value === undefined || optionNames.includes(name) ? [] : [`'${name}'`],
+  );
+  if (unknown.length === 0) return;
+  throw invalid(`MCPServer has no option ${unknown.join(', ')}. Its options are: ${optionNames.join(', ')}.`);
 }
 
 function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabilities {

@@ -8,7 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools, runs } from '../../test/example-tools.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { envelope, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
+import { elicitationQuestion } from './elicitation.js';
 import { MCPServer } from './mcp-server.js';
+import { rawQuestion } from './raw-question.js';
 import type { McpHttpServer } from './transports/listen.js';
 
 const server = new MCPServer({ name: 'Asking', version: '1.0.0', tools: exampleTools });
@@ -238,5 +240,19 @@ describe('the stateless revision', () => {
     );
     expect(Object.keys(next.json.result.inputRequests)).toEqual(['age']);
     await Promise.all([one!.close(), two!.close()]);
+  });
+});
+
+describe('accepted form content', () => {
+  const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] };
+  const content = JSON.parse('{"name":"Ada","admin":true,"__proto__":{"admin":true}}') as object;
+
+  test.each([
+    ['elicitation.sendRequest', elicitationQuestion({ message: 'Who?', requestedSchema })],
+    ['extra.sendRequest', rawQuestion({ method: 'elicitation/create', params: { message: 'Who?', requestedSchema } })],
+  ])('loses members that %s did not request', async (_name, question) => {
+    const answer = await question.parse({ action: 'accept', content });
+    expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });
+    expect(Object.keys((answer as { content: object }).content)).toEqual(['name']);
   });
 });

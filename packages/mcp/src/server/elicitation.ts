@@ -23,11 +23,18 @@ function formQuestion({ message, requestedSchema }: ElicitRequest): ClientQuesti
     parse: async (answer) => {
       const result = parseAction(answer);
       if (result?.action !== 'accept') return result;
-      const content = (answer as { content?: unknown }).content ?? {};
+      const content = pickRequested(requestedSchema, (answer as { content?: unknown }).content);
       const checked = await validate(requestedSchema, content);
       return checked.ok ? { action: 'accept', content } : undefined;
     },
   };
+}
+
+/** Returns the members that the schema names. Others, and `__proto__`, never reach a tool. */
+function pickRequested({ properties }: ElicitRequest['requestedSchema'], content: unknown = {}): unknown {
+  if (!isObject(content) || !isObject(properties)) return content;
+  const entries = Object.entries(content).filter(([key]) => key !== '__proto__' && Object.hasOwn(properties, key));
+  return Object.fromEntries(entries);
 }
 
 /** @see [MCP, URL mode elicitation](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-mode-elicitation-requests) */

@@ -13,6 +13,8 @@ export interface Channel {
 export interface Caller {
   readonly authInfo?: McpAuthInfo | undefined;
   readonly sessionId?: string | undefined;
+  /** HTTP request that carries the message; absent over stdio. */
+  readonly request?: { readonly headers: Readonly<Record<string, string>> } | undefined;
 }
 
 /**

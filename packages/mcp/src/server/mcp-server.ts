@@ -41,6 +41,11 @@ import type {
  */
 export class MCPServer implements AsyncDisposable {
   readonly id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly description: string | undefined;
+  /** ISO 8601. */
+  readonly releaseDate: string;
   /** Adds and removes tools at run time. */
   readonly toolActions: ToolActions;
   /** Tells clients that resources changed. */
@@ -51,7 +56,6 @@ export class MCPServer implements AsyncDisposable {
   readonly elicitation: ElicitationActions;
   readonly #config: MCPServerConfig;
   readonly #definition: ServerDefinition;
-  readonly #releaseDate: string;
   readonly #transports: ServedTransports;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
@@ -59,7 +63,10 @@ export class MCPServer implements AsyncDisposable {
     this.#definition = createServerDefinition(config);
     this.id = config.id ?? crypto.randomUUID();
     this.#config = config;
-    this.#releaseDate = config.releaseDate ?? new Date().toISOString();
+    this.name = config.name;
+    this.version = config.version;
+    this.description = config.description;
+    this.releaseDate = config.releaseDate ?? new Date().toISOString();
     this.#transports = new ServedTransports(this.#definition);
     this.toolActions = createToolActions(this.#definition);
     this.resources = createResourceActions(this.#definition);
@@ -191,7 +198,7 @@ export class MCPServer implements AsyncDisposable {
       name,
       ...(description !== undefined && { description }),
       ...(repository && { repository }),
-      version_detail: { version, release_date: this.#releaseDate, is_latest: isLatest },
+      version_detail: { version, release_date: this.releaseDate, is_latest: isLatest },
     };
   }
 

@@ -1,11 +1,18 @@
 import { isObject, type Params } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
-import { promptVersionKey, type Prompt, type PromptMessage } from '../prompt.js';
+import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../prompt.js';
 import { createCallbackContext, type CallbackContext } from './callback-context.js';
 import { refuseResult, toCallbackError } from './failure-report.js';
 import { pageOf, type ListPage } from './list-page.js';
 import type { RequestScope } from './request-scope.js';
 import type { ServerDefinition } from './server-definition.js';
+
+/** Result of `prompts/get`. */
+export interface PromptResult {
+  description?: string;
+  messages: PromptMessage[];
+  _meta?: Record<string, unknown>;
+}
 
 /** `prompts/list`. */
 export async function listPrompts(server: ServerDefinition, scope: RequestScope): Promise<ListPage<object>> {
@@ -19,8 +26,8 @@ export async function listPrompts(server: ServerDefinition, scope: RequestScope)
 
 /** The official SDKs drop members they do not know, on both sides; `_meta` is kept. */
 function toListed(prompt: Prompt): object {
-  const { version, _meta } = prompt;
-  return version === undefined ? prompt : { ...prompt, _meta: { ..._meta, [promptVersionKey]: version } };
+  const _meta = toPromptMeta(prompt);
+  return _meta ? { ...prompt, _meta } : prompt;
 }
 
 /**
@@ -28,7 +35,7 @@ function toListed(prompt: Prompt): object {
  *
  * @throws ProtocolError -32602 for an unknown prompt, version or a missing argument
  */
-export async function getPrompt(server: ServerDefinition, scope: RequestScope): Promise<object> {
+export async function getPrompt(server: ServerDefinition, scope: RequestScope): Promise<PromptResult> {
   const { name, version, args } = parseRequest(scope.params);
   const context = createCallbackContext(scope);
   const prompt = findPrompt(await promptsFor(server, context), name, version);
@@ -85,14 +92,17 @@ async function promptsFor({ prompts, failures }: ServerDefinition, context: Call
 }
 
 /** Two shapes are common: the messages alone, and the messages with their prompt. */
-function toPromptResult(result: unknown, prompt: Prompt): object {
+function toPromptResult(result: unknown, prompt: Prompt): PromptResult {
   const messages: unknown = isObject(result) ? result['messages'] : result;
   if (!Array.isArray(messages) || !messages.every(isMessage)) {
     return refuseResult('prompts.getPromptMessages', 'an array of messages, or { prompt, messages }');
   }
-  const given = isObject(result) && isObject(result['prompt']) ? result['prompt']['description'] : undefined;
-  const description = given ?? prompt.description;
-  return { ...(typeof description === 'string' && { description }), messages };
+  const { description, ...about } = {
+    ...prompt,
+    ...(isObject(result) && isObject(result['prompt']) && result['prompt']),
+  };
+  const _meta = toPromptMeta(about);
+  return { ...(typeof description === 'string' && { description }), messages, ...(_meta && { _meta }) };
 }
 
 function isMessage(message: unknown): message is PromptMessage {

@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import type { ElicitRequest, SampleRequest } from '@quiver/core/tools';
+import type { ElicitRequest, ElicitResult, SampleRequest } from '@quiver/core/tools';
+import { isObject } from '../protocol/json-rpc.js';
 import type { ClientQuestion } from './client-question.js';
 import { elicitationQuestion } from './elicitation.js';
 import { rootsQuestion } from './roots.js';
@@ -14,7 +15,12 @@ export function rawQuestion(request: { method: string; params?: Record<string, u
   const question = questionFor(request);
   return {
     ...question,
-    parse: async (answer) => ((await question.parse(answer)) === undefined ? undefined : answer),
+    parse: async (answer) => {
+      const parsed = await question.parse(answer);
+      if (parsed === undefined || question.subject !== 'ELICITATION' || !isObject(answer)) return parsed && answer;
+      const { content: _, ...rest } = answer;
+      return { ...rest, ...(parsed as ElicitResult) };
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { LoggingLevel } from '../protocol/constants.js';
 import type { Era } from '../protocol/era-verdict.js';
 import { isObject, type Params } from '../protocol/json-rpc.js';
-import type { ClientCapabilities } from '../protocol/types.js';
+import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import type { AskClient } from './client-question.js';
 import type { Exchange } from './exchange.js';
 
@@ -12,6 +12,7 @@ export interface RequestScope {
   readonly exchange: Exchange;
   readonly params: Params | undefined;
   readonly clientCapabilities: ClientCapabilities;
+  readonly clientInfo: Implementation | undefined;
   /** The least severe level the client wants to hear of; `undefined` for no log messages at all. */
   readonly logLevel: LoggingLevel | undefined;
   readonly ask: AskClient;

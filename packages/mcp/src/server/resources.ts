@@ -45,19 +45,18 @@ export async function readResource(server: ServerDefinition, scope: RequestScope
   }
 }
 
-/** A listed resource comes first; the templates are asked for only when there is none. */
+/** The variables come from the first template that matches, also when the resource is listed. */
 async function findResource(
   server: ServerDefinition,
   uri: string,
   context: CallbackContext,
 ): Promise<{ mimeType: string | undefined; variables: UriVariables } | undefined> {
   const listed = (await resourcesFor(server, context)).find((resource) => resource.uri === uri);
-  if (listed) return { mimeType: listed.mimeType, variables: {} };
   for (const { uriTemplate, mimeType } of await templatesFor(server, context)) {
     const variables = matchOrWarn(server, uriTemplate, uri);
-    if (variables) return { mimeType, variables };
+    if (variables) return { mimeType: listed?.mimeType ?? mimeType, variables };
   }
-  return undefined;
+  return listed && { mimeType: listed.mimeType, variables: {} };
 }
 
 /** One broken template must not make the others unreadable. */

@@ -186,6 +186,22 @@ describe('what clients see', () => {
   });
 });
 
+test('shows name, version, description and release date', () => {
+  const config = { name: 'n', version: '1.2.3', description: 'd', releaseDate: '2026-01-01T00:00:00Z', tools: {} };
+  const { name, version, description, releaseDate } = new MCPServer(config);
+  expect({ name, version, description, releaseDate, tools: {} }).toEqual(config);
+});
+
+test('rejects an unknown option with its name', () => {
+  const config = { name: 'n', version: '1', tools: {}, tool: {}, resource: undefined };
+  expect(() => new MCPServer(config)).toThrow(
+    expect.objectContaining({
+      code: 'SERVER_CONFIG_INVALID',
+      message: expect.stringMatching(/no option 'tool'\..*tools/) as string,
+    }) as Error,
+  );
+});
+
 describe('N04 names that clients refuse', () => {
   test('are served with a warning that names the rule', async () => {
     const warnings: string[] = [];

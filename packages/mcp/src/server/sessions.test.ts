@@ -1,11 +1,13 @@
-import { connect } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { request } from 'node:http';
+import { createTool } from '@quiver/core/tools';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exampleTools, waiting } from '../../test/example-tools.ts';
 import { initializeParams, openSession, rpc, send } from '../../test/wire.ts';
 import { Exchange } from './exchange.js';
 import { MCPServer } from './mcp-server.js';
-import { SessionStore } from './sessions.js';
+import { callerOf, SessionStore } from './sessions.js';
+import type { HttpRequest } from './transports/http-message.js';
 
 describe('the store', () => {
   const minute = 60_000;
@@ -107,6 +109,58 @@ describe('over HTTP', () => {
     expect(refused.status).toBe(503);
     expect(refused.headers['retry-after']).toBe('60');
     expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+  });
+
+  test('refuses a caller with too many sessions and serves other callers', async () => {
+    const { createServer } = await import('node:http');
+    const options = { maxSessions: 10, maxSessionsPerCaller: 2 };
+    const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
+    const http = createServer((req, res) => {
+      Object.assign(req, { auth: { userId: req.headers['x-user'] } });
+      void ofUsers.startHTTP({ url: new URL('/mcp', 'http://localhost'), httpPath: '/mcp', req, res, options });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const open = (user: string): ReturnType<typeof send> =>
+      send(url, { headers: { 'x-user': user }, body: rpc('initialize', initializeParams) });
+    const [first] = [await open('ada'), await open('ada')];
+    const refused = await open('ada');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
+    expect(refused.json.error.message).toContain('2 open sessions');
+    expect((await open('bob')).status).toBe(200);
+    const ended = { 'x-user': 'ada', 'mcp-session-id': String(first?.headers['mcp-session-id']) };
+    expect((await send(url, { method: 'DELETE', headers: ended })).status).toBe(200);
+    expect((await open('ada')).status).toBe(200);
+    await ofUsers.close();
+    http.closeAllConnections();
+    http.close();
+  });
+
+  test('counts sessions without authentication by network address, except for loopback addresses', () => {
+    const callers = ['192.0.2.7', '127.0.0.1', '::1', '::ffff:127.0.0.1', undefined].map((remoteAddress) =>
+      callerOf('', { remoteAddress } as HttpRequest),
+    );
+    expect(callers).toEqual(['address 192.0.2.7', undefined, undefined, undefined, undefined]);
+    expect(callerOf('ada', { remoteAddress: '192.0.2.7' } as HttpRequest)).toBe('ada');
+  });
+
+  test('refuses a request when too many of its session are unfinished', async () => {
+    let finish: (() => void) | undefined;
+    const waiting = new Promise<void>((resolve) => (finish = resolve));
+    const wait = createTool({ id: 'wait', description: 'Waits', execute: () => waiting });
+    const slow = new MCPServer({ name: 'Slow', version: '1.0.0', tools: { wait } });
+    const { url } = await slow.listen({ maxRequestsPerSession: 2 });
+    const headers = await openSession(url);
+    const call = (id: number): ReturnType<typeof send> =>
+      send(url, { headers, body: rpc('tools/call', { name: 'wait' }, id) });
+    const running = [call(1), call(2)];
+    await expect.poll(async () => (await send(url, { headers, body: rpc('ping', {}, 3) })).status).toBe(429);
+    const others = await openSession(url);
+    expect((await send(url, { headers: others, body: rpc('ping') })).status).toBe(200);
+    finish?.();
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+    await slow.close();
   });
 
   test('S13 a session belongs to the caller that opened it', async () => {

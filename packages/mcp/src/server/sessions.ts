@@ -2,16 +2,32 @@ import { QuiverError } from '@quiver/core';
 import type { Exchange } from './exchange.js';
 import { abandonLegacyQuestions } from './legacy/ask-legacy-client.js';
 import type { LegacyPeer } from './legacy/legacy-peer.js';
-import type { LoggingLevel } from '../protocol/constants.js';
+import { errorCodes, type LoggingLevel } from '../protocol/constants.js';
+import { ProtocolError } from '../protocol/protocol-error.js';
+import { isLoopback, type HttpRequest } from './transports/http-message.js';
 import type { RequestId } from '../protocol/json-rpc.js';
 import type { ClientCapabilities } from '../protocol/types.js';
 import type { EventStream } from './transports/event-stream.js';
+
+/** Returns the limits with the default for each one that is `undefined`. */
+export function withDefaults(limits: { readonly [Name in keyof SessionLimits]?: number | undefined }): SessionLimits {
+  const { idleTimeout, maxSessions, maxSessionsPerCaller, maxRequestsPerSession } = defaultSessionLimits;
+  return {
+    idleTimeout: limits.idleTimeout ?? idleTimeout,
+    maxSessions: limits.maxSessions ?? maxSessions,
+    maxSessionsPerCaller: limits.maxSessionsPerCaller ?? maxSessionsPerCaller,
+    maxRequestsPerSession: limits.maxRequestsPerSession ?? maxRequestsPerSession,
+  };
+}
 
 /** One legacy client over HTTP, between `initialize` and `DELETE`. Small: thousands of them are normal. */
 export class Session implements LegacyPeer {
   readonly id: string;
   /** Whom the session belongs to; others are told that it does not exist. */
   readonly principal: string;
+  /** Caller that the session counts for, see {@link SessionLimits.maxSessionsPerCaller}. */
+  caller: string | undefined;
+  maxRequests: number = defaultSessionLimits.maxRequestsPerSession;
   initialized = false;
   protocolVersion: string;
   clientCapabilities: ClientCapabilities = {};
@@ -51,14 +67,67 @@ export interface SessionLimits {
   readonly idleTimeout: number;
   /** Sessions beyond this number are refused. Default 10 000. */
   readonly maxSessions: number;
+  /**
+   * Open sessions per caller; more are refused with status 429. The caller is the principal, or the network address of a client
+   * without authentication. Loopback addresses, and `fetch()` without `authInfo`, have no limit of their own: they may stand for
+   * many callers. Default 1000.
+   */
+  readonly maxSessionsPerCaller: number;
+  /** Unfinished requests per session; more are refused with status 429. Default 1000. */
+  readonly maxRequestsPerSession: number;
 }
 
-export const defaultSessionLimits: SessionLimits = { idleTimeout: 30 * 60_000, maxSessions: 10_000 };
+export const defaultSessionLimits: SessionLimits = {
+  idleTimeout: 30 * 60_000,
+  maxSessions: 10_000,
+  maxSessionsPerCaller: 1_000,
+  maxRequestsPerSession: 1_000,
+};
 
 const sweepsPerTimeout = 4;
 
+/**
+ * Refuses a session that would exceed a limit.
+ *
+ * @throws ProtocolError with HTTP status 503 when the server is full, 429 when the caller has too many sessions
+ */
+export function requireRoom(open: number, openOfCaller: number, limits: SessionLimits): void {
+  const { maxSessions, maxSessionsPerCaller } = limits;
+  if (open >= maxSessions)
+    throw new ProtocolError(errorCodes.refused, 'Too many sessions are open; try again later', { httpStatus: 503 });
+  if (openOfCaller >= maxSessionsPerCaller) {
+    throw new ProtocolError(
+      errorCodes.refused,
+      `This caller has ${maxSessionsPerCaller} open sessions, which is the limit; end one or try again later`,
+      { httpStatus: 429 },
+    );
+  }
+}
+
+/** Returns the caller that a session counts for; `undefined` when the request does not tell callers apart. */
+export function callerOf(principal: string, { remoteAddress }: HttpRequest): string | undefined {
+  if (principal !== '') return principal;
+  return remoteAddress === undefined || isLoopback(remoteAddress) ? undefined : `address ${remoteAddress}`;
+}
+
+/** Counts open sessions by caller. */
+export class CallerCount {
+  readonly #counts = new Map<string, number>();
+
+  of(caller: string | undefined): number {
+    return caller === undefined ? 0 : (this.#counts.get(caller) ?? 0);
+  }
+
+  add(caller: string | undefined, difference: 1 | -1): void {
+    if (caller === undefined) return;
+    const count = this.of(caller) + difference;
+    if (count > 0) this.#counts.set(caller, count);
+    else this.#counts.delete(caller);
+  }
+}
+
 export interface SessionStoreOptions {
-  readonly limits?: SessionLimits;
+  readonly limits?: Parameters<typeof withDefaults>[0];
   readonly now?: () => number;
   /** Gains every session that begins and loses it when it ends. */
   readonly peers?: Set<LegacyPeer>;
@@ -70,10 +139,12 @@ export class SessionStore {
   readonly #limits: SessionLimits;
   readonly #now: () => number;
   readonly #peers: Set<LegacyPeer> | undefined;
+  /** Number of open sessions by caller. */
+  readonly #open = new CallerCount();
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor({ limits = defaultSessionLimits, now = Date.now, peers }: SessionStoreOptions = {}) {
-    this.#limits = limits;
+  constructor({ limits = {}, now = Date.now, peers }: SessionStoreOptions = {}) {
+    this.#limits = withDefaults(limits);
     this.#now = now;
     this.#peers = peers;
   }
@@ -82,12 +153,16 @@ export class SessionStore {
     return this.#sessions.size;
   }
 
-  get full(): boolean {
-    return this.#sessions.size >= this.#limits.maxSessions;
+  /** @throws ProtocolError with HTTP status 503 or 429 when no session can be opened for this caller */
+  requireRoom(caller: string | undefined): void {
+    requireRoom(this.#sessions.size, this.#open.of(caller), this.#limits);
   }
 
-  /** @throws `SESSION_ID_INVALID` when the id is taken, or cannot stand in a header */
-  create(id: string, principal: string, protocolVersion: string): Session {
+  /**
+   * @param caller - caller that the session counts for
+   * @throws `SESSION_ID_INVALID` when the id is taken, or cannot stand in a header
+   */
+  create(id: string, principal: string, protocolVersion: string, caller?: string): Session {
     if (!/^[\x21-\x7E]+$/.test(id) || this.#sessions.has(id)) {
       throw new QuiverError(
         'SESSION_ID_INVALID',
@@ -95,6 +170,9 @@ export class SessionStore {
       );
     }
     const session = new Session(id, principal, protocolVersion, this.#now());
+    session.caller = caller;
+    session.maxRequests = this.#limits.maxRequestsPerSession;
+    this.#open.add(caller, 1);
     this.#sessions.set(id, session);
     this.#peers?.add(session);
     this.#sweeper ??= this.#startSweeping();
@@ -118,6 +196,7 @@ export class SessionStore {
   /** Cancels what the session is waiting for and closes its streams. */
   end(session: Session): void {
     if (!this.#sessions.delete(session.id)) return;
+    this.#open.add(session.caller, -1);
     this.#peers?.delete(session);
     for (const exchange of session.inFlight.values()) exchange.cancel();
     abandonLegacyQuestions(session);

@@ -91,6 +91,23 @@ class ScopeExtra implements McpExtra {
     if (sessionId !== undefined) this.sessionId = sessionId;
   }
 
+  get _meta(): Readonly<Record<string, unknown>> | undefined {
+    const meta = this.#scope.params?.['_meta'];
+    return isObject(meta) ? meta : undefined;
+  }
+
+  get requestInfo(): { headers: Readonly<Record<string, string>> } {
+    const { request, authInfo } = this.#scope.exchange.caller;
+    if (!request) return { headers: {} };
+    if (!authInfo || authInfo.token !== undefined) return { headers: request.headers };
+    const { authorization: _, ...headers } = request.headers;
+    return { headers };
+  }
+
+  get clientInfo(): McpExtra['clientInfo'] {
+    return this.#scope.clientInfo;
+  }
+
   get signal(): AbortSignal {
     return this.#scope.exchange.signal;
   }

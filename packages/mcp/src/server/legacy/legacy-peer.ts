@@ -15,6 +15,8 @@ export interface LegacyPeer {
   clientCapabilities: ClientCapabilities;
   /** The least severe log message that is sent; everything until the client says otherwise. */
   logLevel: LoggingLevel;
+  /** Requests that may be in flight at once. Default: no limit. */
+  readonly maxRequests?: number;
   /** Requests that are being answered. A client may cancel its own and no others. */
   readonly inFlight: Map<RequestId, Exchange>;
   /** Questions to the client that wait for an answer, or for the news that there will be none; made with the first one. */
@@ -37,7 +39,8 @@ export function createLegacyPeer(protocolVersion: string): LegacyPeer {
 /**
  * Counts a request among those that are being answered. Whoever answers it takes it out again.
  *
- * @throws ProtocolError -32600 with HTTP status 400 when a request of this id is being answered: a second one must not take its place
+ * @throws ProtocolError -32600 with HTTP status 400 when a request of this id is being answered: a second one must not take its
+ *   place; -32000 with HTTP status 429 when too many requests are in flight
  */
 export function beginFlight(peer: LegacyPeer, exchange: Exchange): void {
   const { requestId } = exchange;
@@ -46,6 +49,14 @@ export function beginFlight(peer: LegacyPeer, exchange: Exchange): void {
       errorCodes.invalidRequest,
       `Request id ${JSON.stringify(requestId)} is already being answered; ids must be unique`,
       { httpStatus: 400 },
+    );
+  }
+  const { maxRequests = Infinity } = peer;
+  if (peer.inFlight.size >= maxRequests) {
+    throw new ProtocolError(
+      errorCodes.refused,
+      `${maxRequests} requests of this session are unfinished, which is the limit; wait for a response and send the request again`,
+      { httpStatus: 429 },
     );
   }
   peer.inFlight.set(requestId, exchange);

@@ -1,7 +1,7 @@
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { LoggingLevel } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
-import type { ClientCapabilities } from '../../protocol/types.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientQuestion } from '../client-question.js';
 import type { Exchange } from '../exchange.js';
 import type { RequestScope } from '../request-scope.js';
@@ -27,6 +27,10 @@ export class LegacyScope implements RequestScope {
 
   get clientCapabilities(): ClientCapabilities {
     return this.#peer.clientCapabilities;
+  }
+
+  get clientInfo(): Implementation | undefined {
+    return this.#peer.clientInfo;
   }
 
   get logLevel(): LoggingLevel {

@@ -6,7 +6,7 @@ import type { CacheableMethod } from '../cache-hints.js';
 import { complete } from '../completions.js';
 import type { Exchange } from '../exchange.js';
 import { listMembers } from '../list-members.js';
-import { getPrompt, listPrompts } from '../prompts.js';
+import { getPrompt, listPrompts, type PromptResult } from '../prompts.js';
 import type { RequestScope } from '../request-scope.js';
 import { listResources, listResourceTemplates, readResource } from '../resources.js';
 import type { ServerDefinition } from '../server-definition.js';
@@ -71,7 +71,7 @@ function answerOptional(
   }
   if (prompts) {
     if (method === 'prompts/list') return listOf(server, method, listMembers('prompts', listPrompts(server, scope)));
-    if (method === 'prompts/get') return asking(async (own) => finish(server, membersOf(await getPrompt(server, own))));
+    if (method === 'prompts/get') return asking(async (own) => encodePrompt(server, await getPrompt(server, own)));
   }
   if (completions && method === 'completion/complete')
     return complete(server, scope).then((result) => finish(server, membersOf(result)));
@@ -80,6 +80,10 @@ function answerOptional(
 
 async function listOf(server: ServerDefinition, method: CacheableMethod, members: Promise<string>): Promise<string> {
   return cacheable(server, method, await members);
+}
+
+function encodePrompt(server: ServerDefinition, { _meta, ...result }: PromptResult): string {
+  return encode(server, { members: membersOf(result), meta: _meta });
 }
 
 function membersOf(result: object): string {

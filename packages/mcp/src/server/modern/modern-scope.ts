@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
-import type { ClientCapabilities } from '../../protocol/types.js';
+import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { AskClient, ClientQuestion } from '../client-question.js';
 import type { Exchange } from '../exchange.js';
 import type { RequestScope } from '../request-scope.js';
@@ -25,6 +25,13 @@ export class ModernScope implements RequestScope {
 
   get clientCapabilities(): ClientCapabilities {
     return modernCapabilitiesOf(this.params);
+  }
+
+  get clientInfo(): Implementation | undefined {
+    const meta = this.params?.['_meta'];
+    const clientInfo = isObject(meta) ? meta[metaKeys.clientInfo] : undefined;
+    // The shape was checked when the request was classified.
+    return isObject(clientInfo) ? (clientInfo as unknown as Implementation) : undefined;
   }
 
   /** A modern client asks for log messages request by request; without a level it wants none. */

@@ -31,7 +31,7 @@ export async function serveBatch(
   const session = isStateless(options) ? undefined : requireSession(call);
   const peer = session ?? createLegacyPeer(headers.protocolVersion ?? DEFAULT_LEGACY_VERSION);
   const answer = new HttpAnswer(call, session);
-  const caller = { authInfo: toAuthInfo(request.auth), sessionId: session?.id };
+  const caller = { authInfo: toAuthInfo(request.auth), sessionId: session?.id, request };
   const requests: Exchange[] = [];
   const answerOne = async (message: JsonRpcRequest): Promise<string | undefined> => {
     const exchange = new Exchange(message.id, caller, answer);

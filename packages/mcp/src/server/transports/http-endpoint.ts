@@ -2,7 +2,7 @@ import { toErrorMessage } from '@quiver/core';
 import { isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { requireJsonExchange, requireTrustedOrigin } from '../request-guard.js';
 import type { ServerDefinition } from '../server-definition.js';
-import { defaultSessionLimits, SessionStore } from '../sessions.js';
+import { SessionStore } from '../sessions.js';
 import { Heartbeat } from './heartbeat.js';
 import type { HttpCall, HttpEndpointState } from './http-call.js';
 import { endSession } from './http-legacy.js';
@@ -80,11 +80,7 @@ export class HttpEndpoint {
   #open(options: StreamableHTTPServerTransportOptions): HttpEndpointState {
     if (this.#state) return this.#state;
     const server = this.#server;
-    const limits = {
-      idleTimeout: options.idleTimeout ?? defaultSessionLimits.idleTimeout,
-      maxSessions: options.maxSessions ?? defaultSessionLimits.maxSessions,
-    };
-    const sessions = new SessionStore({ limits, peers: server.peers });
+    const sessions = new SessionStore({ limits: options, peers: server.peers });
     const state: HttpEndpointState = {
       server,
       sessions,

@@ -6,7 +6,7 @@ import { Exchange } from '../exchange.js';
 import { acceptLegacyResponse } from '../legacy/ask-legacy-client.js';
 import { acceptLegacyNotification, answerLegacyRequest } from '../legacy/legacy-dispatch.js';
 import { beginFlight, createLegacyPeer } from '../legacy/legacy-peer.js';
-import type { Session } from '../sessions.js';
+import { callerOf, type Session } from '../sessions.js';
 import { HttpAnswer } from './http-answer.js';
 import type { HttpCall } from './http-call.js';
 import { isStateless } from './http-options.js';
@@ -42,11 +42,11 @@ async function startSession(call: HttpCall, message: JsonRpcRequest): Promise<vo
       httpStatus: 400,
     });
   }
-  if (state.sessions.full) {
-    throw new ProtocolError(errorCodes.refused, 'Too many sessions are open; try again later', { httpStatus: 503 });
-  }
+  const principal = principalOf(toAuthInfo(request.auth));
+  const caller = callerOf(principal, request);
+  state.sessions.requireRoom(caller);
   const id = options.sessionIdGenerator?.() ?? crypto.randomUUID();
-  const session = state.sessions.create(id, principalOf(toAuthInfo(request.auth)), DEFAULT_LEGACY_VERSION);
+  const session = state.sessions.create(id, principal, DEFAULT_LEGACY_VERSION, caller);
   try {
     await options.onsessioninitialized?.(id);
     await answerInSession(call, message, session, true);
@@ -64,7 +64,11 @@ async function answerInSession(
 ): Promise<void> {
   const { state, request } = call;
   const answer = new HttpAnswer(call, session, isNew);
-  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth), sessionId: session.id }, answer);
+  const exchange = new Exchange(
+    message.id,
+    { authInfo: toAuthInfo(request.auth), sessionId: session.id, request },
+    answer,
+  );
   beginFlight(session, exchange);
   try {
     await runExchange(answer, exchange, () => answerLegacyRequest(state.server, session, message, exchange));
@@ -79,7 +83,7 @@ function answerAlone(call: HttpCall, message: JsonRpcRequest): Promise<void> {
   const { state, request, reply } = call;
   const peer = createLegacyPeer(request.header('mcp-protocol-version') ?? DEFAULT_LEGACY_VERSION);
   const answer = new HttpAnswer(call);
-  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth) }, answer);
+  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth), request }, answer);
   reply.onClose(() => exchange.cancel());
   return runExchange(answer, exchange, () => answerLegacyRequest(state.server, peer, message, exchange));
 }

@@ -3,6 +3,10 @@ export interface HttpRequest {
   readonly method: string | undefined;
   /** By its name in lower case. A header that came several times is joined with commas, which then matches nothing. */
   header(name: string): string | undefined;
+  /** All headers, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Network address of the client, where the platform reports it. */
+  readonly remoteAddress: string | undefined;
   /** Whether there is more than one `Host`. */
   readonly repeatsHost: boolean;
   /** Whether a web page could have sent this through DNS rebinding, so that `Host` and `Origin` are checked by default. */
@@ -11,6 +15,11 @@ export interface HttpRequest {
   readonly auth: unknown;
   /** Reads the body once. @throws ProtocolError with HTTP status 413 or 400 */
   readJson(maxBytes: number): unknown;
+}
+
+/** Returns whether an IP address is a loopback address. */
+export function isLoopback(address: string): boolean {
+  return address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.');
 }
 
 /** Text, or the parts of a long one as bytes. */

@@ -52,7 +52,7 @@ function serveModernRequest(call: HttpCall, message: JsonRpcRequest): Promise<vo
     if (declared && declared.length > 0) requireParamHeaders(declared, args, (header) => request.header(header));
   }
   const answer = new HttpAnswer(call);
-  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth) }, answer);
+  const exchange = new Exchange(message.id, { authInfo: toAuthInfo(request.auth), request }, answer);
   // Closing the response stream is how a modern client cancels.
   reply.onClose(() => exchange.cancel());
   return runExchange(answer, exchange, () => answerModernRequest(state.server, message, exchange));

@@ -1,6 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthenticatedRequest } from './http-options.js';
-import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './http-message.js';
+import {
+  isLoopback,
+  maxBufferedBytes,
+  type EventSink,
+  type HttpReply,
+  type HttpRequest,
+  type ReplyBody,
+} from './http-message.js';
 import { parseJsonText, readJsonBody } from './read-json-body.js';
 
 /** A request of `node:http`, or of a framework on top of it. */
@@ -20,6 +27,15 @@ export class NodeRequest implements HttpRequest {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  get headers(): Readonly<Record<string, string>> {
+    const entries = Object.keys(this.#req.headers).map((name) => [name, this.header(name) ?? ''] as const);
+    return Object.fromEntries(entries);
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#req.socket?.remoteAddress;
+  }
+
   get repeatsHost(): boolean {
     const { rawHeaders } = this.#req;
     let count = 0;
@@ -33,9 +49,7 @@ export class NodeRequest implements HttpRequest {
   /** Only what arrives over loopback: a page in a browser on this machine can reach nothing else by rebinding. */
   get isRebindable(): boolean {
     const address = this.#req.socket?.localAddress;
-    return (
-      address !== undefined && (address === '::1' || address.startsWith('127.') || address.startsWith('::ffff:127.'))
-    );
+    return address !== undefined && isLoopback(address);
   }
 
   get auth(): unknown {

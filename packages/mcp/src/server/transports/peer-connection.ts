@@ -28,6 +28,8 @@ export interface PeerConnectionOptions {
   readonly server: ServerDefinition;
   /** Writes one message. */
   readonly write: (messageText: string) => void;
+  /** Requests that may be in flight at once. Default: no limit. */
+  readonly maxRequests?: number;
 }
 
 /**
@@ -43,10 +45,14 @@ export class PeerConnection implements Channel {
   #batches = 0;
   #onIdle: (() => void) | undefined;
 
-  constructor({ server, write }: PeerConnectionOptions) {
+  constructor({ server, write, maxRequests = Infinity }: PeerConnectionOptions) {
     this.#server = server;
     this.#write = write;
-    this.#peer = { ...createLegacyPeer(DEFAULT_LEGACY_VERSION), send: (messageText) => this.send(messageText) };
+    this.#peer = {
+      ...createLegacyPeer(DEFAULT_LEGACY_VERSION),
+      maxRequests,
+      send: (messageText) => this.send(messageText),
+    };
     server.peers.add(this.#peer);
   }
 

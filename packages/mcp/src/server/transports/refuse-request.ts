@@ -10,7 +10,7 @@ export function refuseRequest(reply: HttpReply, error: unknown, id: RequestId | 
     logger.error(`An MCP request over HTTP failed: ${toErrorMessage(error)}`, error);
   }
   const status = error instanceof ProtocolError ? error.httpStatus : 500;
-  const retry = status === 503 ? { 'retry-after': '60' } : undefined;
+  const retry = status === 503 || status === 429 ? { 'retry-after': '60' } : undefined;
   const allow = error instanceof MethodNotAllowed ? { allow: error.allow } : undefined;
   reply.send(status, { ...jsonHeaders, ...retry, ...allow }, errorText(id, error));
 }

@@ -1,20 +1,16 @@
-import { errorCodes } from '../../protocol/constants.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from '../request-guard.js';
 import type { ServerDefinition } from '../server-definition.js';
-import { defaultSessionLimits } from '../sessions.js';
+import { callerOf, CallerCount, requireRoom, withDefaults, type SessionLimits } from '../sessions.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './http-message.js';
 import { PeerConnection } from './peer-connection.js';
 import { defaultMaxBodyBytes } from './read-json-body.js';
 import { refuseRequest, shuttingDown } from './refuse-request.js';
 
 /** How `startSSE()` and `startHonoSSE()` treat requests. */
-export interface SSEOptions extends OriginPolicy {
+export interface SSEOptions extends OriginPolicy, Partial<Omit<SessionLimits, 'idleTimeout'>> {
   /** The largest body that is read, in bytes. Default 4 MiB. */
   maxBodyBytes?: number | undefined;
-  /** Connections beyond this number are refused. Default 10 000. */
-  maxSessions?: number | undefined;
 }
 
 export interface SSEPaths {
@@ -32,6 +28,8 @@ export interface SSERoute extends SSEPaths {
 export interface SSEConnection {
   readonly sessionId: string;
   readonly principal: string;
+  /** Caller that the connection counts for. */
+  readonly caller: string | undefined;
   readonly peer: PeerConnection;
   readonly sink: EventSink;
 }
@@ -48,6 +46,8 @@ const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
 export class SSEEndpoint {
   readonly #server: ServerDefinition;
   readonly #connections = new Map<string, SSEConnection>();
+  /** Number of open connections by caller. */
+  readonly #open = new CallerCount();
   #keepAlive: NodeJS.Timeout | undefined;
   #closing = false;
 
@@ -93,25 +93,21 @@ export class SSEEndpoint {
   }
 
   /** Opens the stream of a client, and tells it where to post. */
-  #connect(
-    request: HttpRequest,
-    reply: HttpReply,
-    messagePath: string,
-    { maxSessions = defaultSessionLimits.maxSessions }: SSEOptions = {},
-  ): void {
+  #connect(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions = {}): void {
     if (this.#closing) throw shuttingDown();
-    if (this.#connections.size >= maxSessions) {
-      throw new ProtocolError(errorCodes.refused, 'Too many connections are open; try again later', {
-        httpStatus: 503,
-      });
-    }
+    const limits = withDefaults(options);
+    const principal = principalOf(toAuthInfo(request.auth));
+    const caller = callerOf(principal, request);
+    requireRoom(this.#connections.size, this.#open.of(caller), limits);
     const sessionId = crypto.randomUUID();
     const sink = reply.stream(eventStreamHeaders);
     const peer = new PeerConnection({
       server: this.#server,
       write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
+      maxRequests: limits.maxRequestsPerSession,
     });
-    this.#connections.set(sessionId, { sessionId, principal: principalOf(toAuthInfo(request.auth)), peer, sink });
+    this.#connections.set(sessionId, { sessionId, principal, caller, peer, sink });
+    this.#open.add(caller, 1);
     this.#keepAlive ??= this.#startKeepAlive();
     reply.onClose(() => this.close(sessionId));
     const separator = messagePath.includes('?') ? '&' : '?';
@@ -123,6 +119,7 @@ export class SSEEndpoint {
     const connection = this.#connections.get(sessionId);
     if (!connection) return;
     this.#connections.delete(sessionId);
+    this.#open.add(connection.caller, -1);
     connection.peer.close();
     connection.sink.end();
     if (this.#connections.size > 0) return;
@@ -154,7 +151,7 @@ export class SSEEndpoint {
     if (this.#closing) throw shuttingDown();
     const body = await request.readJson(maxBodyBytes);
     reply.send(202, textHeaders, 'Accepted');
-    void connection.peer.receive(body, { authInfo, sessionId });
+    void connection.peer.receive(body, { authInfo, sessionId, request });
   }
 
   #startKeepAlive(): NodeJS.Timeout {

@@ -4,6 +4,7 @@ import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, typ
 /** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
 export class WebRequest implements HttpRequest {
   readonly repeatsHost: boolean = false;
+  readonly remoteAddress: undefined = undefined;
   readonly auth: unknown;
   readonly #request: Request;
 
@@ -21,6 +22,10 @@ export class WebRequest implements HttpRequest {
     if (value !== null) return value;
     // A `Request` made in the program has no Host header; the URL says the same.
     return name === 'host' ? new URL(this.#request.url).host : undefined;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#request.headers);
   }
 
   /** The address a request came in on is not known here. Over https a rebound name fails at its certificate. */

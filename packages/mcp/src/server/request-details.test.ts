@@ -1,0 +1,95 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exampleTools } from '../../test/example-tools.ts';
+import { commandFor } from '../../test/spawn-server.ts';
+import { modern, rpc, send } from '../../test/wire.ts';
+import { MCPServer } from './mcp-server.js';
+
+const server = new MCPServer({ name: 'Details', version: '1.0.0', tools: exampleTools });
+const http = createServer((req, res) => {
+  const url = new URL(req.url ?? '', 'http://localhost');
+  if (req.headers['x-user']) Object.assign(req, { auth: { userId: req.headers['x-user'] } });
+  void (url.pathname === '/mcp'
+    ? server.startHTTP({ url, httpPath: '/mcp', req, res })
+    : server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res }));
+});
+let base: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await server.close();
+  http.closeAllConnections();
+  http.close();
+});
+
+const identity = { name: 'inquirer', version: '4.5.6' };
+const stdio = commandFor('stdio-server.ts');
+const requestInit = { headers: { 'X-Tenant': 'acme' } };
+const call = { name: 'requestDetails', arguments: {}, _meta: { 'acme/trace': 'abc' } };
+
+async function callWithV1(transport: HttpV1 | StdioV1 | SSEClientTransport): Promise<unknown> {
+  const client = new ClientV1(identity);
+  // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
+  const result = await client.callTool(call);
+  await client.close();
+  return result;
+}
+
+async function callWithV2(mode: 'legacy' | { pin: string }, transport: HttpV2 | StdioV2): Promise<unknown> {
+  const client = new ClientV2(identity, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  const result = await client.callTool(call);
+  await client.close();
+  return result;
+}
+
+const pin = { pin: '2026-07-28' };
+const inProcess = (): HttpV2 =>
+  new HttpV2(new URL('http://localhost/mcp'), {
+    requestInit,
+    fetch: (url, init) => server.fetch(new Request(url, init)),
+  });
+
+test.each<[string, () => Promise<unknown>, boolean]>([
+  ['HTTP, legacy', () => callWithV1(new HttpV1(new URL(`${base}/mcp`), { requestInit })), true],
+  ['HTTP, modern', () => callWithV2(pin, new HttpV2(new URL(`${base}/mcp`), { requestInit })), true],
+  ['fetch(), legacy', () => callWithV2('legacy', inProcess()), true],
+  ['fetch(), modern', () => callWithV2(pin, inProcess()), true],
+  ['HTTP+SSE', () => callWithV1(new SSEClientTransport(new URL(`${base}/sse`), { requestInit })), true],
+  ['stdio, legacy', () => callWithV1(new StdioV1({ ...stdio, stderr: 'ignore' })), false],
+  ['stdio, modern', () => callWithV2(pin, new StdioV2({ ...stdio, stderr: 'ignore' })), false],
+])('passes _meta, headers and the client to a tool over %s', async (_name, run, hasHeaders) => {
+  const { content } = (await run()) as { content: [{ text: string }] };
+  const details = JSON.parse(content[0].text) as { _meta: object; headers: object; clientInfo: object };
+  expect(details._meta).toMatchObject({ 'acme/trace': 'abc' });
+  expect(details.clientInfo).toMatchObject(identity);
+  if (hasHeaders) expect(details.headers).toMatchObject({ 'x-tenant': 'acme' });
+  else expect(details.headers).toEqual({});
+});
+
+test('hides the authorization header when authentication hides the token', async () => {
+  const headersOf = async (headers: Record<string, string>): Promise<Record<string, string>> => {
+    const request = modern('tools/call', { name: 'requestDetails' });
+    const { json } = await send(`${base}/mcp`, { ...request, headers: { ...request.headers, ...headers } });
+    return JSON.parse(json.result.content[0].text).headers as Record<string, string>;
+  };
+  const authorization = 'Bearer secret';
+  expect(await headersOf({ authorization })).toMatchObject({ authorization });
+  expect(await headersOf({ authorization, 'x-user': 'ada' })).not.toHaveProperty('authorization');
+});
+
+test('knows no client in a legacy request without a session', async () => {
+  const { url } = await server.listen({ serverless: true });
+  const { json } = await send(url, { body: rpc('tools/call', { name: 'requestDetails' }) });
+  expect(JSON.parse(json.result.content[0].text)).not.toHaveProperty('clientInfo');
+});
