@@ -1,7 +1,11 @@
-// Compiles a consumer against the built packages, as a strict project sees them (`skipLibCheck: false`), with every pinned name.
-import { spawnSync } from 'node:child_process';
+// Compiles a consumer against the built packages, as a strict project sees them (`skipLibCheck: false`), with every pinned name;
+// and tools in every AI SDK major, with two TypeScript versions and the settings that projects use.
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
+import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 const directory = join(dirname(fileURLToPath(import.meta.url)), 'consumer');
@@ -15,11 +19,60 @@ const lines = Object.entries(pinned).flatMap(([entry, { values, types }], index)
 mkdirSync(generated, { recursive: true });
 writeFileSync(join(generated, 'public-names.ts'), `${lines.join('\n')}\n`);
 
-let failed = 0;
-for (const project of ['tsconfig.json', 'tsconfig.loose.json']) {
-  const { status } = spawnSync('tsc', ['-p', project], { cwd: directory, stdio: 'inherit' });
-  console.log(`${project}: ${status === 0 ? 'ok' : 'failed'}`);
-  failed += status === 0 ? 0 : 1;
+const typescript5 = createRequire(import.meta.url).resolve('typescript-v5/bin/tsc');
+const compilers = [
+  { name: 'TypeScript 5.9', command: [process.execPath, typescript5] },
+  { name: 'TypeScript 7', command: ['tsc'] },
+];
+const resolutions = [
+  ['bundler', 'esnext'],
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+];
+
+const compilations = ['tsconfig.json', 'tsconfig.loose.json'].map((project) => ({
+  name: project,
+  command: ['tsc', '-p', project],
+}));
+for (const { name, command } of compilers) {
+  for (const [moduleResolution, module] of resolutions) {
+    for (const exact of ['true', 'false']) {
+      const settings = [
+        '--moduleResolution',
+        moduleResolution,
+        '--module',
+        module,
+        '--exactOptionalPropertyTypes',
+        exact,
+      ];
+      compilations.push({
+        name: `AI SDK 5, 6 and 7: ${name}, moduleResolution ${moduleResolution}, exactOptionalPropertyTypes ${exact}`,
+        command: [...command, '-p', 'tsconfig.ai-sdk.json', ...settings],
+      });
+    }
+  }
 }
+
+let failed = 0;
+const waiting = [...compilations];
+await Promise.all(Array.from({ length: availableParallelism() }, work));
 rmSync(generated, { recursive: true, force: true });
 process.exit(failed === 0 ? 0 : 1);
+
+async function work() {
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    const { status, output } = await run(next.command);
+    console.log(`${next.name}: ${status === 0 ? 'ok' : `failed\n${output}`}`);
+    failed += status === 0 ? 0 : 1;
+  }
+}
+
+function run([program, ...programArguments]) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, programArguments, { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status: status ?? 1, output }));
+  });
+}

@@ -17,7 +17,7 @@ await schemas.store('acme', { 'holidays.md': 'At Acme, everybody has 30 days of 
 await schemas.store('globex', { 'holidays.md': 'At Globex, everybody has 25 days of holiday.' });
 for (const tenantId of ['acme', 'globex']) {
   const requestContext = new RequestContext([['tenantId', tenantId]]);
-  const { sources } = await schemas.tool.execute(question, { requestContext });
+  const { sources } = await schemas.tool.execute(question, { requestContext, onFailure: 'throw' });
   print(tenantId, sources);
   requireOnly(tenantId, sources);
 }
@@ -45,7 +45,7 @@ for (const tenantId of ['acme', 'globex']) {
     { $or: [{ tenant: 'acme' }, { tenant: 'globex' }] },
   ]) {
     const input = filter === undefined ? question : { ...question, filter };
-    const { sources } = await rows.tool.execute(input, { requestContext });
+    const { sources } = await rows.tool.execute(input, { requestContext, onFailure: 'throw' });
     if (filter === undefined) print(tenantId, sources);
     requireOnly(tenantId, sources);
   }

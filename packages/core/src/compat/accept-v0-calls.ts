@@ -1,13 +1,16 @@
 import type { Schema } from '../schema/index.js';
-import type { Tool, ToolCallInput, ToolCallOptions, ToolExecute, ToolLike } from '../tools/index.js';
+import type { Tool, ToolCallInput, ToolCallOptions, ToolExecute, ToolInput, ToolLike } from '../tools/index.js';
+import type { ResultOf } from '../tools/tool.js';
 import { markWrapper } from '../tools/tool-definition.js';
 import { readCall, type V0Call } from './v0-call.js';
 
-/** How a tool of this entry is called: as in the older generation, or as every other tool. */
-export interface V0ToolExecute<InputSchema, Run> extends ToolExecute<InputSchema, Run> {
-  (call?: V0Call<ToolCallInput<InputSchema>>, options?: ToolCallOptions): Run;
-  (input: ToolCallInput<InputSchema>, options?: ToolCallOptions): Run;
-  (...call: Parameters<ToolExecute<InputSchema, Run>>): Run;
+/** The signatures of `execute` of a tool of this entry: a call of the v0 API, or a call as of every other tool. */
+export interface V0ToolExecute<InputSchema, Run> extends ToolExecute<
+  ToolCallInput<InputSchema>,
+  Run,
+  ToolInput<InputSchema>
+> {
+  (call?: V0Call<ToolCallInput<InputSchema>>, options?: ToolCallOptions): ResultOf<Run>;
 }
 
 /** A tool that also takes calls of the older generation. */

@@ -4,7 +4,7 @@ import { generateText as generateText7, type ToolSet as ToolSet7 } from 'ai-v7';
 import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import * as z3 from 'zod/v3';
-import { createTool, type Tool } from './index.js';
+import { createTool, isToolFailure, type Tool, type ToolCallResult, type ToolFailure } from './index.js';
 
 const weather = createTool({
   id: 'weather',
@@ -50,13 +50,25 @@ const tools = { weather, older, client, plain };
 
 describe('types of tools', () => {
   it('infers input and output, and accepts input without its defaults', () => {
-    expectTypeOf(weather.execute({ city: 'Oslo' })).resolves.toEqualTypeOf<{ celsius: number }>();
-    expectTypeOf(older.execute({ text: 'a' })).resolves.toEqualTypeOf<{ length: number }>();
-    expectTypeOf(plain.execute({ q: 'a' })).resolves.toEqualTypeOf<string>();
+    expectTypeOf(weather.execute({ city: 'Oslo' })).resolves.toEqualTypeOf<ToolCallResult<{ celsius: number }>>();
+    expectTypeOf(older.execute({ text: 'a' })).resolves.toEqualTypeOf<ToolCallResult<{ length: number }>>();
+    expectTypeOf(plain.execute({ q: 'a' })).resolves.toEqualTypeOf<ToolCallResult<string>>();
     // @ts-expect-error a required field is missing
     void weather.execute({});
     // @ts-expect-error a tool without execute cannot be called
     void client.execute;
+  });
+
+  it('offers the output after the failure was excluded, or where a failure is thrown', async () => {
+    const result = await weather.execute({ city: 'Oslo' });
+    // @ts-expect-error the result may be a failure
+    void result.celsius.toFixed();
+    expectTypeOf(result.celsius).toEqualTypeOf<number | undefined>();
+    if (isToolFailure(result)) expectTypeOf(result.message).toEqualTypeOf<string>();
+    else expectTypeOf(result).toEqualTypeOf<{ celsius: number }>();
+    const thrown = weather.execute({ city: 'Oslo' }, { onFailure: 'throw' });
+    expectTypeOf(thrown).resolves.toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf<ToolCallResult<string[]>>().toEqualTypeOf<string[] | ToolFailure>();
   });
 
   it('refuses an output that does not fit the output schema', () => {
@@ -78,7 +90,7 @@ describe('types of tools', () => {
         yield { step: n };
       },
     });
-    expectTypeOf(stream.execute({ n: 1 })).toEqualTypeOf<AsyncIterable<{ step: number }>>();
+    expectTypeOf(stream.execute({ n: 1 })).toEqualTypeOf<AsyncIterable<ToolCallResult<{ step: number }>>>();
   });
 });
 
@@ -100,7 +112,7 @@ describe('Tool without type parameters', () => {
 
   it('can name its schemas', () => {
     const named: Tool<typeof weather.inputSchema, NonNullable<typeof weather.outputSchema>> = weather;
-    expectTypeOf(named.execute({ city: 'Oslo' })).resolves.toEqualTypeOf<{ celsius: number }>();
+    expectTypeOf(named.execute({ city: 'Oslo' })).resolves.toEqualTypeOf<ToolCallResult<{ celsius: number }>>();
   });
 });
 

@@ -129,7 +129,7 @@ describe('a driver that runs all hooks itself and copies the input', () => {
       const messages: unknown[] = [];
       await tool.onInputAvailable?.({ input, toolCallId, messages });
       const output = await tool.execute(structuredClone(input), { toolCallId, messages });
-      await tool.onOutput?.({ output, toolCallId, toolName: 't' });
+      await tool.onOutput?.({ output: output as number, toolCallId, toolName: 't' });
     };
     await drive({ n: 1 }, 'call_0');
     await drive({ n: 2 }, 'call_0');

@@ -32,6 +32,7 @@ export type {
   Tool,
   ToolAnnotations,
   ToolCallInput,
+  ToolCallResult,
   ToolExecute,
   ToolInput,
   ToolLike,

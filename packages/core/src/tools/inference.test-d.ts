@@ -5,7 +5,7 @@ import { describe, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-v3';
 import { RequestContext } from '../request-context/index.js';
-import { createTool, type AnyRequestContext, type ToolContext } from './index.js';
+import { createTool, type AnyRequestContext, type ToolCallResult, type ToolContext } from './index.js';
 
 describe('inference from each schema library', () => {
   it('zod 3: output of transforms in, input of defaults out', () => {
@@ -19,7 +19,7 @@ describe('inference from each schema library', () => {
         return { at: new Date() };
       },
     });
-    expectTypeOf(tool.execute({ n: '1' })).resolves.toEqualTypeOf<{ at: string }>();
+    expectTypeOf(tool.execute({ n: '1' })).resolves.toEqualTypeOf<ToolCallResult<{ at: string }>>();
     // @ts-expect-error the input of the transform is text
     void tool.execute({ n: true });
   });
@@ -36,7 +36,7 @@ describe('inference from each schema library', () => {
       },
       onOutput: ({ output }) => expectTypeOf(output).toEqualTypeOf<{ at: string }>(),
     });
-    expectTypeOf(tool.execute({ n: '1' })).resolves.toEqualTypeOf<{ at: string }>();
+    expectTypeOf(tool.execute({ n: '1' })).resolves.toEqualTypeOf<ToolCallResult<{ at: string }>>();
   });
 
   it('Valibot', () => {
@@ -49,7 +49,7 @@ describe('inference from each schema library', () => {
         return input.n;
       },
     });
-    expectTypeOf(tool.execute({ n: '1' })).resolves.toEqualTypeOf<number>();
+    expectTypeOf(tool.execute({ n: '1' })).resolves.toEqualTypeOf<ToolCallResult<number>>();
   });
 
   it('ArkType', () => {
@@ -60,7 +60,7 @@ describe('inference from each schema library', () => {
       onInputAvailable: ({ input }) => expectTypeOf(input).toEqualTypeOf<{ city: string; days?: number }>(),
       execute: async ({ city }) => city,
     });
-    expectTypeOf(tool.execute({ city: 'x' })).resolves.toEqualTypeOf<string>();
+    expectTypeOf(tool.execute({ city: 'x' })).resolves.toEqualTypeOf<ToolCallResult<string>>();
   });
 
   it("the AI SDK's jsonSchema()", () => {
@@ -73,14 +73,14 @@ describe('inference from each schema library', () => {
         return input.city;
       },
     });
-    expectTypeOf(tool.execute({ city: 'x' })).resolves.toEqualTypeOf<string>();
+    expectTypeOf(tool.execute({ city: 'x' })).resolves.toEqualTypeOf<ToolCallResult<string>>();
   });
 
   it('no schema: anything in, the type of what execute returns out', () => {
     const tool = createTool({ id: 't', description: 'x', execute: async () => ({ a: 1 }) });
-    expectTypeOf(tool.execute({ anything: 1 })).resolves.toEqualTypeOf<{ a: number }>();
+    expectTypeOf(tool.execute({ anything: 1 })).resolves.toEqualTypeOf<ToolCallResult<{ a: number }>>();
     const synchronous = createTool({ id: 't', description: 'x', execute: () => 'text' });
-    expectTypeOf(synchronous.execute({})).resolves.toEqualTypeOf<string>();
+    expectTypeOf(synchronous.execute({})).resolves.toEqualTypeOf<ToolCallResult<string>>();
   });
 });
 

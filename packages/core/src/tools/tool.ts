@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AiSdkSchema, InferInput, InferOutput, Schema } from '../schema/index.js';
 import type { ToolCallOptions } from './tool-context.js';
+import type { ToolFailure } from './tool-failure.js';
 import type { ToolHooks } from './tool-hooks.js';
 
 /**
@@ -41,23 +42,47 @@ type IfAny<Type, Then, Else> = 0 extends 1 & Type ? Then : Else;
 export type ToolCallInput<InputSchema> = InputSchema extends Schema ? InferInput<InputSchema> : Untyped;
 
 /**
- * How a tool is called: with input as a person writes it, or with input that was validated before. The second form comes last
- * because it is the one that the AI SDK infers the type of a tool call from.
+ * The value that a caller of `execute` receives: the output, or a {@link ToolFailure} when input or output do not fit their schemas.
+ * The members of the output are optional on the failure, so that they can be read before `isToolFailure(result)` has decided.
  */
-export interface ToolExecute<InputSchema, Run> {
-  (input: ToolCallInput<InputSchema>, options?: ToolCallOptions): Run;
-  (input: ToolInput<InputSchema>, options?: ToolCallOptions): Run;
+export type ToolCallResult<Output> = IfAny<Output, Untyped, Output | FailureInsteadOf<Output>>;
+
+type FailureInsteadOf<Output> = Output extends Primitive | readonly unknown[]
+  ? ToolFailure
+  : ToolFailure & { [Key in Exclude<keyof Output, keyof ToolFailure>]?: undefined };
+
+type Primitive = string | number | bigint | boolean | symbol | null | undefined | void;
+
+/** What a call by hand returns for a tool whose run returns `Run`. */
+export type ResultOf<Run> = IfAny<
+  Run,
+  Untyped,
+  Run extends AsyncIterable<infer Output>
+    ? AsyncIterable<ToolCallResult<Output>>
+    : Run extends Promise<infer Output>
+      ? Promise<ToolCallResult<Output>>
+      : Run
+>;
+
+/**
+ * The signatures of `execute`: two for calls by hand, with input before validation; the last one for drivers, which validate the input
+ * first. The AI SDK infers the types of a tool call from the last signature.
+ */
+export interface ToolExecute<CallInput, Run, Input = CallInput> {
+  (input: CallInput, options: ToolCallOptions & { onFailure: 'throw' }): Run;
+  (input: CallInput, options?: ToolCallOptions): ResultOf<Run>;
+  (input: Input, options?: ToolCallOptions): Run;
 }
 
-/** Plain JSON Schema is `any` here: at run time it carries the marks of an AI SDK schema, whose type only the AI SDK can name. */
-type DescribedInput<InputSchema> = InputSchema extends StandardSchemaV1 | AiSdkSchema ? InputSchema : Untyped;
+/** Plain JSON Schema is `any` in the type of a tool, because it is not assignable to the schema types of the AI SDK. */
+type SdkSchema<Given> = Given extends StandardSchemaV1 | AiSdkSchema ? Given : Untyped;
 
 /** The members that every tool has, with or without `execute`. */
 export interface ClientTool<InputSchema, OutputSchema, Output> extends ToolHooks<ToolInput<InputSchema>, Output> {
   readonly description: string;
   /** The schema given to `createTool`, with the marks that let the AI SDK use any schema library. */
-  readonly inputSchema: DescribedInput<InputSchema>;
-  readonly outputSchema?: OutputSchema extends Schema ? OutputSchema : never;
+  readonly inputSchema: SdkSchema<InputSchema>;
+  readonly outputSchema?: OutputSchema extends Schema ? SdkSchema<OutputSchema> : never;
   readonly title?: string;
   readonly strict?: boolean;
   // oxlint-disable-next-line typescript/no-explicit-any -- checked by `createTool`; the AI SDK wants it without defaults left out
@@ -84,10 +109,10 @@ export interface Tool<
   Run = IfAny<InputSchema, Untyped, Promise<Output>>,
 > extends ClientTool<InputSchema, OutputSchema, Output> {
   /**
-   * Validates, runs, validates. A validation failure is returned, as `ToolFailure`, never thrown; what the tool itself throws
-   * is thrown. Tell failures apart with `isToolFailure(result)`.
+   * Validates the input, runs the tool and validates the output. Returns a `ToolFailure` when a validation fails; `isToolFailure(result)`
+   * detects it. Throws what the tool throws.
    */
-  readonly execute: ToolExecute<InputSchema, Run>;
+  readonly execute: ToolExecute<ToolCallInput<InputSchema>, Run, ToolInput<InputSchema>>;
 }
 
 /**

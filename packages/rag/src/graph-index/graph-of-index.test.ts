@@ -22,10 +22,12 @@ describe('the graph of an index', () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, facts);
     await Promise.all(
-      [1, 2, 3].flatMap(() => [toolOver(store), toolOver(store)]).map((tool) => tool.execute({ queryText: 'Ada' })),
+      [1, 2, 3]
+        .flatMap(() => [toolOver(store), toolOver(store)])
+        .map((tool) => tool.execute({ queryText: 'Ada' }, { onFailure: 'throw' })),
     );
     expect(scans(calls)).toBe(1);
-    await toolOver(store).execute({ queryText: 'Otto' });
+    await toolOver(store).execute({ queryText: 'Otto' }, { onFailure: 'throw' });
     expect(scans(calls)).toBe(1);
   });
 
@@ -33,7 +35,7 @@ describe('the graph of an index', () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, facts);
     const input = { queryText: 'Where works Ada Quill?', topK: 4 };
-    const ask = (of: VectorStore) => toolOver(of, { seeds: 'keyword' }).execute(input);
+    const ask = (of: VectorStore) => toolOver(of, { seeds: 'keyword' }).execute(input, { onFailure: 'throw' });
     await ask(store);
     await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' });
     const added = await ask(store);
@@ -58,19 +60,19 @@ describe('the graph of an index', () => {
   it('is kept beside an index in a folder, and not made again after that was closed', async () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
-    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
+    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
     expect(await keptFiles()).toHaveLength(1);
     await first.close();
     await using second = new LocalVector({ path });
     const { store, calls } = watched(second);
-    expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
+    expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
     expect(scans(calls)).toBe(0);
   });
 
   it('is made again where the kept one is damaged', async () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
-    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
+    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
     const file = join(path, (await keptFiles())[0] as string);
     const good = await readFile(file);
     const withOtherId = good.map((byte, place) => (place === good.indexOf('"institute"') + 1 ? byte ^ 1 : byte));
@@ -79,19 +81,19 @@ describe('the graph of an index', () => {
     for (const content of bad) {
       await writeFile(file, content);
       await using store = new LocalVector({ path });
-      expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
+      expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
     }
   });
 
   it('is made where the kept one can be neither read nor replaced', async () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
-    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' });
+    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
     const file = join(path, (await keptFiles())[0] as string);
     await rm(file);
     await mkdir(file);
     await using store = new LocalVector({ path });
-    expect(await toolOver(store).execute({ queryText: 'Ada Quill' })).toEqual(expected);
+    expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
     await rm(file, { recursive: true });
   });
 
@@ -100,7 +102,10 @@ describe('the graph of an index', () => {
     await fill(store, facts, { tenant: 'a' });
     const filter = { tenant: 'a' };
     const ask = (over: VectorStore, trusted: object) =>
-      toolOver(over).execute({ queryText: 'Ada Quill' }, { requestContext: new RequestContext([['filter', trusted]]) });
+      toolOver(over).execute(
+        { queryText: 'Ada Quill' },
+        { onFailure: 'throw', requestContext: new RequestContext([['filter', trusted]]) },
+      );
     for (let hour = 0; hour < 5; hour += 1) await ask(store, { $and: [filter, { until: { $not: { $lt: hour } } }] });
     const expected = await ask(store, filter);
     expect(await keptFiles()).toHaveLength(0);
@@ -123,7 +128,7 @@ describe('the graph of an index', () => {
     const built = await buildGraph({ store, indexName, onProgress: ({ phase }) => phases.add(phase) });
     expect(built).toEqual({ complete: true, nodes: 5, edges: expect.any(Number), recall: 1 });
     expect([...phases]).toEqual(['read', 'connect']);
-    await toolOver(store).execute({ queryText: 'Ada' });
+    await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
     expect(scans(calls)).toBe(1);
   });
 
@@ -134,8 +139,11 @@ describe('the graph of an index', () => {
     const blocked = new Promise<void>((resolve) => (release = resolve));
     before.scan = () => blocked;
     const controller = new AbortController();
-    const gaveUp = toolOver(store).execute({ queryText: 'Ada' }, { abortSignal: controller.signal });
-    const patient = toolOver(store).execute({ queryText: 'Ada' });
+    const gaveUp = toolOver(store).execute(
+      { queryText: 'Ada' },
+      { onFailure: 'throw', abortSignal: controller.signal },
+    );
+    const patient = toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
     const reason = new Error('enough');
     setTimeout(() => controller.abort(reason));
     await expect(gaveUp).rejects.toBe(reason);
@@ -147,9 +155,11 @@ describe('the graph of an index', () => {
     const { store, before } = watched(new LocalVector());
     await fill(store, facts);
     before.scan = () => Promise.reject(new Error('lost connection'));
-    await expect(toolOver(store).execute({ queryText: 'Ada' })).rejects.toMatchObject({ code: 'GRAPH_QUERY_FAILED' });
+    await expect(toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).rejects.toMatchObject({
+      code: 'GRAPH_QUERY_FAILED',
+    });
     delete before.scan;
-    expect((await toolOver(store).execute({ queryText: 'Ada' })).graph.complete).toBe(true);
+    expect((await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).graph.complete).toBe(true);
   });
 });
 
@@ -161,7 +171,10 @@ describe('an index that is too large to be held', () => {
     );
     await fill(store, { ...facts, ...noise });
     const tool = toolOver(store, { seeds: 'keyword', graphOptions: { maxNodes: 100 } });
-    const { sources, graph } = await tool.execute({ queryText: 'Where works Ada Quill?', topK: 3 });
+    const { sources, graph } = await tool.execute(
+      { queryText: 'Where works Ada Quill?', topK: 3 },
+      { onFailure: 'throw' },
+    );
     expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
     expect(graph.complete).toBe(false);
     expect(graph.nodes).toBeLessThan(250);
@@ -180,8 +193,8 @@ describe('an index that is too large to be held', () => {
     await fill(store, facts, { open: true });
     await store.updateVector({ indexName, id: 'institute', update: { metadata: { open: false } } });
     const tool = toolOver(store, { seeds: 'keyword', enableFilter: true, graphOptions: { maxNodes: 0 } });
-    expect(idsOf((await tool.execute({ queryText: 'Quill' })).sources)).toContain('otto');
-    const { sources } = await tool.execute({ queryText: 'Quill', filter: { open: true } });
+    expect(idsOf((await tool.execute({ queryText: 'Quill' }, { onFailure: 'throw' })).sources)).toContain('otto');
+    const { sources } = await tool.execute({ queryText: 'Quill', filter: { open: true } }, { onFailure: 'throw' });
     expect(idsOf(sources)).not.toContain('institute');
   });
 
@@ -195,10 +208,13 @@ describe('an index that is too large to be held', () => {
         return typeof value === 'function' ? value.bind(target) : value;
       },
     });
-    const { sources, graph } = await toolOver(store, { seeds: 'keyword' }).execute({
-      queryText: 'Where works Ada Quill?',
-      topK: 3,
-    });
+    const { sources, graph } = await toolOver(store, { seeds: 'keyword' }).execute(
+      {
+        queryText: 'Where works Ada Quill?',
+        topK: 3,
+      },
+      { onFailure: 'throw' },
+    );
     expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
     expect(graph.complete).toBe(false);
   });
@@ -207,7 +223,10 @@ describe('an index that is too large to be held', () => {
     await using store = new LocalVector();
     await store.createIndex({ indexName, dimension: 256 });
     for (const maxNodes of [0, 10]) {
-      const answer = await toolOver(store, { graphOptions: { maxNodes } }).execute({ queryText: 'Ada' });
+      const answer = await toolOver(store, { graphOptions: { maxNodes } }).execute(
+        { queryText: 'Ada' },
+        { onFailure: 'throw' },
+      );
       expect(answer).toMatchObject({
         relevantContext: '',
         sources: [],

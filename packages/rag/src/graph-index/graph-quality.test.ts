@@ -47,7 +47,7 @@ describe.runIf(collections)('on a test collection, the graph with its default se
         return matches.map(({ id }) => id);
       }),
       graph: await measureQuality(collection, async (queryText) =>
-        (await tool.execute({ queryText })).sources.map(({ id }) => id),
+        (await tool.execute({ queryText }, { onFailure: 'throw' })).sources.map(({ id }) => id),
       ),
     };
   }

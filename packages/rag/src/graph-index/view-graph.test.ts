@@ -10,7 +10,7 @@ describe('viewGraph', () => {
     await using store = new LocalVector();
     await fill(store, facts);
     const view = await viewGraph({ store, indexName, model, queryText, seeds: 'keyword' });
-    const { sources } = await toolOver(store, { seeds: 'keyword' }).execute({ queryText });
+    const { sources } = await toolOver(store, { seeds: 'keyword' }).execute({ queryText }, { onFailure: 'throw' });
     expect(view.query).toBe(queryText);
     expect(view.ranking).toEqual(sources.map(({ id, score, path }) => ({ id, score, path })));
     expect(view.nodes.map(({ id, title, text }) => [id, title, text])).toEqual(

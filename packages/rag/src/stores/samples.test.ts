@@ -30,7 +30,9 @@ async function seed(store: VectorStore, indexName: string, more: object = {}): P
 }
 
 async function idsOf(tool: VectorQueryTool, requestContext = new RequestContext()): Promise<string[]> {
-  return (await tool.execute({ queryText: 'the API of the server' }, { requestContext })).sources.map(({ id }) => id);
+  return (
+    await tool.execute({ queryText: 'the API of the server' }, { onFailure: 'throw', requestContext })
+  ).sources.map(({ id }) => id);
 }
 
 describe('databaseConfig', () => {

@@ -3,7 +3,7 @@
 import { RuntimeContext } from '@quiver/core/compat';
 import { ModelRouterEmbeddingModel } from '@quiver/core/llm';
 import { RequestContext } from '@quiver/core/request-context';
-import { getToolId, type ToolCallOptions } from '@quiver/core/tools';
+import { getToolId } from '@quiver/core/tools';
 import { afterAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { createGraphRAGTool as createV0Tool } from '../compat/index.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
@@ -52,7 +52,7 @@ const createGraphRAGTool = (options: GraphRAGToolOptions): GraphRAGTool =>
 /** Asks with an embedder that needs no key, unless the context of the sample sets another. */
 const ask = (tool: GraphRAGTool, queryText: string, requestContext = new RequestContext()) => {
   requestContext.set('model', embedder);
-  return tool.execute({ queryText }, { requestContext } as ToolCallOptions);
+  return tool.execute({ queryText }, { onFailure: 'throw', requestContext });
 };
 
 describe('samples of createGraphRAGTool', () => {
@@ -155,7 +155,10 @@ describe('samples of createGraphRAGTool', () => {
     runtimeContext.set('randomWalkSteps', 100);
     runtimeContext.set('restartProb', 0.15);
     runtimeContext.set('model', embedder);
-    const { sources, graph } = await graphTool.execute({ context: { queryText: 'Ada Quill' }, runtimeContext });
+    const { sources, graph } = await graphTool.execute(
+      { context: { queryText: 'Ada Quill' }, runtimeContext },
+      { onFailure: 'throw' },
+    );
     expect(sources[0]).toMatchObject({ id: '0', score: 1 });
     expect(graph.nodes).toBe(2);
   });
@@ -236,7 +239,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
       await fill(owner, 'embeddings');
       await buildGraph({ store: owner, indexName: 'embeddings' });
       const tool = createTool({ indexName: 'embeddings', model: embedder, vectorStore: () => new PgStore(config) });
-      const expected = await tool.execute({ queryText: 'Ada Quill' });
+      const expected = await tool.execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
       for (const sql of [
         `CREATE ROLE "${role}"`,
         `GRANT USAGE ON SCHEMA "${schemaName}" TO "${role}"`,
@@ -246,7 +249,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
         await pglite.query(sql);
       try {
         await expect(owner.derived.read({ indexName: 'embeddings', name: 'any' })).rejects.toThrow(/permission denied/);
-        expect(await tool.execute({ queryText: 'Ada Quill' })).toEqual(expected);
+        expect(await tool.execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
       } finally {
         await pglite.query('RESET ROLE');
       }
@@ -262,13 +265,15 @@ describe('the graph tool over Pinecone', () => {
     const store = new PineconeVector({ apiKey: 'key', controllerHostUrl: await service.listen(), namespace: 'ours' });
     await fill(store, 'docs');
     const tool = createTool({ indexName: 'docs', model: embedder, vectorStore: store });
-    const { sources, graph } = await tool.execute({ queryText: 'Where does Ada Quill work?' });
+    const { sources, graph } = await tool.execute({ queryText: 'Where does Ada Quill work?' }, { onFailure: 'throw' });
     expect(sources.map(({ id }) => id).toSorted()).toEqual(['0', '1', '2']);
     expect(graph).toEqual({ complete: false, nodes: 3, edges: expect.any(Number), seeds: 'vector' });
     const requestContext = new RequestContext([['databaseConfig', { pinecone: { namespace: 'theirs' } }]] as [
       string,
       unknown,
     ][]);
-    expect((await tool.execute({ queryText: 'Ada Quill' }, { requestContext })).sources).toEqual([]);
+    expect((await tool.execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext })).sources).toEqual(
+      [],
+    );
   });
 });

@@ -11,10 +11,13 @@ describe('createGraphRAGTool', () => {
   it('finds what does not match the question but is connected with what does, and tells the way', async () => {
     await using store = new LocalVector();
     await fill(store, facts);
-    const { sources, relevantContext, graph } = await toolOver(store, { seeds: 'keyword' }).execute({
-      queryText: 'Where works Ada Quill?',
-      topK: 3,
-    });
+    const { sources, relevantContext, graph } = await toolOver(store, { seeds: 'keyword' }).execute(
+      {
+        queryText: 'Where works Ada Quill?',
+        topK: 3,
+      },
+      { onFailure: 'throw' },
+    );
     expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
     expect(sources[0]).toMatchObject({ score: 1, document: facts['ada'], metadata: {}, vector: [] });
     const plain = await store.query({ indexName, mode: 'keyword', queryText: 'Where works Ada Quill?' });
@@ -35,14 +38,15 @@ describe('createGraphRAGTool', () => {
       const store = new LocalVector({ path });
       await fill(store, facts);
       const input = { queryText: 'Where works Ada Quill?' };
-      const first = await toolOver(store).execute(input);
-      for (let repeat = 0; repeat < 100; repeat += 1) expect(await toolOver(store).execute(input)).toEqual(first);
+      const first = await toolOver(store).execute(input, { onFailure: 'throw' });
+      for (let repeat = 0; repeat < 100; repeat += 1)
+        expect(await toolOver(store).execute(input, { onFailure: 'throw' })).toEqual(first);
       await store.close();
       await using reopened = new LocalVector({ path });
-      expect(await toolOver(reopened).execute(input)).toEqual(first);
+      expect(await toolOver(reopened).execute(input, { onFailure: 'throw' })).toEqual(first);
       await using other = new LocalVector();
       await fill(other, Object.fromEntries(Object.entries(facts).toReversed()));
-      expect(await toolOver(other).execute(input)).toEqual(first);
+      expect(await toolOver(other).execute(input, { onFailure: 'throw' })).toEqual(first);
     } finally {
       await rm(path, { recursive: true });
     }
@@ -54,9 +58,11 @@ describe('createGraphRAGTool', () => {
     const requestContext = new RequestContext();
     const tool = toolOver(store, { indexName: 'missing', graphOptions: { restartProb: 0.2 }, includeSources: true });
     requestContext.set('indexName', 'other');
-    expect(idsOf((await tool.execute({ queryText: 'index' }, { requestContext })).sources)).toEqual(['only']);
+    expect(idsOf((await tool.execute({ queryText: 'index' }, { onFailure: 'throw', requestContext })).sources)).toEqual(
+      ['only'],
+    );
     requestContext.set('includeSources', false);
-    expect(await tool.execute({ queryText: 'index' }, { requestContext })).toMatchObject({
+    expect(await tool.execute({ queryText: 'index' }, { onFailure: 'throw', requestContext })).toMatchObject({
       relevantContext: 'Another index.',
       sources: [],
     });
@@ -70,7 +76,9 @@ describe('createGraphRAGTool', () => {
         ['indexName', 'other'],
         [key, value],
       ] as [string, unknown][]);
-      await expect(tool.execute({ queryText: 'index' }, { requestContext: wrong })).rejects.toMatchObject({
+      await expect(
+        tool.execute({ queryText: 'index' }, { onFailure: 'throw', requestContext: wrong }),
+      ).rejects.toMatchObject({
         code: 'GRAPH_INVALID',
         message: expect.stringContaining(message),
       });
@@ -82,8 +90,12 @@ describe('createGraphRAGTool', () => {
     await fill(store, facts);
     const ask = async (randomWalkSteps: number) =>
       idsOf(
-        (await toolOver(store, { seeds: 'keyword', graphOptions: { randomWalkSteps } }).execute({ queryText: 'Quill' }))
-          .sources,
+        (
+          await toolOver(store, { seeds: 'keyword', graphOptions: { randomWalkSteps } }).execute(
+            { queryText: 'Quill' },
+            { onFailure: 'throw' },
+          )
+        ).sources,
       );
     expect(await ask(1)).toEqual(['ada', 'institute']);
     expect(await ask(2)).toEqual(['ada', 'institute', 'otto']);
@@ -93,7 +105,7 @@ describe('createGraphRAGTool', () => {
     await using store = new LocalVector();
     await fill(store, facts);
     const tool = toolOver(store, { seeds: 'keyword', graphOptions: { edges: { phrases: false } } });
-    const { sources, graph } = await tool.execute({ queryText: 'Quill' });
+    const { sources, graph } = await tool.execute({ queryText: 'Quill' }, { onFailure: 'throw' });
     expect(graph.edges).toBe(0);
     expect(idsOf(sources)).toEqual(['ada']);
   });
@@ -102,7 +114,7 @@ describe('createGraphRAGTool', () => {
     await using store = new LocalVector();
     await fill(store, facts);
     for (const seeds of ['vector', 'keyword', 'hybrid'] as const) {
-      const answer = await toolOver(store, { seeds }).execute({ queryText: 'Ada Quill' });
+      const answer = await toolOver(store, { seeds }).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
       expect(answer.graph.seeds).toBe(seeds);
       expect(answer.sources[0]?.id).toBe('ada');
     }
@@ -114,7 +126,7 @@ describe('createGraphRAGTool', () => {
       const store = new Proxy(new LocalVector(), {
         get: (target, key) => (key === 'version' ? () => Promise.reject(cause) : Reflect.get(target, key, target)),
       });
-      await expect(toolOver(store).execute({ queryText: 'x' })).rejects.toMatchObject({
+      await expect(toolOver(store).execute({ queryText: 'x' }, { onFailure: 'throw' })).rejects.toMatchObject({
         code: 'GRAPH_QUERY_FAILED',
         message: `The query of the graph over index '${indexName}' failed: connect ECONNREFUSED`,
         cause,
@@ -126,7 +138,9 @@ describe('createGraphRAGTool', () => {
       await fill(store, facts);
       const cause = new Error('out of quota');
       const failing = { ...model, embed: () => Promise.reject(cause) };
-      await expect(toolOver(store, { model: failing }).execute({ queryText: 'x' })).rejects.toMatchObject({
+      await expect(
+        toolOver(store, { model: failing }).execute({ queryText: 'x' }, { onFailure: 'throw' }),
+      ).rejects.toMatchObject({
         code: 'GRAPH_QUERY_FAILED',
         cause,
       });
@@ -138,10 +152,13 @@ describe('createGraphRAGTool', () => {
       const ask = (options: Partial<GraphRAGToolOptions>, requestContext = new RequestContext()) =>
         createGraphRAGTool({ indexName, vectorStore: store, model, ...options }).execute(
           { queryText: 'x' },
-          { requestContext },
+          { onFailure: 'throw', requestContext },
         );
       await expect(
-        createGraphRAGTool({ indexName, model, vectorStoreName: 'pinecone' }).execute({ queryText: 'x' }),
+        createGraphRAGTool({ indexName, model, vectorStoreName: 'pinecone' }).execute(
+          { queryText: 'x' },
+          { onFailure: 'throw' },
+        ),
       ).rejects.toMatchObject({ code: 'VECTOR_STORE_MISSING' });
       await expect(ask({ indexName: 'none' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
       await expect(ask({ graphOptions: { dimension: 1536 } })).rejects.toMatchObject({
@@ -162,7 +179,9 @@ describe('createGraphRAGTool', () => {
     ])('is a bad option: %j', async (graphOptions) => {
       await using store = new LocalVector();
       await fill(store, facts);
-      await expect(toolOver(store, { graphOptions }).execute({ queryText: 'x' })).rejects.toMatchObject({
+      await expect(
+        toolOver(store, { graphOptions }).execute({ queryText: 'x' }, { onFailure: 'throw' }),
+      ).rejects.toMatchObject({
         code: 'GRAPH_INVALID',
       });
     });
@@ -181,8 +200,10 @@ describe('createGraphRAGTool', () => {
               : Promise.reject(Object.assign(new Error('refused'), { code: 'VECTOR_QUERY_UNSUPPORTED' }));
         },
       });
-      expect((await toolOver(plain).execute({ queryText: 'Ada' })).graph.seeds).toBe('vector');
-      await expect(toolOver(plain, { seeds: 'hybrid' }).execute({ queryText: 'Ada' })).rejects.toMatchObject({
+      expect((await toolOver(plain).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).graph.seeds).toBe('vector');
+      await expect(
+        toolOver(plain, { seeds: 'hybrid' }).execute({ queryText: 'Ada' }, { onFailure: 'throw' }),
+      ).rejects.toMatchObject({
         cause: { code: 'VECTOR_QUERY_UNSUPPORTED' },
       });
     });
@@ -207,12 +228,17 @@ describe('createGraphRAGTool', () => {
       for (const tenant of tenants) await fill(store, textsOf(tenant), { tenant });
       const tool = toolOver(store, { seeds: 'vector' });
       const answers = await Promise.all(
-        [...tenants, ...tenants.toReversed()].map((tenant) => tool.execute(question, inTenant(tenant))),
+        [...tenants, ...tenants.toReversed()].map((tenant) =>
+          tool.execute(question, { ...inTenant(tenant), onFailure: 'throw' }),
+        ),
       );
       for (const [n, tenant] of tenants.entries()) {
         await using own = new LocalVector();
         await fill(own, textsOf(tenant), { tenant });
-        const expected = await toolOver(own, { seeds: 'vector' }).execute(question, inTenant(tenant));
+        const expected = await toolOver(own, { seeds: 'vector' }).execute(question, {
+          ...inTenant(tenant),
+          onFailure: 'throw',
+        });
         expect(answers[n]).toEqual(expected);
         expect(answers[99 - n]).toEqual(expected);
         expect(idsOf(expected.sources)).toContain(`${tenant}-institute`);
@@ -226,9 +252,9 @@ describe('createGraphRAGTool', () => {
       for (const tenant of ['a', 'b']) {
         const filter = { tenant: new RegExp(`^${tenant}$`) };
         const requestContext = new RequestContext([['filter', filter]] as [string, unknown][]);
-        const trusted = await tool.execute(question, { requestContext });
+        const trusted = await tool.execute(question, { onFailure: 'throw', requestContext });
         expect([idsOf(trusted.sources), trusted.graph.nodes]).toEqual([[tenant], 1]);
-        expect(idsOf((await tool.execute({ ...question, filter })).sources)).toEqual([tenant]);
+        expect(idsOf((await tool.execute({ ...question, filter }, { onFailure: 'throw' })).sources)).toEqual([tenant]);
       }
     });
 
@@ -246,7 +272,10 @@ describe('createGraphRAGTool', () => {
           };
         },
       });
-      const { sources } = await toolOver(moving, { seeds: 'keyword' }).execute(question, inTenant('a'));
+      const { sources } = await toolOver(moving, { seeds: 'keyword' }).execute(question, {
+        ...inTenant('a'),
+        onFailure: 'throw',
+      });
       expect(idsOf(sources)).toEqual(['ada', 'otto']);
     });
 
@@ -267,7 +296,10 @@ describe('createGraphRAGTool', () => {
           (
             await tool.execute(
               { queryText: 'secret' },
-              { requestContext: new RequestContext([['tenantId', tenantId]] as [string, unknown][]) },
+              {
+                onFailure: 'throw',
+                requestContext: new RequestContext([['tenantId', tenantId]] as [string, unknown][]),
+              },
             )
           ).sources,
         );
@@ -281,10 +313,20 @@ describe('createGraphRAGTool', () => {
       await fill(store, facts, { open: true });
       await store.updateVector({ indexName, id: 'institute', update: { metadata: { open: false } } });
       const tool = toolOver(store, { seeds: 'keyword', enableFilter: true });
-      expect(idsOf((await tool.execute({ queryText: 'Quill' })).sources)).toEqual(['ada', 'institute', 'otto']);
-      expect(idsOf((await tool.execute({ queryText: 'Quill', filter: { open: true } })).sources)).toEqual(['ada']);
-      expect(idsOf((await tool.execute({ queryText: 'Quill', filter: '{"open": false}' })).sources)).toEqual([]);
-      await expect(tool.execute({ queryText: 'Quill', filter: { open: { $like: 1 } } })).rejects.toMatchObject({
+      expect(idsOf((await tool.execute({ queryText: 'Quill' }, { onFailure: 'throw' })).sources)).toEqual([
+        'ada',
+        'institute',
+        'otto',
+      ]);
+      expect(
+        idsOf((await tool.execute({ queryText: 'Quill', filter: { open: true } }, { onFailure: 'throw' })).sources),
+      ).toEqual(['ada']);
+      expect(
+        idsOf((await tool.execute({ queryText: 'Quill', filter: '{"open": false}' }, { onFailure: 'throw' })).sources),
+      ).toEqual([]);
+      await expect(
+        tool.execute({ queryText: 'Quill', filter: { open: { $like: 1 } } }, { onFailure: 'throw' }),
+      ).rejects.toMatchObject({
         code: 'FILTER_INVALID',
       });
     });
@@ -295,7 +337,9 @@ describe('createGraphRAGTool', () => {
       await fill(store, { other: 'Ada Quill is there.' }, { tenant: 'b' });
       const tool = toolOver(store, { enableFilter: true });
       const ask = async (filter: object) =>
-        idsOf((await tool.execute({ queryText: 'Ada Quill', filter }, inTenant('a'))).sources);
+        idsOf(
+          (await tool.execute({ queryText: 'Ada Quill', filter }, { ...inTenant('a'), onFailure: 'throw' })).sources,
+        );
       expect(await ask({ $or: [{ tenant: 'b' }, { tenant: 'a' }] })).toEqual(['mine']);
       expect(await ask({ tenant: 'b' })).toEqual([]);
     });

@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
-import { createTool, type AnyRequestContext, type Tool, type ToolCallOptions } from '@quiver/core/tools';
+import { createTool, type AnyRequestContext, type Tool, type ToolExecute } from '@quiver/core/tools';
 import type { ChunkEdge } from '../graph/chunk-graph.js';
 import { parseGraphOptions, type GraphOptions } from '../graph-index/graph-settings.js';
 import type { GraphProgress } from '../graph-index/index-graph.js';
@@ -59,7 +59,7 @@ export interface GraphRAGOutput {
 }
 
 export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAGOutput>, 'execute'> {
-  readonly execute: (input: VectorQueryInput, options?: ToolCallOptions) => Promise<GraphRAGOutput>;
+  readonly execute: ToolExecute<VectorQueryInput, Promise<GraphRAGOutput>>;
 }
 
 /**

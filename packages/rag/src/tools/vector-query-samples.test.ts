@@ -3,7 +3,7 @@
 import { RuntimeContext } from '@quiver/core/compat';
 import { ModelRouterEmbeddingModel } from '@quiver/core/llm';
 import { RequestContext } from '@quiver/core/request-context';
-import { getToolId, type ToolCallOptions } from '@quiver/core/tools';
+import { getToolId } from '@quiver/core/tools';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createVectorQueryTool as createV0Tool } from '../compat/index.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
@@ -66,7 +66,7 @@ function createVectorQueryTool(options: VectorQueryToolOptions): VectorQueryTool
 /** Asks with an embedder that needs no key, unless the context of the sample sets another. */
 const ask = (tool: VectorQueryTool, queryText: string, input: object = {}, requestContext = new RequestContext()) => {
   requestContext.set('model', embedder);
-  return tool.execute({ queryText, ...input }, { requestContext } as ToolCallOptions);
+  return tool.execute({ queryText, ...input }, { onFailure: 'throw', requestContext });
 };
 
 describe('samples of createVectorQueryTool', () => {
@@ -246,7 +246,7 @@ describe('samples of createVectorQueryTool', () => {
     requestContext.set('model', embedder);
     const { sources } = await queryTool.execute(
       { queryText: 'Find documentation from the knowledge base.' },
-      { requestContext },
+      { onFailure: 'throw', requestContext },
     );
     expect(sources.map(({ document }) => document)).toEqual(['The API needs a key.']);
     expect(asked).toEqual([
@@ -282,7 +282,10 @@ describe('samples of createVectorQueryTool', () => {
       });
 
       const requestContext = new RequestContext();
-      const queryResult = await vectorQueryTool.execute({ queryText: 'policies', topK: 1 }, { requestContext });
+      const queryResult = await vectorQueryTool.execute(
+        { queryText: 'policies', topK: 1 },
+        { onFailure: 'throw', requestContext },
+      );
       expect(queryResult.sources.map(({ document }) => document)).toEqual(['Company policies: be kind.']);
 
       const v0Tool = createV0Tool({
@@ -292,10 +295,13 @@ describe('samples of createVectorQueryTool', () => {
         model: embedder,
       });
       const runtimeContext = new RuntimeContext();
-      const v0Result = await v0Tool.execute({
-        context: { queryText: 'policies', topK: 1 },
-        runtimeContext,
-      });
+      const v0Result = await v0Tool.execute(
+        {
+          context: { queryText: 'policies', topK: 1 },
+          runtimeContext,
+        },
+        { onFailure: 'throw' },
+      );
       expect(v0Result).toEqual(queryResult);
     });
 
@@ -337,16 +343,21 @@ describe('samples of createVectorQueryTool', () => {
       requestContext.set('tenantId', 'acme-corp');
       await fill((await vectorStoreResolver({ requestContext })) as PgVector, 'embeddings');
 
-      const result = await vectorQueryTool.execute({ queryText: 'company policies', topK: 5 }, { requestContext });
+      const result = await vectorQueryTool.execute(
+        { queryText: 'company policies', topK: 5 },
+        { onFailure: 'throw', requestContext },
+      );
       expect(result.sources[0]?.document).toBe('Company policies: be kind.');
 
       requestContext.set('tenantId', 'other');
       await expect(
-        vectorQueryTool.execute({ queryText: 'company policies' }, { requestContext }),
+        vectorQueryTool.execute({ queryText: 'company policies' }, { onFailure: 'throw', requestContext }),
       ).rejects.toMatchObject({
         code: 'VECTOR_INDEX_NOT_FOUND',
       });
-      await expect(vectorQueryTool.execute({ queryText: 'company policies' })).rejects.toThrow('tenantId is required');
+      await expect(vectorQueryTool.execute({ queryText: 'company policies' }, { onFailure: 'throw' })).rejects.toThrow(
+        'tenantId is required',
+      );
     });
   });
 });

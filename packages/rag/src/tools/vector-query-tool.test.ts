@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 describe('createVectorQueryTool', () => {
   it('answers with the nearest passages, as text and as objects', async () => {
-    const result = await create().execute({ queryText: 'Where does the cat sleep?', topK: 1 });
+    const result = await create().execute({ queryText: 'Where does the cat sleep?', topK: 1 }, { onFailure: 'throw' });
     expect(result).toEqual({
       relevantContext: 'The cat sleeps on the sofa all day.',
       sources: [
@@ -55,14 +55,19 @@ describe('createVectorQueryTool', () => {
   });
 
   it('returns up to ten passages when topK is left out, separated by blank lines', async () => {
-    const { relevantContext, sources } = await create().execute({ queryText: 'animals' });
+    const { relevantContext, sources } = await create().execute({ queryText: 'animals' }, { onFailure: 'throw' });
     expect(sources).toHaveLength(3);
     expect(relevantContext.split('\n\n')).toEqual(sources.map(({ document }) => document));
   });
 
   it('leaves sources out and adds vectors on request', async () => {
-    expect((await create({ includeSources: false }).execute({ queryText: 'cat' })).sources).toEqual([]);
-    const { sources } = await create({ includeVectors: true }).execute({ queryText: 'cat', topK: 1 });
+    expect(
+      (await create({ includeSources: false }).execute({ queryText: 'cat' }, { onFailure: 'throw' })).sources,
+    ).toEqual([]);
+    const { sources } = await create({ includeVectors: true }).execute(
+      { queryText: 'cat', topK: 1 },
+      { onFailure: 'throw' },
+    );
     expect(sources[0]?.vector.length).toBe((await model.embed(['x']))[0]?.length);
   });
 
@@ -74,7 +79,7 @@ describe('createVectorQueryTool', () => {
       vectors: [vector ?? []],
       metadata: [{ text: 'A plain passage.' }],
     });
-    const { sources } = await create().execute({ queryText: 'plain', topK: 1 });
+    const { sources } = await create().execute({ queryText: 'plain', topK: 1 }, { onFailure: 'throw' });
     expect(sources[0]).toMatchObject({ id: 'plain', document: 'A plain passage.' });
   });
 
@@ -93,7 +98,7 @@ describe('createVectorQueryTool', () => {
       ['includeVectors', true],
       ['topK', 1],
     ]);
-    const { sources } = await create().execute({ queryText: 'cat', topK: 3 }, { requestContext });
+    const { sources } = await create().execute({ queryText: 'cat', topK: 3 }, { onFailure: 'throw', requestContext });
     expect(sources.map(({ id }) => id)).toEqual(['only']);
     expect(sources[0]?.vector).not.toEqual([]);
   });
@@ -111,10 +116,13 @@ describe('createVectorQueryTool', () => {
       },
     });
     const ask = (tenantId: string) =>
-      tool.execute({ queryText: 'cat' }, { requestContext: new RequestContext([['tenantId', tenantId]]) });
+      tool.execute(
+        { queryText: 'cat' },
+        { onFailure: 'throw', requestContext: new RequestContext([['tenantId', tenantId]]) },
+      );
     expect((await ask('b')).sources.map(({ id }) => id)).toEqual(['secret']);
     expect((await ask('a')).sources.map(({ id }) => id)).not.toContain('secret');
-    await expect(tool.execute({ queryText: 'cat' })).rejects.toThrow('tenantId is required');
+    await expect(tool.execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toThrow('tenantId is required');
   });
 
   it('passes a store its own block of databaseConfig and nothing else', async () => {
@@ -127,7 +135,10 @@ describe('createVectorQueryTool', () => {
       },
     });
     const databaseConfig = { pgvector: { ef: 200, topK: 99 }, pinecone: { namespace: 'x' } };
-    await create({ vectorStore: recording, databaseConfig }).execute({ queryText: 'cat', topK: 2 });
+    await create({ vectorStore: recording, databaseConfig }).execute(
+      { queryText: 'cat', topK: 2 },
+      { onFailure: 'throw' },
+    );
     expect(calls).toEqual([expect.objectContaining({ ef: 200, topK: 2, indexName: 'animals' })]);
     expect(calls[0]).not.toHaveProperty('namespace');
   });
@@ -136,7 +147,10 @@ describe('createVectorQueryTool', () => {
 describe('the mode of createVectorQueryTool', () => {
   it('finds by words, without asking the embedding model', async () => {
     const silent = { ...model, embed: () => Promise.reject(new Error('not needed')) };
-    const { sources } = await create({ mode: 'keyword', model: silent }).execute({ queryText: 'whales' });
+    const { sources } = await create({ mode: 'keyword', model: silent }).execute(
+      { queryText: 'whales' },
+      { onFailure: 'throw' },
+    );
     expect(sources.map(({ id }) => id)).toEqual(['whale']);
   });
 
@@ -149,7 +163,10 @@ describe('the mode of createVectorQueryTool', () => {
       },
     });
     const ask = (options: Partial<VectorQueryToolOptions>) =>
-      create({ vectorStore: recording, mode: 'hybrid', ...options }).execute({ queryText: 'the cat', topK: 1 });
+      create({ vectorStore: recording, mode: 'hybrid', ...options }).execute(
+        { queryText: 'the cat', topK: 1 },
+        { onFailure: 'throw' },
+      );
     expect((await ask({})).sources.map(({ id }) => id)).toEqual(['cat']);
     await ask({ model: { ...model, hybridWeight: undefined } });
     await ask({ fusion: { keyword: 2, vector: 3 } });
@@ -169,7 +186,10 @@ describe('the mode of createVectorQueryTool', () => {
     const requestContext = new RequestContext<Record<string, unknown>>([['mode', 'keyword']]);
     const ask = async (): Promise<string[]> =>
       (
-        await create().execute({ queryText: 'the cat sleeps on the sofa, or the dog', topK: 2 }, { requestContext })
+        await create().execute(
+          { queryText: 'the cat sleeps on the sofa, or the dog', topK: 2 },
+          { onFailure: 'throw', requestContext },
+        )
       ).sources.map(({ id }) => id);
     expect(await ask()).toEqual(['cat', 'cat again']);
     requestContext.set('diversity', { lambda: 0.3 });
@@ -181,7 +201,9 @@ describe('the mode of createVectorQueryTool', () => {
       query: (params: QueryParams) =>
         runSearch(params, { name: 'Plain', capabilities: { modes: ['vector'] } }, () => Promise.resolve([])),
     });
-    await expect(create({ vectorStore: plain, mode: 'hybrid' }).execute({ queryText: 'cat' })).rejects.toMatchObject({
+    await expect(
+      create({ vectorStore: plain, mode: 'hybrid' }).execute({ queryText: 'cat' }, { onFailure: 'throw' }),
+    ).rejects.toMatchObject({
       code: 'VECTOR_QUERY_UNSUPPORTED',
     });
   });
@@ -207,7 +229,10 @@ describe('filters of createVectorQueryTool', () => {
 
   it('are taken as an object or as JSON text', async () => {
     for (const filter of [{ kind: 'wild' }, '{"kind":"wild"}']) {
-      const { sources } = await create({ enableFilter: true }).execute({ queryText: 'cat', filter });
+      const { sources } = await create({ enableFilter: true }).execute(
+        { queryText: 'cat', filter },
+        { onFailure: 'throw' },
+      );
       expect(sources.map(({ id }) => id)).toEqual(['whale']);
     }
   });
@@ -215,25 +240,27 @@ describe('filters of createVectorQueryTool', () => {
   it('of the request context limit what the model asks for', async () => {
     const requestContext = new RequestContext([['filter', { kind: 'pet' }]]);
     const ask = (filter: object) =>
-      create({ enableFilter: true }).execute({ queryText: 'cat', filter }, { requestContext });
+      create({ enableFilter: true }).execute({ queryText: 'cat', filter }, { onFailure: 'throw', requestContext });
     expect((await ask({ year: { $gte: 2024 } })).sources.map(({ id }) => id)).toEqual(['dog']);
     expect((await ask({ $or: [{ kind: 'wild' }, { kind: 'pet' }] })).sources.map(({ id }) => id).toSorted()).toEqual([
       'cat',
       'dog',
     ]);
-    const { sources } = await create().execute({ queryText: 'cat' }, { requestContext });
+    const { sources } = await create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext });
     expect(sources).toHaveLength(2);
   });
 
   it.each([undefined, null, 5, { tenant: undefined }])('of the request context must be usable: %j', async (filter) => {
     const requestContext = new RequestContext([['filter', filter]]);
-    await expect(create().execute({ queryText: 'cat' }, { requestContext })).rejects.toMatchObject({
+    await expect(create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext })).rejects.toMatchObject({
       code: 'FILTER_INVALID',
     });
   });
 
   it.each(['{"kind":', '{"kind":{"$like":"w%"}}', '[1]'])('that cannot be understood fail: %s', async (filter) => {
-    await expect(create({ enableFilter: true }).execute({ queryText: 'cat', filter })).rejects.toMatchObject({
+    await expect(
+      create({ enableFilter: true }).execute({ queryText: 'cat', filter }, { onFailure: 'throw' }),
+    ).rejects.toMatchObject({
       code: 'FILTER_INVALID',
     });
   });
@@ -301,7 +328,9 @@ describe('failures of createVectorQueryTool', () => {
     const down: VectorStore = Object.assign(Object.create(store) as VectorStore, {
       query: () => Promise.reject(cause),
     });
-    await expect(create({ vectorStore: down }).execute({ queryText: 'cat' })).rejects.toMatchObject({
+    await expect(
+      create({ vectorStore: down }).execute({ queryText: 'cat' }, { onFailure: 'throw' }),
+    ).rejects.toMatchObject({
       code: 'VECTOR_QUERY_FAILED',
       message: expect.stringContaining('connect ECONNREFUSED'),
       cause,
@@ -309,14 +338,16 @@ describe('failures of createVectorQueryTool', () => {
   });
 
   it('of the index are named', async () => {
-    await expect(create({ indexName: 'missing' }).execute({ queryText: 'cat' })).rejects.toMatchObject({
+    await expect(
+      create({ indexName: 'missing' }).execute({ queryText: 'cat' }, { onFailure: 'throw' }),
+    ).rejects.toMatchObject({
       code: 'VECTOR_INDEX_NOT_FOUND',
     });
   });
 
   it('say what to do when there is no store', async () => {
     const tool = createVectorQueryTool({ vectorStoreName: 'pinecone', indexName: 'docs', model });
-    await expect(tool.execute({ queryText: 'cat' })).rejects.toMatchObject({
+    await expect(tool.execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({
       code: 'VECTOR_STORE_MISSING',
       message: expect.stringContaining("'pinecone'"),
     });
@@ -325,13 +356,13 @@ describe('failures of createVectorQueryTool', () => {
   it.each([0, -1, 'many', null])('refuse topK %j of the request context', async (topK) => {
     const call = create().execute(
       { queryText: 'cat' },
-      { requestContext: new RequestContext([['topK', topK ?? Number.NaN]]) },
+      { onFailure: 'throw', requestContext: new RequestContext([['topK', topK ?? Number.NaN]]) },
     );
     await expect(call).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
   });
 
   it('round topK down, and return input that does not fit as a failure', async () => {
-    expect((await create().execute({ queryText: 'cat', topK: 1.9 })).sources).toHaveLength(1);
+    expect((await create().execute({ queryText: 'cat', topK: 1.9 }, { onFailure: 'throw' })).sources).toHaveLength(1);
     for (const input of [{}, { queryText: '' }, { queryText: 'cat', topK: 0 }, { queryText: 5 }]) {
       expect(await create().execute(input as never)).toSatisfy(isToolFailure);
     }
@@ -345,7 +376,10 @@ describe('failures of createVectorQueryTool', () => {
         return new Promise(() => undefined);
       },
     });
-    const call = create({ vectorStore: slow }).execute({ queryText: 'cat' }, { abortSignal: controller.signal });
+    const call = create({ vectorStore: slow }).execute(
+      { queryText: 'cat' },
+      { onFailure: 'throw', abortSignal: controller.signal },
+    );
     await expect(call).rejects.toThrow('enough');
   });
 });
@@ -356,19 +390,24 @@ describe('the reranker of createVectorQueryTool', () => {
 
   it('decides the order, and how many passages are returned', async () => {
     const reranker = { model: byLength, options: { weights, topK: 2 } };
-    const { sources, relevantContext } = await create({ reranker }).execute({ queryText: 'cat' });
+    const { sources, relevantContext } = await create({ reranker }).execute(
+      { queryText: 'cat' },
+      { onFailure: 'throw' },
+    );
     expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat']);
     expect(relevantContext).toMatch(/^Whales/);
   });
 
   it('returns as many as were asked for by default, and can be set in the request context', async () => {
     const requestContext = new RequestContext([['reranker', { model: byLength, options: { weights } }]]);
-    const { sources } = await create().execute({ queryText: 'cat' }, { requestContext });
+    const { sources } = await create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext });
     expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat', 'dog']);
   });
 
   it('fails the call when it fails', async () => {
     const reranker = { model: { getRelevanceScore: () => Promise.reject(new Error('down')) } };
-    await expect(create({ reranker }).execute({ queryText: 'cat' })).rejects.toMatchObject({ code: 'RERANK_FAILED' });
+    await expect(create({ reranker }).execute({ queryText: 'cat' }, { onFailure: 'throw' })).rejects.toMatchObject({
+      code: 'RERANK_FAILED',
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
-import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
+import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { toEmbedder } from '../embedding/index.js';
 import { rerank } from '../rerank/index.js';
 import { recordText } from '../store/record-text.js';
@@ -43,7 +43,7 @@ export interface VectorQueryOutput {
 }
 
 export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, VectorQueryOutput>, 'execute'> {
-  readonly execute: (input: VectorQueryInput, options?: ToolCallOptions) => Promise<VectorQueryOutput>;
+  readonly execute: ToolExecute<VectorQueryInput, Promise<VectorQueryOutput>>;
 }
 
 /**
