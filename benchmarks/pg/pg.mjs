@@ -36,10 +36,12 @@ const dropSchemas = async () => {
   for (const schema of [...schemas, 'mastra_bench']) await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
 };
 const anchors = flags['with-anchors']
-  ? installPackages(['@mastra/pg@1.27.1', '@mastra/core@1.71.0', 'zod@4.6.7'])
+  ? installPackages(['@mastra/pg@1.27.1', '@mastra/core@1.71.0', 'zod@4.6.7', 'pg-copy-streams@7.0.0'])
   : undefined;
 if (!anchors)
-  console.log('Without @mastra/pg; --with-anchors installs it (about 150 MB) into a temporary folder first.\n');
+  console.log(
+    'Without @mastra/pg and COPY; --with-anchors installs them (about 150 MB) into a temporary folder first.\n',
+  );
 
 try {
   await dropSchemas();
@@ -55,6 +57,8 @@ async function main() {
   const quiver = await quiverSystem({ ...options, schema: 'quiver_bench' });
   const withFields = await quiverSystem({ ...options, schema: 'quiver_bench_fields', metadataIndexes: ['hundredth'] });
   const bare = bareSystem({ ...options, schema: 'quiver_bench' });
+  // The same table with the same index of the field as PgVector.
+  const bareWithFields = bareSystem({ ...options, schema: 'quiver_bench_fields' });
   const mastra =
     anchors &&
     (await mastraSystem({ ...options, PgVector: (await anchors.load('@mastra/pg')).PgVector, schema: 'mastra_bench' }));
@@ -68,17 +72,18 @@ async function main() {
     'filter, 10 % of the rows': { filter: { tenth: 3 } },
     'filter, 1 % of the rows': { filter: { hundredth: 3 } },
     'filter, 0.1 % of the rows': { filter: { thousandth: 3 } },
-    'filter, 1 %, field indexed': { filter: { hundredth: 3 }, quiver: withFields },
+    'filter, 1 %, field indexed': { filter: { hundredth: 3 }, quiver: withFields, bare: bareWithFields },
     'all compared (exact)': { filter: undefined, exact: true },
   };
   const table = [];
   for (const [name, { filter, exact, ...own }] of Object.entries(cases)) {
-    const systems = { bare, quiver: own.quiver ?? quiver, ...(mastra && { mastra }) };
+    const systems = { bare, quiver, ...own, ...(mastra && { mastra }) };
     table.push([name, ...(await compare(systems, { filter, exact }))]);
   }
-  print('milliseconds per query', table);
-  print('rows per second', await compareUpserts({ ...options, mastra }));
-  for (const store of [...stores, bare]) await store.close();
+  const { fsync } = (await pool.query('SHOW fsync')).rows[0];
+  print('milliseconds per query', table, fsync);
+  print('rows per second', await compareUpserts({ ...options, mastra }), fsync);
+  for (const store of [...stores, bare, bareWithFields]) await store.close();
 }
 
 async function compare(systems, { filter, exact }) {
@@ -110,6 +115,7 @@ async function emptyCaches() {
 /** A thousand rows at a time, into tables that are empty before; with the index of the vectors there, and without. */
 async function compareUpserts({ mastra, ...options }) {
   const table = [];
+  const copyFrom = anchors && (await anchors.load('pg-copy-streams')).from;
   for (const [name, batches, index] of [
     ['upsert, no index of the vectors', 1, 'flat'],
     ['upsert, HNSW', 2, 'hnsw'],
@@ -127,6 +133,7 @@ async function compareUpserts({ mastra, ...options }) {
       ...(mastra && { mastra: await mastra.another(`rows_${index}`, index) }),
     };
     await systems.bare.create(index);
+    if (copyFrom) systems['COPY BINARY'] = { ...systems.bare, upsert: systems.bare.copy(copyFrom) };
     const times = Object.fromEntries(Object.keys(systems).map((system) => [system, []]));
     for (let round = 0; round < 6; round += 1) {
       for (const system of rotate(Object.keys(systems), round)) {
@@ -143,15 +150,16 @@ async function compareUpserts({ mastra, ...options }) {
     };
     table.push([name, cell('bare'), cell('quiver'), ...(mastra ? [cell('mastra')] : [])]);
     table.push([`${name}, without keyword search`, '', cell('without words'), ...(mastra ? [''] : [])]);
-    for (const system of Object.keys(systems)) if (system !== 'mastra') await systems[system].close();
+    if (copyFrom) table.push([`${name}, COPY BINARY (insert only)`, cell('COPY BINARY'), '', '']);
+    for (const system of ['bare', 'quiver', 'without words']) await systems[system].close();
   }
   return table;
 }
 
-function print(unit, rows) {
+function print(unit, rows, fsync) {
   const names = ['bare SQL', 'PgVector', ...(anchors ? ['@mastra/pg 1.27.1'] : [])];
   console.log(
-    `${unit}; in brackets the ratio to bare SQL. ${rowCount} × ${dimension}, Node ${process.version}, load ${loadavg()[0].toFixed(1)}\n`,
+    `${unit}; in brackets the ratio to bare SQL. ${rowCount} × ${dimension}, Node ${process.version}, fsync ${fsync}, load ${loadavg()[0].toFixed(1)}\n`,
   );
   console.log(`| | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`);
   for (const row of rows) console.log(`| ${row.join(' | ')} |`);

@@ -27,6 +27,8 @@ const jobs = {
       index = await engine.open(folder);
     });
   },
+  /** Resident memory of this process in bytes, including about 50 MB of Node. */
+  memory: async () => process.memoryUsage().rss,
   first: ({ topK }) => seconds(() => index.query(queries[0], topK)),
   /** All questions: how long each took, and the rows that were found. */
   ask: async ({ topK, part }) => {

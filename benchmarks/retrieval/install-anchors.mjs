@@ -5,6 +5,16 @@ import { installPackages } from '../install-packages.mjs';
 const packages = ['sqlite-vec@0.1.9', '@lancedb/lancedb@0.39.0', 'minisearch@7.2.0', '@orama/orama@3.1.18'];
 const programs = ['sqlite-vec.mjs', 'lancedb.mjs', 'minisearch.mjs', 'orama.mjs', 'fts5.mjs'];
 
+/** The part after the question mark is read by the module. */
+const variants = [
+  'sqlite-vec.mjs',
+  'sqlite-vec.mjs?partitioned',
+  'sqlite-vec.mjs?partitioned&memory',
+  'lancedb.mjs',
+  'lancedb.mjs?indexed',
+  'lancedb.mjs?indexed&approximate',
+];
+
 /**
  * Other people's engines (about 600 MB), until `remove`.
  *
@@ -16,6 +26,8 @@ export async function installAnchors() {
     programs.map((name) => new URL(`anchors/${name}`, import.meta.url)),
   );
   const wordEngines = await Promise.all(['minisearch.mjs', 'orama.mjs', 'fts5.mjs'].map(load));
-  const vectorEngines = ['sqlite-vec.mjs', 'lancedb.mjs'].map((name) => pathToFileURL(join(folder, name)).href);
+  const vectorEngines = variants.map(
+    (name) => pathToFileURL(join(folder, name.split('?')[0])).href + name.replace(/^[^?]*/, ''),
+  );
   return { vectorEngines, wordEngines, remove };
 }

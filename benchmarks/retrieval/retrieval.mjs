@@ -57,12 +57,20 @@ async function measureVectors(files) {
     const first = await run('first', { topK });
     opened.push({ name: await run('name'), run, stop, filled, opening: median(opening), first });
   }
+  const memory = [];
+  for (const { run } of opened) memory.push(await run('memory'));
   console.log(
     `${vectors.length} × ${values.dimension}, cosine, median of ${rounds} rounds of ${queries.length} queries\n`,
   );
   printTable(
-    ['', 'write s', 'open again ms', 'first query ms'],
-    opened.map(({ name, filled, opening, first }) => [name, filled.toFixed(2), ms(opening), ms(first)]),
+    ['', 'write s', 'open again ms', 'first query ms', 'process MB'],
+    opened.map(({ name, filled, opening, first }, place) => [
+      name,
+      filled.toFixed(2),
+      ms(opening),
+      ms(first),
+      Math.round(memory[place] / 1e6),
+    ]),
   );
   for (const [name, part] of Object.entries(cases)) {
     const medians = opened.map(() => []);

@@ -1,6 +1,12 @@
 import * as lancedb from '@lancedb/lancedb';
 
-export const name = 'LanceDB 0.39.0, flat';
+const { searchParams } = new URL(import.meta.url);
+/** A B-tree index of `part`, and files merged by `optimize()`. */
+const isIndexed = searchParams.has('indexed');
+/** An index of the vectors, with LanceDB's defaults. */
+const isApproximate = searchParams.has('approximate');
+
+export const name = `LanceDB 0.39.0, ${isApproximate ? 'HNSW (approximate)' : 'flat'}${isIndexed ? ', scalar index, optimized' : ''}`;
 
 export async function fill(folder, vectors) {
   const database = await lancedb.connect(folder);
@@ -12,6 +18,9 @@ export async function fill(folder, vectors) {
     if (table) await table.add(rows);
     else table = await database.createTable('rows', rows);
   }
+  if (isIndexed) await table.createIndex('part', { config: lancedb.Index.btree() });
+  if (isApproximate) await table.createIndex('vector', { config: lancedb.Index.hnswSq({ distanceType: 'cosine' }) });
+  if (isIndexed) await table.optimize();
 }
 
 export async function open(folder) {

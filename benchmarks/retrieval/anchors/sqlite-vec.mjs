@@ -2,25 +2,36 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as sqliteVec from 'sqlite-vec';
 
+const { searchParams } = new URL(import.meta.url);
+const isInMemory = searchParams.has('memory');
+/** Rows of one part are stored together, and only these are compared. */
+const isPartitioned = searchParams.has('partitioned');
+
+export const name = `sqlite-vec 0.1.9${isPartitioned ? ', partition key' : ''}${isInMemory ? ', :memory:' : ''}`;
+
+/** A database in memory ends with its connection. */
+let memory;
+
 function connect(folder) {
-  const database = new DatabaseSync(join(folder, 'rows.db'), { allowExtension: true });
+  if (memory) return memory;
+  const database = new DatabaseSync(isInMemory ? ':memory:' : join(folder, 'rows.db'), { allowExtension: true });
   sqliteVec.load(database);
+  if (isInMemory) memory = database;
   return database;
 }
 
-export const name = 'sqlite-vec 0.1.9';
-
 export async function fill(folder, vectors) {
   const database = connect(folder);
+  const part = `part integer${isPartitioned ? ' partition key' : ''}`;
   database.exec(
-    `create virtual table rows using vec0(embedding float[${vectors[0].length}] distance_metric=cosine, part integer)`,
+    `create virtual table rows using vec0(embedding float[${vectors[0].length}] distance_metric=cosine, ${part})`,
   );
   const insert = database.prepare('insert into rows(rowid, embedding, part) values (?, ?, ?)');
   database.exec('begin');
   for (const [row, vector] of vectors.entries())
     insert.run(BigInt(row), new Uint8Array(vector.buffer), BigInt(row % 100));
   database.exec('commit');
-  database.close();
+  if (!isInMemory) database.close();
 }
 
 export async function open(folder) {
@@ -33,6 +44,8 @@ export async function open(folder) {
       const rows = part === undefined ? all.all(bytes, topK) : some.all(bytes, topK, BigInt(part));
       return rows.map(({ rowid }) => Number(rowid));
     },
-    close: async () => database.close(),
+    close: async () => {
+      if (!isInMemory) database.close();
+    },
   };
 }
