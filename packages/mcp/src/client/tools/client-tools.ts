@@ -1,9 +1,8 @@
 import { getDefaultLogger, QuiverError } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/client-types.js';
 import { askServers, logMissing, type Answers, type ServerErrorDetails } from '../ask-servers.js';
-import { callTool } from './call-tool.js';
 import { requireServer, type ClientServers } from '../client-servers.js';
-import { createRemoteTool, type RemoteServer, type RemoteTool } from './remote-tool.js';
+import { createRemoteTool, type RemoteTool } from './remote-tool.js';
 import type { ListOptions } from '../resources.js';
 import type { ServerHandle } from '../server-handle.js';
 import { nameTools, selectTools, type SelectedTool } from './tool-selection.js';
@@ -46,11 +45,7 @@ export function toToolSet(servers: ClientServers, catalogue: ToolCatalogue): Rec
   const lists = Object.entries(catalogue).map(([serverName, list]) => {
     const server = requireServer(servers, serverName);
     const { toolPrefix = serverName } = server.options;
-    return [toRemoteServer(server), toolPrefix, selectTools(list, server.options)] as [
-      RemoteServer,
-      string | false,
-      SelectedTool[],
-    ];
+    return [server, toolPrefix, selectTools(list, server.options)] as [ServerHandle, string | false, SelectedTool[]];
   });
   const { named, collisions } = nameTools(lists);
   if (collisions.length > 0)
@@ -65,10 +60,9 @@ export function toToolsets(
 ): Record<string, Record<string, RemoteTool>> {
   const toolsets = Object.entries(catalogue).map(([serverName, list]) => {
     const server = requireServer(servers, serverName);
-    const remote = toRemoteServer(server);
     const tools = selectTools(list, server.options).map(({ tool, name }) => [
       name,
-      createRemoteTool({ server: remote, id: name, tool }),
+      createRemoteTool({ server, id: name, tool }),
     ]);
     return [serverName, Object.fromEntries(tools) as Record<string, RemoteTool>];
   });
@@ -92,14 +86,4 @@ export function reportMissingTools(
     });
   }
   logMissing('Tools', errors);
-}
-
-/** What all tools of a server share. */
-function toRemoteServer(server: ServerHandle): RemoteServer {
-  return {
-    name: server.name,
-    options: server.options,
-    callTool: ({ name, args, meta, runId, requestContext, signal }, tool) =>
-      callTool(server, { name, args, meta, runId, requestContext, ...(signal && { signal }) }, tool),
-  };
 }

@@ -1,18 +1,17 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import {
   createTool,
-  type AnyRequestContext,
   type Tool,
   type ToolAnnotations,
   type ToolCallOptions,
   type ToolContext,
 } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
-import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
-import { completeLazily, type Origin } from './lazy-object.js';
+import type { ProtocolTool } from '../../protocol/client-types.js';
+import type { ServerHandle } from '../server-handle.js';
+import { callTool } from './call-tool.js';
 import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
 import { RemoteToolError } from './remote-tool-error.js';
-import type { ServerOptions } from '../definition/server-definition.js';
 import { toModelOutput } from './tool-model-output.js';
 import { rememberToolResult } from './tool-result.js';
 
@@ -23,77 +22,33 @@ export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, '
   readonly execute: (input: Record<string, unknown>, options?: ToolCallOptions) => Promise<unknown>;
 }
 
-export interface RemoteCall {
-  readonly name: string;
-  readonly args: Record<string, unknown>;
-  readonly meta: Record<string, unknown>;
-  readonly runId: string;
-  readonly requestContext: AnyRequestContext;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The server of a tool, as far as its tools know it. */
-export interface RemoteServer {
-  readonly name: string;
-  readonly options: ServerOptions;
-  readonly callTool: (call: RemoteCall, tool: ProtocolTool) => Promise<CallToolResult>;
-}
-
 export interface RemoteToolOptions {
-  readonly server: RemoteServer;
-  /** The name a model calls it by. */
+  readonly server: ServerHandle;
+  /** Name that a model calls the tool by. */
   readonly id: string;
   readonly tool: ProtocolTool;
 }
 
 /**
- * Makes a tool of ours of a tool of an MCP server. The schemas are the server's own, the arguments go out as they were given.
- * Its result is the structured content when there is some, otherwise the whole result with its `content`.
- *
- * What a tool consists of is made when a part of it is first read: servers list thousands of tools, of which a few are used.
+ * Creates a tool from a tool of an MCP server. The schemas are the server's own, and the arguments are sent unchanged. `execute`
+ * returns the structured content of the result; otherwise the whole result with its `content`.
  */
 export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
-  const definition = new RemoteDefinition(remote);
-  // Not a literal with both: an object that starts out empty has room for the third member.
-  const known: { id?: string; description?: string } = {};
-  known.id = definition.id;
-  known.description = definition.description;
-  return completeLazily(known, definition.keys, definition);
+  // The types of `createTool` do not accept `undefined` members, and those of the AI SDK do not show all that the tool has.
+  const options = new RemoteDefinition(remote) as unknown as Parameters<typeof createTool>[0];
+  return createTool(options) as unknown as RemoteTool;
 }
 
-/** With what the types of the AI SDK do not show. */
-type CompleteTool = RemoteTool & { readonly id: string; readonly needsApproval?: unknown };
-
-/** The options of `createTool`, read from what the server says of its tool rather than copied for each of many. */
-class RemoteDefinition implements RemoteToolOptions, Origin<CompleteTool> {
-  readonly server: RemoteServer;
+/** The options of `createTool`, read from the server's definition. The methods are shared, because servers list thousands of tools. */
+class RemoteDefinition implements RemoteToolOptions {
+  readonly server: ServerHandle;
   readonly id: string;
   readonly tool: ProtocolTool;
-  made: CompleteTool | undefined;
 
   constructor({ server, id, tool }: RemoteToolOptions) {
     this.server = server;
     this.id = id;
     this.tool = tool;
-  }
-
-  /** What the tool has beside its id and its description. */
-  get keys(): (keyof CompleteTool)[] {
-    const { title, outputSchema } = this.tool;
-    return [
-      'inputSchema',
-      ...(outputSchema ? ['outputSchema' as const] : []),
-      ...(title === undefined ? [] : ['title' as const]),
-      'mcp',
-      ...(this.server.options.requireToolApproval === undefined ? [] : ['needsApproval' as const]),
-      'toModelOutput',
-      'execute',
-    ];
-  }
-
-  make(): CompleteTool {
-    // What is not set is `undefined` here; the types of the AI SDK do not show all that the tool has.
-    return createTool(this as unknown as Parameters<typeof createTool>[0]) as unknown as CompleteTool;
   }
 
   get description(): string {
@@ -117,9 +72,9 @@ class RemoteDefinition implements RemoteToolOptions, Origin<CompleteTool> {
     return this.tool.title;
   }
 
-  get mcp(): object {
+  get mcp(): object | undefined {
     const { annotations, _meta } = this.tool;
-    if (!annotations && !_meta) return nothingPublished;
+    if (!annotations && !_meta) return undefined;
     return { ...(annotations && { annotations }), ...(_meta && { _meta }) };
   }
 
@@ -141,8 +96,6 @@ class RemoteDefinition implements RemoteToolOptions, Origin<CompleteTool> {
   }
 }
 
-const nothingPublished = Object.freeze({});
-
 /** What a function for error results may return in place of structured content. */
 const isAnything = (): boolean => true;
 
@@ -155,14 +108,15 @@ async function runRemoteTool(
   const { processToolCall, requestMeta, onToolError = 'throw' } = server.options;
   const meta = requestMeta?.({ toolName: tool.name, requestContext });
   const send = (changes: { args?: Record<string, unknown>; meta?: Record<string, unknown> } = {}) =>
-    server.callTool(
+    callTool(
+      server,
       {
         name: tool.name,
         args: changes.args ?? args,
         meta: { ...meta, ...changes.meta },
         runId,
         requestContext,
-        signal,
+        ...(signal && { signal }),
       },
       tool,
     );
