@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { ServerTarget } from './definition/server-definition.js';
-import { createServerFetch } from './link/transports/server-fetch.js';
+import { createServerFetch } from './transports/create-send.js';
 
 export interface AuthenticateServerOptions {
   /** Scopes to ask for, even when there are good tokens. Default: what the server names. */

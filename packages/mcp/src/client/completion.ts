@@ -17,11 +17,11 @@ export async function complete(
   { ref, argument, context, signal }: Omit<CompleteOptions, 'serverName'>,
 ): Promise<CompleteResult['completion']> {
   return connection.request(
-    async ({ link }, options) => {
-      const { capabilities } = link.server;
+    async (engine, options) => {
+      const { capabilities } = engine.server;
       if (capabilities && !capabilities.completions) return { values: [] };
-      const client = await link.client();
-      const { completion } = await client.complete(
+      const { completion } = await engine.request(
+        'completion/complete',
         {
           ref:
             ref.type === 'prompt'
@@ -32,7 +32,8 @@ export async function complete(
         },
         options,
       );
-      return completion;
+      // The engine has checked the result.
+      return completion as CompleteResult['completion'];
     },
     { signal, retries: 1 },
   );

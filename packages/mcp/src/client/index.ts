@@ -4,6 +4,7 @@
  * @module
  */
 export type { ToolCatalogue, ToolsWithErrors } from './tools/client-tools.js';
+export type { ContextualFetch } from '../http/send.js';
 export { MCPClient, type MCPClientOptions } from './mcp-client.js';
 export type { Answers, ServerErrorDetails } from './ask-servers.js';
 export type { AuthenticateServerOptions } from './authenticate-server.js';
@@ -25,7 +26,6 @@ export type {
   SamplingResult,
 } from './connection/sampling.js';
 export type {
-  ContextualFetch,
   HttpServerDefinition,
   InProcessServerDefinition,
   MastraMCPServerDefinition,
@@ -34,12 +34,12 @@ export type {
   StdioServerDefinition,
   ToolApproval,
 } from './definition/server-definition.js';
-export type { ProgressUpdate } from './connection/server-handlers.js';
+export type { ProgressUpdate } from './engine/engine.js';
 export type { ServerStatus } from './connection/server-status.js';
 export { fingerprintTool, type DefinitionChanges } from './tools/tool-fingerprint.js';
 export { getToolResult } from './tools/tool-result.js';
 export type { ToolSelection } from './tools/tool-selection.js';
-export type { InProcessServer } from './link/transports/in-process.js';
+export type { InProcessServer } from './transports/in-process.js';
 export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/client-types.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';

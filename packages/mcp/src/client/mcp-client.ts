@@ -22,7 +22,7 @@ import { createClientResources, type ClientResources, type ListOptions } from '.
 import { isSameConfiguration } from './definition/same-configuration.js';
 import type { ServerDefinition } from './definition/server-definition.js';
 import { ServerHandle } from './server-handle.js';
-import type { ProgressUpdate } from './connection/server-handlers.js';
+import type { ProgressUpdate } from './engine/engine.js';
 import type { ServerStatus } from './connection/server-status.js';
 import type { DefinitionChanges } from './tools/tool-fingerprint.js';
 
@@ -254,7 +254,7 @@ export class MCPClient implements AsyncDisposable {
   async getServerInstructions({ maxLength = 512 }: { maxLength?: number } = {}): Promise<Record<string, string>> {
     const { data, errors } = await askServers<ServerHandle, string>({
       servers: this.#servers.values(),
-      ask: async ({ connection }) => ({ answer: (await connection.connect()).link.server.instructions ?? '' }),
+      ask: async ({ connection }) => ({ answer: (await connection.connect()).server.instructions ?? '' }),
     });
     logMissing('Instructions', errors);
     const entries = Object.entries(data).filter(([, text]) => text !== '');

@@ -50,21 +50,24 @@ export function createClientPrompts(servers: ClientServers): ClientPrompts {
         serverName,
         async ({ connection, prompts }) => {
           const result = await connection.request(
-            async (connected, options) =>
-              (await connected.link.client()).getPrompt(
+            (engine, options) =>
+              engine.request(
+                'prompts/get',
                 {
                   name,
                   ...(args && { arguments: toTexts(args) }),
-                  _meta: {
-                    ...connection.metaFor(connected),
-                    ...(version !== undefined && { [promptVersionKey]: version }),
-                  },
+                  ...(version !== undefined && { _meta: { [promptVersionKey]: version } }),
                 },
                 options,
               ),
             { signal, retries: 1 },
           );
-          const { description, messages } = result;
+          // The engine has checked the result.
+          const { description, messages, _meta } = result as {
+            description?: string;
+            messages: PromptMessage[];
+            _meta?: Record<string, unknown>;
+          };
           const listed = prompts
             .peek()
             ?.map(withVersion)
@@ -73,11 +76,10 @@ export function createClientPrompts(servers: ClientServers): ClientPrompts {
             ...listed,
             name,
             ...(description !== undefined && { description }),
-            ...fromPromptMeta(result._meta),
+            ...fromPromptMeta(_meta),
             ...(version !== undefined && { version }),
           };
-          // The types differ in what `exactOptionalPropertyTypes` says of `undefined`.
-          return { prompt, messages: messages as PromptMessage[] };
+          return { prompt, messages };
         },
         signal,
       ),

@@ -83,15 +83,11 @@ export function createClientResources(servers: ClientServers): ClientResources {
     read: (serverName, uri) =>
       withServer(servers, 'READ_RESOURCE', serverName, async ({ connection }) => {
         const result = await connection.request(
-          async (connected, options) =>
-            (await connected.link.client()).readResource(
-              { uri, _meta: connection.metaFor(connected) },
-              { ...options, cacheMode: 'use' },
-            ),
+          (engine, options) => engine.request('resources/read', { uri }, options),
           { retries: 1 },
         );
-        // The SDK tells text from blob by a union; here both are optional, so that either can be read.
-        return result as ReadResourceResult;
+        // The engine has checked the result.
+        return result as unknown as ReadResourceResult;
       }),
     subscribe: (serverName, uri) =>
       withServer(servers, 'SUBSCRIBE_RESOURCE', serverName, async ({ connection }) => {

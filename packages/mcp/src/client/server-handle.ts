@@ -1,19 +1,19 @@
+import { QuiverError } from '@quiver/core';
 import type { Prompt } from '../prompt.js';
-import type { ProtocolTool, RequestOptions } from '../protocol/client-types.js';
-import type { Resource, ResourceTemplate } from '../resource.js';
+import type { ProtocolTool } from '../protocol/client-types.js';
 import { errorCodes } from '../protocol/constants.js';
-import type { Connected } from './connection/connected.js';
-import { requestDirectly } from './link/direct/direct-request.js';
-import { toPlainToolList } from './link/direct/plain-result.js';
-import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
+import { ProtocolError } from '../protocol/protocol-error.js';
+import type { Resource, ResourceTemplate } from '../resource.js';
 import { createServerLog, type ServerLog } from './connection/log-message.js';
 import { toSamplingHandler } from './connection/sampling.js';
 import { ServerConnection } from './connection/server-connection.js';
+import type { ListKind, ServerHandlers } from './connection/server-handlers.js';
 import { parseServerDefinition } from './definition/parse-server-definition.js';
 import type { ServerDefinition, ServerOptions, ServerTarget } from './definition/server-definition.js';
-import type { ListKind, ServerHandlers } from './connection/server-handlers.js';
+import type { Engine, EngineRequestOptions } from './engine/engine.js';
+import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
+import { malformedToolsError, parseToolDefinitions } from './tools/tool-definitions.js';
 import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
-import { malformedToolsError } from './tools/tool-definitions.js';
 
 /** One server of the client: its connection and what is known of it. */
 export class ServerHandle {
@@ -58,28 +58,31 @@ export class ServerHandle {
   }
 
   get tools(): ListCache<ProtocolTool> {
-    return (this.#tools ??= this.#listOf(toolList, (items, previous) => {
+    return (this.#tools ??= this.#listOf('tools/list', (items, previous) => {
       const changes = previous && compareDefinitions(previous, items);
       if (changes) this.onDefinitionsChanged?.(changes);
     }));
   }
 
   get resources(): ListCache<Resource> {
-    return (this.#resources ??= this.#listOf(resourceList));
+    return (this.#resources ??= this.#listOf('resources/list'));
   }
 
   get templates(): ListCache<ResourceTemplate> {
-    return (this.#templates ??= this.#listOf(templateList));
+    return (this.#templates ??= this.#listOf('resources/templates/list'));
   }
 
   get prompts(): ListCache<Prompt> {
-    return (this.#prompts ??= this.#listOf(promptList));
+    return (this.#prompts ??= this.#listOf('prompts/list'));
   }
 
-  #listOf<Item>(list: ListOf<Item>, onFetched?: ListCacheOptions<Item>['onFetched']): ListCache<Item> {
+  #listOf<Method extends keyof ListedItems>(
+    method: Method,
+    onFetched?: ListCacheOptions<ListedItems[Method]>['onFetched'],
+  ): ListCache<ListedItems[Method]> {
     const { connection, options, handlers } = this;
     return new ListCache({
-      fetch: () => fetchList(connection, list, options.cache !== false, handlers),
+      fetch: () => fetchList(connection, method, options.cache !== false, handlers),
       ...(onFetched && { onFetched }),
     });
   }
@@ -93,111 +96,87 @@ export class ServerHandle {
   }
 }
 
-type ListResult = { nextCursor?: string | undefined; ttlMs?: unknown };
-
-interface ListOf<Item> {
-  readonly kind: ListKind;
-  readonly method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
-  readonly fetch: (connected: Connected, options: RequestOptions) => Promise<ListResult>;
-  readonly items: (result: ListResult, connected: Connected) => readonly Item[];
+/** The items of a list by the method that requests them. */
+interface ListedItems {
+  readonly 'tools/list': ProtocolTool;
+  readonly 'resources/list': Resource;
+  readonly 'resources/templates/list': ResourceTemplate;
+  readonly 'prompts/list': Prompt;
 }
 
-const refresh = { cacheMode: 'refresh' } as const;
+const lists = {
+  'tools/list': { kind: 'tools', key: 'tools' },
+  'resources/list': { kind: 'resources', key: 'resources' },
+  'resources/templates/list': { kind: 'resources', key: 'resourceTemplates' },
+  'prompts/list': { kind: 'prompts', key: 'prompts' },
+} as const;
 
-const toolList: ListOf<ProtocolTool> = {
-  kind: 'tools',
-  method: 'tools/list',
-  fetch: ({ link, changes }, options) =>
-    requestDirectly<ListResult>(
-      link,
-      {
-        method: 'tools/list',
-        params: {},
-        parse: (result) => {
-          const list = toPlainToolList(result, changes ? 'modern' : 'legacy');
-          // What the SDK was told of the tools before holds no longer.
-          if (list) {
-            link.schemas?.clear();
-            link.schemas?.malformed.splice(0);
-          }
-          return list;
-        },
-        viaSdk: async (sdkOptions) => {
-          const client = await link.client();
-          link.schemas?.malformed.splice(0);
-          return client.listTools(undefined, { ...sdkOptions, ...refresh });
-        },
-      },
-      options,
-    ),
-  items: (result, { link: { schemas } }) => {
-    const { tools } = result as unknown as { tools: ProtocolTool[] };
-    return !schemas?.size ? tools : tools.map((tool) => ({ ...tool, ...schemas.get(tool.name) }));
-  },
-};
-
-const resourceList: ListOf<Resource> = {
-  kind: 'resources',
-  method: 'resources/list',
-  fetch: async ({ link }, options) => (await link.client()).listResources(undefined, { ...options, ...refresh }),
-  items: (result) => (result as unknown as { resources: Resource[] }).resources,
-};
-
-const templateList: ListOf<ResourceTemplate> = {
-  kind: 'resources',
-  method: 'resources/templates/list',
-  fetch: async ({ link }, options) =>
-    (await link.client()).listResourceTemplates(undefined, { ...options, ...refresh }),
-  items: (result) => (result as unknown as { resourceTemplates: ResourceTemplate[] }).resourceTemplates,
-};
-
-const promptList: ListOf<Prompt> = {
-  kind: 'prompts',
-  method: 'prompts/list',
-  fetch: async ({ link }, options) => (await link.client()).listPrompts(undefined, { ...options, ...refresh }),
-  items: (result) => (result as unknown as { prompts: Prompt[] }).prompts,
-};
-
-/** More than any model can be shown; a server that lists more is broken or hostile. */
+/** More items than any model can be shown: a server that lists more is broken or hostile. */
 const maxItems = 20_000;
-/** How long the list of a server is kept that does not tell when it changes. */
+const maxPages = 64;
+/** Milliseconds until a list expires that the server does not report changes of. */
 const silentServerLifetime = 60_000;
 
-/** A list may be asked for again when the connection was lost: it has no effects. */
-function fetchList<Item>(
+/** Requests a list. The request is repeated after a lost connection, because it has no effects. */
+function fetchList<Method extends keyof ListedItems>(
   connection: ServerConnection,
-  { kind, method, fetch, items }: ListOf<Item>,
+  method: Method,
   mayCache: boolean,
   handlers: ServerHandlers,
-): Promise<FetchedList<Item>> {
+): Promise<FetchedList<ListedItems[Method]>> {
+  const { kind } = lists[method];
   return connection.request(
-    async (connected, options) => {
-      const { link } = connected;
-      const { capabilities } = link.server;
-      // The SDK would write a line to standard output when asked anyway.
+    async (engine, options) => {
+      const { capabilities } = engine.server;
+      // Only a resumed session has unknown capabilities.
       if (capabilities && !capabilities[kind]) return { items: [], keepFor: Number.POSITIVE_INFINITY };
-      let result: ListResult;
+      let fetched: { items: unknown[]; ttlMs: unknown };
       try {
-        // A session that was taken up said nothing of its capabilities, and the SDK asks for none then.
-        result = capabilities
-          ? await fetch(connected, options)
-          : await (await link.client()).request({ method }, options);
+        fetched = await fetchPages(connection.name, engine, method, options);
       } catch (error) {
-        if ((error as { code?: unknown }).code !== errorCodes.methodNotFound) throw error;
+        if (!(error instanceof ProtocolError && error.code === errorCodes.methodNotFound)) throw error;
         return { items: [], keepFor: silentServerLifetime };
       }
-      const all = items(result, connected);
-      const list = all.length > maxItems ? all.slice(0, maxItems) : all;
-      const malformed = (kind === 'tools' && link.schemas?.malformed) || [];
+      const { tools, malformed } =
+        kind === 'tools'
+          ? parseToolDefinitions(fetched.items, engine.isModern)
+          : { tools: fetched.items, malformed: [] };
+      // The engine has checked the items of the other lists.
+      const items = tools as ListedItems[Method][];
       const error = malformed.length > 0 ? malformedToolsError(connection.name, malformed) : undefined;
-      if (!mayCache) return { items: list, keepFor: 0, error };
-      const tells = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
-      if (connected.changes) {
-        const ttl = typeof result.ttlMs === 'number' ? result.ttlMs : 0;
-        return { items: list, keepFor: tells && handlers.onListChanged[kind] ? Number.POSITIVE_INFINITY : ttl, error };
-      }
-      return { items: list, keepFor: tells ? Number.POSITIVE_INFINITY : silentServerLifetime, error };
+      const reports = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
+      const isWatched = reports && (!engine.isModern || handlers.onListChanged[kind] !== undefined);
+      const lifetime = engine.isModern ? Number(fetched.ttlMs ?? 0) : silentServerLifetime;
+      return { items, keepFor: mayCache ? (isWatched ? Number.POSITIVE_INFINITY : lifetime) : 0, error };
     },
     { retries: 1 },
   );
+}
+
+/** @throws `MCP_LIST_ENDLESS` when a server sends a cursor with every page */
+async function fetchPages(
+  serverName: string,
+  engine: Engine,
+  method: keyof ListedItems,
+  options: EngineRequestOptions,
+): Promise<{ items: unknown[]; ttlMs: unknown }> {
+  const { key } = lists[method];
+  let cursor: unknown;
+  let items: unknown[] = [];
+  for (let page = 1; ; page += 1) {
+    const result = await engine.request(method, cursor === undefined ? {} : { cursor }, options);
+    const added = result[key];
+    if (!Array.isArray(added)) throw new TypeError(`Invalid result for ${method}: ${key} is not an array`);
+    items = items.length === 0 ? added : [...items, ...(added as unknown[])];
+    const { nextCursor, ttlMs } = result;
+    if (items.length > maxItems) return { items: items.slice(0, maxItems), ttlMs };
+    if (nextCursor === undefined || nextCursor === null) return { items, ttlMs };
+    if (page === maxPages || nextCursor === cursor)
+      throw new QuiverError(
+        'MCP_LIST_ENDLESS',
+        `MCP server '${serverName}' sends a list without end: ${method} has a cursor after ${page} pages.`,
+        { details: { server: serverName } },
+      );
+    cursor = nextCursor;
+  }
 }

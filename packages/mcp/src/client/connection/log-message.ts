@@ -1,5 +1,5 @@
 import { escapeForLog } from '@quiver/core';
-import type { RequestContextLike } from '../link/request-scope.js';
+import type { AnyRequestContext } from '@quiver/core/tools';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
 
 /** The protocol's levels; `warn` means `warning`. */
@@ -14,7 +14,7 @@ export interface LogMessage {
   serverName: string;
   details?: unknown;
   /** Request context of the tool call that the message is about. */
-  requestContext?: RequestContextLike;
+  requestContext?: AnyRequestContext;
 }
 
 export type LogHandler = (message: LogMessage) => void;
@@ -23,7 +23,7 @@ export type ServerLog = (
   level: LoggingLevel,
   message: string,
   details?: unknown,
-  requestContext?: RequestContextLike,
+  requestContext?: AnyRequestContext,
 ) => void;
 
 /** Builds log messages for a handler. What the handler throws is dropped: a logger must not break a connection. */

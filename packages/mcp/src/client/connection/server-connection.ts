@@ -1,21 +1,33 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
-import { metaKeys } from '../../protocol/constants.js';
-import { createBackOff } from './back-off.js';
-import { createChangeStream } from './change-stream.js';
-import { ChangeWishes } from './change-wishes.js';
-import type { Connected } from './connected.js';
-import { maxDelay, type Deadline } from './deadline.js';
-import { toProtocolLevel, type ServerLog } from './log-message.js';
-import { openLink } from '../link/open-link.js';
-import { capabilitiesOf } from './declared-capabilities.js';
-import { handleNotification, registerHandlers, type HandlerRegistration } from './register-handlers.js';
-import { isForgottenSession } from '../link/request-error.js';
-import { runWithContext } from '../link/request-scope.js';
-import { sendRequest, type ConnectionSource, type RequestSettings, type SendOver } from './send-request.js';
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import type { AnyRequestContext } from '@quiver/core/tools';
+import { clientInfo } from '../client-info.js';
 import type { ServerTarget } from '../definition/server-definition.js';
-import type { ListKind, ProgressUpdate, ServerHandlers } from './server-handlers.js';
+import type { Engine, EngineRequestOptions, ProgressUpdate } from '../engine/engine.js';
+import { explainRequestError } from '../engine/request-error.js';
+import { HttpError } from '../transports/channel.js';
+import { createApplication } from './application.js';
+import { createBackOff } from './back-off.js';
+import { toProtocolLevel, type ServerLog } from './log-message.js';
+import { openConnection } from './open-connection.js';
+import { capabilitiesOf, type ListKind, type ServerHandlers } from './server-handlers.js';
 import { describeConnection, type ServerStatus } from './server-status.js';
-import { signInRequired } from '../link/sign-in-required.js';
+import { Subscriptions } from './subscriptions.js';
+
+export interface RequestSettings {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds; 0 for no limit. Default: the timeout of the connection. */
+  readonly timeout?: number | undefined;
+  readonly resetTimeoutOnProgress?: boolean | undefined;
+  readonly maxTotalTimeout?: number | undefined;
+  readonly requestContext?: AnyRequestContext | undefined;
+  readonly progressToken?: string | undefined;
+  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  /** How often the request is repeated after the connection was lost. Default 0. */
+  readonly retries?: number | undefined;
+}
+
+/** Sends the messages of one request over a connection. */
+export type SendOver<Result> = (engine: Engine, options: EngineRequestOptions) => Promise<Result>;
 
 export interface ServerConnectionOptions {
   readonly name: string;
@@ -24,52 +36,55 @@ export interface ServerConnectionOptions {
   readonly timeout: number;
   readonly log: ServerLog;
   readonly handlers: ServerHandlers;
-  /** Hears of changed lists, also when nobody else does. */
+  /** Called for changed lists, in addition to the handler of the application. */
   readonly onListChanged: (kind: ListKind) => void;
-  /** The connection is gone, and what was known of the server may be out of date. */
+  /** The connection ended, and cached lists may be out of date. */
   readonly onLost: () => void;
 }
 
-const defaultConnectTimeout = 3000;
+/** Milliseconds until a connection must be open. The start of a process may include a download; a busy machine delays both. */
+const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
+  http: 3000,
+  'in-process': 30_000,
+  stdio: 60_000,
+};
 
 /**
- * One server: connected on first use, by one attempt however many callers wait, and again after it was lost. A request is never
- * sent twice unless the caller allows it, or the server refused it unread because it had forgotten the session.
+ * Connection to one server: opened on first use, by one attempt for all callers, and again after it was lost. A request is not
+ * repeated unless the caller allows it, or the server rejected it unread because it no longer knows the session.
  */
 export class ServerConnection {
   readonly name: string;
   readonly #options: ServerConnectionOptions;
   readonly #backOff = createBackOff();
-  readonly #wishes: ChangeWishes;
-  /** Whether anybody wants to know for whom a request is made; carrying that along costs a little on every call. */
-  readonly #tellsContext: boolean;
-  #connecting: Promise<Connected> | undefined;
+  readonly #subscriptions: Subscriptions;
+  #connecting: Promise<Engine> | undefined;
   #attempt: AbortController | undefined;
-  #current: Connected | undefined;
+  #current: Engine | undefined;
+  /** Capabilities, as JSON, of the current connection or attempt. */
+  #declared = '';
   #lastError: QuiverError | undefined;
   #resume = true;
   #revival: NodeJS.Timeout | undefined;
 
   constructor(options: ServerConnectionOptions) {
-    this.name = options.name;
+    const { name, handlers, log } = options;
+    this.name = name;
     this.#options = options;
-    this.#wishes = new ChangeWishes(options.name, options.handlers);
-    const { target } = options;
-    this.#tellsContext =
-      target.kind === 'http' && (target.definition.fetch !== undefined || target.definition.headers !== undefined);
+    this.#subscriptions = new Subscriptions({ serverName: name, handlers, log });
   }
 
   get sessionId(): string | undefined {
-    return this.#current?.link.sessionId;
+    return this.#current?.channel.sessionId;
   }
 
   get stderr(): string | undefined {
-    return this.#current?.link.process?.stderrTail;
+    return this.#current?.channel.stderrTail;
   }
 
   status(): ServerStatus {
     return describeConnection({
-      link: this.#current?.link,
+      engine: this.#current,
       connecting: this.#connecting !== undefined && this.#current === undefined,
       error: this.#lastError,
       retryIn: this.#backOff.remaining(),
@@ -77,39 +92,49 @@ export class ServerConnection {
   }
 
   /**
-   * Sends one request.
+   * Sends one request, over the current connection or a new one.
    *
-   * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when it
-   *   went away before it answered (the call may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol; the
-   *   signal's reason when it fires
+   * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when the
+   *   connection ended before the response (the request may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol;
+   *   the reason of `signal`
    */
-  request<Result>(run: SendOver<Result>, settings?: RequestSettings): Promise<Result> {
-    const { handlers, target, timeout, log } = this.#options;
-    const source: ConnectionSource = {
-      serverName: this.name,
-      log,
-      timeout,
-      resetTimeoutOnProgress: target.definition.resetTimeoutOnProgress,
-      mayAsk: handlers.elicitation !== undefined || handlers.sampling !== undefined,
-      tellsContext: this.#tellsContext,
-      connect: () => this.connect(),
-      forget: (connected) => this.#forget(connected),
-      release: (connected) => this.#closeForgotten(connected),
-    };
-    return sendRequest(source, run, settings);
+  async request<Result>(run: SendOver<Result>, settings: RequestSettings = {}): Promise<Result> {
+    const { log, target, timeout: defaultTimeout } = this.#options;
+    const { retries = 0, ...options } = settings;
+    const { signal, timeout = defaultTimeout } = options;
+    const { resetTimeoutOnProgress = target.definition.resetTimeoutOnProgress } = options;
+    for (let attempt = 1, left = retries; ; attempt += 1) {
+      signal?.throwIfAborted();
+      const engine = await untilAborted(this.connect(), signal);
+      const { channel } = engine;
+      try {
+        return await run(engine, { ...options, timeout, resetTimeoutOnProgress });
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (attempt === 1 && isSessionLost(error, engine)) {
+          this.#forget(engine);
+          continue;
+        }
+        const explained = explainRequestError({ serverName: this.name, error, channel, timeout });
+        if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
+        left -= 1;
+        log('info', 'Repeating a request after the connection was lost.', explained);
+      } finally {
+        this.#closeForgotten(engine);
+      }
+    }
   }
 
-  /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once while the pause after a failed attempt lasts */
-  connect(): Promise<Connected> {
-    const declared = this.#declared();
-    if (this.#current && this.#current.declared !== declared) this.#forget(this.#current);
+  /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
+  connect(): Promise<Engine> {
+    const declared = this.#capabilities();
+    if (this.#current && this.#declared !== declared) this.#forget(this.#current);
     if (this.#connecting) return this.#connecting;
     if (this.#lastError && this.#backOff.remaining() > 0) return Promise.reject(this.#lastError);
     const attempt = new AbortController();
     this.#attempt = attempt;
-    // The connection belongs to nobody's request.
-    const open = (): Promise<Connected> => this.#open(declared, attempt.signal);
-    const connecting = this.#tellsContext ? runWithContext(undefined, open) : open();
+    this.#declared = declared;
+    const connecting = this.#open(attempt.signal);
     this.#connecting = connecting;
     const release = (): void => {
       if (this.#attempt === attempt) this.#attempt = undefined;
@@ -120,8 +145,8 @@ export class ServerConnection {
       this.#options.log('error', error.message, error);
       this.#connecting = undefined;
       this.#lastError = error;
-      // The server is well, and the user may be back any moment; showing the page again and again helps nobody.
-      if (signInRequired(error)) return;
+      // The server works, and the user may sign in at any moment; showing the page again and again does not help.
+      if (isQuiverError(error) && error.code === 'OAUTH_AUTHORIZATION_REQUIRED') return;
       this.#backOff.failed();
       this.#reviveLater();
     });
@@ -137,155 +162,121 @@ export class ServerConnection {
     this.#lastError = undefined;
     this.#backOff.reset();
     clearTimeout(this.#revival);
-    // Nobody hears of changes until it is connected again.
+    // Changes go unnoticed until the next connection.
     this.#options.onLost();
     this.#attempt?.abort();
-    // One that is up is not waited for: its set-up may be what does not end.
-    const connected = current ?? (await connecting?.catch(() => undefined));
-    if (!connected) return;
-    await this.#close(connected);
+    // Does not wait for the set-up of an open connection: it may be what never settles.
+    const engine = current ?? (await connecting?.catch(() => undefined));
+    if (!engine) return;
+    await this.#close(engine);
     this.#options.log('debug', 'Disconnected.');
   }
 
-  /** Gives up the connection and opens another, whatever pause is left. */
+  /** Closes the connection and opens another, regardless of the pause after a failed attempt. */
   async reconnect(): Promise<void> {
     await this.disconnect();
     await this.connect();
   }
 
-  /** Asks to be told of changes of a resource, now and after every reconnection. */
+  /** Subscribes to a resource, now and after every reconnect. */
   subscribe(uri: string): Promise<void> {
-    return this.#wishes.subscribe(uri, (run) => this.request(run));
+    return this.#subscriptions.subscribe(uri, (run) => this.request(run));
   }
 
   unsubscribe(uri: string): Promise<void> {
-    return this.#wishes.unsubscribe(uri, (run) => this.request(run));
+    return this.#subscriptions.unsubscribe(uri, (run) => this.request(run));
   }
 
-  /** Opens what is needed to hear of changes, if the server is connected; otherwise that happens when it is. */
+  /** Requests the changes that the handlers are set for, if the server is connected; otherwise the next connection does. */
   handlersChanged(): Promise<void> {
-    return this.#wishes.update(this.#current);
+    return this.#subscriptions.update(this.#current);
   }
 
-  /** Tells the server that the folders it may work in changed. */
+  /** Notifies the server of changed roots. */
   async rootsChanged(): Promise<void> {
-    const { link, changes, declared } = this.#current ?? {};
-    // A server that was told of no folders is connected again by the next request; the stateless revision asks each time.
-    if (!link || changes || declared !== this.#declared()) return;
-    await (await link.client()).sendRootsListChanged();
+    const engine = this.#current;
+    // A modern server requests the roots each time; a server that roots were not declared to is connected again.
+    if (!engine || engine.isModern || this.#declared !== this.#capabilities()) return;
+    await engine.notify('notifications/roots/list_changed');
   }
 
-  #declared(): string {
+  #capabilities(): string {
     const { handlers, target } = this.#options;
     return JSON.stringify(capabilitiesOf(handlers, target.definition.capabilities));
   }
 
-  async #open(declared: string, signal: AbortSignal): Promise<Connected> {
-    const { name, target, log, handlers } = this.#options;
-    const deadlines = new Set<Deadline>();
-    const progress = new Map<string, (update: ProgressUpdate) => void>();
-    const registration: HandlerRegistration = {
-      serverName: name,
-      handlers,
-      log,
-      deadlines,
-      progress,
-      enableServerLogs: target.definition.enableServerLogs !== false,
-      onListChanged: this.#options.onListChanged,
-    };
-    let connected: Connected | undefined;
-    const link = await openLink(
+  async #open(signal: AbortSignal): Promise<Engine> {
+    const { name, target, log, handlers, onListChanged } = this.#options;
+    const { enableServerLogs = true, maxInputRounds, logger, log: alsoLogger, serverLogLevel } = target.definition;
+    const wantsLogs = enableServerLogs && (logger ?? alsoLogger ?? serverLogLevel) !== undefined;
+    let opened: Engine | undefined;
+    const engine = await openConnection(
       {
         name,
         target,
-        limit: this.#connectLimit(),
-        capabilities: JSON.parse(declared) as ReturnType<typeof capabilitiesOf>,
-        maxInputRounds: target.definition.maxInputRounds,
+        limit: this.#connectLimit,
+        clientInfo,
+        capabilities: JSON.parse(this.#declared) as ReturnType<typeof capabilitiesOf>,
+        application: createApplication({ serverName: name, handlers, log, enableServerLogs, onListChanged }),
+        maxInputRounds,
+        logLevel: wantsLogs ? toProtocolLevel(serverLogLevel ?? 'info') : undefined,
         resume: this.#resume,
-        prepare: (client) => registerHandlers(client, registration),
-        onNotification: (notification) => handleNotification(registration, notification),
-        onError: (error) => {
-          log('debug', error.message, error);
-          if (connected) this.#notice(connected, error);
+        onError: (error) => log('debug', toErrorMessage(error), error),
+        onSessionLost: () => {
+          if (!opened || opened.active > 0) return;
+          this.#lose(opened);
+          this.#closeForgotten(opened);
         },
         onClosed: () => {
-          if (connected) this.#lose(connected);
+          if (opened) this.#lose(opened);
         },
       },
       signal,
     );
     this.#resume = false;
-    connected = {
-      link,
-      changes: link.server.era === 'modern' ? createChangeStream(link, log) : undefined,
-      declared,
-      deadlines,
-      progress,
-      active: 0,
-    };
+    opened = engine;
     if (signal.aborted) {
-      await this.#close(connected);
+      await this.#close(engine);
       throw disconnected(name);
     }
-    if (link.isClosed) {
+    if (engine.isClosed) {
       throw new QuiverError(
         'MCP_CLIENT_CONNECT_FAILED',
-        `MCP server '${name}' ended the connection as soon as it was up.`,
+        `MCP server '${name}' ended the connection as soon as it was open.`,
       );
     }
-    this.#current = connected;
+    this.#current = engine;
     this.#backOff.reset();
     this.#lastError = undefined;
-    log('debug', `Connected: transport ${link.kind}, protocol version ${link.server.protocolVersion ?? 'unknown'}.`);
-    await this.#setUp(connected).catch((error: unknown) => {
-      log('warning', `Not everything could be set up: ${toErrorMessage(error)}`, error);
+    const { channel, server } = engine;
+    log('debug', `Connected: transport ${channel.kind}, protocol version ${server.protocolVersion ?? 'unknown'}.`);
+    await this.#setUp(engine).catch((error: unknown) => {
+      log('warning', `The connection could not be set up completely: ${toErrorMessage(error)}`, error);
     });
     if (signal.aborted) throw disconnected(name);
-    return connected;
+    return engine;
   }
 
-  /** What has to be said anew on every connection. */
-  async #setUp(connected: Connected): Promise<void> {
-    const { link, changes } = connected;
+  /** Sends what every new connection has to receive. */
+  async #setUp(engine: Engine): Promise<void> {
     const { target, timeout } = this.#options;
     const { serverLogLevel } = target.definition;
-    const options = { timeout: timeout > 0 ? timeout : maxDelay };
-    if (!changes && serverLogLevel !== undefined && link.server.capabilities?.logging)
-      await (await link.client()).setLoggingLevel(toProtocolLevel(serverLogLevel), options);
-    await this.#wishes.announce(connected, options);
+    if (!engine.isModern && serverLogLevel !== undefined && engine.server.capabilities?.logging)
+      await engine.request('logging/setLevel', { level: toProtocolLevel(serverLogLevel) }, { timeout });
+    await this.#subscriptions.restore(engine, { timeout });
   }
 
-  /** The keys of `_meta` that go with every request of this connection. */
-  metaFor({ link }: Connected): Record<string, unknown> {
-    const { definition } = this.#options.target;
-    if (link.server.era !== 'modern' || definition.enableServerLogs === false) return {};
-    if (!definition.logger && !definition.log && definition.serverLogLevel === undefined) return {};
-    return { [metaKeys.logLevel]: toProtocolLevel(definition.serverLogLevel ?? 'info') };
-  }
-
-  #notice(connected: Connected, error: Error): void {
-    // A broken HTTP+SSE stream does not come back with its session; a 404 for the event stream says that the session is gone.
-    const { link } = connected;
-    const isSseLost = link.kind === 'sse' && 'event' in error;
-    const isStreamRefused = link.sessionId !== undefined && isForgottenSession(error);
-    if (isSseLost) link.close().catch(() => {});
-    else if (isStreamRefused && connected.active === 0) {
-      this.#lose(connected);
-      this.#closeForgotten(connected);
-    }
-  }
-
-  /** The connection ended, and not because this side wanted it. */
-  #lose(lost: Connected): void {
+  /** The connection ended, and the client did not close it. */
+  #lose(lost: Engine): void {
     if (this.#current !== lost) return;
     this.#options.log('warning', 'The connection was lost. The next request connects again.');
     this.#forget(lost);
     this.#reviveLater();
   }
 
-  /** Somebody waits for news of the server, so it is connected again without being asked. */
+  /** Connects again without a request if there are subscriptions. */
   #reviveLater(): void {
-    if (this.#wishes.isEmpty) return;
+    if (this.#subscriptions.isEmpty) return;
     clearTimeout(this.#revival);
     this.#revival = setTimeout(() => {
       this.connect().catch(() => {});
@@ -293,9 +284,9 @@ export class ServerConnection {
     this.#revival.unref?.();
   }
 
-  /** The next request connects again; requests that still wait on the lost connection are not disturbed. */
-  #forget(lost: Connected): void {
-    lost.changes?.close();
+  /** Makes the next request connect again. Requests in progress are not disturbed. */
+  #forget(lost: Engine): void {
+    this.#subscriptions.release(lost);
     if (this.#current !== lost) return;
     this.#current = undefined;
     this.#connecting = undefined;
@@ -303,37 +294,48 @@ export class ServerConnection {
     queueMicrotask(() => this.#closeForgotten(lost));
   }
 
-  #closeForgotten(connected: Connected): void {
-    if (connected === this.#current || connected.active > 0) return;
-    connected.link.close().catch((error: unknown) => this.#options.log('debug', toErrorMessage(error), error));
+  #closeForgotten(engine: Engine): void {
+    if (engine === this.#current || engine.active > 0 || engine.isClosed) return;
+    engine.close().catch((error: unknown) => this.#options.log('debug', toErrorMessage(error), error));
   }
 
-  async #close(connected: Connected): Promise<void> {
-    const { link, changes } = connected;
-    changes?.close();
-    // A request that ends meanwhile leaves the link open for the end of the session.
-    connected.active += 1;
-    // A server that does not answer to the end of its session is not waited for: the end of the link ends the question too.
-    const timer = setTimeout(() => void link.close().catch(() => {}), this.#connectLimit());
+  async #close(engine: Engine): Promise<void> {
+    this.#subscriptions.release(engine);
+    // A request that ends meanwhile leaves the connection open for the end of the session.
+    engine.active += 1;
+    // A server that does not respond to the end of its session delays nothing: the end of the connection ends the request.
+    const timer = setTimeout(() => void engine.close().catch(() => {}), this.#connectLimit);
     try {
-      await link.endSession();
-      await link.close();
+      await engine.channel.endSession?.();
     } catch (error) {
-      this.#options.log('debug', `Disconnecting was not clean: ${toErrorMessage(error)}`, error);
-      await link.close().catch(() => {});
+      this.#options.log('debug', `The session could not be ended: ${toErrorMessage(error)}`, error);
     } finally {
       clearTimeout(timer);
+      await engine.close().catch((error: unknown) => this.#options.log('debug', toErrorMessage(error), error));
     }
   }
 
-  /** Milliseconds until a connection must be up, and until its session must be ended. */
-  #connectLimit(): number {
-    const { target, timeout } = this.#options;
-    const usual = target.kind === 'stdio' && timeout > 0 ? timeout : defaultConnectTimeout;
-    return target.definition.connectTimeout ?? usual;
+  /** Milliseconds until a connection must be open, and until its session must have ended. */
+  get #connectLimit(): number {
+    const { kind, definition } = this.#options.target;
+    return definition.connectTimeout ?? defaultConnectTimeouts[kind];
   }
+}
+
+/** Returns whether the server rejected a request unread, because it no longer knows the session. */
+function isSessionLost(error: unknown, { channel }: Engine): boolean {
+  return error instanceof HttpError && error.status === 404 && channel.sessionId !== undefined;
 }
 
 function disconnected(name: string): QuiverError {
   return new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
+}
+
+function untilAborted<Result>(running: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (!signal) return running;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
 }

@@ -1,19 +1,12 @@
-import type { Root } from '../../protocol/client-types.js';
+import type { ClientCapabilities, Root } from '../../protocol/client-types.js';
+import type { ProgressUpdate } from '../engine/engine.js';
 import type { ElicitationHandler } from './elicitation.js';
 import type { SamplingHandler } from './sampling.js';
-
-/** A report on how far a call is. */
-export interface ProgressUpdate {
-  progressToken: string;
-  progress: number;
-  total?: number;
-  message?: string;
-}
 
 /** What a server can list. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
 
-/** What the application does when a server asks or tells it something. Outlives connections; one handler each. */
+/** Handlers of the application for requests and notifications of a server: one each. They outlive connections. */
 export interface ServerHandlers {
   elicitation?: ElicitationHandler;
   sampling?: SamplingHandler;
@@ -21,4 +14,17 @@ export interface ServerHandlers {
   onProgress?: (update: ProgressUpdate) => void;
   onResourceUpdated?: (params: { uri: string }) => void;
   readonly onListChanged: Partial<Record<ListKind, () => void>>;
+}
+
+/** Returns the capabilities that follow from the handlers, extended by those of the definition. */
+export function capabilitiesOf(
+  { elicitation, sampling, roots }: ServerHandlers,
+  declared: ClientCapabilities = {},
+): ClientCapabilities {
+  return {
+    ...(elicitation && { elicitation: { form: {} } }),
+    ...(sampling && { sampling: {} }),
+    ...(roots && { roots: { listChanged: true } }),
+    ...declared,
+  };
 }

@@ -1,6 +1,6 @@
 import type { QuiverError } from '@quiver/core';
 import type { ServerCapabilities } from '../../protocol/client-types.js';
-import type { ServerLink } from '../link/server-link.js';
+import type { Engine } from '../engine/engine.js';
 
 /** How it stands with one server. */
 export interface ServerStatus {
@@ -19,26 +19,26 @@ export interface ServerStatus {
 }
 
 export function describeConnection({
-  link,
+  engine,
   connecting,
   error,
   retryIn,
 }: {
-  link: ServerLink | undefined;
+  engine: Engine | undefined;
   connecting: boolean;
   error: QuiverError | undefined;
   retryIn: number;
 }): ServerStatus {
-  if (!link) {
+  if (!engine) {
     if (connecting) return { state: 'connecting' };
     if (!error) return { state: 'idle' };
     return { state: 'failed', error: { message: error.message, code: error.code }, retryIn };
   }
-  const { kind, server } = link;
+  const { channel, server } = engine;
   const { protocolVersion, info, capabilities, instructions } = server;
   return {
     state: 'ready',
-    transport: kind,
+    transport: channel.kind,
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(info && {
       serverInfo: { name: info.name, version: info.version, ...(info.title !== undefined && { title: info.title }) },

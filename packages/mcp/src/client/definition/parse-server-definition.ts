@@ -2,7 +2,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
-import { isInProcessServer } from '../link/transports/in-process.js';
+import { isInProcessServer } from '../transports/in-process.js';
 import type {
   HttpServerDefinition,
   InProcessServerDefinition,

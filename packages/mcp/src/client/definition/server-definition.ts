@@ -1,22 +1,19 @@
-import type {
-  ClientCapabilities,
-  OAuthClientProvider,
-  Root,
-  StreamableHTTPReconnectionOptions,
-} from '../../protocol/client-types.js';
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { ClientCapabilities, OAuthClientProvider, Root } from '../../protocol/client-types.js';
 import type { LogHandler, LoggingLevel } from '../connection/log-message.js';
 import type { RemoteToolError } from '../tools/remote-tool-error.js';
 import type { ToolCallProcessor } from '../tools/tool-call-processor.js';
-import type { RequestContextLike } from '../link/request-scope.js';
 import type { SamplingOptions } from '../connection/sampling.js';
 import type { ToolSelection } from '../tools/tool-selection.js';
-import type { InProcessServer } from '../link/transports/in-process.js';
+import type { ContextualFetch } from '../../http/send.js';
+import type { DefinitionHeaders, ReconnectionOptions } from '../transports/http-channel.js';
+import type { InProcessServer } from '../transports/in-process.js';
 
 /** Decides whether a person must agree to a call before it is sent. */
 export type ToolApproval = (call: {
   toolName: string;
   args: Record<string, unknown>;
-  requestContext: RequestContextLike;
+  requestContext: AnyRequestContext;
   /** The server's own hints about the tool. They are hints: a hostile server lies. */
   annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean };
 }) => boolean | PromiseLike<boolean>;
@@ -60,7 +57,7 @@ export interface ServerOptions extends ToolSelection {
   /** A person must agree before a model's call is sent. Default `false`. */
   requireToolApproval?: boolean | ToolApproval;
   /** `_meta` of every call, for example a trace id. */
-  requestMeta?: (call: { toolName: string; requestContext: RequestContextLike }) => Record<string, unknown>;
+  requestMeta?: (call: { toolName: string; requestContext: AnyRequestContext }) => Record<string, unknown>;
   /**
    * How often a call is sent again after the connection was lost, for tools that the server declares idempotent or read-only.
    * Default 0: nothing is ever sent twice.
@@ -92,13 +89,6 @@ export interface StdioServerDefinition extends ServerOptions {
   server?: never;
 }
 
-/** `fetch` with the request context of the call it is made for. */
-export type ContextualFetch = (
-  url: string | URL,
-  init?: RequestInit,
-  requestContext?: RequestContextLike,
-) => Promise<Response>;
-
 /** A server that is reached over Streamable HTTP, or over the older HTTP+SSE. */
 export interface HttpServerDefinition extends ServerOptions {
   url: string | URL;
@@ -110,11 +100,7 @@ export interface HttpServerDefinition extends ServerOptions {
   /** Headers and other settings of every request. */
   requestInit?: RequestInit;
   /** Headers of every request; a function receives the request context of the call. */
-  headers?:
-    | Record<string, string>
-    | ((call: {
-        requestContext: RequestContextLike | undefined;
-      }) => Record<string, string> | PromiseLike<Record<string, string>>);
+  headers?: DefinitionHeaders;
   /** Settings of the event stream of HTTP+SSE. Its `fetch` opens the stream. */
   eventSourceInit?: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>; withCredentials?: boolean };
   /** Replaces `fetch` for every request, for example to add a fresh token. */
@@ -122,7 +108,7 @@ export interface HttpServerDefinition extends ServerOptions {
   /** Answers 401 with tokens. */
   authProvider?: OAuthClientProvider;
   /** How a lost event stream is taken up again. */
-  reconnectionOptions?: StreamableHTTPReconnectionOptions;
+  reconnectionOptions?: ReconnectionOptions;
   /** Goes on with a session of an earlier connection instead of opening one. */
   sessionId?: string;
   command?: never;

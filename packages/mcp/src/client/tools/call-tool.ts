@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { toErrorMessage } from '@quiver/core';
+import type { AnyRequestContext } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
 import { errorCodes } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
-import type { Answer } from '../link/direct/answer.js';
-import { requestDirectly } from '../link/direct/direct-request.js';
-import { toPlainCallResult } from '../link/direct/plain-result.js';
-import { repeatsArguments } from '../link/direct/repeats-arguments.js';
-import type { RequestContextLike } from '../link/request-scope.js';
+import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { Engine, EngineRequestOptions, ProgressUpdate } from '../engine/engine.js';
+import type { ListCache } from '../list-cache.js';
 import type { ServerHandle } from '../server-handle.js';
-import type { ProgressUpdate } from '../connection/server-handlers.js';
 
 export interface CallToolOptions {
   serverName: string;
@@ -27,7 +25,7 @@ export interface CallToolOptions {
   maxTotalTimeout?: number;
   onProgress?: (update: ProgressUpdate) => void;
   /** For whom the call is made; reaches `headers` and `fetch` of the server definition. */
-  requestContext?: RequestContextLike;
+  requestContext?: AnyRequestContext;
   /** The progress token. Default: a random UUID. */
   runId?: string;
 }
@@ -57,39 +55,33 @@ async function sendCall(
   { name, args = {}, meta, runId, ...settings }: Omit<CallToolOptions, 'serverName'> & { readonly runId: string },
   known: ProtocolTool | undefined,
 ): Promise<CallToolResult> {
-  const tool = known ?? tools.peek()?.find((listed) => listed.name === name);
+  const tool = known ?? findTool(tools, name);
   const { enableProgressTracking = true, retryIdempotent = 0 } = options;
   const { idempotentHint, readOnlyHint } = tool?.annotations ?? {};
   const isHarmless = idempotentHint === true || readOnlyHint === true;
   const tracked = enableProgressTracking || settings.onProgress !== undefined;
+  const send = async (
+    engine: Engine,
+    options: EngineRequestOptions,
+    called?: ProtocolTool,
+  ): Promise<CallToolResult> => {
+    const headers = engine.isModern && called && toParamHeaders(declaredParamHeaders(called.inputSchema), args);
+    const params = { name, arguments: args, _meta: { ...meta } };
+    const result = await engine.request('tools/call', params, { ...options, ...(headers && { headers }) });
+    // The engine has checked the result.
+    return result as CallToolResult;
+  };
   return connection.request(
-    (connected, requestOptions, progressToken) => {
-      const { link, changes } = connected;
-      const params = {
-        name,
-        arguments: args,
-        _meta: { ...meta, ...connection.metaFor(connected), ...(progressToken !== undefined && { progressToken }) },
-      };
-      const era = changes ? 'modern' : 'legacy';
-      return requestDirectly(
-        link,
-        {
-          method: 'tools/call',
-          params,
-          name,
-          isDirect: !changes || isSimple(name, tool),
-          parse: (result) => toPlainCallResult(result, era, tool),
-          viaSdk: async (sdkOptions, answer) => {
-            const client = await link.client();
-            if (!changes) return client.request({ method: 'tools/call', params }, sdkOptions);
-            // The stateless revision repeats some arguments in headers, for which the SDK looks at the schema. When the server
-            // found them wrong, the SDK has to ask for the schema first.
-            const known = link.schemas?.has(name) || isHeaderMismatch(answer) ? undefined : tool;
-            return client.callTool(params, { ...sdkOptions, ...(known && { toolDefinition: known }) });
-          },
-        },
-        requestOptions,
-      );
+    async (engine, requestOptions) => {
+      try {
+        return await send(engine, requestOptions, tool);
+      } catch (error) {
+        if (!(error instanceof ProtocolError && error.code === errorCodes.headerMismatch)) throw error;
+        // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
+        tools.invalidate();
+        await tools.get();
+        return send(engine, requestOptions, findTool(tools, name));
+      }
     },
     {
       ...settings,
@@ -99,22 +91,6 @@ async function sendCall(
   );
 }
 
-/** Tells whether the headers of a call only have to repeat the tool's name, as it is. */
-function isSimple(name: string, tool: ProtocolTool | undefined): boolean {
-  if (!/^[\x21-\x7E]+$/.test(name) || name.startsWith('=?')) return false;
-  return !tool || !repeatsArguments(tool.inputSchema);
-}
-
-function isHeaderMismatch(answer: Answer | undefined): boolean {
-  if (answer?.kind === 'message') return codeOf(answer.message) === errorCodes.headerMismatch;
-  if (!answer?.text?.includes(String(errorCodes.headerMismatch))) return false;
-  try {
-    return codeOf(JSON.parse(answer.text)) === errorCodes.headerMismatch;
-  } catch {
-    return false;
-  }
-}
-
-function codeOf(message: unknown): unknown {
-  return isObject(message) && isObject(message['error']) ? message['error']['code'] : undefined;
+function findTool(tools: ListCache<ProtocolTool>, name: string): ProtocolTool | undefined {
+  return tools.peek()?.find((listed) => listed.name === name);
 }

@@ -1,6 +1,7 @@
-import { escapeForLog, QuiverError } from '@quiver/core';
+import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/client-types.js';
 import { isObject } from '../../protocol/json-rpc.js';
+import { declaredParamHeaders } from '../../protocol/param-headers.js';
 
 /** Tool definition that the client left out of a list. */
 export interface MalformedTool {
@@ -12,7 +13,8 @@ export interface MalformedTool {
 /**
  * Parses the entries of a `tools/list` result one by one, so that a malformed definition does not hide the other tools.
  *
- * @param isModern - whether the protocol version allows `outputSchema` to describe something other than an object
+ * @param isModern - whether the protocol version allows `outputSchema` to describe something other than an object, and repeats
+ *   arguments in headers
  */
 export function parseToolDefinitions(
   list: readonly unknown[],
@@ -57,7 +59,9 @@ function findProblem(tool: unknown, isModern: boolean): string | undefined {
   return (
     findAnnotationProblem(annotations) ??
     findSchemaProblem('inputSchema', inputSchema, true) ??
-    (outputSchema === undefined ? undefined : findSchemaProblem('outputSchema', outputSchema, !isModern))
+    (outputSchema === undefined ? undefined : findSchemaProblem('outputSchema', outputSchema, !isModern)) ??
+    // `inputSchema` is an object: it has been checked.
+    (isModern ? findHeaderProblem(inputSchema as object) : undefined)
   );
 }
 
@@ -81,6 +85,15 @@ function findSchemaProblem(key: string, schema: unknown, mustBeObject: boolean):
   const isNameList = Array.isArray(required) && required.every((name) => typeof name === 'string');
   if (required !== undefined && !isNameList) return `\`${key}.required\` is ${describe(required)}, not a list of names`;
   return undefined;
+}
+
+function findHeaderProblem(inputSchema: object): string | undefined {
+  try {
+    declaredParamHeaders(inputSchema);
+    return undefined;
+  } catch (error) {
+    return toErrorMessage(error);
+  }
 }
 
 function describe(value: unknown): string {

@@ -1,0 +1,173 @@
+import { QuiverError, isQuiverError } from '@quiver/core';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { HttpServerDefinition, ServerTarget } from '../definition/server-definition.js';
+import { Engine, type EngineOptions } from '../engine/engine.js';
+import { cacheEra, isKnownLegacy } from '../engine/era-cache.js';
+import { negotiate, type NegotiationMode } from '../engine/negotiate.js';
+import { asSentence, isNetworkError, reasonOf, statusOf, stderrOf } from '../engine/request-error.js';
+import { resumedServer } from '../engine/server-facts.js';
+import { ConnectionLostError, type Channel } from '../transports/channel.js';
+
+export interface OpenConnectionOptions extends Omit<EngineOptions, 'channel'> {
+  readonly name: string;
+  readonly target: ServerTarget;
+  /** Milliseconds until the connection must be open. */
+  readonly limit: number;
+  /** Whether to resume the session of the definition. */
+  readonly resume: boolean;
+}
+
+/** Milliseconds after which a local server without a response to `server/discover` counts as legacy. */
+const localProbeTimeout = 5000;
+
+/**
+ * Connects to a server and negotiates the protocol version.
+ *
+ * @param signal - ends the attempt
+ * @throws `MCP_CLIENT_CONNECT_FAILED` with the reason; `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in
+ */
+export async function openConnection(options: OpenConnectionOptions, signal: AbortSignal): Promise<Engine> {
+  const { name, target, limit } = options;
+  const channels: Channel[] = [];
+  try {
+    const engine = await withinTime(open(options, channels), limit, signal);
+    const { era } = engine.server;
+    if (target.kind === 'http' && era && engine.server !== resumedServer) cacheEra(target.url, era);
+    return engine;
+  } catch (error) {
+    for (const channel of channels) {
+      channel.abort?.();
+      channel.close().catch(() => {});
+    }
+    if (isQuiverError(error) && error.code === 'OAUTH_AUTHORIZATION_REQUIRED') throw error;
+    const failed = channels.at(-1);
+    const status = statusOf(error);
+    const reason = asSentence(reasonOf(error, failed));
+    throw new QuiverError(
+      'MCP_CLIENT_CONNECT_FAILED',
+      `Could not connect to MCP server '${name}' (${describeTarget(target)}): ${reason}${adviceFor(error, target)}`,
+      {
+        cause: error,
+        details: { server: name, ...stderrOf(failed), ...(status !== undefined && { httpStatus: status }) },
+      },
+    );
+  }
+}
+
+async function open(options: OpenConnectionOptions, channels: Channel[]): Promise<Engine> {
+  const { target } = options;
+  const connect = async (channel: Channel, mode: NegotiationMode, isResumed = false): Promise<Engine> => {
+    channels.push(channel);
+    const engine = new Engine({ ...options, channel });
+    await channel.start(engine);
+    const probeTimeout = target.kind === 'http' ? 0 : localProbeTimeout;
+    if (isResumed) engine.server = resumedServer;
+    else await negotiate(engine, { ...options, mode, probeTimeout });
+    return engine;
+  };
+  const { protocol = 'legacy' } = target.definition;
+  if (target.kind === 'in-process') {
+    const { createInProcessChannel } = await import('../transports/in-process.js');
+    return connect(createInProcessChannel(target.definition.server), protocol);
+  }
+  if (target.kind === 'stdio') {
+    const { StdioChannel } = await import('../transports/stdio-channel.js');
+    try {
+      return await connect(new StdioChannel(target.definition), protocol);
+    } catch (error) {
+      // Some legacy servers end when their first message is not the handshake.
+      if (protocol !== 'auto' || !(error instanceof ConnectionLostError)) throw error;
+      return connect(new StdioChannel(target.definition), 'legacy');
+    }
+  }
+  const { definition, url } = target;
+  const isSsePath = url.pathname.endsWith('/sse');
+  const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
+  if (transport !== 'sse') {
+    const mode = wanted === 'auto' && isKnownLegacy(url) ? 'legacy' : wanted;
+    const isResumed = options.resume && definition.sessionId !== undefined;
+    try {
+      return await connect(await createHttpChannel(definition, url, isResumed), mode, isResumed);
+    } catch (error) {
+      if (transport === 'http' || wanted === 'modern' || !isReactionOfSseServer(error)) throw error;
+    }
+  }
+  return connect(await createSseChannel(definition, url), 'legacy');
+}
+
+async function createHttpChannel(definition: HttpServerDefinition, url: URL, isResumed: boolean): Promise<Channel> {
+  const { HttpChannel } = await import('../transports/http-channel.js');
+  const { createSend } = await import('../transports/create-send.js');
+  const { reconnectionOptions: reconnection, sessionId } = definition;
+  return new HttpChannel({
+    url,
+    send: await createSend(definition, url),
+    headers: headersOf(definition),
+    requestHeaders: requestHeadersOf(definition),
+    reconnection,
+    sessionId: isResumed ? sessionId : undefined,
+  });
+}
+
+async function createSseChannel(definition: HttpServerDefinition, url: URL): Promise<Channel> {
+  const { SseChannel } = await import('../transports/sse-channel.js');
+  const { createSend } = await import('../transports/create-send.js');
+  const { eventSourceInit } = definition;
+  return new SseChannel({
+    url,
+    send: await createSend(definition, url),
+    openStream: eventSourceInit?.fetch && (await createSend({ url, fetch: eventSourceInit.fetch }, url)),
+    headers: headersOf(definition),
+    requestHeaders: requestHeadersOf(definition),
+  });
+}
+
+/** With a provider, the authorized `fetch` adds the headers, also to the requests of discovery. */
+function headersOf({ headers, authProvider }: HttpServerDefinition): HttpServerDefinition['headers'] {
+  return authProvider ? undefined : headers;
+}
+
+function requestHeadersOf({ requestInit }: HttpServerDefinition): Record<string, string> | undefined {
+  return requestInit?.headers && Object.fromEntries(new Headers(requestInit.headers));
+}
+
+/**
+ * Returns whether a server that only supports HTTP+SSE reacts in this way to the first POST. A modern error comes from a server
+ * that supports more.
+ *
+ * @see [MCP 2025-11-25, Transports – Backwards Compatibility](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility)
+ */
+function isReactionOfSseServer(error: unknown): boolean {
+  const status = statusOf(error);
+  if (status !== 400 && status !== 404 && status !== 405) return false;
+  return !(error instanceof ProtocolError && error.code <= -32_020 && error.code >= -32_099);
+}
+
+/** Rejects when the time is over, or when the signal fires. */
+function withinTime<Result>(running: Promise<Result>, milliseconds: number, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`no response within ${milliseconds} ms; raise \`connectTimeout\` if it needs longer`)),
+      milliseconds,
+    );
+    const onAbort = (): void => reject(new Error('the client was disconnected'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    running.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    });
+  });
+}
+
+function describeTarget(target: ServerTarget): string {
+  if (target.kind === 'http') return `${target.url.origin}${target.url.pathname}`;
+  return target.kind === 'stdio' ? target.definition.command : 'in this process';
+}
+
+/** Returns what the user can do about an error, where the error itself does not say it. */
+function adviceFor(error: unknown, target: ServerTarget): string {
+  if (target.kind !== 'http') return '';
+  if (isNetworkError(error)) return ' Check that the server runs, and that `url` is right.';
+  if (statusOf(error) !== 401 || target.definition.authProvider) return '';
+  return ' The server requires authorization: set `authProvider` in its definition, or send a token with `headers`.';
+}

@@ -1,0 +1,153 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { SubscriptionFilter } from '../../protocol/client-types.js';
+import type { Engine, EngineRequestOptions, Subscription } from '../engine/engine.js';
+import { createBackOff } from './back-off.js';
+import type { ServerLog } from './log-message.js';
+import type { ServerHandlers } from './server-handlers.js';
+
+/** Runs something over the connection, which is opened first if necessary. */
+export type RunOver = (run: (engine: Engine, options: EngineRequestOptions) => Promise<unknown>) => Promise<unknown>;
+
+export interface SubscriptionsOptions {
+  readonly serverName: string;
+  readonly handlers: ServerHandlers;
+  readonly log: ServerLog;
+}
+
+interface OpenStream {
+  readonly engine: Engine;
+  /** The filter as JSON. */
+  readonly key: string;
+  readonly subscription: Subscription;
+}
+
+/** Milliseconds until a modern server must have acknowledged a stream. */
+const acknowledgeTimeout = 60_000;
+
+/** Subscriptions of this client. They survive reconnects. */
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  readonly #backOff = createBackOff({ first: 500 });
+  #uris: ReadonlySet<string> = new Set();
+  /** Stream of the modern connection. */
+  #stream: OpenStream | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    const { onResourceUpdated, onListChanged } = this.#options.handlers;
+    return onResourceUpdated === undefined && this.#uris.size === 0 && !Object.values(onListChanged).some(Boolean);
+  }
+
+  /** Subscribes to a resource and resubscribes after every reconnect. @throws `MCP_REQUEST_FAILED` when the server declines */
+  async subscribe(uri: string, runOver: RunOver): Promise<void> {
+    this.#uris = new Set([...this.#uris, uri]);
+    try {
+      await runOver(async (engine, options) => {
+        if (!engine.isModern) return engine.request('resources/subscribe', { uri }, options);
+        const { resourceSubscriptions } = await this.#sync(engine);
+        if (resourceSubscriptions?.includes(uri)) return undefined;
+        const { serverName } = this.#options;
+        throw new QuiverError(
+          'MCP_REQUEST_FAILED',
+          `MCP server '${serverName}' declined the subscription to '${uri}': it does not report changes of this resource.`,
+        );
+      });
+    } catch (error) {
+      this.#drop(uri);
+      throw error;
+    }
+  }
+
+  async unsubscribe(uri: string, runOver: RunOver): Promise<void> {
+    this.#drop(uri);
+    await runOver((engine, options) =>
+      engine.isModern ? this.#sync(engine) : engine.request('resources/unsubscribe', { uri }, options),
+    );
+  }
+
+  /** Sends all subscriptions to a new connection. */
+  async restore(engine: Engine, options: EngineRequestOptions): Promise<void> {
+    if (engine.isModern) await this.#sync(engine);
+    else for (const uri of this.#uris) await engine.request('resources/subscribe', { uri }, options);
+  }
+
+  /** Updates the stream of a modern connection after a handler was set. Legacy servers send changes without a request. */
+  async update(engine: Engine | undefined): Promise<void> {
+    if (engine?.isModern) await this.#sync(engine);
+  }
+
+  /** Closes the stream of a connection that is no longer used. */
+  release(engine: Engine): void {
+    if (this.#stream?.engine === engine) this.#close();
+  }
+
+  #drop(uri: string): void {
+    this.#uris = new Set([...this.#uris].filter((other) => other !== uri));
+  }
+
+  #filter(): SubscriptionFilter {
+    const { onListChanged } = this.#options.handlers;
+    return {
+      ...(onListChanged.tools && { toolsListChanged: true }),
+      ...(onListChanged.prompts && { promptsListChanged: true }),
+      ...(onListChanged.resources && { resourcesListChanged: true }),
+      ...(this.#uris.size > 0 && { resourceSubscriptions: [...this.#uris] }),
+    };
+  }
+
+  /** Replaces the stream if the filter has changed, one replacement after the other. @returns what the server agreed to */
+  #sync(engine: Engine): Promise<SubscriptionFilter> {
+    const replaced = this.#queue.then(async () => {
+      const filter = this.#filter();
+      const key = JSON.stringify(filter);
+      const current = this.#stream;
+      if (current?.engine === engine && current.key === key) return current.subscription.honored;
+      if (key === '{}') {
+        this.#close();
+        return {};
+      }
+      const subscription = await engine.listen(filter, acknowledgeTimeout);
+      this.#close();
+      this.#backOff.reset();
+      this.#stream = { engine, key, subscription };
+      void this.#reopenWhenEnded(this.#stream);
+      return subscription.honored;
+    });
+    this.#queue = replaced.catch(() => {});
+    return replaced;
+  }
+
+  async #reopenWhenEnded(stream: OpenStream): Promise<void> {
+    await stream.subscription.ended;
+    if (this.#stream !== stream) return;
+    this.#stream = undefined;
+    this.#reopenLater(stream.engine);
+  }
+
+  #reopenLater(engine: Engine): void {
+    if (engine.isClosed) return;
+    this.#backOff.failed();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (engine.isClosed || this.#stream) return;
+      this.#sync(engine).catch((error: unknown) => {
+        const { log } = this.#options;
+        log('debug', `The subscription stream could not be reopened: ${toErrorMessage(error)}`, error);
+        this.#reopenLater(engine);
+      });
+    }, this.#backOff.remaining());
+    this.#timer.unref?.();
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer);
+    const stream = this.#stream;
+    this.#stream = undefined;
+    stream?.subscription.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import { findShapeError, type SchemaName } from '../../protocol/schemas.js';
+
+const schemas: ReadonlyMap<string, SchemaName> = new Map([
+  ['tools/call', 'CallToolResultSchema'],
+  ['resources/list', 'ListResourcesResultSchema'],
+  ['resources/templates/list', 'ListResourceTemplatesResultSchema'],
+  ['resources/read', 'ReadResourceResultSchema'],
+  ['prompts/list', 'ListPromptsResultSchema'],
+  ['prompts/get', 'GetPromptResultSchema'],
+  ['completion/complete', 'CompleteResultSchema'],
+]);
+
+/**
+ * Checks the result of a request. Most tool results consist of text, and need no schema.
+ *
+ * @returns `undefined` for results that need no further check
+ * @throws `TypeError` when the result violates the protocol
+ */
+export function checkResult(method: string, result: Params): Promise<void> | undefined {
+  const schema = schemas.get(method);
+  if (!schema || (method === 'tools/call' && isTextResult(result))) return undefined;
+  return requireShape(method, schema, result);
+}
+
+async function requireShape(method: string, schema: SchemaName, result: Params): Promise<void> {
+  const problem = await findShapeError(schema, result);
+  if (problem !== undefined) throw new TypeError(`Invalid result for ${method}: ${problem}`);
+}
+
+function isTextResult({ content, structuredContent, isError, _meta }: Params): boolean {
+  if (!Array.isArray(content) || (isError !== undefined && typeof isError !== 'boolean')) return false;
+  if (structuredContent !== undefined && !isObject(structuredContent)) return false;
+  if (_meta !== undefined && !isObject(_meta)) return false;
+  return content.every(isPlainText);
+}
+
+function isPlainText(part: unknown): boolean {
+  if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return false;
+  return part['annotations'] === undefined && part['_meta'] === undefined;
+}

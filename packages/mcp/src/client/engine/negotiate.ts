@@ -1,0 +1,120 @@
+import type { ClientCapabilities, ServerCapabilities } from '../../protocol/client-types.js';
+import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../../protocol/constants.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import { HttpError } from '../transports/channel.js';
+import { createEnvelope, RequestTimeoutError, type Engine } from './engine.js';
+import type { ServerEra, ServerFacts } from './server-facts.js';
+
+/** `auto` tries the modern era first. */
+export type NegotiationMode = 'auto' | ServerEra;
+
+export interface NegotiateOptions {
+  readonly mode: NegotiationMode;
+  readonly clientInfo: { readonly name: string; readonly version: string };
+  readonly capabilities: ClientCapabilities;
+  /** Milliseconds after which a server without a response to `server/discover` counts as legacy; 0 for never. */
+  readonly probeTimeout: number;
+}
+
+/**
+ * Negotiates the era and the protocol version, and describes the server to the engine.
+ *
+ * @throws as `Engine.request`; `Error` when client and server have no version in common
+ */
+export async function negotiate(engine: Engine, options: NegotiateOptions): Promise<void> {
+  const { mode } = options;
+  const modern = mode === 'legacy' ? undefined : await discover(engine, options);
+  if (!modern && mode === 'modern')
+    throw new Error(`the server does not offer protocol version ${MODERN_VERSION}; set \`protocol\` to 'auto'`);
+  const facts = modern ?? (await initialize(engine, options));
+  engine.channel.negotiated?.(facts.protocolVersion as string);
+  if (!modern) await engine.notify('notifications/initialized');
+  engine.server = facts;
+}
+
+/** @returns `undefined` for a legacy server */
+async function discover(engine: Engine, options: NegotiateOptions): Promise<ServerFacts | undefined> {
+  const { clientInfo, capabilities, probeTimeout } = options;
+  const _meta = createEnvelope(MODERN_VERSION, clientInfo, capabilities);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const result = await engine.request('server/discover', { _meta }, { timeout: probeTimeout });
+      return toModernFacts(result);
+    } catch (error) {
+      if (!isLegacyReaction(error)) {
+        // The server lists the version that it has just rejected: once more, and no more.
+        if (attempt === 1 && offeredVersions(error)?.includes(MODERN_VERSION)) continue;
+        throw error;
+      }
+      return undefined;
+    }
+  }
+}
+
+/** Returns whether an error is how a legacy server reacts to an unknown method. */
+function isLegacyReaction(error: unknown): boolean {
+  if (error instanceof RequestTimeoutError) return true;
+  if (error instanceof HttpError) return error.status >= 400 && error.status < 500 && !isDenial(error.status);
+  if (!(error instanceof ProtocolError) || isDenial(error.httpStatus) || error.httpStatus >= 500) return false;
+  // Versions are dates, so they sort as text.
+  return !offeredVersions(error)?.some((version) => version >= MODERN_VERSION);
+}
+
+function isDenial(status: number): boolean {
+  return status === 401 || status === 403;
+}
+
+function offeredVersions(error: unknown): string[] | undefined {
+  if (!(error instanceof ProtocolError) || error.code !== errorCodes.unsupportedVersion) return undefined;
+  const supported = isObject(error.data) ? error.data['supported'] : undefined;
+  return Array.isArray(supported) ? supported.map(String) : undefined;
+}
+
+function toModernFacts({
+  resultType,
+  supportedVersions,
+  capabilities,
+  instructions,
+  _meta: meta,
+}: Params): ServerFacts | undefined {
+  const isOffered = Array.isArray(supportedVersions) && supportedVersions.includes(MODERN_VERSION);
+  if (!isOffered || resultType !== 'complete' || !isObject(capabilities)) return undefined;
+  const info = isObject(meta) ? meta[metaKeys.serverInfo] : undefined;
+  return {
+    era: 'modern',
+    protocolVersion: MODERN_VERSION,
+    capabilities: capabilities as ServerCapabilities,
+    info: isIdentity(info) ? info : undefined,
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  };
+}
+
+const legacyVersions: ReadonlySet<unknown> = new Set(LEGACY_VERSIONS);
+
+async function initialize(
+  engine: Engine,
+  { clientInfo, capabilities: declared }: NegotiateOptions,
+): Promise<ServerFacts> {
+  const result = await engine.request('initialize', {
+    protocolVersion: LEGACY_VERSIONS[0],
+    capabilities: declared,
+    clientInfo,
+  });
+  const { protocolVersion, capabilities, serverInfo, instructions } = result;
+  if (!legacyVersions.has(protocolVersion))
+    throw new Error(`the server chose protocol version ${JSON.stringify(protocolVersion)}, which is not supported`);
+  if (!isObject(capabilities) || !isIdentity(serverInfo))
+    throw new TypeError('the result of initialize lacks capabilities, or the name and version of the server');
+  return {
+    era: 'legacy',
+    protocolVersion: protocolVersion as string,
+    capabilities: capabilities as ServerCapabilities,
+    info: serverInfo,
+    instructions: typeof instructions === 'string' ? instructions : undefined,
+  };
+}
+
+function isIdentity(value: unknown): value is NonNullable<ServerFacts['info']> {
+  return isObject(value) && typeof value['name'] === 'string' && typeof value['version'] === 'string';
+}

@@ -1,0 +1,94 @@
+import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
+import { InputRoundsError, RequestTimeoutError } from './engine.js';
+
+export interface RequestFailure {
+  readonly serverName: string;
+  readonly error: unknown;
+  readonly channel: Channel;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/**
+ * Gives every failure of a request a code: `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED`, `MCP_INPUT_ROUNDS_EXCEEDED`, or
+ * `MCP_REQUEST_FAILED` for errors that the server sent. `details` contains `rpcCode` and `httpStatus`.
+ */
+export function explainRequestError({ serverName, error, channel, timeout }: RequestFailure): QuiverError {
+  if (isQuiverError(error)) return error;
+  const status = statusOf(error);
+  const details: Record<string, unknown> = {
+    server: serverName,
+    ...stderrOf(channel),
+    ...(status !== undefined && { httpStatus: status }),
+    ...(error instanceof ProtocolError && {
+      rpcCode: error.code,
+      ...(error.data !== undefined && { data: error.data }),
+    }),
+  };
+  const explained = (code: string, message: string): QuiverError =>
+    new QuiverError(code, message, { cause: error, details });
+  if (error instanceof RequestTimeoutError)
+    return explained(
+      'MCP_REQUEST_TIMEOUT',
+      `MCP server '${serverName}' did not respond within ${timeout} ms. Raise \`timeout\` if the request needs longer.`,
+    );
+  if (error instanceof InputRoundsError)
+    return explained(
+      'MCP_INPUT_ROUNDS_EXCEEDED',
+      `MCP server '${serverName}' requires input without end: ${error.message}. Raise \`maxInputRounds\` if it needs more.`,
+    );
+  if (isLostConnection(error))
+    return explained(
+      'MCP_CONNECTION_CLOSED',
+      `The connection to MCP server '${serverName}' ended before the response: ${asSentence(reasonOf(error, channel))} The request was not repeated, because it may have had effects.`,
+    );
+  return explained(
+    'MCP_REQUEST_FAILED',
+    `MCP server '${serverName}' rejected the request: ${escapeForLog(withCauses(error))}`,
+  );
+}
+
+/** Returns whether the connection broke, or did not exist. The request may have arrived. */
+function isLostConnection(error: unknown): boolean {
+  return error instanceof ConnectionLostError || isNetworkError(error);
+}
+
+/** `fetch` has no other mark for errors below HTTP. */
+export function isNetworkError(error: unknown): error is TypeError {
+  return error instanceof TypeError && error.message.startsWith('fetch failed');
+}
+
+/** Returns the HTTP status of an error. */
+export function statusOf(error: unknown): number | undefined {
+  if (error instanceof HttpError) return error.status;
+  return error instanceof ProtocolError && error.httpStatus !== 200 ? error.httpStatus : undefined;
+}
+
+/** Returns why a connection ended: the end of its process with the last lines of standard error, or the error of the network. */
+export function reasonOf(error: unknown, channel: Channel | undefined): string {
+  if (channel?.ending === undefined) return escapeForLog(withCauses(error));
+  const tail = channel.stderrTail?.trim().slice(-500) ?? '';
+  return `its process ${channel.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
+}
+
+/** Joins the messages of an error and its causes. `fetch failed` says nothing where there is a cause. */
+function withCauses(error: unknown): string {
+  const messages: string[] = [];
+  for (let at = error; at !== undefined && messages.length < 5; at = at instanceof Error ? at.cause : undefined) {
+    if (isNetworkError(at) && at.message === 'fetch failed' && at.cause !== undefined) continue;
+    const message = at instanceof AggregateError ? at.errors.map(toErrorMessage).join('; ') : toErrorMessage(at);
+    if (!messages.some((known) => known.includes(message))) messages.push(message);
+  }
+  const [first = 'unknown error', ...behind] = messages;
+  return behind.length === 0 ? first : `${first} (${behind.join('; ')})`;
+}
+
+export function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+export function stderrOf(channel: Channel | undefined): { stderr?: string } {
+  return channel?.stderrTail ? { stderr: channel.stderrTail } : {};
+}

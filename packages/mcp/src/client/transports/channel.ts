@@ -1,0 +1,66 @@
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, Params } from '../../protocol/json-rpc.js';
+
+export type OutgoingMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
+
+/** What accompanies a message to the transport and back. */
+export interface Sending {
+  /** Headers of this message, by lower-case name. Transports without headers ignore them. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly requestContext?: AnyRequestContext | undefined;
+  /** Set by a transport with one exchange per message: ends the exchange. */
+  cancel?: (() => void) | undefined;
+}
+
+/** Receives from a channel. Its methods do not throw. */
+export interface Receiver {
+  /** @param message - parsed JSON of any shape */
+  onMessage(message: unknown): void;
+  /** An error that ends no request, for the log. */
+  onError(error: unknown): void;
+  /** The server no longer knows the session. */
+  onSessionLost(): void;
+  /** The connection ended. @param error - the reason, if the client did not close it */
+  onClosed(error?: unknown): void;
+}
+
+/** Path of messages to one server and back. */
+export interface Channel {
+  readonly kind: 'stdio' | 'http' | 'sse' | 'in-process';
+  readonly sessionId?: string | undefined;
+  /** Starts to deliver messages. */
+  start(receiver: Receiver): Promise<void>;
+  /** Sends a message. @throws when a request, or its response, can no longer arrive */
+  send(message: OutgoingMessage, sending: Sending): Promise<void>;
+  /** Learns the protocol version that later messages use. */
+  negotiated?(protocolVersion: string): void;
+  /** Ends the session on the server. */
+  endSession?(): Promise<void>;
+  /** Ends everything in progress, at once. */
+  abort?(): void;
+  close(): Promise<void>;
+  /** End of the standard error of a child process. */
+  readonly stderrTail?: string;
+  /** How a child process ended, for example `exited with code 1`. */
+  readonly ending?: string | undefined;
+}
+
+/** A response other than the ones that the protocol defines. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: number;
+  readonly text: string;
+
+  constructor(status: number, message: string, text = '') {
+    super(message);
+    this.status = status;
+    this.text = text;
+  }
+}
+
+/** The connection, or the stream that a response was expected on, ended first. */
+export class ConnectionLostError extends Error {
+  override readonly name = 'ConnectionLostError';
+}
+
+export const noParams: Params = Object.freeze({});

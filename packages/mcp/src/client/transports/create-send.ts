@@ -1,0 +1,65 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import process from 'node:process';
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { Fetch } from '../../fetch.js';
+import { followWithinOrigin } from '../../http/redirects.js';
+import { fromFetch, type Send } from '../../http/send.js';
+import { isFetchReplaced } from '../../is-fetch-replaced.js';
+import type { HttpServerDefinition } from '../definition/server-definition.js';
+
+/** Request context of a request that passes through a `Fetch`, which has no parameter for it. */
+const context = new AsyncLocalStorage<AnyRequestContext | undefined>();
+
+/** Returns how the requests of a definition are sent: authorized, and redirected within the origin of the server only. */
+export async function createSend(definition: HttpServerDefinition, url: URL): Promise<Send> {
+  const { requestInit, authProvider } = definition;
+  const send = authProvider ? await createAuthorizedSend(definition, url) : await createPlainSend(definition, url);
+  const { redirect } = requestInit ?? {};
+  return redirect === 'manual' || redirect === 'error' ? send : followWithinOrigin(send);
+}
+
+async function createPlainSend({ fetch, requestInit = {} }: HttpServerDefinition, url: URL): Promise<Send> {
+  const { headers: _, redirect, ...others } = requestInit;
+  const init: RequestInit = { ...others, redirect: redirect === 'error' ? redirect : 'manual' };
+  if (fetch) return fromFetch(fetch, init);
+  const viaFetch = fromFetch((to, toInit) => globalThis.fetch(to, toInit), init);
+  const hasCredentials = url.username !== '' || url.password !== '';
+  // Only `fetch` knows these settings, and how to reject credentials in an address. Bun and Deno pass for Node.
+  if (Object.keys(others).length > 0 || hasCredentials) return viaFetch;
+  if (typeof process === 'undefined' || process.versions?.node === undefined) return viaFetch;
+  const { nodeSend } = await import('../../http/node-send.js');
+  return (to, call) => (isFetchReplaced() ? viaFetch : nodeSend)(to, call);
+}
+
+async function createAuthorizedSend(definition: HttpServerDefinition, serverUrl: URL): Promise<Send> {
+  const { authProvider, requestInit: { headers: _, ...init } = {} } = definition;
+  const serverFetch = await createServerFetch(definition, serverUrl);
+  const { createOAuthFetch, MCPOAuthClientProvider } = await import('../../auth/client/index.js');
+  let fetch: Fetch;
+  if (authProvider instanceof MCPOAuthClientProvider) {
+    const own = definition.fetch && { fetch: serverFetch };
+    fetch = createOAuthFetch({ provider: authProvider, serverUrl, serverFetch, ...own });
+  } else {
+    const { withOAuth } = await import('@modelcontextprotocol/client');
+    fetch = withOAuth(authProvider as never, serverUrl)(serverFetch);
+  }
+  return fromFetch((url, toInit, requestContext) => context.run(requestContext, () => fetch(url, toInit)), init);
+}
+
+/**
+ * Returns the `fetch` of one server: the user's or the built-in one, with the request context of the call and the headers of the
+ * definition. The headers go to the server's own origin only, never to an authorization server.
+ */
+export async function createServerFetch({ fetch, headers }: HttpServerDefinition, serverUrl: URL): Promise<Fetch> {
+  const base: Fetch = fetch
+    ? (url, init) => fetch(url, init, context.getStore())
+    : (url, init) => globalThis.fetch(url, init);
+  if (!headers) return base;
+  return async (url, init) => {
+    if (new URL(url).origin !== serverUrl.origin) return base(url, init);
+    const added = typeof headers === 'function' ? await headers({ requestContext: context.getStore() }) : headers;
+    const merged = new Headers(init?.headers);
+    for (const [name, value] of Object.entries(added)) merged.set(name, value);
+    return base(url, { ...init, headers: merged });
+  };
+}

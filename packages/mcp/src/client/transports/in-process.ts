@@ -1,0 +1,97 @@
+import { fromFetch } from '../../http/send.js';
+import type { Channel, OutgoingMessage, Receiver } from './channel.js';
+import { HttpChannel } from './http-channel.js';
+
+/** A server of this process that takes a transport, as the servers of the official SDKs do. */
+interface ConnectableServer {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the transports of both SDK versions differ in details of their types
+  connect(transport: any): Promise<unknown>;
+}
+
+/**
+ * An `MCPServer`. The type names `listen`, and not the `fetch` that is called: a server and a definition may both have a `fetch`,
+ * and the type checker could not tell the parameters of a definition's.
+ */
+interface ListeningServer {
+  listen(options?: object): Promise<unknown>;
+}
+
+interface FetchableServer {
+  fetch(request: Request): Promise<Response>;
+}
+
+/** An `MCPServer`, or a server of the official SDK. */
+export type InProcessServer = ConnectableServer | ListeningServer;
+
+/** Returns whether a value is a server, and not a definition of one. */
+export function isInProcessServer(value: object): value is InProcessServer {
+  const { connect, fetch } = value as Partial<ConnectableServer & FetchableServer>;
+  // An `McpServer` of the SDK has a member `server`, and an HTTP definition may have a `fetch`.
+  if (typeof connect === 'function') return true;
+  return typeof fetch === 'function' && !('url' in value || 'command' in value || 'server' in value);
+}
+
+const inProcessUrl = new URL('http://localhost/mcp');
+
+/** Returns a channel to a server of this process. It opens no port. */
+export function createInProcessChannel(server: InProcessServer): Channel {
+  if (!('fetch' in server)) return new InProcessChannel(server as ConnectableServer);
+  const send = fromFetch((url, init) => {
+    const headers = new Headers(init?.headers);
+    // Servers check which host a request is for.
+    headers.set('host', inProcessUrl.host);
+    return (server as unknown as FetchableServer).fetch(new Request(url, { ...init, headers }));
+  });
+  return new HttpChannel({ kind: 'in-process', url: inProcessUrl, send });
+}
+
+/** The part of a transport of the official SDKs, version 1 and 2, that their servers use. */
+interface ServerTransport {
+  onmessage?: (message: unknown, extra?: object) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  start(): Promise<void>;
+  send(message: unknown): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Connects a server of the official SDKs in this process. Messages are handed over as objects. */
+class InProcessChannel implements Channel {
+  readonly kind = 'in-process' as const;
+  readonly #server: ConnectableServer;
+  #transport: ServerTransport | undefined;
+  #receiver: Receiver | undefined;
+
+  constructor(server: ConnectableServer) {
+    this.#server = server;
+  }
+
+  async start(receiver: Receiver): Promise<void> {
+    this.#receiver = receiver;
+    const transport: ServerTransport = {
+      start: async () => {},
+      // A server that calls its own client would otherwise be called while it still runs.
+      send: async (message) => queueMicrotask(() => this.#receiver?.onMessage(message)),
+      close: async () => this.#end(),
+    };
+    this.#transport = transport;
+    await this.#server.connect(transport);
+  }
+
+  async send(message: OutgoingMessage): Promise<void> {
+    if (!this.#transport) throw new TypeError('Not connected');
+    this.#transport.onmessage?.(message);
+  }
+
+  async close(): Promise<void> {
+    this.#end();
+  }
+
+  #end(): void {
+    const transport = this.#transport;
+    if (!transport) return;
+    this.#transport = undefined;
+    transport.onclose?.();
+    this.#receiver?.onClosed();
+  }
+}

@@ -1,0 +1,169 @@
+import type { ChildProcess } from 'node:child_process';
+import process from 'node:process';
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import spawn from 'cross-spawn';
+import { createLineReader } from '../../line-reader.js';
+import type { StdioServerDefinition } from '../definition/server-definition.js';
+import { ConnectionLostError, type Channel, type OutgoingMessage, type Receiver } from './channel.js';
+import { createChildEnvironment } from './child-environment.js';
+import { killTree, registerChild } from './process-tree.js';
+
+/** The longest message: 10 MiB. */
+const maxMessageBytes = 10 * 1024 * 1024;
+const keptStderrBytes = 4 * 1024;
+/** Milliseconds for output that a child left in the pipe. Its own children may hold the pipe open indefinitely. */
+const drainTime = 100;
+const exitGrace = 2000;
+
+/** Child process that serves MCP on its standard streams. It leads a process group, so that its children end with it. */
+export class StdioChannel implements Channel {
+  readonly kind = 'stdio' as const;
+  readonly #definition: StdioServerDefinition;
+  #receiver: Receiver | undefined;
+  #child: ChildProcess | undefined;
+  #unregister: (() => void) | undefined;
+  #exited: Promise<void> | undefined;
+  #outbox = '';
+  #stderr = '';
+  #ending: string | undefined;
+
+  constructor(definition: StdioServerDefinition) {
+    this.#definition = definition;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  get ending(): string | undefined {
+    return this.#ending;
+  }
+
+  get stderrTail(): string {
+    return this.#stderr;
+  }
+
+  /** Starts the child. @throws `SPAWN_FAILED` when the program cannot be started */
+  async start(receiver: Receiver): Promise<void> {
+    this.#receiver = receiver;
+    const { command, args = [], env, inheritDefaultEnv = true, cwd, stderr = 'pipe' } = this.#definition;
+    // Resolves `.cmd` and `.bat` files on Windows, and escapes their arguments.
+    const child = spawn(command, args, {
+      env: inheritDefaultEnv ? createChildEnvironment(env) : { ...env },
+      stdio: ['pipe', 'pipe', stderr],
+      shell: false,
+      windowsHide: true,
+      detached: process.platform !== 'win32',
+      ...(cwd !== undefined && { cwd }),
+    });
+    this.#child = child;
+    this.#watch(child);
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', () => {
+        this.#unregister = registerChild(child);
+        resolve();
+      });
+      child.once('error', (error) => {
+        const hint = (error as NodeJS.ErrnoException).code === 'ENOENT' ? ' Check `command`, `cwd` and PATH.' : '';
+        const message = `The program '${command}' could not be started: ${toErrorMessage(error)}.${hint}`;
+        reject(new QuiverError('SPAWN_FAILED', message, { cause: error }));
+      });
+    });
+  }
+
+  /** @throws `MCP_CONNECTION_CLOSED` when the child has ended */
+  async send(message: OutgoingMessage): Promise<void> {
+    if (!this.#child?.stdin?.writable)
+      throw new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.#ending ?? 'is not running'}.`);
+    // One write for all messages of a turn: 16 writes cost as much as the rest of 16 calls.
+    if (this.#outbox === '') process.nextTick(() => this.#flush());
+    this.#outbox += `${JSON.stringify(message)}\n`;
+  }
+
+  /** Closes the child's input, which asks it to end; then SIGTERM, then SIGKILL, two seconds apart, to it and its children. */
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (!child) return;
+    this.#flush();
+    child.stdin?.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (await this.#exitsWithin(exitGrace)) break;
+      killTree(child, signal);
+    }
+    await this.#exited;
+    // Children that the child left behind.
+    killTree(child, 'SIGKILL');
+    this.#finish();
+  }
+
+  /** Ends the child at once. */
+  abort(): void {
+    if (this.#child) killTree(this.#child, 'SIGKILL');
+  }
+
+  #flush(): void {
+    const text = this.#outbox;
+    this.#outbox = '';
+    if (text !== '' && this.#child?.stdin?.writable) this.#child.stdin.write(text);
+  }
+
+  #watch(child: ChildProcess): void {
+    child.stderr?.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-keptStderrBytes);
+    });
+    // Writing to a child that has just ended is reported by its exit.
+    child.stdin?.on('error', () => {});
+    child.stdout?.on(
+      'data',
+      createLineReader({
+        maxBytes: maxMessageBytes,
+        onLine: (line) => this.#receive(line),
+        onTooLong: () => {
+          this.#ending ??= `sent a message of more than ${maxMessageBytes} bytes`;
+          killTree(child, 'SIGKILL');
+        },
+      }),
+    );
+    this.#exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        this.#ending ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+        resolve();
+        const timer = setTimeout(() => this.#finish(), drainTime);
+        child.once('close', () => {
+          clearTimeout(timer);
+          this.#finish();
+        });
+      });
+      child.once('error', () => resolve());
+    });
+  }
+
+  #receive(line: string): void {
+    let message: unknown;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      const text = `The server wrote a line that is not JSON to its standard output: ${line.slice(0, 200)}`;
+      return this.#receiver?.onError(new QuiverError('STRAY_OUTPUT', text));
+    }
+    this.#receiver?.onMessage(message);
+  }
+
+  #finish(): void {
+    if (!this.#child) return;
+    this.#child.stdout?.removeAllListeners('data').destroy();
+    this.#child = undefined;
+    this.#unregister?.();
+    this.#receiver?.onClosed(new ConnectionLostError(`the process ${this.#ending ?? 'ended'}`));
+  }
+
+  async #exitsWithin(milliseconds: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(() => resolve(false), milliseconds);
+    });
+    const result = await Promise.race([this.#exited?.then(() => true) ?? true, late]);
+    clearTimeout(timer);
+    return result;
+  }
+}

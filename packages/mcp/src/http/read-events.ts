@@ -1,0 +1,40 @@
+import { createParser, type EventSourceMessage, type ParseError } from 'eventsource-parser';
+import { maxResponseLength, tooLong, type HttpResponse } from './send.js';
+
+export interface EventHandlers {
+  readonly onEvent: (event: EventSourceMessage) => void;
+  /** Receives the pause, in milliseconds, before the client resumes the stream. */
+  readonly onRetry?: (milliseconds: number) => void;
+}
+
+const byteOrderMark = 0xfeff;
+
+/**
+ * Reads the events of a stream to its end. Drops an incomplete last event.
+ *
+ * @throws what the handlers throw; `TypeError` when the stream breaks off, or an event exceeds `maxResponseLength`
+ */
+export async function readEvents(response: HttpResponse, { onEvent, onRetry }: EventHandlers): Promise<void> {
+  let isFirst = true;
+  let isTooLong = false;
+  const parser = createParser({
+    maxBufferSize: maxResponseLength,
+    onEvent,
+    ...(onRetry && { onRetry }),
+    onError: ({ type }: ParseError) => {
+      isTooLong ||= type === 'max-buffer-size-exceeded';
+    },
+  });
+  await response.read((text) => {
+    parser.feed(isFirst && text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text);
+    isFirst &&= text === '';
+    if (isTooLong) throw tooLong();
+  });
+}
+
+/** Returns the media type of a response without its parameters, in lower case. */
+export function mediaTypeOf(response: HttpResponse): string {
+  const type = response.header('content-type') ?? '';
+  const end = type.indexOf(';');
+  return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase();
+}

@@ -1,0 +1,116 @@
+import { isObject, type Params } from './json-rpc.js';
+
+/** An argument that a call repeats in a header, so that proxies can route by it. */
+export interface ParamHeader {
+  /** Lower-case name: `mcp-param-region`. */
+  readonly header: string;
+  /** Property names from the root of the arguments. */
+  readonly path: readonly string[];
+}
+
+const mark = 'x-mcp-header';
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const permittedTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+/** Schemas are deeper only to exhaust the stack. */
+const maxDepth = 128;
+
+const none: readonly ParamHeader[] = [];
+
+/** Declarations by input schema, which nothing changes. An entry lives as long as its key. */
+const known = new WeakMap<object, readonly ParamHeader[] | TypeError>();
+
+/**
+ * Finds the properties of an input schema that are marked with `x-mcp-header`.
+ *
+ * @throws `TypeError` when a mark breaks the rules; clients leave out such a tool
+ * @see [SEP-2243, custom headers](https://modelcontextprotocol.io/seps/2243-http-standardization)
+ */
+export function declaredParamHeaders(inputSchema: object): readonly ParamHeader[] {
+  let found = known.get(inputSchema);
+  if (!found) {
+    try {
+      found = scan(inputSchema);
+    } catch (error) {
+      found = error instanceof TypeError ? error : new TypeError(`the input schema is nested too deeply`);
+    }
+    known.set(inputSchema, found);
+  }
+  if (found instanceof TypeError) throw found;
+  return found;
+}
+
+function scan(inputSchema: object): readonly ParamHeader[] {
+  const found: ParamHeader[] = [];
+  // Schemas in other places than `properties` describe values that have no fixed path.
+  const visit = (node: unknown, path: readonly string[], isReachable: boolean, depth: number): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (depth > maxDepth) throw new TypeError('the input schema is nested too deeply');
+    if (Array.isArray(node)) return node.forEach((child) => visit(child, path, false, depth + 1));
+    const schema = node as Params;
+    if (mark in schema) found.push(toParamHeader(schema, path, isReachable, found));
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (dataKeywords.has(keyword)) continue;
+      if (!mapKeywords.has(keyword) || !isObject(value)) visit(value, [...path, keyword], false, depth + 1);
+      else
+        for (const [name, child] of Object.entries(value))
+          visit(child, [...path, name], isReachable && keyword === 'properties', depth + 1);
+    }
+  };
+  visit(inputSchema, [], true, 0);
+  return found.length === 0 ? none : found;
+}
+
+/** Keywords whose values are data, not schemas. */
+const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required', mark]);
+/** Keywords whose values are schemas by name. */
+const mapKeywords: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+]);
+
+function toParamHeader(
+  { [mark]: name, type }: Params,
+  path: readonly string[],
+  isReachable: boolean,
+  found: readonly ParamHeader[],
+): ParamHeader {
+  const at = path.join('.') || 'the root';
+  if (!isReachable || path.length === 0) throw new TypeError(`${mark} at ${at} is not on a property of the arguments`);
+  if (typeof name !== 'string' || !token.test(name)) throw new TypeError(`${mark} at ${at} is not a header name`);
+  if (!permittedTypes.has(type)) throw new TypeError(`${mark} at ${at} requires the type string, integer or boolean`);
+  const header = `mcp-param-${name.toLowerCase()}`;
+  if (found.some((other) => other.header === header))
+    throw new TypeError(`${mark} '${name}' at ${at} is declared twice`);
+  return { header, path };
+}
+
+/** Returns the headers that repeat the marked arguments of a call. Absent arguments and `null` have none. */
+export function toParamHeaders(
+  declared: readonly ParamHeader[],
+  args: Readonly<Params>,
+): Record<string, string> | undefined {
+  if (declared.length === 0) return undefined;
+  const headers: Record<string, string> = {};
+  for (const { header, path } of declared) {
+    const value = path.reduce<unknown>(
+      (node, key) => (isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined),
+      args,
+    );
+    if (typeof value === 'string' || typeof value === 'boolean' || Number.isSafeInteger(value))
+      headers[header] = encodeHeaderValue(String(value));
+    else if (typeof value === 'number' && Number.isFinite(value) && !Number.isInteger(value))
+      headers[header] = String(value);
+  }
+  return headers;
+}
+
+/** Returns text that a header can carry: plain ASCII unchanged, everything else as `=?base64?…?=`. */
+export function encodeHeaderValue(text: string): string {
+  const isPlain = /^[\x21-\x7E](?:[\t\x20-\x7E]*[\x21-\x7E])?$/.test(text);
+  if (isPlain && !(text.startsWith('=?base64?') && text.endsWith('?='))) return text;
+  const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte));
+  return `=?base64?${btoa(bytes.join(''))}?=`;
+}
