@@ -1,16 +1,10 @@
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
-import { readSentences } from './sentence-starts.js';
+import { readSentenceStarts, segmentStarts } from './sentence-starts.js';
 
 function sentences(text: string, enders?: readonly string[]): string[] {
-  const found = readSentences(text, enders);
-  const starts: number[] = [];
-  for (let at = found.nextStart(1, text.length); at !== undefined; at = found.nextStart(at + 1, text.length))
-    starts.push(at);
-  const backwards: number[] = [];
-  for (let at = found.lastStart(1, text.length); at !== undefined; at = found.lastStart(1, at - 1))
-    backwards.unshift(at);
-  expect(backwards).toEqual(starts);
+  const starts = readSentenceStarts(text, enders);
   return [0, ...starts]
     .map((start, index) => text.slice(start, starts[index]).trim())
     .filter((sentence) => sentence !== '');
@@ -99,4 +93,45 @@ describe('sentence chunks', () => {
       details: { index: 0, maxSize: 20 },
     });
   });
+});
+
+test.each([
+  'Das gilt z. B. für Hunde, d. h. für Haustiere.',
+  'Er kommt am 3. Mai oder am 12. Juni.',
+  'Im 19. Jahrhundert und im 2. Weltkrieg war das anders.',
+  'Møtet er den 3. mai i Oslo.',
+  'I. d. R. geht das, u. a. hier, s. o. und s. u. im Text.',
+  'See J. R. R. Tolkien and e. g. others.',
+])('%s is one sentence', (sentence) => {
+  expect(sentences(`${sentence} Danach. Dann.`)).toEqual([sentence, 'Danach.', 'Dann.']);
+});
+
+test('the number of a list item stays with its text', () => {
+  const items = ['1. First item.', '2. Second item.', '10. Tenth item.'];
+  expect(sentences(items.join('\n'))).toEqual(items);
+});
+
+test('sentences are those of the whole text, wherever the text is read in windows', () => {
+  const whole = new Intl.Segmenter('und', { granularity: 'sentence' });
+  const parts = [
+    'One. ',
+    'Two! ',
+    'etc. 12 34 ',
+    'small ',
+    '日本語。',
+    '\n',
+    '"Yes?" ',
+    'a.b ',
+    '... ',
+    'X'.repeat(700),
+    '\u0308',
+    ' 5. 6. ',
+  ];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...parts), { minLength: 200, maxLength: 600 }), (list) => {
+      const text = list.join('');
+      expect([...segmentStarts(text)]).toEqual(Array.from(whole.segment(text), ({ index }) => index).slice(1));
+    }),
+    { numRuns: 50 },
+  );
 });

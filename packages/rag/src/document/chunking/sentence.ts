@@ -1,8 +1,9 @@
 import { packSpans, type FindCut } from './pack-spans.js';
 import type { SentenceOptions } from './parse-options.js';
 import { QuiverError } from '@quiver/core';
-import { readSentences } from './sentence-starts.js';
+import { readSentenceStarts } from './sentence-starts.js';
 import { createSizeLimit } from './size-limit.js';
+import { lastAtOrBefore } from './sorted-search.js';
 import type { Span } from './span.js';
 import { findWordCut } from './word-cut.js';
 
@@ -12,16 +13,21 @@ import { findWordCut } from './word-cut.js';
  */
 export function chunkBySentence(text: string, options: SentenceOptions): Span[] {
   const { targetSize, minSize } = options;
-  const sentences = readSentences(text, options.sentenceEnders);
+  let starts: readonly number[] | undefined;
   const target = createSizeLimit(text, { ...options, maxSize: targetSize });
   const small = createSizeLimit(text, { ...options, maxSize: Math.max(0, minSize - 1) });
   const within = cutWithinSentence(text, options);
   const findCut: FindCut = (window) => {
     const { start, first, last } = window;
     const wanted = Math.min(last, target.reach(start, last));
-    const cut = wanted < first ? undefined : sentences.lastStart(first, wanted);
-    if (cut !== undefined && (minSize === 0 || !small.fits(start, cut))) return cut;
-    return sentences.nextStart(Math.max(first, wanted + 1), last) ?? cut ?? within(window);
+    starts ??= readSentenceStarts(text, options.sentenceEnders);
+    const index = lastAtOrBefore(starts, Math.max(first - 1, wanted));
+    const cut = starts[index];
+    const isUseful = cut !== undefined && cut >= first;
+    if (isUseful && (minSize === 0 || !small.fits(start, cut))) return cut;
+    const next = starts[index + 1];
+    if (next !== undefined && next <= last) return next;
+    return isUseful ? cut : within(window);
   };
   return packSpans(text, 0, text.length, options, findCut);
 }
