@@ -1,61 +1,52 @@
-import { floorGraphemeBoundary } from './grapheme-boundary.js';
+import { isGraphemeBoundary } from './grapheme-boundary.js';
 import { isWhiteSpace } from './trim-span.js';
 
-/** Returns the positions where sentences start, in order, in linear time; with `enders`, after each of these. */
-export function readSentenceStarts(text: string, enders?: readonly string[]): readonly number[] {
-  return enders ? readByEnders(text, enders) : readByRules(text);
+/** Positions where sentences can start, and whether one does. */
+export interface SentenceStarts {
+  /** Sorted. */
+  readonly candidates: readonly number[];
+  /** @param knownBoundary - a grapheme boundary at or before the candidate */
+  isStart(candidate: number, knownBoundary: number): boolean;
 }
+
+/** Reads the sentences of a text in linear time: by the rules below, or after each of the `enders`. */
+export function readSentenceStarts(text: string, enders?: readonly string[]): SentenceStarts {
+  const candidates: number[] = [];
+  const pattern = enders ? toPattern(enders) : terminals;
+  for (pattern.lastIndex = 0; pattern.test(text);) candidates.push(pattern.lastIndex);
+  return {
+    candidates,
+    isStart: (at, knownBoundary) =>
+      (enders !== undefined || isSentenceStart(text, at)) && isGraphemeBoundary(text, at, knownBoundary),
+  };
+}
+
+/** Marks after the end of a sentence that belong to it: quotation marks, brackets, Markdown emphasis. */
+const closing = String.raw`["'*_\x60\p{Pe}\p{Pf}\p{Pi}]`;
 
 /**
- * Corrects the rules of Unicode. They know no abbreviations, treat every line as a sentence, and find no end before a small letter.
- * So starts after an abbreviation and inside a wrapped line are removed, and starts with a small letter are added.
+ * Candidates: line breaks, and the sentence terminals of Unicode. After an ASCII terminal, a sentence starts only behind white space:
+ * neither `3.14` nor `a?b` contains one.
+ *
+ * @see [UAX #29, Sentence Boundary Rules](https://www.unicode.org/reports/tr29/#Sentence_Boundary_Rules)
  */
-function readByRules(text: string): readonly number[] {
-  const starts = [...segmentStarts(text)].filter((at) => isSentenceStart(text, at));
-  const smallStarts = graphemeBoundaries(text, text.matchAll(smallStart)).filter((at) => !continues(text, at));
-  return smallStarts.length === 0 ? starts : [...new Set([...starts, ...smallStarts])].sort((a, b) => a - b);
-}
+const terminals = new RegExp(
+  `[.!?…]${closing}*\\s+|(?![.!?]|．\\p{N})\\p{STerm}+${closing}*\\s*|[\\n\\r\\u2028\\u2029]\\s*`,
+  'gu',
+);
 
-/** Unicode finds no end before a small letter, nor before a number that a small letter follows. */
-const smallStart = /\.["'”’»)\]]*\s+(?=[\p{Ll}\p{N}])/gu;
+const sentenceEnd = new RegExp(`[\\p{STerm}.…:;]${closing}*$`, 'u');
 
-function graphemeBoundaries(text: string, matches: Iterable<RegExpMatchArray>): number[] {
-  let boundary = 0;
-  const ends = Array.from(matches, ({ index = 0, 0: match }) => index + match.length);
-  return ends.filter((at) => (boundary = floorGraphemeBoundary(text, at, boundary)) === at);
-}
+/** Sentences do not end before these, nor at a line break inside a sentence, nor after an abbreviation. */
+const continuation = /[,:;–—-]/;
 
-let segmenter: Intl.Segmenter | undefined;
-/** Node 20 needs time in proportion to the length of the text for each segment, so it gets a window of the text at a time. */
-const windowLength = 1000;
-
-/** @see [UAX #29, Sentence Boundary Rules](https://www.unicode.org/reports/tr29/#Sentence_Boundary_Rules) */
-export function* segmentStarts(text: string): Generator<number> {
-  segmenter ??= new Intl.Segmenter('und', { granularity: 'sentence' });
-  let start = 0;
-  for (let length = windowLength; start < text.length;) {
-    const end = Math.min(text.length, start + length);
-    const found = Array.from(segmenter.segment(text.slice(start, end)), ({ index }) => start + index);
-    // More text can move the last start of a window, but no earlier one: the rules look ahead to the end of the next sentence only.
-    if (end < text.length) found.pop();
-    for (const at of found) if (at > start) yield at;
-    if (end === text.length) return;
-    const last = found.at(-1) ?? start;
-    length = last === start ? length * 2 : windowLength;
-    start = last;
-  }
-}
-
-const sentenceEnd = /[\p{STerm}.…:;]["'”’»)\]]*$/u;
-
-/** Whether the start at `at`, which the rules of Unicode found, starts a sentence. */
 function isSentenceStart(text: string, at: number): boolean {
   const end = beforeWhiteSpace(text, at);
   let lineBreaks = 0;
   for (let index = end; index < at; index++) if (isLineBreak(text.charCodeAt(index))) lineBreaks++;
   if (lineBreaks > 1) return true;
-  if (lineBreaks === 0 || sentenceEnd.test(text.slice(Math.max(0, end - 10), end))) return !continues(text, at);
-  return !isSmall(text, at);
+  if (lineBreaks === 0) return !continuation.test(text.charAt(at)) && !continues(text, at);
+  return sentenceEnd.test(text.slice(Math.max(0, end - 10), end)) ? !continues(text, at) : !isSmall(text, at);
 }
 
 /** CR LF counts once. */
@@ -152,10 +143,10 @@ function isDigit(text: string, at: number): boolean {
 const closingMarks = String.raw`["'”’»)\]]{0,9}`;
 
 /** An ASCII ender ends a sentence only before white space: `3.14` has none. */
-function readByEnders(text: string, enders: readonly string[]): readonly number[] {
+function toPattern(enders: readonly string[]): RegExp {
   const escaped = enders.map((ender) => {
     const literal = ender.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
     return ender.charCodeAt(ender.length - 1) < 0x80 ? `${literal}(?=${closingMarks}\\s)` : literal;
   });
-  return graphemeBoundaries(text, text.matchAll(new RegExp(`(?:${escaped.join('|')})${closingMarks}\\s*`, 'g')));
+  return new RegExp(`(?:${escaped.join('|')})${closingMarks}\\s*`, 'g');
 }

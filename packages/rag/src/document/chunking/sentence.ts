@@ -1,7 +1,7 @@
 import { packSpans, type FindCut } from './pack-spans.js';
 import type { SentenceOptions } from './parse-options.js';
 import { QuiverError } from '@quiver/core';
-import { readSentenceStarts } from './sentence-starts.js';
+import { readSentenceStarts, type SentenceStarts } from './sentence-starts.js';
 import { createSizeLimit } from './size-limit.js';
 import { lastAtOrBefore } from './sorted-search.js';
 import type { Span } from './span.js';
@@ -13,21 +13,22 @@ import { findWordCut } from './word-cut.js';
  */
 export function chunkBySentence(text: string, options: SentenceOptions): Span[] {
   const { targetSize, minSize } = options;
-  let starts: readonly number[] | undefined;
+  let sentences: SentenceStarts | undefined;
   const target = createSizeLimit(text, { ...options, maxSize: targetSize });
   const small = createSizeLimit(text, { ...options, maxSize: Math.max(0, minSize - 1) });
   const within = cutWithinSentence(text, options);
   const findCut: FindCut = (window) => {
     const { start, first, last } = window;
-    const wanted = Math.min(last, target.reach(start, last));
-    starts ??= readSentenceStarts(text, options.sentenceEnders);
-    const index = lastAtOrBefore(starts, Math.max(first - 1, wanted));
-    const cut = starts[index];
-    const isUseful = cut !== undefined && cut >= first;
-    if (isUseful && (minSize === 0 || !small.fits(start, cut))) return cut;
-    const next = starts[index + 1];
-    if (next !== undefined && next <= last) return next;
-    return isUseful ? cut : within(window);
+    const wanted = Math.max(first - 1, Math.min(last, target.reach(start, last)));
+    const { candidates, isStart } = (sentences ??= readSentenceStarts(text, options.sentenceEnders));
+    const index = lastAtOrBefore(candidates, wanted);
+    let previous = index;
+    while (previous >= 0 && candidates[previous]! >= first && !isStart(candidates[previous]!, start)) previous--;
+    const cut = previous >= 0 && candidates[previous]! >= first ? candidates[previous] : undefined;
+    if (cut !== undefined && (minSize === 0 || !small.fits(start, cut))) return cut;
+    let next = index + 1;
+    while (next < candidates.length && candidates[next]! <= last && !isStart(candidates[next]!, start)) next++;
+    return next < candidates.length && candidates[next]! <= last ? candidates[next] : (cut ?? within(window));
   };
   return packSpans(text, 0, text.length, options, findCut);
 }
