@@ -23,6 +23,8 @@ const extensions = [
   'auth/client-credentials-basic',
   'auth/client-credentials-jwt',
   'auth/enterprise-managed-authorization',
+  'auth/dpop',
+  'auth/dpop-nonce',
   'auth/wif-jwt-bearer',
 ];
 const suites: readonly Suite[] = [

@@ -83,6 +83,7 @@ function createProvider(
         }),
         // In the revision of 2025-03-26 the metadata was at the root, whatever the issuer.
         skipIssuerMetadataValidation: name === 'auth/2025-03-26-oauth-metadata-backcompat',
+        dpop: name === 'auth/dpop' || name === 'auth/dpop-nonce',
         onRedirectToAuthorization,
       });
   }

@@ -1,11 +1,14 @@
 import { QuiverError } from '@quiver/core';
 
+/** The largest response of an OAuth endpoint: 1 MiB. */
+export const maxResponseBytes: number = 1024 * 1024;
+
 /**
- * The text of an answer that may not be longer than it should.
+ * Reads the text of a response.
  *
  * @throws `OAUTH_ANSWER_TOO_LARGE` as soon as `maxBytes` are exceeded; the rest is not read
  */
-export async function readLimitedText(response: Response, maxBytes: number): Promise<string> {
+export async function readLimitedText(response: Response, maxBytes: number = maxResponseBytes): Promise<string> {
   if (!response.body) return response.text();
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -15,14 +18,18 @@ export async function readLimitedText(response: Response, maxBytes: number): Pro
     if (done) break;
     length += value.length;
     if (length > maxBytes) {
-      // Not awaited: one half of a cloned body is cancelled only when the other is, too.
+      // Not awaited: one half of a cloned body is canceled only when the other is, too.
       reader.cancel().catch(() => {});
-      throw new QuiverError(
-        'OAUTH_ANSWER_TOO_LARGE',
-        `An OAuth server sent more than ${maxBytes} bytes; nothing of it was used.`,
-      );
+      throw responseTooLarge(maxBytes);
     }
     chunks.push(value);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+export function responseTooLarge(maxBytes: number): QuiverError {
+  return new QuiverError(
+    'OAUTH_ANSWER_TOO_LARGE',
+    `Discarded the OAuth server's response: it exceeds ${maxBytes} bytes.`,
+  );
 }

@@ -1,8 +1,9 @@
 import { QuiverError } from '@quiver/core';
+import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { Fetch } from '../../fetch.js';
+import { adoptProvider } from './adopt-provider.js';
 import { issuerOf } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
-import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
 import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
 import { requestTokens, toAuthorizationServer } from './request-tokens.js';
 
@@ -15,7 +16,8 @@ export interface AuthorizationCallback {
 }
 
 export interface FinishAuthorizationOptions {
-  provider: MCPOAuthClientProvider;
+  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
+  provider: OAuthClientProvider;
   serverUrl: string | URL;
   callback: AuthorizationCallback;
   fetch?: Fetch;
@@ -29,11 +31,12 @@ export interface FinishAuthorizationOptions {
  * @see [RFC 9207 – Authorization Server Issuer Identification](https://www.rfc-editor.org/rfc/rfc9207.html)
  */
 export async function finishAuthorization({
-  provider,
+  provider: given,
   serverUrl,
   callback,
   fetch,
 }: FinishAuthorizationOptions): Promise<void> {
+  const provider = adoptProvider(given);
   await provider.bindForAnswer(serverUrl);
   const shownIssuer = await provider.redeemState(callback.state);
   try {

@@ -30,8 +30,6 @@ export interface GuardedFetchOptions {
   readonly resolve?: Resolve;
 }
 
-const maxAnswerBytes = 1024 * 1024;
-
 /**
  * `fetch` for URLs that a server chose: encrypted, to public addresses only, without redirects, with a limit on time and size.
  * A name that resolves to a private address is refused like the address itself; with a `fetch` of the application's own, which may
@@ -78,7 +76,7 @@ export function createGuardedFetch({
         `${target.origin} answered an OAuth request with a redirect, which is not followed.`,
       );
     }
-    const text = await readLimitedText(response, maxAnswerBytes);
+    const text = await readLimitedText(response);
     const { status, statusText, headers } = response;
     return new Response(status === 204 || status === 205 ? null : text, { status, statusText, headers: [...headers] });
   };

@@ -17,6 +17,7 @@ export {
   type FinishAuthorizationOptions,
 } from './finish-authorization.js';
 export { createJwtBearerProvider, type JwtBearerOptions } from './jwt-bearer.js';
+export { createLoopbackProvider, type LoopbackProviderOptions } from './loopback-provider.js';
 export {
   MCPOAuthClientProvider,
   type MCPOAuthClientProviderOptions,

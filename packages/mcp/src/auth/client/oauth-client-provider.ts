@@ -67,7 +67,7 @@ export interface TokenRequestContext {
 /** Tokens as they are stored: with the time they end at, in seconds since 1970, and the scope that was asked for. */
 export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_scope?: string };
 
-type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
+export type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
 
 /**
  * Signs a client in to one MCP server: keeps its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
@@ -228,6 +228,15 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens */
   async saveTokens(tokens: KeptTokens, _context?: OAuthClientInformationContext): Promise<void> {
+    await this.#values.write(this.#key('tokens'), this.withExpiry(tokens));
+  }
+
+  /**
+   * Returns tokens with the time at which they expire.
+   *
+   * @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens
+   */
+  protected withExpiry(tokens: KeptTokens): KeptTokens {
     if (!/^(bearer|dpop)$/i.test(tokens.token_type)) {
       throw new QuiverError(
         'OAUTH_TOKEN_TYPE_UNSUPPORTED',
@@ -235,11 +244,10 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
       );
     }
     const { expires_in: lifetime } = tokens;
-    const kept: KeptTokens = {
+    return {
       ...tokens,
       ...(lifetime !== undefined && { expires_at: Math.floor(this.#now() / 1000) + lifetime }),
     };
-    await this.#values.write(this.#key('tokens'), kept);
   }
 
   /** Deletes tokens only if they are still the given ones: whoever stored newer ones keeps them. */

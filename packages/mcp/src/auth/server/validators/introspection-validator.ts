@@ -31,8 +31,6 @@ export interface IntrospectionOptions {
   now?: () => number;
 }
 
-const maxAnswerBytes = 1024 * 1024;
-
 /**
  * Asks the authorization server about every token it has not just been asked about. Parallel requests with one token ask once.
  * An outage, an answer that is not JSON, or a redirect is `temporarily_unavailable` (503), never a bad token.
@@ -99,7 +97,7 @@ async function introspect(
     await response.body?.cancel();
     throw new QuiverError('OAUTH_INTROSPECTION_FAILED', `The endpoint answered ${response.status}.`);
   }
-  const answer: unknown = JSON.parse(await readLimitedText(response, maxAnswerBytes));
+  const answer: unknown = JSON.parse(await readLimitedText(response));
   if (!isObject(answer)) throw new QuiverError('OAUTH_INTROSPECTION_FAILED', 'The answer is not an object.');
   if (answer['active'] !== true) return invalidToken('Token is not active');
   const { token_type: type } = answer;

@@ -13,8 +13,6 @@ export interface KeySetOptions {
   readonly logger: Logger;
 }
 
-const maxKeySetBytes = 1024 * 1024;
-
 /**
  * The keys behind a URL. They are asked for when there are none, when they are old, and when a token names one that is not among
  * them; never twice within the cooldown, whether the last attempt succeeded or not. Known keys outlive an outage.
@@ -44,7 +42,7 @@ export function createKeySet({
       await response.body?.cancel();
       throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} answered ${response.status}.`);
     }
-    const set: unknown = JSON.parse(await readLimitedText(response, maxKeySetBytes));
+    const set: unknown = JSON.parse(await readLimitedText(response));
     if (!isObject(set)) throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `${url.origin} did not send a key set.`);
     const { createLocalJWKSet } = await import('jose');
     keys = createLocalJWKSet(set as unknown as JSONWebKeySet);

@@ -1,15 +1,18 @@
-/** What a 401 or 403 says about how to get a better token. */
+/** Parameters of a challenge that tell how to get a better token. */
 export interface Challenge {
   readonly resourceMetadataUrl?: URL;
   readonly scope?: string;
   readonly error?: string;
 }
 
-/** Reads the `Bearer` challenge of a response; a URL on another origin than the server's is ignored. */
-export function challengeOf(response: Response, serverUrl: URL): Challenge {
-  const header = response.headers.get('www-authenticate') ?? '';
-  const start = /(?:^|,)\s*bearer\s+/i.exec(header);
-  if (!start) return {};
+/**
+ * Parses the `Bearer` or `DPoP` challenge of a `WWW-Authenticate` header. Ignores a metadata URL on another origin than the server.
+ *
+ * @see [RFC 9728, section 5.1 – WWW-Authenticate Response](https://www.rfc-editor.org/rfc/rfc9728.html#section-5.1)
+ */
+export function parseChallenge(header: string | undefined, serverUrl: URL): Challenge {
+  const start = /(?:^|,)\s*(?:bearer|dpop)\s+/i.exec(header ?? '');
+  if (!start || header === undefined) return {};
   const parameters = header.slice(start.index + start[0].length);
   const value = (name: string): string | undefined => {
     const found = new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`, 'i').exec(

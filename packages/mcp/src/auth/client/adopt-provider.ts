@@ -1,0 +1,76 @@
+import type {
+  OAuthClientInformationContext,
+  OAuthClientProvider,
+  StoredOAuthClientInformation,
+} from '../../protocol/oauth-types.js';
+import { MCPOAuthClientProvider, type CredentialScope, type KeptTokens } from './oauth-client-provider.js';
+
+/** Adopted providers by the provider of the application, so that all uses of one share its pending sign-in. An entry dies with its key. */
+const adopted = new WeakMap<OAuthClientProvider, AdoptedProvider>();
+
+/** Returns a provider for the official SDK as one of ours. It keeps tokens, registration and verifier; the rest is kept in memory. */
+export function adoptProvider(provider: OAuthClientProvider): MCPOAuthClientProvider {
+  if (provider instanceof MCPOAuthClientProvider) return provider;
+  const known = adopted.get(provider);
+  if (known) return known;
+  const adoptedProvider = new AdoptedProvider(provider);
+  adopted.set(provider, adoptedProvider);
+  return adoptedProvider;
+}
+
+class AdoptedProvider extends MCPOAuthClientProvider {
+  readonly #inner: OAuthClientProvider;
+
+  constructor(inner: OAuthClientProvider) {
+    const { redirectUrl, clientMetadata, clientMetadataUrl } = inner;
+    super({
+      clientMetadata,
+      onRedirectToAuthorization: (url) => inner.redirectToAuthorization(url),
+      ...(redirectUrl !== undefined && { redirectUrl }),
+      ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
+      ...(inner.state && { stateGenerator: () => inner.state?.() ?? '' }),
+      ...(inner.addClientAuthentication && { addClientAuthentication: inner.addClientAuthentication.bind(inner) }),
+      ...(inner.prepareTokenRequest && {
+        tokenRequest: async ({ scope }) => (await inner.prepareTokenRequest?.(scope)) ?? new URLSearchParams(),
+      }),
+    });
+    this.#inner = inner;
+  }
+
+  /** A registration without an issuer is used at every server, as in the SDK. */
+  override async clientInformation(
+    context?: OAuthClientInformationContext,
+  ): Promise<StoredOAuthClientInformation | undefined> {
+    const information = await this.#inner.clientInformation(context);
+    const isForeign = context !== undefined && (information?.issuer ?? context.issuer) !== context.issuer;
+    return isForeign ? undefined : information;
+  }
+
+  override async saveClientInformation(
+    information: StoredOAuthClientInformation,
+    context?: OAuthClientInformationContext,
+  ): Promise<void> {
+    await this.#inner.saveClientInformation?.(information, context);
+  }
+
+  override async tokens(context?: OAuthClientInformationContext): Promise<KeptTokens | undefined> {
+    return this.#inner.tokens(context);
+  }
+
+  override async saveTokens(tokens: KeptTokens, context?: OAuthClientInformationContext): Promise<void> {
+    await this.#inner.saveTokens(this.withExpiry(tokens), context);
+  }
+
+  override async saveCodeVerifier(codeVerifier: string): Promise<void> {
+    await this.#inner.saveCodeVerifier(codeVerifier);
+  }
+
+  override async codeVerifier(): Promise<string> {
+    return this.#inner.codeVerifier();
+  }
+
+  override async invalidateCredentials(scope: CredentialScope): Promise<void> {
+    await super.invalidateCredentials(scope);
+    await this.#inner.invalidateCredentials?.(scope);
+  }
+}

@@ -1,0 +1,36 @@
+import { MCPOAuthClientProvider, type MCPOAuthClientProviderOptions } from './oauth-client-provider.js';
+
+/** Port of the redirect URL. Registrations contain it, so it does not change between runs. */
+const defaultPort = 33_419;
+
+export interface LoopbackProviderOptions extends Omit<
+  MCPOAuthClientProviderOptions,
+  'redirectUrl' | 'clientMetadata' | 'tokenRequest'
+> {
+  /** Name that the consent page shows. Default `Quiver`. */
+  clientName?: string;
+  /** Port that `authenticate()` listens on. Default 33419. */
+  port?: number;
+}
+
+/**
+ * Returns a provider for a user at this computer: `mcp.authenticate(serverName)` listens on a loopback address and waits for the
+ * sign-in. `auth: 'oauth'` in a server definition uses it with its defaults.
+ */
+export function createLoopbackProvider({
+  clientName = 'Quiver',
+  port = defaultPort,
+  ...options
+}: LoopbackProviderOptions = {}): MCPOAuthClientProvider {
+  const redirectUrl = `http://localhost:${port}/callback`;
+  return new MCPOAuthClientProvider({
+    ...options,
+    redirectUrl,
+    clientMetadata: {
+      redirect_uris: [redirectUrl],
+      client_name: clientName,
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    },
+  });
+}

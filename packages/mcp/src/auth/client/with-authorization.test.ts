@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { closing, setUp, setUpSignedIn, type Stage } from '../../../test/oauth-stage.ts';
+import { initializeParams, rpc } from '../../../test/wire.ts';
+import { nodeSend } from '../../http/node-send.js';
+import { fromFetch, HttpCall, type Send } from '../../http/send.js';
+import { createSimpleTokenProvider } from './simple-token-provider.js';
+import { withAuthorization } from './with-authorization.js';
+
+const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+const initialize = (): HttpCall =>
+  new HttpCall('POST', { ...headers }, JSON.stringify(rpc('initialize', initializeParams)));
+
+const sends: [string, Send][] = [
+  ['node:http', nodeSend],
+  ['fetch', fromFetch((url, init) => fetch(url, init))],
+];
+
+/** An MCP server in the middle of a call: what it does is up to the test. */
+async function startServer(handle: (req: IncomingMessage, res: ServerResponse) => void): Promise<URL> {
+  const server = createServer(handle);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+}
+
+function tokenProvider(token: string): ReturnType<typeof createSimpleTokenProvider> {
+  return createSimpleTokenProvider(token, {
+    redirectUrl: 'http://localhost:3999/callback',
+    clientMetadata: { redirect_uris: ['http://localhost:3999/callback'] },
+  });
+}
+
+describe.each(sends)('withAuthorization over %s', (_name, send) => {
+  const connect = (stage: Stage, provider: Parameters<typeof withAuthorization>[1]['provider']): Send =>
+    withAuthorization(send, { provider, serverUrl: new URL(stage.mcp.url) });
+
+  it('shows the sign-in page, sends the token afterwards, and refreshes it once for twenty requests', async () => {
+    const stage = await setUp();
+    const { as, mcp, shown, provider, signIn } = stage;
+    const user = provider();
+    const authorized = connect(stage, user);
+    const url = new URL(mcp.url);
+    await expect(authorized(url, initialize())).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await signIn(user);
+    expect((await authorized(url, initialize())).status).toBe(200);
+    as.active.clear();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => authorized(url, initialize())));
+    expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(as.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
+    expect([as.familyRevoked, shown.length]).toEqual([false, 1]);
+    for (const response of responses) response.discard();
+  });
+
+  it('requests more scopes for a tool that needs them', async () => {
+    const stage = await setUpSignedIn();
+    const authorized = connect(stage, stage.user);
+    const call = (): HttpCall =>
+      new HttpCall('POST', { ...headers }, JSON.stringify(rpc('tools/call', { name: 'secret' })));
+    const error = await authorized(new URL(stage.mcp.url), call()).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+      details: { scope: 'mcp:read mcp:write' },
+    });
+    await stage.signIn(stage.user);
+    expect((await authorized(new URL(stage.mcp.url), call())).status).not.toBe(403);
+  });
+
+  it('sends no token to another origin', async () => {
+    const received: (string | undefined)[] = [];
+    const elsewhere = await startServer((req, res) => {
+      received.push(req.headers.authorization);
+      res.end('{}');
+    });
+    const serverUrl = new URL('https://mcp.example.com/mcp');
+    const authorized = withAuthorization(send, { provider: tokenProvider('t'), serverUrl });
+    (await authorized(elsewhere, new HttpCall('GET', {}))).discard();
+    expect(received).toEqual([undefined]);
+  });
+
+  // A wrapper that sends a copy of a call would leave the socket open.
+  it('cancels the request on its way, also after a renewal', async () => {
+    const stage = await setUpSignedIn();
+    let requests = 0;
+    let onRequest = (): void => {};
+    let onClose = (): void => {};
+    const requested = new Promise<void>((resolve) => (onRequest = resolve));
+    const closed = new Promise<void>((resolve) => (onClose = resolve));
+    const hangs = await startServer((req) => {
+      req.on('close', onClose);
+      onRequest();
+    });
+    // The repeated request goes to a server that does not respond.
+    const hanging: Send = (url, call) => {
+      if (call.body !== undefined) requests += 1;
+      return send(requests < 2 ? url : hangs, call);
+    };
+    stage.as.active.clear();
+    const authorized = withAuthorization(hanging, { provider: stage.user, serverUrl: new URL(stage.mcp.url) });
+    const call = initialize();
+    const outcome = authorized(new URL(stage.mcp.url), call).catch((error: unknown) => error);
+    await requested;
+    call.cancel();
+    await closed;
+    expect(await outcome).toBeInstanceOf(Error);
+    expect(requests).toBe(2);
+  });
+
+  it('does not repeat a request that was canceled during the renewal', async () => {
+    const stage = await setUpSignedIn();
+    stage.as.active.clear();
+    let requests = 0;
+    const counting: Send = (url, call) => {
+      if (call.body !== undefined) requests += 1;
+      return send(url, call);
+    };
+    const call = initialize();
+    stage.as.knobs.token = () => {
+      call.cancel();
+      return false;
+    };
+    const authorized = withAuthorization(counting, { provider: stage.user, serverUrl: new URL(stage.mcp.url) });
+    await expect(authorized(new URL(stage.mcp.url), call)).rejects.toThrow('canceled');
+    expect(requests).toBe(1);
+  });
+
+  it('discards an endless event stream that it answers with a renewal', async () => {
+    let onClose = (): void => {};
+    const closed = new Promise<void>((resolve) => (onClose = resolve));
+    const serverUrl = await startServer((req, res) => {
+      if (req.url !== '/mcp') return void res.writeHead(404).end();
+      res.on('close', onClose);
+      res.writeHead(401, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+    });
+    const authorized = withAuthorization(send, { provider: tokenProvider('t'), serverUrl });
+    await expect(authorized(serverUrl, initialize())).rejects.toMatchObject({
+      code: expect.stringContaining('OAUTH_') as string,
+    });
+    await closed;
+  });
+});
