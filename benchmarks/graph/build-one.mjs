@@ -31,7 +31,6 @@ console.log(
   JSON.stringify({
     edges: graph.edgeCount,
     buildMs,
-    recall: graph.recall,
     maxRssMb: process.resourceUsage().maxRSS / 1e3,
     snapshotMb: graph.serialize().length / 1e6,
     rankMs,

@@ -53,7 +53,7 @@ export async function compare(Anchor) {
       passages,
       vectors,
       dimension,
-      edges: { similarity: { neighbours: 20, threshold } },
+      edges: { similarity: { neighbors: 20, threshold } },
     });
     const bytes = graph.serialize();
     if (ChunkGraph.deserialize(bytes).edgeCount !== graph.edgeCount) throw new Error('The snapshot lost edges.');

@@ -21,12 +21,7 @@ export function drawGrowth(points) {
     ({ count }) =>
       `<text x="${x(count)}" y="${height - frame.bottom + 20}" text-anchor="middle">${count / 1000}k</text>`,
   );
-  const recalls = points.map(({ count, buildMs, recall }, place) => {
-    const anchor = place === points.length - 1 ? 'end' : 'middle';
-    const label = recall === 1 ? 'exact' : `recall ${recall.toFixed(2)}`;
-    return `<text class="time small" x="${x(count)}" y="${y(buildMs / 1000) - 12}" text-anchor="${anchor}">${label}</text>`;
-  });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="Time and memory to build a graph of 1,000 to 100,000 nodes">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="Time and memory to build a graph of 1,000 to 50,000 nodes">
 <style>
   svg { background: #fff; font: 13px system-ui, sans-serif; }
   text { fill: #57606a; } .title { fill: #1f2328; font-weight: 600; } .small { font-size: 11px; }
@@ -44,7 +39,6 @@ export function drawGrowth(points) {
 ${[...grid, ...labels].join('\n')}
 ${curve('memory', points, megabytes, x, yMemory)}
 ${curve('time', points, seconds, x, y)}
-${recalls.join('\n')}
 </svg>
 `;
 }

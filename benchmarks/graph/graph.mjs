@@ -1,6 +1,6 @@
 // Measures graphs of passages, as Markdown tables:
 //   pnpm build && pnpm --filter @quiver/benchmarks graph [-- --growth] [-- --with-anchors]
-// --with-anchors compares with Mastra's GraphRAG on the same data; --growth builds graphs of up to 100,000 nodes and draws
+// --with-anchors compares with Mastra's GraphRAG on the same data; --growth builds graphs of up to 50,000 nodes and draws
 // docs/images/graph-growth.svg. Without either: both.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { compare } from './compare.mjs';

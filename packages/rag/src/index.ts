@@ -111,39 +111,34 @@ export {
 } from './rerank/index.js';
 export type { ChromaConfig, DatabaseConfig, PgVectorConfig, PineconeConfig } from './tools/database-config.js';
 export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-settings.js';
+export { buildChunkGraph, type BuildChunkGraphOptions, type BuildProgress } from './graph/build-chunk-graph.js';
 export {
-  buildChunkGraph,
   ChunkGraph,
-  extractTriples,
-  GraphRAG,
-  type BuildChunkGraphOptions,
-  type BuildProgress,
   type ChunkEdge,
   type ChunkGraphJson,
-  type EdgeChoice,
-  type EdgeKind,
-  type EdgeOptions,
-  type EdgeWeight,
-  type ExtractTriplesOptions,
-  type GraphChunk,
-  type GraphEdge,
-  type GraphEmbedding,
-  type GraphNode,
-  type GraphPassage,
-  type GraphQuery,
   type GraphSeed,
-  type GraphSnapshot,
-  type PhraseEdgeOptions,
   type RankedChunk,
-  type RankedNode,
   type RankOptions,
-  type SimilarityEdgeOptions,
-  type Triple,
+} from './graph/chunk-graph.js';
+export type {
+  EdgeChoice,
+  EdgeKind,
+  EdgeOptions,
+  EdgeWeight,
+  PhraseEdgeOptions,
+  SimilarityEdgeOptions,
+} from './graph/edge-options.js';
+export {
+  extractTriples,
+  type ExtractTriplesOptions,
   type TripleCache,
   type TripleFailure,
   type TripleProgress,
-} from './graph/index.js';
-export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/view/graph-view.js';
+} from './graph/extract-triples.js';
+export { GraphRAG, type GraphChunk, type GraphEmbedding, type GraphQuery, type RankedNode } from './graph/graph-rag.js';
+export type { GraphEdge, GraphNode, GraphSnapshot } from './graph/graph-rag-snapshot.js';
+export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/page/graph-view.js';
+export type { GraphPassage, Triple } from './graph/passage.js';
 export {
   createGraphRAGTool,
   defaultGraphRagDescription,
@@ -152,8 +147,8 @@ export {
   type GraphRAGTool,
   type GraphRAGToolOptions,
 } from './tools/graph-rag-tool.js';
-export { buildGraph, type BuildGraphOptions, type BuiltGraph } from './graph-index/build-graph.js';
-export { viewGraph, type ViewGraphOptions } from './graph-index/view-graph.js';
-export type { GraphOptions } from './graph-index/graph-settings.js';
-export type { GraphProgress } from './graph-index/index-graph.js';
-export type { GraphReport } from './graph-index/query-graph.js';
+export { buildGraph, type BuildGraphOptions, type BuiltGraph } from './graph/build-graph.js';
+export { viewGraph, type ViewGraphOptions } from './graph/view-graph.js';
+export type { GraphOptions } from './graph/graph-settings.js';
+export type { GraphProgress } from './graph/index-graph.js';
+export type { GraphReport } from './graph/query-graph.js';

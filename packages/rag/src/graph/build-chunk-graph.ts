@@ -1,36 +1,32 @@
 import { ChunkGraph } from './chunk-graph.js';
-import type { ChunkGraphData } from './chunk-graph-data.js';
+import { addLinkEdges, addRelationEdges, addSequenceEdges } from './document-edges.js';
 import { EdgeList } from './edge-list.js';
-import { resolveEdgeOptions, type EdgeOptions, type ResolvedEdgeOptions } from './edges/edge-kinds.js';
-import { addLinkEdges } from './edges/link-edges.js';
-import { addPhraseEdges } from './edges/phrase-edges.js';
-import { addRelationEdges } from './edges/relation-edges.js';
-import { addSequenceEdges } from './edges/sequence-edges.js';
-import { addTripleEdges } from './edges/triple-edges.js';
+import { resolveEdgeOptions, type EdgeKind, type EdgeOptions, type ResolvedEdgeOptions } from './edge-options.js';
+import { findNeighbors, type KnownNeighbors } from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
-import type { GraphPassage } from './graph-passage.js';
-import { knownNeighbours } from './known-neighbours.js';
+import { createNeighborLists } from './neighbor-lists.js';
+import type { GraphPassage } from './passage.js';
 import { runSteps } from './run-steps.js';
-import { findNeighbours } from './similarity/find-neighbours.js';
-import { fingerprint } from './similarity/fingerprint.js';
-import { UnitRows } from './similarity/unit-rows.js';
+import type { GraphData } from './snapshot.js';
+import { addPhraseEdges, addTripleEdges } from './term-edges.js';
+import { fingerprint, UnitRows } from './unit-rows.js';
 
 export interface BuildProgress {
-  /** Share of the work that is done, in [0, 1]. */
+  /** Finished share of the work, in [0, 1]. */
   done: number;
 }
 
 export interface BuildChunkGraphOptions {
-  /** All passages, in any order: the graph does not depend on it. */
+  /** All passages. The graph does not depend on their order. */
   passages: readonly GraphPassage[];
-  /** Their embeddings, one after the other; of any length but 0, which means that a passage is similar to none. */
+  /** Embeddings of the passages, one after another. A passage with a vector of zeros is similar to none. */
   vectors: Float32Array;
   /** Length of an embedding. */
   dimension: number;
   edges?: EdgeOptions | undefined;
   /**
-   * A graph of an earlier state of the same passages. Where an embedding did not change, its search for similar ones, which is
-   * the long part, is not repeated. The result is the graph that would be built without, as long as the search is exact.
+   * A graph of an earlier state of the same passages. The search for similar passages, which takes longest, is not repeated
+   * for embeddings that did not change. The result is the same graph.
    */
   previous?: ChunkGraph | undefined;
   signal?: AbortSignal | undefined;
@@ -38,11 +34,8 @@ export interface BuildChunkGraphOptions {
 }
 
 /**
- * Connects passages with each other, see {@link EdgeOptions} for what connects them. Equal passages and vectors give equal graphs,
- * on every machine and in every order.
- *
- * Similar passages are found by comparing all pairs, up to 20,000 of them; beyond, by an approximate search that finds at least
- * about the share `edges.similarity.recall`: see {@link ChunkGraph.recall}.
+ * Connects passages with each other by the kinds of {@link EdgeOptions}. Equal passages and vectors give equal graphs, on every
+ * machine and in every order. All pairs of vectors are compared, so the time grows with the square of their number.
  *
  * @throws `GRAPH_INVALID` for two passages of one id, and for vectors that do not fit; the reason of `signal`
  */
@@ -50,7 +43,7 @@ export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<
   return runSteps(buildSteps(options), options);
 }
 
-/** Of the work; the other edges are quick. */
+/** Share of the work; the other edges are quick. */
 const similarityShare = 0.95;
 
 function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGraph> {
@@ -67,25 +60,23 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
   const ids = passages.map(({ id }) => id);
   const { similarity } = resolved;
   yield 0;
-  const neighbours =
+  const neighbors =
     similarity &&
-    (yield* findNeighbours({
+    (yield* findNeighbors({
       units,
-      limit: similarity.neighbours,
+      limit: similarity.neighbors,
       threshold: similarity.threshold,
-      recall: similarity.recall,
-      known: previous && knownNeighbours(previous.data, { ids, fingerprints, similarity }),
+      known: previous && knownNeighbors(previous.data, { ids, fingerprints, similarity }),
     }));
   yield similarityShare;
-  const data: ChunkGraphData = {
+  return new ChunkGraph({
     ids,
     titles: passages.map(({ title }) => title),
     options: resolved,
     fingerprints,
-    neighbours,
+    neighbors,
     otherEdges: otherEdges(passages, resolved),
-  };
-  return new ChunkGraph(data);
+  });
 }
 
 function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions): void {
@@ -120,10 +111,59 @@ function orderById(passages: readonly GraphPassage[]): Uint32Array {
 
 function otherEdges(passages: readonly GraphPassage[], { weights, phrases }: ResolvedEdgeOptions): EdgeList {
   const edges = new EdgeList();
-  if (weights.relation > 0) addRelationEdges(edges, passages);
-  if (weights.triple > 0) addTripleEdges(edges, passages);
-  if (weights.link > 0) addLinkEdges(edges, passages);
+  const isOn = (kind: EdgeKind): boolean => (weights[kind] ?? 0) > 0;
+  if (isOn('relation')) addRelationEdges(edges, passages);
+  if (isOn('triple')) addTripleEdges(edges, passages);
+  if (isOn('link')) addLinkEdges(edges, passages);
   if (phrases) addPhraseEdges(edges, passages, phrases.maxPassages);
-  if (weights.sequence > 0) addSequenceEdges(edges, passages);
+  if (isOn('sequence')) addSequenceEdges(edges, passages);
   return edges;
+}
+
+interface CurrentRows {
+  readonly ids: readonly string[];
+  readonly fingerprints: BigUint64Array;
+  readonly similarity: NonNullable<ResolvedEdgeOptions['similarity']>;
+}
+
+/**
+ * Returns the neighbors of the current rows that an earlier graph contains. A list is unknown when its row is new or changed,
+ * and when it was full and lost a neighbor, because another one may take its place.
+ *
+ * @returns `undefined` when the earlier graph was made with other options
+ */
+function knownNeighbors(
+  { ids: oldIds, fingerprints: oldPrints, neighbors, options }: GraphData,
+  { ids, fingerprints, similarity }: CurrentRows,
+): KnownNeighbors | undefined {
+  if (!neighbors || JSON.stringify(options.similarity) !== JSON.stringify(similarity)) return undefined;
+  const oldNumbers = new Map(oldIds.map((id, number) => [id, number]));
+  const oldOf = ids.map((id, row) => {
+    const old = oldNumbers.get(id);
+    return old !== undefined && oldPrints[old] === fingerprints[row] ? old : undefined;
+  });
+  const newOf = new Map(oldOf.flatMap((old, row) => (old === undefined ? [] : [[old, row] as const])));
+  const { limit, counts, rows, similarities } = neighbors;
+  const lists = createNeighborLists(ids.length, limit);
+  const isNew = new Uint8Array(ids.length);
+  const unknown: number[] = [];
+  for (const [row, old] of oldOf.entries()) {
+    if (old === undefined) {
+      isNew[row] = 1;
+      unknown.push(row);
+      continue;
+    }
+    const count = counts[old] as number;
+    let kept = 0;
+    for (let place = old * limit; place < old * limit + count; place += 1) {
+      const neighbor = newOf.get(rows[place] as number);
+      if (neighbor === undefined) continue;
+      lists.rows[row * limit + kept] = neighbor;
+      lists.similarities[row * limit + kept] = similarities[place] as number;
+      kept += 1;
+    }
+    lists.counts[row] = kept;
+    if (count === limit && kept < limit) unknown.push(row);
+  }
+  return { lists, unknown: Uint32Array.from(unknown), isNew };
 }

@@ -1,14 +1,12 @@
 import { QuiverError } from '@quiver/core';
 import { createAdjacency, type Adjacency } from './adjacency.js';
-import type { ChunkGraphData } from './chunk-graph-data.js';
 import type { EdgeList } from './edge-list.js';
-import type { EdgeKind } from './edges/edge-kinds.js';
-import { addSimilarityEdges } from './edges/similarity-edges.js';
-import { graphToDot } from './graph-to-dot.js';
-import { rankNodes, type RankedNumber } from './rank-nodes.js';
-import { readSnapshot, writeSnapshot } from './snapshot/chunk-graph-snapshot.js';
+import type { EdgeKind } from './edge-options.js';
+import { addSimilarityEdges } from './neighbor-lists.js';
+import { rankNodes, type RankedNumber, type RankNodesOptions } from './rank-nodes.js';
+import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';
 
-/** A connection between two passages. It is walked in both directions; from and to tell in which one it was found. */
+/** An edge between two passages. It is walked in both directions; `from` and `to` keep the direction in which it was found. */
 export interface ChunkEdge {
   /** Ids of passages. */
   from: string;
@@ -16,14 +14,14 @@ export interface ChunkEdge {
   kind: EdgeKind;
   /** Comparable with other edges of the same kind; for `similarity` the cosine. */
   weight: number;
-  /** A phrase that says why. */
+  /** A phrase that names the reason. */
   reason: string;
 }
 
-/** A passage that a search found. */
+/** A result of a search, where ranking starts. */
 export interface GraphSeed {
   id: string;
-  /** How well it was found. Seeds of 0 or less are left out. */
+  /** Score of the search. Seeds of 0 or less are left out. */
   score: number;
 }
 
@@ -35,59 +33,63 @@ export interface RankOptions {
   seeds: readonly GraphSeed[];
   /** Default 10. */
   topK?: number | undefined;
-  /** Chance of a walker to start again at the seeds. Default 0.15. */
+  /** Probability of a walker to restart at the seeds. Default 0.15. */
   restartProb?: number | undefined;
-  /** Rounds of the computation at most. Default 100. */
+  /** Most rounds of the computation. Default 100. */
   maxIterations?: number | undefined;
-  /** Less than this is not passed on along edges, see `personalisedPageRank`. Default 1e-7. */
+  /** Smallest amount that is passed on along edges, see `personalizedPageRank`. Default 1e-7. */
   tolerance?: number | undefined;
-  /** Passages on which the walker may stand: others are neither found nor steps between others. Default all. */
+  /** Whether a passage may be used: others are neither found nor steps between others. Default all. */
   allowed?: ((id: string) => boolean) | undefined;
 }
 
-/** A passage with its rank for a question. */
+/** A passage with its rank for a query. */
 export interface RankedChunk {
   id: string;
-  /** In [0, 1]: the rank as a share of the best one's. */
+  /** Rank as a share of the best rank, in [0, 1]. */
   score: number;
-  /** The likeliest way from a seed to the passage; empty for a seed. */
+  /** Most likely path from a seed to the passage; empty for a seed. */
   path: ChunkEdge[];
 }
 
-/** A graph as JSON data for programs that draw or analyse it. */
+/** A graph as JSON data for programs that draw or analyze it. */
 export interface ChunkGraphJson {
   nodes: { id: string; title?: string }[];
   edges: ChunkEdge[];
 }
 
 /**
- * How hard it is for a walker to leave a passage: it goes on with the chance `w / (w + inertia)`, where `w` are the weights of its
- * edges, and stays otherwise. So one weak connection does not carry half of a passage's rank away.
+ * Weight of staying at a passage. A walker goes on with the probability `w / (w + inertia)`, where `w` is the sum of the weights
+ * of the passage's edges, and stays otherwise. So one weak edge does not carry half of a passage's rank away.
  */
-const inertia = 1;
+const defaultInertia = 1;
 
 /**
- * Passages and why they are connected: made by {@link buildChunkGraph}, never changed afterwards. It holds neither texts nor
- * vectors. Ranking finds, from what a search found, what is connected with it.
+ * Passages and the reasons that connect them, created by {@link buildChunkGraph} and never changed. It contains neither texts
+ * nor vectors. Ranking starts at the results of a search and finds passages that are connected with them.
  */
 export class ChunkGraph {
   /** @internal */
-  readonly data: ChunkGraphData;
+  readonly data: GraphData;
   readonly #edges: EdgeList;
   readonly #adjacency: Adjacency;
   readonly #numbers: ReadonlyMap<string, number>;
 
   /** @internal */
-  constructor(data: ChunkGraphData) {
+  constructor(data: GraphData, inertia: number = defaultInertia) {
     this.data = data;
-    this.#edges = data.otherEdges.copy();
-    if (data.neighbours) addSimilarityEdges(this.#edges, data.neighbours.lists);
-    const kindWeights = this.#edges.kindNames.map((kind) => data.options.weights[kind as EdgeKind]);
+    this.#edges = data.otherEdges;
+    if (data.neighbors) {
+      this.#edges = data.otherEdges.copy();
+      addSimilarityEdges(this.#edges, data.neighbors);
+    }
+    const { weights } = data.options;
+    const kindWeights = this.#edges.kindNames.map((kind) => weights[kind as EdgeKind] ?? 1);
     this.#adjacency = createAdjacency(data.ids.length, this.#edges, { kindWeights, inertia });
     this.#numbers = new Map(data.ids.map((id, number) => [id, number]));
   }
 
-  /** Of all passages, ordered. */
+  /** Ids of all passages, ordered. */
   get ids(): readonly string[] {
     return this.data.ids;
   }
@@ -96,65 +98,61 @@ export class ChunkGraph {
     return this.#edges.count;
   }
 
-  /** Share of the truly nearest passages that the edges of similarity hold: 1 when exact, otherwise measured on a sample. */
-  get recall(): number {
-    return this.data.neighbours?.recall ?? 1;
-  }
-
   has(id: string): boolean {
     return this.#numbers.has(id);
   }
 
-  /** All edges, each once. */
+  /** Returns each edge once. */
   *edges(): Generator<ChunkEdge, void> {
     for (let edge = 0; edge < this.#edges.count; edge += 1) yield this.#edge(edge);
   }
 
-  /** The edges of a passage, in the direction away from it. @throws `GRAPH_INVALID` when there is no such passage */
-  neighbours(id: string): ChunkEdge[] {
+  /** Returns the edges of a passage, in the direction away from it. @throws `GRAPH_INVALID` for an unknown passage */
+  neighbors(id: string): ChunkEdge[] {
     const number = this.#require(id);
     const { offsets } = this.#adjacency;
     const edges: ChunkEdge[] = [];
-    for (let way = offsets[number] as number; way < (offsets[number + 1] as number); way += 1) {
-      edges.push(this.#step(number, way));
+    for (let arc = offsets[number] as number; arc < (offsets[number + 1] as number); arc += 1) {
+      edges.push(this.#step(number, arc));
     }
     return edges;
   }
 
   /**
-   * The passages that matter most for what a search found, best first; equal ones by id. The same graph and seeds give the same
-   * ranking, bit by bit.
+   * Returns the passages that matter most for the results of a search, best first; equal ones by id. The same graph and seeds
+   * give the same ranking, bit by bit.
    *
    * @throws `GRAPH_INVALID` for bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
    */
   rank({ seeds, allowed, restartProb = 0.15, ...options }: RankOptions): RankedChunk[] {
-    const mayUse = allowed && askOnce((number) => allowed(this.ids[number] as string));
+    const isAllowed = allowed && askOnce((number) => allowed(this.ids[number] as string));
     const numbered = seeds
       .map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const)
-      // Before places are given: a passage that is not allowed must have no influence.
-      .filter(([number]) => !mayUse || mayUse(number));
+      // Before ranks are assigned: a passage that is not allowed must have no influence.
+      .filter(([number]) => !isAllowed || isAllowed(number));
     // Sorting is stable: seeds of equal score keep the order of the caller, whose search may have ranked them by more.
     numbered.sort(([, scoreOfA], [, scoreOfB]) => scoreOfB - scoreOfA);
-    const ranked = rankNodes({
-      ...options,
-      restartProb,
-      adjacency: this.#adjacency,
-      seeds: numbered.map(([number, score], place) => [number, score > 0 ? 1 / (place + 1) ** 2 : score]),
-      idOf: (number) => this.ids[number] as string,
-      allowed: mayUse,
-    });
-    return ranked.map((found) => this.#ranked(found));
+    const weighted = numbered.map(
+      ([number, score], place) => [number, score > 0 ? 1 / (place + 1) ** 2 : score] as const,
+    );
+    return this.rankFrom({ ...options, restartProb, seeds: weighted, allowed: isAllowed });
+  }
+
+  /** Ranks from weighted node numbers. @internal */
+  rankFrom(options: Omit<RankNodesOptions, 'adjacency' | 'idOf'>): RankedChunk[] {
+    const idOf = (number: number): string => this.ids[number] as string;
+    return rankNodes({ ...options, idOf, adjacency: this.#adjacency }).map((found) => this.#ranked(found));
   }
 
   /**
-   * The graph as bytes, to be kept and given to {@link ChunkGraph.deserialize}. A hundred bytes per passage or so: no texts, no
+   * Returns the graph as bytes for {@link ChunkGraph.deserialize}: about a hundred bytes per passage, without texts and
    * vectors.
    */
   serialize(): Uint8Array {
     return writeSnapshot(this.data);
   }
 
-  /** @throws `GRAPH_INVALID` when the bytes are no graph, damaged, or of another version */
+  /** @throws `GRAPH_INVALID` when the bytes are not a graph, damaged, or of another version */
   static deserialize(bytes: Uint8Array): ChunkGraph {
     return new ChunkGraph(readSnapshot(bytes));
   }
@@ -170,26 +168,38 @@ export class ChunkGraph {
     };
   }
 
-  /** The graph in the language of Graphviz. */
+  /**
+   * Returns the graph in the language of Graphviz: nodes with their titles or ids, edges with their reasons.
+   *
+   * @see [The DOT language](https://graphviz.org/doc/info/lang.html)
+   */
   toDOT(): string {
-    return graphToDot(this.toJSON());
+    const { nodes, edges } = this.toJSON();
+    const lines = [
+      ...nodes.map(({ id, title }) => `  ${quote(id)} [label=${quote(title ?? id)}];`),
+      ...edges.map(
+        ({ from, to, kind, weight, reason }) =>
+          `  ${quote(from)} -- ${quote(to)} [class=${quote(kind)}, weight=${Math.max(1, Math.round(weight * 100))}, tooltip=${quote(reason)}];`,
+      ),
+    ];
+    return `graph {\n${lines.join('\n')}\n}\n`;
   }
 
-  #ranked({ node, score, ways }: RankedNumber): RankedChunk {
+  #ranked({ node, score, arcs }: RankedNumber): RankedChunk {
     const path: ChunkEdge[] = [];
     let at = node;
-    for (const way of ways.toReversed()) {
-      const edge = this.#adjacency.edges[way] as number;
+    for (const arc of arcs.toReversed()) {
+      const edge = this.#adjacency.edges[arc] as number;
       const from = this.#edges.from(edge) === at ? this.#edges.to(edge) : this.#edges.from(edge);
-      path.unshift(this.#step(from, way));
+      path.unshift(this.#step(from, arc));
       at = from;
     }
     return { id: this.ids[node] as string, score, path };
   }
 
-  #step(from: number, way: number): ChunkEdge {
-    const edge = this.#edge(this.#adjacency.edges[way] as number);
-    return { ...edge, from: this.ids[from] as string, to: this.ids[this.#adjacency.targets[way] as number] as string };
+  #step(from: number, arc: number): ChunkEdge {
+    const edge = this.#edge(this.#adjacency.edges[arc] as number);
+    return { ...edge, from: this.ids[from] as string, to: this.ids[this.#adjacency.targets[arc] as number] as string };
   }
 
   #edge(edge: number): ChunkEdge {
@@ -218,4 +228,12 @@ function askOnce(ask: (number: number) => boolean): (number: number) => boolean 
     answers.set(number, answer);
     return answer;
   };
+}
+
+/** Escapes backslashes, too: they would begin an escape such as `\N`. */
+function quote(text: string): string {
+  return `"${text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll(/\r\n?|\n/g, '\\n')}"`;
 }

@@ -1,9 +1,19 @@
-/** Grows as edges come. */
 const firstCapacity = 64;
 
+/** Edges by column; kinds and reasons are numbers of texts. */
+export interface EdgeColumns {
+  readonly from: Uint32Array;
+  readonly to: Uint32Array;
+  readonly weights: Float64Array;
+  readonly kinds: Uint32Array;
+  readonly reasons: Uint32Array;
+  readonly kindNames: readonly string[];
+  readonly reasonTexts: readonly string[];
+}
+
 /**
- * Edges between numbered nodes, as columns. An edge stands once and is walked in both directions; `from` and `to` keep the
- * direction in which it was found. Kinds and reasons are stored once and referred to by number.
+ * Edges between numbered nodes, as columns. An edge is stored once and walked in both directions; `from` and `to` keep the
+ * direction in which it was found.
  */
 export class EdgeList {
   #from: Uint32Array = new Uint32Array(firstCapacity);
@@ -61,11 +71,35 @@ export class EdgeList {
   }
 
   copy(): EdgeList {
-    const copy = new EdgeList();
-    for (let edge = 0; edge < this.#count; edge += 1) {
-      copy.add(this.from(edge), this.to(edge), this.weight(edge), this.kind(edge), this.reason(edge));
-    }
-    return copy;
+    return EdgeList.fromColumns(this.columns());
+  }
+
+  /** Returns views of the edges by column. They are valid until an edge is added. */
+  columns(): EdgeColumns {
+    const end = this.#count;
+    return {
+      from: this.#from.subarray(0, end),
+      to: this.#to.subarray(0, end),
+      weights: this.#weights.subarray(0, end),
+      kinds: this.#kinds.subarray(0, end),
+      reasons: this.#reasons.subarray(0, end),
+      kindNames: this.#kindNames.names,
+      reasonTexts: this.#reasonTexts.names,
+    };
+  }
+
+  static fromColumns({ from, to, weights, kinds, reasons, kindNames, reasonTexts }: EdgeColumns): EdgeList {
+    const edges = new EdgeList();
+    edges.#grow(Math.max(firstCapacity, from.length));
+    edges.#count = from.length;
+    edges.#from.set(from);
+    edges.#to.set(to);
+    edges.#weights.set(weights);
+    edges.#kinds.set(kinds);
+    edges.#reasons.set(reasons);
+    for (const name of kindNames) edges.#kindNames.number(name);
+    for (const text of reasonTexts) edges.#reasonTexts.number(text);
+    return edges;
   }
 
   #grow(capacity: number): void {

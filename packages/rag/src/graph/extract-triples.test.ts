@@ -5,7 +5,7 @@ import type { LanguageModel } from '@quiver/core/llm';
 import { describe, expect, it } from 'vitest';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { extractTriples, type TripleFailure } from './extract-triples.js';
-import type { Triple } from './triple.js';
+import type { Triple } from './passage.js';
 
 const passages = [
   { id: 'film', document: 'The film was directed by Tim Burton.' },

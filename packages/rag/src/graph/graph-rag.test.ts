@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GraphRAG } from './graph-rag.js';
-import type { GraphEdge } from './snapshot/graph-rag-snapshot.js';
+import type { GraphEdge } from './graph-rag-snapshot.js';
 
 /** Two subjects, each with its own direction, and one passage between them. */
 const chunks = ['cats purr', 'cats sleep', 'pets and boats', 'boats sail', 'boats sink'].map((text, number) => ({
@@ -147,7 +147,7 @@ describe('GraphRAG', () => {
   it('becomes DOT', () => {
     const dot = createPets().toDOT().split('\n');
     expect(dot).toContain('  "0" [label="cats purr"];');
-    expect(dot).toContain('  "0" -- "2" [class="semantic", weight=71, tooltip="semantic"];');
+    expect(dot).toContain('  "0" -- "2" [class="semantic", weight=71, tooltip="cosine similarity 0.71"];');
     expect(dot.filter((line) => line.includes(' -- '))).toHaveLength(6);
   });
 
@@ -157,7 +157,7 @@ describe('GraphRAG', () => {
     expect(graph.toDOT()).toContain(`label="x${'😀'.repeat(29)}"`);
   });
 
-  it.each([0, 1])('I12: is built and asked in bounded time and space: 10,000 nodes, threshold %d', (threshold) => {
+  it.each([0, 1])('is built and asked in bounded time and space: 10,000 nodes, threshold %d', (threshold) => {
     const graph = new GraphRAG(8, threshold);
     const count = 10_000;
     // A third each of vectors without direction, equal vectors, and others.
@@ -220,7 +220,7 @@ describe('GraphRAG', () => {
     ['a threshold that is no number', 'threshold must be a finite number', () => new GraphRAG(3, Number.NaN)],
     [
       'a question with a number that is none',
-      'The embedding of the question must hold finite numbers',
+      'The embedding of the query must hold finite numbers',
       (graph) => graph.query({ query: [1, null as unknown as number, 0] }),
     ],
     ['no snapshot', 'snapshot version: undefined', () => GraphRAG.deserialize(null as never)],

@@ -2,21 +2,15 @@ import { evaluateFilter, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
 import { nearestRows } from '../stores/local/nearest-rows.js';
 import { VectorTable } from '../stores/local/vector-table.js';
-import { createAdjacency, type Adjacency } from './adjacency.js';
+import { ChunkGraph } from './chunk-graph.js';
 import { EdgeList } from './edge-list.js';
-import { addSimilarityEdges } from './edges/similarity-edges.js';
+import { resolveEdgeOptions } from './edge-options.js';
+import { findNeighbors } from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
-import { graphToDot } from './graph-to-dot.js';
-import { rankNodes } from './rank-nodes.js';
+import { addSimilarityEdges } from './neighbor-lists.js';
+import { parseGraphSnapshot, type GraphEdge, type GraphNode, type GraphSnapshot } from './graph-rag-snapshot.js';
 import { runStepsNow } from './run-steps.js';
-import { findNeighbours } from './similarity/find-neighbours.js';
-import { UnitRows } from './similarity/unit-rows.js';
-import {
-  parseGraphSnapshot,
-  type GraphEdge,
-  type GraphNode,
-  type GraphSnapshot,
-} from './snapshot/graph-rag-snapshot.js';
+import { UnitRows } from './unit-rows.js';
 
 export interface GraphChunk {
   text: string;
@@ -31,39 +25,37 @@ export interface RankedNode {
   id: string;
   content: string;
   metadata: VectorMetadata;
-  /** In [0, 1]: the rank as a share of the best one's. */
+  /** Rank as a share of the best rank, in [0, 1]. */
   score: number;
 }
 
 export interface GraphQuery {
-  /** The embedding of the question. */
+  /** Embedding of the query. */
   query: readonly number[] | Float32Array;
   /** Default 10. */
   topK?: number;
-  /** Rounds of the computation at most; it ends earlier when nothing changes any more. Default 100. */
+  /** Most rounds of the computation; it ends earlier when nothing changes any more. Default 100. */
   randomWalkSteps?: number;
-  /** Chance of a walker to start again at the nodes most similar to the question. Default 0.15. */
+  /** Probability of a walker to restart at the nodes most similar to the query. Default 0.15. */
   restartProb?: number;
-  /** Nodes that do not pass take no part, neither as results nor as steps between them. */
+  /** Nodes that do not match the filter are neither results nor steps between others. */
   filter?: VectorFilter;
 }
 
 const seedCount = 10;
-/** Edges that similarity gives a node at most: dense data would otherwise connect everything with everything. */
-const maxNeighbours = 20;
-/** Share of the true neighbours that is found at least among more than 20,000 nodes. */
-const recall = 0.95;
-/** Characters of a text that stand in a drawing. */
+/** Most similarity edges of a node: dense data would otherwise connect everything with everything. */
+const maxNeighbors = 20;
+/** Characters of a text in a drawing. */
 const labelLength = 60;
 
 /**
- * A graph of passages that ranks them by personalised PageRank from a question: found are passages like the question, and
- * those that are connected with them. Exact and deterministic: the same graph and question give the same ranking.
+ * A graph of passages with the methods of Mastra's class, ranked by {@link ChunkGraph}: a query finds similar passages, and
+ * passages that are connected with them. Exact and deterministic: the same graph and query give the same ranking.
  *
  * @example
  * const graph = new GraphRAG(1536, 0.7);
  * graph.createGraph(chunks, embeddings);
- * const passages = graph.query({ query: questionEmbedding, topK: 5 });
+ * const passages = graph.query({ query: queryEmbedding, topK: 5 });
  */
 export class GraphRAG {
   readonly #dimension: number;
@@ -72,8 +64,8 @@ export class GraphRAG {
   readonly #numbers = new Map<string, number>();
   #edges = new EdgeList();
   #vectors: VectorTable;
-  /** Of the whole graph; made when it is first needed. */
-  #adjacency: Adjacency | undefined;
+  /** Created at the first query after a change. */
+  #graph: ChunkGraph | undefined;
 
   /**
    * @param dimension - length of every embedding
@@ -90,20 +82,20 @@ export class GraphRAG {
     this.#vectors = new VectorTable(dimension, 'cosine');
   }
 
-  /** Adds a node, or replaces the one with its id, whose edges stay. @throws `GRAPH_INVALID` */
+  /** Adds a node, or replaces the node with its id, whose edges stay. @throws `GRAPH_INVALID` */
   addNode(node: GraphNode): void {
-    const { embedding } = node;
+    const { id, embedding } = node;
     if (!embedding) throw graphInvalid('Node must have an embedding');
-    const vector = this.#toVector(embedding, node.id);
-    const existing = this.#numbers.get(node.id);
+    const vector = this.#toVector(embedding, id);
+    const existing = this.#numbers.get(id);
     if (existing === undefined) {
-      this.#numbers.set(node.id, this.#vectors.append(vector));
+      this.#numbers.set(id, this.#vectors.append(vector));
       this.#nodes.push({ ...node });
     } else {
       this.#vectors.set(existing, vector);
       this.#nodes[existing] = { ...node };
     }
-    this.#adjacency = undefined;
+    this.#graph = undefined;
   }
 
   /** Connects two nodes, in both directions. @throws `GRAPH_INVALID` */
@@ -113,28 +105,30 @@ export class GraphRAG {
     if (!(weight > 0) || !Number.isFinite(weight)) {
       throw graphInvalid(`The weight of an edge must be positive, not ${weight}`);
     }
-    this.#edges.add(from, to, weight, type, '');
-    this.#adjacency = undefined;
+    this.#edges.add(from, to, weight, type, type);
+    this.#graph = undefined;
   }
 
   getNodes(): GraphNode[] {
     return this.#nodes.map((node) => ({ ...node }));
   }
 
-  /** Each edge in both directions. */
+  /** Returns each edge in both directions. */
   getEdges(): GraphEdge[] {
-    return Array.from({ length: this.#edges.count }, (_, edge) => this.#bothDirections(edge)).flat();
+    return Array.from(this.#toGraph().edges(), ({ from, to, weight, kind: type }): GraphEdge[] => [
+      { source: from, target: to, weight, type },
+      { source: to, target: from, weight, type },
+    ]).flat();
   }
 
   getEdgesByType(type: string): GraphEdge[] {
     return this.getEdges().filter((edge) => edge.type === type);
   }
 
-  /** @throws `GRAPH_INVALID` when there is no such node */
+  /** @throws `GRAPH_INVALID` for an unknown node */
   updateNodeContent(id: string, content: string): void {
-    const node = this.#nodes[this.#numbers.get(id) ?? -1];
-    if (!node) throw graphInvalid(`There is no node '${id}'`);
-    node.content = content;
+    this.#node(id).content = content;
+    this.#graph = undefined;
   }
 
   clear(): void {
@@ -142,15 +136,14 @@ export class GraphRAG {
     this.#edges = new EdgeList();
     this.#numbers.clear();
     this.#vectors = new VectorTable(this.#dimension, 'cosine');
-    this.#adjacency = undefined;
+    this.#graph = undefined;
   }
 
   /**
-   * Builds the graph of passages and their embeddings; what it held before is gone. Nodes get the ids `0`, `1`, …; each is
-   * connected with the passages most similar to it, 20 at most, whose similarity is above the threshold. All pairs are compared
-   * up to 20,000 passages; beyond, at least about 95 % of these are found.
+   * Builds the graph of passages and their embeddings, and removes its previous contents. Nodes get the ids `0`, `1`, …; each is
+   * connected with the most similar passages, 20 at most, whose similarity is above the threshold. All pairs are compared.
    *
-   * @throws `GRAPH_INVALID`, and the graph is as before
+   * @throws `GRAPH_INVALID`, and the graph stays unchanged
    */
   createGraph(chunks: readonly GraphChunk[], embeddings: readonly GraphEmbedding[]): void {
     if (chunks.length === 0 || embeddings.length === 0) {
@@ -164,42 +157,34 @@ export class GraphRAG {
       this.addNode({ id: String(number), content: text, embedding: vector, metadata });
     });
     const vectors = this.#vectors;
-    const { lists } = runStepsNow(
-      findNeighbours({
-        units: new UnitRows(chunks.length, this.#dimension, (row) => vectors.row(row)),
-        limit: maxNeighbours,
-        threshold: Math.max(0, this.#threshold),
-        recall,
-      }),
-    );
-    addSimilarityEdges(this.#edges, lists, 'semantic');
+    const units = new UnitRows(chunks.length, this.#dimension, (row) => vectors.row(row));
+    const search = { units, limit: maxNeighbors, threshold: Math.max(0, this.#threshold) };
+    addSimilarityEdges(this.#edges, runStepsNow(findNeighbors(search)), 'semantic');
   }
 
   /**
-   * The passages that matter most to a question, best first; equal ones by id.
+   * Returns the passages that matter most for a query, best first; equal ones by id.
    *
    * @throws `GRAPH_INVALID`, `FILTER_INVALID`
    */
   query({ query, topK = 10, randomWalkSteps = 100, restartProb = 0.15, filter }: GraphQuery): RankedNode[] {
     this.#requireDimension(query.length, 'Query embedding must have dimension');
-    const vector = toFiniteVector(query, 'The embedding of the question');
+    const vector = toFiniteVector(query, 'The embedding of the query');
     const allowed = this.#allowed(filter);
-    const found = rankNodes({
-      adjacency: (this.#adjacency ??= createAdjacency(this.#nodes.length, this.#edges)),
+    const found = this.#toGraph().rankFrom({
       seeds: this.#seeds(vector, allowed),
-      idOf: (number) => this.#node(number).id,
       topK,
       maxIterations: randomWalkSteps,
       restartProb,
       allowed: allowed && ((number) => allowed[number] === 1),
     });
-    return found.map(({ node, score }) => {
-      const { id, content, metadata = {} } = this.#node(node);
+    return found.map(({ id, score }) => {
+      const { content, metadata = {} } = this.#node(id);
       return { id, content, metadata, score };
     });
   }
 
-  /** The graph as JSON data, to be stored and given to {@link GraphRAG.deserialize}. */
+  /** Returns the graph as JSON data for {@link GraphRAG.deserialize}. */
   serialize(): GraphSnapshot {
     return {
       version: 1,
@@ -219,32 +204,31 @@ export class GraphRAG {
     return graph;
   }
 
-  /** The graph in the language of Graphviz: nodes with the beginning of their texts, edges with their types. */
+  /** Returns the graph in the language of Graphviz: nodes with the beginning of their texts. */
   toDOT(): string {
-    return graphToDot({
-      nodes: this.#nodes.map(({ id, content }) => ({ id, title: toLabel(content) })),
-      edges: Array.from({ length: this.#edges.count }, (_, edge) => ({
-        from: this.#node(this.#edges.from(edge)).id,
-        to: this.#node(this.#edges.to(edge)).id,
-        kind: this.#edges.kind(edge),
-        weight: this.#edges.weight(edge),
-        reason: this.#edges.kind(edge),
-      })),
-    });
+    return this.#toGraph().toDOT();
   }
 
-  #node(number: number): GraphNode {
-    return this.#nodes[number] as GraphNode;
+  /** Edges of the user count as they are, so a walker always goes on. */
+  #toGraph(): ChunkGraph {
+    this.#graph ??= new ChunkGraph(
+      {
+        ids: this.#nodes.map(({ id }) => id),
+        titles: this.#nodes.map(({ content }) => toLabel(content)),
+        options: { ...resolveEdgeOptions(), weights: {} },
+        fingerprints: new BigUint64Array(0),
+        neighbors: undefined,
+        otherEdges: this.#edges,
+      },
+      0,
+    );
+    return this.#graph;
   }
 
-  #bothDirections(edge: number): [GraphEdge, GraphEdge] {
-    const source = this.#node(this.#edges.from(edge)).id;
-    const target = this.#node(this.#edges.to(edge)).id;
-    const [weight, type] = [this.#edges.weight(edge), this.#edges.kind(edge)];
-    return [
-      { source, target, weight, type },
-      { source: target, target: source, weight, type },
-    ];
+  #node(id: string): GraphNode {
+    const node = this.#nodes[this.#numbers.get(id) ?? -1];
+    if (!node) throw graphInvalid(`There is no node '${id}'`);
+    return node;
   }
 
   #toVector(embedding: readonly number[] | Float32Array, id: string): Float32Array {
@@ -263,17 +247,18 @@ export class GraphRAG {
     return Uint8Array.from(this.#nodes, ({ metadata = {} }) => (evaluateFilter(parsed, metadata) ? 1 : 0));
   }
 
-  /** The nodes most like the question, each with the square of its similarity, so that the closest decide. */
+  /** Returns the nodes most similar to the query, with the squares of their similarities, so that the closest decide. */
   #seeds(query: Float32Array, allowed: Uint8Array | undefined): [node: number, weight: number][] {
     const table = this.#vectors;
     if (table.count === 0) return [];
     const k = Math.min(seedCount, table.count);
-    const nearest = nearestRows({ table, query, k, allowed, idOf: (node) => this.#node(node).id });
+    const idOf = (row: number): string => (this.#nodes[row] as GraphNode).id;
+    const nearest = nearestRows({ table, query, k, allowed, idOf });
     return nearest.map(({ row, similarity }) => [row, Math.max(0, similarity) ** 2]);
   }
 }
 
-/** What is cut off must not be half a character. */
+/** Cuts between characters. */
 function toLabel(text: string): string {
   return text.slice(0, labelLength).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,12 +1,12 @@
 import { TopK } from '../retrieval/top-k.js';
 import type { Adjacency } from './adjacency.js';
 import { graphInvalid } from './graph-error.js';
-import { personalisedPageRank } from './personalised-page-rank.js';
+import { personalizedPageRank } from './personalized-page-rank.js';
 import { strongestPaths } from './strongest-paths.js';
 
 export interface RankNodesOptions {
   readonly adjacency: Adjacency;
-  /** Node and how much of the walk starts there, compared with the others; those of 0 or less are left out. */
+  /** Nodes with their share of the restarts; shares of 0 or less are left out. */
   readonly seeds: readonly (readonly [node: number, weight: number])[];
   readonly idOf: (node: number) => string;
   readonly restartProb: number;
@@ -21,15 +21,15 @@ export interface RankNodesOptions {
 export interface RankedNumber {
   readonly node: number;
   readonly score: number;
-  /** Places in the adjacency's arrays: the way from a seed. */
-  readonly ways: readonly number[];
+  /** Path from a seed. */
+  readonly arcs: readonly number[];
 }
 
-/** Scores are rounded to it: what differs by less is equal, and ordered by id. */
+/** Scores are rounded to this step; equal scores are ordered by id. */
 const scoreSteps = 1e9;
 
 /**
- * Ranks nodes from seeds by personalised PageRank. Seeds that are not allowed are left out.
+ * Ranks nodes from seeds by personalized PageRank. Seeds that are not allowed are left out.
  *
  * @throws `GRAPH_INVALID`
  */
@@ -39,9 +39,9 @@ export function rankNodes(options: RankNodesOptions): RankedNumber[] {
   if (!(maxIterations >= 1)) throw graphInvalid('Random walk steps must be greater than 0');
   if (!(restartProb > 0 && restartProb < 1)) throw graphInvalid('Restart probability must be between 0 and 1');
   if (!(tolerance >= 0)) throw graphInvalid(`The tolerance must not be negative, but it is ${tolerance}.`);
-  const seeds = chancesOf(options);
+  const seeds = restartProbabilities(options);
   if (seeds.size === 0) return [];
-  const { reached, ranks } = personalisedPageRank({
+  const { reached, ranks } = personalizedPageRank({
     adjacency,
     seeds,
     restartProb,
@@ -62,10 +62,10 @@ export function rankNodes(options: RankNodesOptions): RankedNumber[] {
     targets: found.map(({ row }) => row),
     allowed: allowed && ((node) => (ranks[node] as number) > 0),
   });
-  return found.map(({ row, similarity }) => ({ node: row, score: similarity, ways: paths.get(row) ?? [] }));
+  return found.map(({ row, similarity }) => ({ node: row, score: similarity, arcs: paths.get(row) ?? [] }));
 }
 
-function chancesOf({ seeds, allowed }: RankNodesOptions): Map<number, number> {
+function restartProbabilities({ seeds, allowed }: RankNodesOptions): Map<number, number> {
   const weights = new Map<number, number>();
   for (const [node, weight] of seeds) {
     if (typeof weight !== 'number' || Number.isNaN(weight)) throw graphInvalid('The score of a seed must be a number.');

@@ -15,19 +15,19 @@ const graphs = fc.integer({ min: 1, max: 10 }).chain((nodeCount) => {
   });
 });
 
-/** The largest product of chances to each node, found by trying every way again and again. */
+/** The largest product of probabilities to each node, found by trying every arc again and again. */
 function largestChances(
-  { nodeCount, offsets, targets, chances }: Adjacency,
+  { nodeCount, offsets, targets, probabilities }: Adjacency,
   seeds: ReadonlyMap<number, number>,
   closed: readonly number[],
 ): number[] {
   const best = Array.from({ length: nodeCount }, (_, node) => seeds.get(node) ?? 0);
   for (let round = 0; round < nodeCount; round += 1) {
     for (let node = 0; node < nodeCount; node += 1) {
-      for (let way = offsets[node] as number; way < (offsets[node + 1] as number); way += 1) {
-        const target = targets[way] as number;
+      for (let arc = offsets[node] as number; arc < (offsets[node + 1] as number); arc += 1) {
+        const target = targets[arc] as number;
         if (seeds.has(target) || closed.includes(target)) continue;
-        best[target] = Math.max(best[target] as number, (best[node] as number) * (chances[way] as number));
+        best[target] = Math.max(best[target] as number, (best[node] as number) * (probabilities[arc] as number));
       }
     }
   }
@@ -35,7 +35,7 @@ function largestChances(
 }
 
 describe('strongestPaths', () => {
-  it('finds, for each target, a way from a seed that no other is likelier than', () => {
+  it('finds, for each target, a arc from a seed that no other is likelier than', () => {
     fc.assert(
       fc.property(graphs, ({ nodeCount, edges, seeds: seedNodes, closed, inertia }) => {
         const list = new EdgeList();
@@ -52,10 +52,10 @@ describe('strongestPaths', () => {
           if (!path) continue;
           let node = target;
           let chance = 1;
-          for (const way of path.toReversed()) {
-            expect(adjacency.targets[way]).toBe(node);
-            node = adjacency.offsets.findLastIndex((start) => start <= way);
-            chance *= adjacency.chances[way] as number;
+          for (const arc of path.toReversed()) {
+            expect(adjacency.targets[arc]).toBe(node);
+            node = adjacency.offsets.findLastIndex((start) => start <= arc);
+            chance *= adjacency.probabilities[arc] as number;
           }
           expect(seeds.has(node)).toBe(true);
           expect(chance * (seeds.get(node) as number)).toBeCloseTo(best[target] as number, 12);

@@ -23,7 +23,7 @@ describe('rerank', () => {
     expect(await rerank(results, 'q', scorer)).toHaveLength(3);
   });
 
-  it('fills and normalises partial weights', async () => {
+  it('fills and normalizes partial weights', async () => {
     const [best] = await rerank(results, 'q', scorer, { weights: { semantic: 1.4 } });
     expect(best).toMatchObject({ result: { id: 'c' }, score: expect.closeTo(0.7 * 1 + 0.2 * 0.7 + 0.1 * 0.5) });
     const bySearch = await rerank(results, 'q', scorer, { weights: { semantic: 0, vector: 1, position: 0 } });

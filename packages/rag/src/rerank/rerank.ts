@@ -62,7 +62,7 @@ export async function rerank<Match extends VectorMatch>(
     throw new QuiverError('VECTOR_ARGUMENT_INVALID', `The result '${id}' must have a number as score, not ${score}.`);
   }
   const scores = await scoreResults(results, query, model, signal);
-  const analysis = queryEmbedding && analyseQuery(queryEmbedding);
+  const analysis = queryEmbedding && analyzeQuery(queryEmbedding);
   const ranked = results.map((result, place): RerankResult<Match> => {
     const relevance = scores[place] as TextScore;
     const parts = {
@@ -134,7 +134,7 @@ async function scoreResults(
 
 const dominantFeatureCount = 5;
 
-function analyseQuery(embedding: readonly number[] | Float32Array): {
+function analyzeQuery(embedding: readonly number[] | Float32Array): {
   factor: number;
   queryAnalysis: { magnitude: number; dominantFeatures: number[] };
 } {

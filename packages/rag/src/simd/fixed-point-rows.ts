@@ -5,8 +5,8 @@ import { pageBytes, wasmModule, type WasmInstance } from './wasm-module.js';
 const one = 32_000;
 /** Rows of a block, a multiple of 4: two blocks of 1,536 numbers fit into the second cache of a processor. */
 export const blockRows = 128;
-/** Places for two blocks of gathered rows stand before the rows. */
-const gatheredRows = 2 * blockRows;
+/** A block of gathered rows is stored before the rows. */
+const gatheredRows = blockRows;
 
 interface Products {
   products(a: number, b: number, out: number, aRows: number, bRows: number, stride: number): void;
@@ -25,7 +25,7 @@ export class FixedPointRows {
   readonly #wasm: WasmInstance<Products> | undefined;
   readonly #numbers: Int16Array;
   readonly #out: Int32Array;
-  /** The largest length of what rounding lost. */
+  /** Largest length of a rounding error. */
   #lost = 0;
 
   constructor(rows: number, dimension: number) {
@@ -41,7 +41,7 @@ export class FixedPointRows {
   }
 
   /** @param factor - gives the vector length 1 */
-  write(row: number, vector: Float32Array | Float64Array, factor: number): void {
+  write(row: number, vector: Float32Array, factor: number): void {
     const to = this.#place(row);
     let lost = 0;
     for (let place = 0; place < this.#dimension; place += 1) {
@@ -71,26 +71,26 @@ export class FixedPointRows {
     return product / (one * one) + this.error;
   }
 
-  /** Copies rows, a block at most, to be multiplied as the first (0) or the second (1) block. */
-  gather(side: 0 | 1, rows: Uint32Array): void {
+  /** Copies rows, a block at most, to be multiplied as `gathered`. */
+  gather(rows: Uint32Array): void {
     const width = this.#width;
     for (let place = 0; place < rows.length; place += 1) {
       const from = this.#place(rows[place] as number);
-      this.#numbers.copyWithin((side * blockRows + place) * width, from, from + width);
+      this.#numbers.copyWithin(place * width, from, from + width);
     }
   }
 
   /**
    * Multiplies each row of one block with each row of another.
    *
-   * @param a - its first row; `gathered` for rows gathered on side 0
-   * @param b - its first row; `gathered` for rows gathered on side 1
-   * @returns the products of the first row of `a` with all rows of `b`, then those of the second, …, each {@link pitch} numbers
-   *   after the one before; valid until the next call
+   * @param a - its first row, or `gathered` for the rows gathered before
+   * @param b - its first row
+   * @returns products of the first row of `a` with all rows of `b`, then of the second, and so on, {@link pitch} numbers apart;
+   *   valid until the next call
    */
-  multiply(a: number | 'gathered', aRows: number, b: number | 'gathered', bRows: number): Int32Array {
+  multiply(a: number | 'gathered', aRows: number, b: number, bRows: number): Int32Array {
     const aStart = a === 'gathered' ? 0 : this.#place(a);
-    const bStart = b === 'gathered' ? blockRows * this.#width : this.#place(b);
+    const bStart = this.#place(b);
     if (this.#wasm) {
       const base = this.#numbers.byteOffset;
       const aFilled = Math.ceil(aRows / 4) * 4;

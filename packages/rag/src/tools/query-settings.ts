@@ -76,7 +76,7 @@ export interface QuerySettings extends Required<
 /**
  * What the application put into the request context wins over what was set at creation.
  *
- * @throws `FILTER_INVALID` when the request context holds a filter that cannot be honoured. One that is `undefined` is no
+ * @throws `FILTER_INVALID` when the request context holds a filter that cannot be honored. One that is `undefined` is no
  *   exception: a tenant that could not be determined must not open all tenants.
  */
 export function resolveSettings(options: VectorQueryToolOptions, requestContext: AnyRequestContext): QuerySettings {

@@ -1,0 +1,237 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RequestContext } from '@quiver/core/request-context';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { VectorStore } from '../store/index.js';
+import { LocalVector } from '../stores/local/index.js';
+import { facts, fill, idsOf, indexName, toolOver, watched } from '../tools/graph-rag.fixture.js';
+import { buildGraph } from './build-graph.js';
+
+describe('the graph of an index', () => {
+  let path: string;
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'quiver-graph-tool-'));
+  });
+  afterEach(() => rm(path, { recursive: true }));
+
+  const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
+  const keptFiles = async () => (await readdir(path)).filter((file) => file.endsWith('.qvderived'));
+
+  it('is made once for calls at the same time, of any tool', async () => {
+    const { store, calls } = watched(new LocalVector());
+    await fill(store, facts);
+    await Promise.all(
+      [1, 2, 3]
+        .flatMap(() => [toolOver(store), toolOver(store)])
+        .map((tool) => tool.execute({ queryText: 'Ada' }, { onFailure: 'throw' })),
+    );
+    expect(scans(calls)).toBe(1);
+    await toolOver(store).execute({ queryText: 'Otto' }, { onFailure: 'throw' });
+    expect(scans(calls)).toBe(1);
+  });
+
+  it('follows what is added, changed and removed, as a graph that is made anew', async () => {
+    const { store, calls } = watched(new LocalVector());
+    await fill(store, facts);
+    const input = { queryText: 'Where works Ada Quill?', topK: 4 };
+    const ask = (of: VectorStore) => toolOver(of, { seeds: 'keyword' }).execute(input, { onFailure: 'throw' });
+    await ask(store);
+    await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' });
+    const added = await ask(store);
+    expect(idsOf(added.sources)).toContain('widow');
+    await store.deleteVector({ indexName, id: 'institute' });
+    const removed = await ask(store);
+    expect(idsOf(removed.sources)).not.toContain('otto');
+    await fill(store, { pastry: 'Ada Quill bakes croissants for Ines Faro.' });
+    const changed = await ask(store);
+    expect(scans(calls)).toBe(4);
+
+    await using fresh = new LocalVector();
+    const { institute: _, ...rest } = facts;
+    await fill(fresh, {
+      ...rest,
+      widow: 'Otto Lindqvist married Ines Faro.',
+      pastry: 'Ada Quill bakes croissants for Ines Faro.',
+    });
+    expect(changed).toEqual(await ask(fresh));
+  });
+
+  it('is kept beside an index in a folder, and not made again after that was closed', async () => {
+    await using first = new LocalVector({ path });
+    await fill(first, facts);
+    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    expect(await keptFiles()).toHaveLength(1);
+    await first.close();
+    await using second = new LocalVector({ path });
+    const { store, calls } = watched(second);
+    expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
+    expect(scans(calls)).toBe(0);
+  });
+
+  it('is made again where the kept one is damaged', async () => {
+    await using first = new LocalVector({ path });
+    await fill(first, facts);
+    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    const file = join(path, (await keptFiles())[0] as string);
+    const good = await readFile(file);
+    const withOtherId = good.map((byte, place) => (place === good.indexOf('"institute"') + 1 ? byte ^ 1 : byte));
+    const ofLaterFormat = good.map((byte, place) => (place === good.indexOf('QGR') + 3 ? byte + 1 : byte));
+    const bad = ['', 'nonsense', '\u0004\u0000\u0000\u0000{}xx', good.subarray(0, -1), ofLaterFormat, withOtherId];
+    for (const content of bad) {
+      await writeFile(file, content);
+      await using store = new LocalVector({ path });
+      expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
+    }
+  });
+
+  it('is made where the kept one can be neither read nor replaced', async () => {
+    await using first = new LocalVector({ path });
+    await fill(first, facts);
+    const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    const file = join(path, (await keptFiles())[0] as string);
+    await rm(file);
+    await mkdir(file);
+    await using store = new LocalVector({ path });
+    expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
+    await rm(file, { recursive: true });
+  });
+
+  it('is kept for a filter where buildGraph made it, not for whatever filter a question has', async () => {
+    await using store = new LocalVector({ path });
+    await fill(store, facts, { tenant: 'a' });
+    const filter = { tenant: 'a' };
+    const ask = (over: VectorStore, trusted: object) =>
+      toolOver(over).execute(
+        { queryText: 'Ada Quill' },
+        { onFailure: 'throw', requestContext: new RequestContext([['filter', trusted]]) },
+      );
+    for (let hour = 0; hour < 5; hour += 1) await ask(store, { $and: [filter, { until: { $not: { $lt: hour } } }] });
+    const expected = await ask(store, filter);
+    expect(await keptFiles()).toHaveLength(0);
+    await buildGraph({ store, indexName, filter });
+    expect(await keptFiles()).toHaveLength(1);
+    await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' }, { tenant: 'b' });
+    await ask(store, filter);
+    await store.close();
+    await using second = new LocalVector({ path });
+    const { store: reopened, calls } = watched(second);
+    expect(await ask(reopened, filter)).toEqual(expected);
+    expect(scans(calls)).toBe(0);
+  });
+
+  it('is made, kept and described before the first question by buildGraph', async () => {
+    await using local = new LocalVector({ path });
+    const { store, calls } = watched(local);
+    await fill(store, facts);
+    const phases = new Set<string>();
+    const built = await buildGraph({ store, indexName, onProgress: ({ phase }) => phases.add(phase) });
+    expect(built).toEqual({ complete: true, nodes: 5, edges: expect.any(Number) });
+    expect([...phases]).toEqual(['read', 'connect']);
+    await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
+    expect(scans(calls)).toBe(1);
+  });
+
+  it('I10: ends for the caller that gives up, and goes on for the others', async () => {
+    const { store, before } = watched(new LocalVector());
+    await fill(store, facts);
+    let release: (() => void) | undefined;
+    const blocked = new Promise<void>((resolve) => (release = resolve));
+    before.scan = () => blocked;
+    const controller = new AbortController();
+    const gaveUp = toolOver(store).execute(
+      { queryText: 'Ada' },
+      { onFailure: 'throw', abortSignal: controller.signal },
+    );
+    const patient = toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' });
+    const reason = new Error('enough');
+    setTimeout(() => controller.abort(reason));
+    await expect(gaveUp).rejects.toBe(reason);
+    release?.();
+    expect((await patient).graph.nodes).toBe(5);
+  });
+
+  it('is tried again after a failure', async () => {
+    const { store, before } = watched(new LocalVector());
+    await fill(store, facts);
+    before.scan = () => Promise.reject(new Error('lost connection'));
+    await expect(toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).rejects.toMatchObject({
+      code: 'GRAPH_QUERY_FAILED',
+    });
+    delete before.scan;
+    expect((await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).graph.complete).toBe(true);
+  });
+});
+
+describe('an index that is too large to be held', () => {
+  it('is explored from the seeds in a bounded number of queries, and the answer says so', async () => {
+    const { store, calls } = watched(new LocalVector());
+    const noise = Object.fromEntries(
+      Array.from({ length: 400 }, (_, n) => [`noise${n}`, `The market in town ${n} sells ${n * 7} apples.`]),
+    );
+    await fill(store, { ...facts, ...noise });
+    const tool = toolOver(store, { seeds: 'keyword', graphOptions: { maxNodes: 100 } });
+    const { sources, graph } = await tool.execute(
+      { queryText: 'Where works Ada Quill?', topK: 3 },
+      { onFailure: 'throw' },
+    );
+    expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
+    expect(graph.complete).toBe(false);
+    expect(graph.nodes).toBeLessThan(250);
+    expect(calls.filter((call) => call === 'query').length).toBeLessThanOrEqual(21);
+    expect(scans(calls)).toBe(0);
+    expect(await buildGraph({ store, indexName, graphOptions: { maxNodes: 100 } })).toMatchObject({
+      complete: false,
+      nodes: 0,
+    });
+  });
+
+  const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
+
+  it('stays within its filter', async () => {
+    await using store = new LocalVector();
+    await fill(store, facts, { open: true });
+    await store.updateVector({ indexName, id: 'institute', update: { metadata: { open: false } } });
+    const tool = toolOver(store, { seeds: 'keyword', enableFilter: true, graphOptions: { maxNodes: 0 } });
+    expect(idsOf((await tool.execute({ queryText: 'Quill' }, { onFailure: 'throw' })).sources)).toContain('otto');
+    const { sources } = await tool.execute({ queryText: 'Quill', filter: { open: true } }, { onFailure: 'throw' });
+    expect(idsOf(sources)).not.toContain('institute');
+  });
+
+  it('includes every index of a store that cannot tell the version of its data', async () => {
+    await using local = new LocalVector();
+    await fill(local, facts);
+    const store = new Proxy(local, {
+      get(target, key) {
+        if (key === 'version') return undefined;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const { sources, graph } = await toolOver(store, { seeds: 'keyword' }).execute(
+      {
+        queryText: 'Where works Ada Quill?',
+        topK: 3,
+      },
+      { onFailure: 'throw' },
+    );
+    expect(idsOf(sources)).toEqual(['ada', 'institute', 'otto']);
+    expect(graph.complete).toBe(false);
+  });
+
+  it('finds nothing where nothing is', async () => {
+    await using store = new LocalVector();
+    await store.createIndex({ indexName, dimension: 256 });
+    for (const maxNodes of [0, 10]) {
+      const answer = await toolOver(store, { graphOptions: { maxNodes } }).execute(
+        { queryText: 'Ada' },
+        { onFailure: 'throw' },
+      );
+      expect(answer).toMatchObject({
+        relevantContext: '',
+        sources: [],
+        graph: { complete: true, nodes: 0, edges: 0 },
+      });
+    }
+  });
+});

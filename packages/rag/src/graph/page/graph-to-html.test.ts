@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphToHtml } from './graph-to-html.js';
+import type { GraphView } from './graph-view.js';
+import { computing, hostile } from './view.fixture.js';
+
+const executablePath = process.env['QUIVER_CHROMIUM'];
+
+describe('graphToHtml', () => {
+  it('writes the same page for the same view', async () => {
+    expect(await graphToHtml(computing)).toBe(await graphToHtml(computing));
+  });
+
+  it('names the package that an application did not install', async () => {
+    const { NODE_PATH: _elsewhere, ...env } = process.env;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [
+        '--conditions=@quiver/source',
+        '--import',
+        new URL('../../../../../scripts/source-hooks.mjs', import.meta.url).href,
+        fileURLToPath(new URL('read-viewer.fixture.ts', import.meta.url)),
+      ],
+      { env },
+    );
+    expect(JSON.parse(stdout)).toEqual([
+      'GRAPH_VIEWER_MISSING',
+      'The page is drawn by the package cytoscape. Install it: npm install cytoscape',
+      'MODULE_NOT_FOUND',
+    ]);
+  });
+
+  it('asks for nothing from elsewhere', async () => {
+    const page = await graphToHtml(computing);
+    expect(page).toContain("default-src 'none'");
+    expect(page).not.toMatch(/<(?:script|img|link|iframe)[^>]+(?:src|href)=/);
+  });
+});
+
+describe.skipIf(executablePath === undefined)('the page in Chromium (needs QUIVER_CHROMIUM)', () => {
+  let browser: Browser;
+  let folder: string;
+  const closing: (() => Promise<unknown>)[] = [];
+
+  beforeAll(async () => {
+    // The texts are hostile, the browser is not: without its sandbox it also runs where the user is root.
+    browser = await chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
+    folder = await mkdtemp(join(tmpdir(), 'quiver-graph-'));
+  }, 60_000);
+
+  afterAll(async () => {
+    for (const close of closing) await close();
+    await browser.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** The page opened from a disk, with everything that it complained about or asked for. */
+  async function open(view: GraphView, options: Parameters<Browser['newPage']>[0] = {}) {
+    const file = join(folder, `${closing.length}.html`);
+    await writeFile(file, await graphToHtml(view));
+    const page = await browser.newPage({ viewport: { width: 1360, height: 820 }, ...options });
+    closing.push(() => page.close());
+    const complaints: string[] = [];
+    const requests: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => requests.push(request.url()));
+    const url = pathToFileURL(file).href;
+    await page.goto(url);
+    return { page, complaints, requests: requests.filter((request) => request !== url) };
+  }
+
+  const openEntries = (page: Page): Promise<string[]> => page.locator('details[open] .title').allTextContents();
+
+  it('draws every passage, keeps its own policy, and asks for nothing', async () => {
+    const { page, complaints, requests } = await open(computing);
+    expect(await page.locator('#graph canvas').count()).toBeGreaterThan(0);
+    expect(await page.title()).toBe(computing.query);
+    expect(await page.locator('#found summary .title').allTextContents()).toEqual([
+      'Ada Lovelace',
+      'The analytical engine',
+      'Notes of the translator',
+      'Jacquard loom',
+      'Luigi Menabrea',
+    ]);
+    expect(await page.getByRole('img').getAttribute('aria-label')).toContain('9 passages and 11 connections');
+    expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
+  });
+
+  it('tells why a passage was found, step by step, and leads to the passages of the path', async () => {
+    const { page } = await open(computing);
+    const entry = page.locator('#found details').nth(3);
+    await entry.locator('summary').click();
+    expect(await entry.locator('.path li').allTextContents()).toEqual([
+      'Ada Lovelace matches the question',
+      'phrase: “analytical engine” → The analytical engine',
+      'phrase: “punched cards” → Jacquard loom',
+    ]);
+    await entry.locator('.path a').first().click();
+    expect(await openEntries(page)).toEqual(['Ada Lovelace']);
+  });
+
+  it('opens the passage that is clicked in the graph', async () => {
+    const { page } = await open(computing);
+    // Wherever the layout put it: each point is tried until the entry of a passage opens.
+    const box = await page.locator('#graph').boundingBox();
+    if (!box) throw new Error('The graph is not shown.');
+    let entries: string[] = [];
+    for (let y = 20; y < box.height && entries.length === 0; y += 16) {
+      for (let x = 170; x < box.width && entries.length === 0; x += 16) {
+        await page.mouse.click(box.x + x, box.y + y);
+        entries = await openEntries(page);
+      }
+    }
+    expect(entries).toHaveLength(1);
+  }, 60_000);
+
+  it('searches the passages, and can be used by the keyboard alone', async () => {
+    const { page } = await open(computing);
+    await page.getByLabel('Search the passages').fill('punched CARDS');
+    expect(await page.getByRole('status').textContent()).toBe('3 passages');
+    expect(await page.locator('li:not([hidden]) > details .title').allTextContents()).toEqual([
+      'The analytical engine',
+      'Jacquard loom',
+      'Herman Hollerith',
+    ]);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    expect(await openEntries(page)).toEqual(['The analytical engine']);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => openEntries(page)).toEqual([]);
+  });
+
+  it('follows the color scheme of the reader', async () => {
+    const background = async (colorScheme: 'light' | 'dark'): Promise<string> =>
+      (await open(computing, { colorScheme })).page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(await background('light')).toBe('rgb(255, 255, 255)');
+    expect(await background('dark')).toBe('rgb(20, 23, 28)');
+  });
+
+  it('is a readable list where scripts do not run', async () => {
+    const { page } = await open(computing, { javaScriptEnabled: false });
+    await page.locator('#found summary').last().click();
+    expect(await page.getByText('Menabrea described the engine after the lectures of Turin.').isVisible()).toBe(true);
+    expect(await page.locator('.stage').isVisible()).toBe(false);
+  });
+
+  it('shows hostile text as text', async () => {
+    const { page, complaints, requests } = await open(hostile);
+    await page.locator('summary').first().click();
+    expect(await page.locator('h1').textContent()).toBe(hostile.query);
+    expect(await page.locator('details .text').first().textContent()).toBe(hostile.nodes[0]?.text);
+    expect(await page.locator('body img, svg').count()).toBe(0);
+    expect(await page.evaluate('window.attacked')).toBeUndefined();
+    expect({ complaints, requests }).toEqual({ complaints: [], requests: [] });
+  });
+
+  it('runs no script that is not its own, should one get in', async () => {
+    const { page } = await open(computing);
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.attacked = 1' }))`,
+    );
+    expect(await page.evaluate('window.attacked')).toBeUndefined();
+  });
+});

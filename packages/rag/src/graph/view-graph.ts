@@ -1,0 +1,116 @@
+import type { EmbedderInput } from '../embedding/index.js';
+import type { QueryMode, VectorFilter, VectorRecord, VectorStore } from '../store/index.js';
+import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
+import { parseGraphOptions, type GraphOptions } from './graph-settings.js';
+import type { GraphView, GraphViewNode } from './page/graph-view.js';
+import { toPassage } from './passage.js';
+import { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './query-graph.js';
+
+export interface ViewGraphOptions {
+  store: VectorStore;
+  indexName: string;
+  /** Embedder of the query; must be the one of the index. */
+  model: EmbedderInput;
+  queryText: string;
+  /** Number of results. Default 10. */
+  topK?: number;
+  seeds?: QueryMode;
+  graphOptions?: GraphOptions;
+  /** Filter as in the request context of the tool. */
+  filter?: VectorFilter;
+  signal?: AbortSignal;
+}
+
+/**
+ * Queries the graph of an index, as `createGraphRAGTool` does, and returns the results and their neighborhood as plain data: for
+ * `graphToHtml` of `@quiver/rag/node`, or a drawing of your own.
+ *
+ * @throws as the tool does
+ * @example
+ * const view = await viewGraph({ store, indexName: 'docs', model, queryText: 'Who maintains the billing service?' });
+ */
+export async function viewGraph(options: ViewGraphOptions): Promise<GraphView> {
+  const query: IndexQuery = {
+    ...options,
+    topK: options.topK ?? 10,
+    settings: parseGraphOptions(options.graphOptions),
+    scopeFilter: options.filter,
+    filter: undefined,
+  };
+  return toView(query, await queryGraph(query));
+}
+
+/** Most passages of a picture: more cannot be read. */
+const maxNodes = 36;
+const neighborsPerPassage = 3;
+const titleLength = 60;
+
+/** Collects the results, the paths to them, and a few neighbors. */
+async function toView(query: IndexQuery, answer: IndexAnswer): Promise<GraphView> {
+  const { graph, found, seeds } = answer;
+  const ids = chooseNodes(answer);
+  const records = new Map(answer.records);
+  const missing = [...ids].filter((id) => !records.has(id));
+  for (const [id, record] of await readRecords(query, missing)) records.set(id, record);
+  const scores = new Map(seeds.map(({ id, score }) => [id, score]));
+  const nodes = [...ids].flatMap((id) => {
+    const record = records.get(id);
+    return record ? [toNode(record, scores.get(id))] : [];
+  });
+  const shown = new Set(nodes.map(({ id }) => id));
+  return {
+    query: query.queryText,
+    nodes,
+    edges: edgesAmong(graph, shown),
+    ranking: found.map(({ record: { id }, score, path }) => ({ id, score, path })),
+  };
+}
+
+/** Chooses the results and the steps to them first, then the seeds, then neighbors. */
+function chooseNodes({ graph, found, seeds, isAllowed }: IndexAnswer): Set<string> {
+  const ids = new Set<string>();
+  for (const { record, path } of found) {
+    for (const { from } of path) ids.add(from);
+    ids.add(record.id);
+  }
+  const further = [
+    ...seeds.map(({ id }) => id),
+    ...found.flatMap(({ record: { id } }) => heaviest(graph.neighbors(id)).map(({ to }) => to)),
+  ];
+  for (const id of further) if (ids.size < maxNodes && isAllowed(id)) ids.add(id);
+  return ids;
+}
+
+function heaviest(edges: readonly ChunkEdge[]): ChunkEdge[] {
+  return edges.toSorted((a, b) => b.weight - a.weight).slice(0, neighborsPerPassage);
+}
+
+function edgesAmong(graph: ChunkGraph, ids: ReadonlySet<string>): ChunkEdge[] {
+  return [...ids].flatMap((id) => graph.neighbors(id).filter(({ to }) => id < to && ids.has(to)));
+}
+
+function toNode(record: VectorRecord, seedScore: number | undefined): GraphViewNode {
+  const { id, document, source } = toPassage(record);
+  return {
+    id,
+    title: titleOf(record),
+    text: document,
+    ...(source !== undefined && { source }),
+    ...(seedScore !== undefined && { seedScore }),
+  };
+}
+
+function titleOf(record: VectorRecord): string {
+  const { title, source, document } = toPassage(record);
+  const headings: unknown = record.metadata['headings'];
+  const heading: unknown = Array.isArray(headings) ? headings.at(-1) : undefined;
+  const texts = [heading, title, document, source].map((text) => (typeof text === 'string' ? toLine(text) : ''));
+  return texts.find((text) => text !== '') ?? record.id;
+}
+
+/** A page repeats the title of a passage at each of its edges, so it must be short. */
+function toLine(text: string): string {
+  const line = text.trimStart().slice(0, 1000).trimEnd().replaceAll(/\s+/g, ' ');
+  // Cuts between characters.
+  return line.length > titleLength ? `${line.slice(0, titleLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
+}
