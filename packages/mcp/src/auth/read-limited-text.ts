@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 
 /** The largest response of an OAuth endpoint: 1 MiB. */
-export const maxResponseBytes: number = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 
 /**
  * Reads the text of a response.
@@ -20,16 +20,12 @@ export async function readLimitedText(response: Response, maxBytes: number = max
     if (length > maxBytes) {
       // Not awaited: one half of a cloned body is canceled only when the other is, too.
       reader.cancel().catch(() => {});
-      throw responseTooLarge(maxBytes);
+      throw new QuiverError(
+        'OAUTH_ANSWER_TOO_LARGE',
+        `Discarded the OAuth server's response: it exceeds ${maxBytes} bytes.`,
+      );
     }
     chunks.push(value);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-export function responseTooLarge(maxBytes: number): QuiverError {
-  return new QuiverError(
-    'OAUTH_ANSWER_TOO_LARGE',
-    `Discarded the OAuth server's response: it exceeds ${maxBytes} bytes.`,
-  );
 }

@@ -3,24 +3,24 @@ import type { ServerTarget } from './definition/server-definition.js';
 import { createServerFetch } from './transports/create-send.js';
 
 export interface AuthenticateServerOptions {
-  /** Scopes to ask for, even when there are good tokens. Default: what the server names. */
+  /** Scopes to request, even when the stored tokens are valid. Default: the scopes that the server names. */
   scope?: string;
-  /** Milliseconds until the user must be back. Default 300 000. */
+  /** Milliseconds until the authorization response must arrive. Default 300 000. */
   timeout?: number;
 }
 
-/** @throws `OAUTH_PROVIDER_MISSING` when the server's definition has no `MCPOAuthClientProvider`; what `authenticate` throws */
+/** @throws `OAUTH_PROVIDER_MISSING` when the server's definition has no `authProvider`; what `authenticate` throws */
 export async function authenticateServer(
   name: string,
   target: ServerTarget,
   options: AuthenticateServerOptions,
 ): Promise<void> {
-  const { authenticate, MCPOAuthClientProvider } = await import('../auth/client/index.js');
+  const { authenticate } = await import('../auth/client/index.js');
   const provider = target.kind === 'http' ? target.definition.authProvider : undefined;
-  if (target.kind !== 'http' || !(provider instanceof MCPOAuthClientProvider)) {
+  if (target.kind !== 'http' || !provider) {
     throw new QuiverError(
       'OAUTH_PROVIDER_MISSING',
-      `Nobody can sign in to MCP server '${name}': give its definition an \`authProvider\` made with \`new MCPOAuthClientProvider()\`.`,
+      `Cannot sign in to MCP server '${name}': its definition has no \`authProvider\`. Pass \`createLoopbackProvider()\` or \`new MCPOAuthClientProvider()\`.`,
     );
   }
   const serverFetch = await createServerFetch(target.definition, target.url);

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import process from 'node:process';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { Fetch } from '../../fetch.js';
+import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import { followWithinOrigin } from '../../http/redirects.js';
 import { fromFetch, type Send } from '../../http/send.js';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
@@ -13,7 +14,9 @@ const context = new AsyncLocalStorage<AnyRequestContext | undefined>();
 /** Returns how the requests of a definition are sent: authorized, and redirected within the origin of the server only. */
 export async function createSend(definition: HttpServerDefinition, url: URL): Promise<Send> {
   const { requestInit, authProvider } = definition;
-  const send = authProvider ? await createAuthorizedSend(definition, url) : await createPlainSend(definition, url);
+  const send = authProvider
+    ? await createAuthorizedSend(definition, authProvider, url)
+    : await createPlainSend(definition, url);
   const { redirect } = requestInit ?? {};
   return redirect === 'manual' || redirect === 'error' ? send : followWithinOrigin(send);
 }
@@ -31,19 +34,21 @@ async function createPlainSend({ fetch, requestInit = {} }: HttpServerDefinition
   return (to, call) => (isFetchReplaced() ? viaFetch : nodeSend)(to, call);
 }
 
-async function createAuthorizedSend(definition: HttpServerDefinition, serverUrl: URL): Promise<Send> {
-  const { authProvider, requestInit: { headers: _, ...init } = {} } = definition;
+async function createAuthorizedSend(
+  definition: HttpServerDefinition,
+  provider: OAuthClientProvider,
+  serverUrl: URL,
+): Promise<Send> {
   const serverFetch = await createServerFetch(definition, serverUrl);
-  const { createOAuthFetch, MCPOAuthClientProvider } = await import('../../auth/client/index.js');
-  let fetch: Fetch;
-  if (authProvider instanceof MCPOAuthClientProvider) {
-    const own = definition.fetch && { fetch: serverFetch };
-    fetch = createOAuthFetch({ provider: authProvider, serverUrl, serverFetch, ...own });
-  } else {
-    const { withOAuth } = await import('@modelcontextprotocol/client');
-    fetch = withOAuth(authProvider as never, serverUrl)(serverFetch);
-  }
-  return fromFetch((url, toInit, requestContext) => context.run(requestContext, () => fetch(url, toInit)), init);
+  const fetch = definition.fetch && serverFetch;
+  const { withAuthorization } = await import('../../auth/client/with-authorization.js');
+  const send = withAuthorization(await createPlainSend(definition, serverUrl), {
+    provider,
+    serverUrl,
+    serverFetch,
+    fetch,
+  });
+  return (url, call) => context.run(call.requestContext, send, url, call);
 }
 
 /**
