@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeSend } from './node-send.js';
 import { fromFetch, HttpCall, maxResponseLength, type Send } from './send.js';
@@ -139,6 +140,14 @@ test('a custom fetch may read, change and spread the headers, and receives the r
   const response = await send(url, new HttpCall('GET', { 'x-own': 'yes' }, undefined, requestContext));
   expect(JSON.parse(await response.text())).toMatchObject({ 'x-own': 'yes', 'x-read': 'yes' });
   expect(seen).toEqual([requestContext, { 'x-own': 'yes' }, 'include']);
+});
+
+test('limits a compressed body after decompression', async () => {
+  const bomb = gzipSync(Buffer.alloc(maxResponseLength + 1, 'a'));
+  handle = (_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb);
+  const response = await fromFetch((to, init) => fetch(to, init))(url, post('{}'));
+  await expect(response.text()).rejects.toThrow('longer than');
 });
 
 test('rejects an encoded response that was not requested', async () => {

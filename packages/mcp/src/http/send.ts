@@ -108,8 +108,9 @@ class FetchResponse implements HttpResponse {
   }
 
   async text(): Promise<string> {
-    // A declared length needs no counting, which costs a third of a small response.
-    const length = this.#response.headers.get('content-length');
+    // A declared length needs no counting, which costs a third of a small response. The length of a compressed body is not its own.
+    const { headers } = this.#response;
+    const length = headers.has('content-encoding') ? null : headers.get('content-length');
     if (length !== null && Number(length) <= maxResponseLength) return this.#response.text();
     const parts: string[] = [];
     let total = 0;
