@@ -167,13 +167,14 @@ async function fetchPages(
   let items: unknown[] = [];
   for (let page = 1; ; page += 1) {
     const result = await engine.request(method, cursor === undefined ? {} : { cursor }, options);
-    const added = result[key];
+    const { [key]: added, nextCursor, ttlMs } = result;
     if (!Array.isArray(added)) throw new TypeError(`Invalid result for ${method}: ${key} is not an array`);
+    // A server that ignores the cursor sends the same page again.
+    if (nextCursor !== undefined && nextCursor === cursor) return { items, ttlMs };
     items = items.length === 0 ? added : [...items, ...(added as unknown[])];
-    const { nextCursor, ttlMs } = result;
     if (items.length > maxItems) return { items: items.slice(0, maxItems), ttlMs };
     if (nextCursor === undefined || nextCursor === null) return { items, ttlMs };
-    if (page === maxPages || nextCursor === cursor)
+    if (page === maxPages)
       throw new QuiverError(
         'MCP_LIST_ENDLESS',
         `MCP server '${serverName}' sends a list without end: ${method} has a cursor after ${page} pages.`,

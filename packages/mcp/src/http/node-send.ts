@@ -31,7 +31,7 @@ export const nodeSend: Send = (url, call) =>
       const encoding = message.headers['content-encoding'] ?? 'identity';
       if (encoding === 'identity') return resolve(new NodeResponse(message));
       message.destroy();
-      reject(new TypeError(`fetch failed: the response is encoded as ${encoding}, which was not requested`));
+      reject(new TypeError(`the response is encoded as ${encoding}, which was not requested`));
     });
     request.on('error', (error) => reject(networkError(error)));
     request.end(body);

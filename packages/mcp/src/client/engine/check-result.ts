@@ -17,9 +17,17 @@ const schemas: ReadonlyMap<string, SchemaName> = new Map([
  * @returns `undefined` for results that need no further check
  * @throws `TypeError` when the result violates the protocol
  */
-export function checkResult(method: string, result: Params): Promise<void> | undefined {
+export function checkResult(method: string, result: Params, isModern: boolean): Promise<void> | undefined {
   const schema = schemas.get(method);
-  if (!schema || (method === 'tools/call' && isTextResult(result))) return undefined;
+  if (!schema) return undefined;
+  if (method === 'tools/call') {
+    // Legacy servers may omit the content, and only modern ones may send structured content that is not an object.
+    if (!isModern) result['content'] ??= [];
+    const { content, structuredContent } = result;
+    if (content === undefined || (!isModern && structuredContent !== undefined && !isObject(structuredContent)))
+      throw new TypeError(`Invalid result for ${method}: content or structuredContent has the wrong type`);
+    if (isTextResult(result)) return undefined;
+  }
   return requireShape(method, schema, result);
 }
 

@@ -151,8 +151,10 @@ export class Engine implements Receiver {
     try {
       const described = this.#describe(method, params, token);
       const result = await this.#exchange(call, method, described, options);
-      const complete = this.isModern ? await this.#complete(call, method, described, options, result) : result;
-      await checkResult(method, complete);
+      const { era } = this.server;
+      const isComplete = era === undefined || (era === 'legacy' && !('resultType' in result));
+      const complete = isComplete ? result : await this.#complete(call, method, described, options, result);
+      await checkResult(method, complete, this.isModern);
       return complete;
     } finally {
       this.active -= 1;
@@ -300,7 +302,8 @@ export class Engine implements Receiver {
     let received = first;
     for (let round = 0; ; round += 1) {
       const { resultType, ...result } = received;
-      if (resultType === 'complete') return result;
+      // The member has no meaning in the legacy era.
+      if (resultType === 'complete' || !this.isModern) return result;
       if (resultType !== 'input_required' || !interactiveMethods.has(method))
         throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
       if (round === maxInputRounds)

@@ -72,14 +72,13 @@ function offeredVersions(error: unknown): string[] | undefined {
 }
 
 function toModernFacts({
-  resultType,
   supportedVersions,
   capabilities,
   instructions,
   _meta: meta,
 }: Params): ServerFacts | undefined {
   const isOffered = Array.isArray(supportedVersions) && supportedVersions.includes(MODERN_VERSION);
-  if (!isOffered || resultType !== 'complete' || !isObject(capabilities)) return undefined;
+  if (!isOffered || !isObject(capabilities)) return undefined;
   const info = isObject(meta) ? meta[metaKeys.serverInfo] : undefined;
   return {
     era: 'modern',

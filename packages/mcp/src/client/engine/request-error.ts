@@ -60,10 +60,10 @@ export function isNetworkError(error: unknown): error is TypeError {
   return error instanceof TypeError && error.message.startsWith('fetch failed');
 }
 
-/** Returns the HTTP status of an error. */
+/** Returns the HTTP status of an error, unless it is a successful one. */
 export function statusOf(error: unknown): number | undefined {
-  if (error instanceof HttpError) return error.status;
-  return error instanceof ProtocolError && error.httpStatus !== 200 ? error.httpStatus : undefined;
+  const status = error instanceof HttpError ? error.status : error instanceof ProtocolError ? error.httpStatus : 0;
+  return status < 300 ? undefined : status;
 }
 
 /** Returns why a connection ended: the end of its process with the last lines of standard error, or the error of the network. */

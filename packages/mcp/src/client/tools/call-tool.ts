@@ -76,7 +76,8 @@ async function sendCall(
       try {
         return await send(engine, requestOptions, tool);
       } catch (error) {
-        if (!(error instanceof ProtocolError && error.code === errorCodes.headerMismatch)) throw error;
+        const isMismatch = error instanceof ProtocolError && error.code === errorCodes.headerMismatch;
+        if (!engine.isModern || !isMismatch) throw error;
         // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
         tools.invalidate();
         await tools.get();

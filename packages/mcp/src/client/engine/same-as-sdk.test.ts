@@ -1,0 +1,619 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createSdkSubject, outcomeOf } from '../../../test/sdk-subject.ts';
+import type { HttpServerDefinition } from '../definition/server-definition.js';
+import { ServerHandle } from '../server-handle.js';
+import { callTool } from '../tools/call-tool.js';
+
+// Whatever a server responds, a call ends as one of the SDK's client does, and the server receives the same messages.
+
+// Tests run side by side here, so `onTestFinished` could mean another one.
+const atEnd: (() => unknown)[] = [];
+afterAll(() => Promise.all(atEnd.map((end) => end())));
+
+type Message = { id?: number | string; method: string; params: Record<string, unknown> };
+
+interface Exchange {
+  readonly message: Message;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** How many `tools/call` came before. */
+  readonly round: number;
+}
+
+type Script = (exchange: Exchange) => void;
+type Era = 'legacy' | 'modern';
+
+const serverInfo = { name: 'scripted', version: '1' };
+const capabilities = { tools: {}, logging: {} };
+const tool = { name: 'go', inputSchema: { type: 'object' as const } };
+
+/** A server that does what every server does, and what the script says for calls and for streams that are taken up again. */
+async function startScripted(script: Script, resume?: Script, list: object = { tools: [tool] }) {
+  const heard: unknown[] = [];
+  let callId: number | string | undefined;
+  let round = 0;
+  const http = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const era: Era = request.headers['mcp-protocol-version'] === '2026-07-28' ? 'modern' : 'legacy';
+      if (request.method === 'GET') {
+        if (resume && request.headers['last-event-id'] !== undefined)
+          return resume({ message: { id: callId!, method: 'tools/call', params: {} }, request, response, round });
+        return response.writeHead(405).end();
+      }
+      if (request.method !== 'POST') return response.writeHead(200).end();
+      const message = JSON.parse(Buffer.concat(chunks).toString()) as Message;
+      const complete = era === 'modern' ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {};
+      const reply = (result: object): unknown =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', ...(era === 'legacy' && { 'mcp-session-id': 's' }) })
+          .end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { ...complete, ...result } }));
+      if (message.method === 'initialize') return reply({ protocolVersion: '2025-11-25', capabilities, serverInfo });
+      if (message.method === 'server/discover')
+        return reply({ supportedVersions: ['2026-07-28'], capabilities, serverInfo });
+      if (message.method === 'tools/list') {
+        if (list !== undefined) heard.push(described(request, message, callId));
+        return reply(list);
+      }
+      if (message.method === 'notifications/initialized') return response.writeHead(202).end();
+      if (message.method === 'tools/call') callId = message.id;
+      heard.push(described(request, message, callId));
+      if (message.method !== 'tools/call') return response.writeHead(202).end();
+      script({ message, request, response, round });
+      round += 1;
+    });
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  atEnd.push(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const { port } = http.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/mcp`, heard };
+}
+
+const uninteresting = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'user-agent',
+  'accept-language',
+  'sec-fetch-mode',
+]);
+
+function described(request: IncomingMessage, { id, ...message }: Message, callId: unknown): unknown {
+  const { requestId, reason } = message.params ?? {};
+  const headers = Object.entries(request.headers).filter(([name]) => !uninteresting.has(name));
+  const params = {
+    ...message.params,
+    ...(requestId !== undefined && { requestId: requestId === callId ? 'the call' : 'another' }),
+    // The SDK puts the class of its error before.
+    ...(typeof reason === 'string' && { reason: reason.replace('SdkError: ', '') }),
+  };
+  return { headers: Object.fromEntries(headers.toSorted()), hasId: id !== undefined, ...message, params };
+}
+
+function json(response: ServerResponse, message: object, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(message));
+}
+
+function stream(response: ServerResponse, ...texts: string[]): ServerResponse {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const text of texts) response.write(text);
+  return response;
+}
+
+const event = (message: object): string => `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+const answer = (id: unknown, result: object): object => ({ jsonrpc: '2.0', id, result });
+const notification = (method: string, params: object): object => ({ jsonrpc: '2.0', method, params });
+const text = { content: [{ type: 'text', text: 'hi' }] };
+const completed = (era: Era, result: object): object =>
+  era === 'modern' ? { resultType: 'complete', ...result } : result;
+
+interface Scenario {
+  readonly script: (era: Era) => Script;
+  readonly resume?: (era: Era) => Script;
+  readonly list?: object;
+  readonly timeout?: number;
+  readonly abortAfter?: number;
+  readonly only?: Era;
+  readonly name?: string;
+  readonly definition?: Partial<HttpServerDefinition>;
+}
+
+const result = (value: object): Scenario => ({
+  script:
+    (era) =>
+    ({ message, response }) =>
+      json(response, answer(message.id, completed(era, value))),
+});
+const status = (code: number, headers: Record<string, string>, body: string): Scenario => ({
+  script:
+    () =>
+    ({ response }) =>
+      void response.writeHead(code, headers).end(body),
+});
+const events = (...parts: ((id: unknown) => string)[]): Scenario => ({
+  script:
+    () =>
+    ({ message, response }) =>
+      void stream(response, ...parts.map((part) => part(message.id))).end(),
+});
+
+const finalEvent = (era: Era) => (id: unknown) => event(answer(id, completed(era, text)));
+
+const scenarios: Record<string, Scenario> = {
+  text: result(text),
+  'two texts and structured content': result({
+    content: [...text.content, ...text.content],
+    structuredContent: { a: [1] },
+  }),
+  'members that nobody knows': result({ ...text, later: { a: 1 }, _meta: { trace: 'x' } }),
+  'the name of the server in _meta': result({
+    ...text,
+    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'a', version: '1' } },
+  }),
+  'a wrong name of the server in _meta': result({ ...text, _meta: { 'io.modelcontextprotocol/serverInfo': { a: 1 } } }),
+  'a wrong _meta': result({ ...text, _meta: 7 }),
+  'an error result': result({ ...text, isError: true }),
+  'a wrong isError': result({ ...text, isError: 'yes' }),
+  'an image': result({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }),
+  'an image that is none': result({ content: [{ type: 'image', data: '%%%', mimeType: 'image/png' }] }),
+  'a link and annotated text': result({
+    content: [
+      { type: 'resource_link', uri: 'a://b', name: 'b', more: 1 },
+      { type: 'text', text: 'x', annotations: { priority: 1 }, more: 1 },
+    ],
+  }),
+  'content of an unknown type': result({ content: [{ type: 'smell', of: 'coffee' }] }),
+  'no content': result({ structuredContent: { a: 1 } }),
+  'structured content that is a list': result({ ...text, structuredContent: [1] }),
+  'structured content that is null': result({ ...text, structuredContent: null }),
+  'a result type': result({ resultType: 'complete', ...text }),
+  'an unknown result type': result({ ...text, resultType: 'odd' }),
+  'no result type': {
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, answer(message.id, text)),
+  },
+  'a result that is text': {
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, { jsonrpc: '2.0', id: message.id, result: 'x' }),
+  },
+  'an error of the protocol': {
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, {
+          jsonrpc: '2.0',
+          id: message.id,
+          error: { code: -32602, message: 'Unknown tool', data: { a: 1 } },
+        }),
+  },
+  'an error of the protocol with status 400': {
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32602, message: 'Unknown tool' } }, 400),
+  },
+  'a header that does not fit': {
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32020, message: 'mismatch' } }, 400),
+  },
+  'a header that does not fit, with status 200': {
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32020, message: 'mismatch' } }),
+  },
+  'an error and a result': {
+    timeout: 600,
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, { jsonrpc: '2.0', id: message.id, error: { code: 1, message: 'x' }, result: text }),
+  },
+  'no version of JSON-RPC': {
+    timeout: 600,
+    script:
+      () =>
+      ({ message, response }) =>
+        json(response, { id: message.id, result: text }),
+  },
+  'another id': {
+    timeout: 600,
+    script:
+      () =>
+      ({ response }) =>
+        json(response, answer(4711, text)),
+  },
+  'a list with the answer': {
+    script:
+      (era) =>
+      ({ message, response }) =>
+        json(response, [answer(message.id, completed(era, text))]),
+  },
+  'broken JSON': status(200, { 'content-type': 'application/json' }, '{"jsonrpc"'),
+  'a page': status(200, { 'content-type': 'text/html' }, '<html>'),
+  'no content type': status(200, {}, 'x'),
+  'status 202': { ...status(202, {}, ''), timeout: 600 },
+  'status 204': { ...status(204, {}, ''), timeout: 600 },
+  'status 401': status(401, { 'www-authenticate': 'Bearer' }, 'sign in'),
+  'status 403': status(403, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="a"' }, 'no'),
+  'status 404': status(404, {}, 'nothing here'),
+  'status 500': status(500, { 'content-type': 'application/json' }, '{"error":"down"}'),
+  'status 503 as an event stream': status(503, { 'content-type': 'text/event-stream' }, 'data: x\n\n'),
+  'an encoded answer': status(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }, 'x'),
+  'a redirect to the same server': {
+    script:
+      (era) =>
+      ({ message, request, response }) => {
+        if (request.url === '/mcp') response.writeHead(307, { location: '/other' }).end();
+        else json(response, answer(message.id, completed(era, text)));
+      },
+  },
+  'a redirect elsewhere': status(307, { location: 'http://127.0.0.1:1/mcp' }, ''),
+  'a connection that breaks': {
+    script:
+      () =>
+      ({ response }) =>
+        void response.destroy(),
+  },
+  'a body that breaks off': {
+    script:
+      () =>
+      ({ response }) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' }).write('{');
+        setTimeout(() => response.destroy(), 20);
+      },
+  },
+  'no answer': { timeout: 600, script: () => () => {} },
+  'a stream without answer, open': {
+    timeout: 600,
+    script:
+      () =>
+      ({ response }) =>
+        void stream(response, ': hello\n\n'),
+  },
+  'an abort': { abortAfter: 50, script: () => () => {} },
+  'an abort within a stream that can be resumed': {
+    abortAfter: 80,
+    script:
+      () =>
+      ({ response }) =>
+        void stream(response, 'id: 1\ndata:\n\n'),
+  },
+  'a time-out within a stream that can be resumed': {
+    timeout: 600,
+    script:
+      () =>
+      ({ response }) =>
+        void stream(response, 'id: 1\ndata:\n\n'),
+  },
+  'a stream': { script: (era) => events(finalEvent(era)).script(era) },
+  'a stream of strange events': {
+    script: (era) =>
+      events(
+        () => ': comment\r\n\r\nevent: other\ndata: 1\n\ndata: {"no": "message"}\n\ndata: broken\n\n',
+        (id) => event(answer(id, completed(era, text))).replaceAll('\n', '\r\n'),
+        finalEvent(era),
+      ).script(era),
+  },
+  'an answer over several lines of data': {
+    script: (era) =>
+      events((id) =>
+        JSON.stringify(answer(id, completed(era, text)), undefined, 1)
+          .split('\n')
+          .map((line) => `data: ${line}\n`)
+          .join('')
+          .concat('\n'),
+      ).script(era),
+  },
+  'progress and logs before the answer': {
+    script:
+      (era) =>
+      ({ message, response }) => {
+        const token = (message.params['_meta'] as { progressToken: string }).progressToken;
+        stream(
+          response,
+          event(notification('notifications/progress', { progressToken: token, progress: 1, total: 2 })),
+          event(notification('notifications/message', { level: 'info', data: 'working' })),
+          finalEvent(era)(message.id),
+        ).end();
+      },
+  },
+  'a question before the answer': {
+    only: 'legacy',
+    script:
+      (era) =>
+      ({ message, response }) => {
+        stream(response, event({ jsonrpc: '2.0', id: 'q', method: 'ping', params: {} }));
+        setTimeout(() => response.end(finalEvent(era)(message.id)), 50);
+      },
+  },
+  'an error in a stream': {
+    script:
+      () =>
+      ({ message, response }) =>
+        void stream(response, event({ jsonrpc: '2.0', id: message.id, error: { code: -32000, message: 'no' } })).end(),
+  },
+  'a stream that ends': events(() => ': nothing\n\n'),
+  'a stream that breaks': {
+    script:
+      () =>
+      ({ response }) => {
+        stream(response, ': nothing\n\n');
+        setTimeout(() => response.destroy(), 20);
+      },
+  },
+  'a stream with ids': { script: (era) => events(() => 'id: 1\ndata:\n\n', finalEvent(era)).script(era) },
+  'a stream that is taken up again': {
+    script: () => events(() => 'id: 1\nretry: 20\ndata:\n\n').script('legacy'),
+    resume:
+      (era) =>
+      ({ message, request, response }) =>
+        void stream(
+          response,
+          `id: 2\ndata: ${JSON.stringify(answer(message.id, completed(era, { content: [{ type: 'text', text: `after ${String(request.headers['last-event-id'])}` }] })))}\n\n`,
+        ).end(),
+  },
+  'questions as results': {
+    only: 'modern',
+    script:
+      () =>
+      ({ message, response, round }) => {
+        if (round === 0) json(response, answer(message.id, { resultType: 'input_required', requestState: 'state' }));
+        else
+          json(
+            response,
+            answer(
+              message.id,
+              completed('modern', { content: [{ type: 'text', text: String(message.params['requestState']) }] }),
+            ),
+          );
+      },
+  },
+  'a name that does not go into a header': { ...result(text), name: 'größe' },
+  'a name with spaces': { ...result(text), name: ' go ' },
+  'headers of the definition': {
+    ...result(text),
+    definition: { headers: { Authorization: 'Bearer x', 'X-Own': 'yes' }, requestInit: { headers: { 'x-init': 'a' } } },
+  },
+  'headers of a function': { ...result(text), definition: { headers: () => ({ 'x-own': 'yes' }) } },
+  'headers of a function that fails': {
+    ...result(text),
+    definition: {
+      headers: ({ requestContext }) => {
+        if (requestContext) throw new Error('no token');
+        return {};
+      },
+    },
+  },
+  'tools in two pages': { ...result(text), list: { tools: [tool], nextCursor: 'more' } },
+  'a tool with members of all kinds': {
+    ...result(text),
+    list: {
+      tools: [
+        {
+          ...tool,
+          title: 'Go',
+          description: 'Goes',
+          annotations: { readOnlyHint: true, title: 'x' },
+          outputSchema: { type: 'object', $comment: 'y', properties: { a: {} }, required: ['a'] },
+          icons: [{ src: 'https://example.com/a.png' }],
+          _meta: { a: 1 },
+        },
+      ],
+    },
+  },
+  'a tool without schema': { ...result(text), list: { tools: [{ name: 'go' }] } },
+  'a tool with a wrong hint': { ...result(text), list: { tools: [{ ...tool, annotations: { readOnlyHint: 'yes' } }] } },
+  'arguments that go into headers': {
+    ...result(text),
+    list: {
+      tools: [
+        {
+          name: 'go',
+          inputSchema: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } },
+        },
+      ],
+    },
+  },
+};
+
+const failed = (code: string, more: object = {}): object => ({ outcome: { error: { code, ...more } } });
+const value = (more: object): object => ({ outcome: { value: more } });
+
+/** Where this client deliberately differs from the SDK's, why, and what it does. */
+const differences: Record<string, { readonly why: string; readonly expected: object }> = {
+  'a wrong name of the server in _meta': {
+    why: '`_meta` passes unchanged',
+    expected: value({ _meta: { 'io.modelcontextprotocol/serverInfo': { a: 1 } } }),
+  },
+  'a link and annotated text': {
+    why: 'unknown members are kept',
+    expected: value({ content: [{ more: 1 }, { more: 1 }] }),
+  },
+  'an error of the protocol with status 400': {
+    why: 'both codes of the server are kept',
+    expected: failed('MCP_REQUEST_FAILED', { rpcCode: -32602, httpStatus: 400 }),
+  },
+  'a header that does not fit': {
+    why: 'both codes of the server are kept',
+    expected: failed('MCP_REQUEST_FAILED', { rpcCode: -32020, httpStatus: 400 }),
+  },
+  'status 403': {
+    why: 'the status is kept',
+    expected: failed('MCP_REQUEST_FAILED', { httpStatus: 403 }),
+  },
+  'another id': {
+    why: 'the response cannot arrive anymore: the request fails at once',
+    expected: failed('MCP_REQUEST_FAILED'),
+  },
+  'a stream that ends': {
+    why: 'the response cannot arrive anymore: the request fails at once',
+    expected: failed('MCP_CONNECTION_CLOSED'),
+  },
+  'a stream that breaks': {
+    why: 'the response cannot arrive anymore: the request fails at once',
+    expected: failed('MCP_CONNECTION_CLOSED'),
+  },
+  'a tool with members of all kinds': {
+    why: 'the tool, not the client, checks structured content',
+    expected: value({ content: [{ text: 'hi' }] }),
+  },
+  'a tool without schema': { why: 'a malformed tool does not hide the others', expected: { tools: { value: [] } } },
+  'a tool with a wrong hint': { why: 'a malformed tool does not hide the others', expected: { tools: { value: [] } } },
+};
+
+interface Observed {
+  readonly tools: unknown;
+  readonly outcome: unknown;
+  readonly heard: unknown[];
+  readonly logs: unknown[];
+  readonly progress: unknown[];
+}
+
+async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine'): Promise<Observed> {
+  const { script, resume, list, timeout = 5000, abortAfter, name = 'go', definition } = scenario;
+  const { url, heard } = await startScripted(script(era), resume?.(era), list);
+  const logs: unknown[] = [];
+  const progress: unknown[] = [];
+  const full: HttpServerDefinition = { url, protocol: era, ...definition };
+  const controller = new AbortController();
+  const call = { name, args: { region: 'eu' }, runId: 'run', signal: controller.signal };
+  let listTools: () => Promise<unknown>;
+  let invoke: () => Promise<unknown>;
+  if (subject === 'sdk') {
+    const sdk = createSdkSubject({
+      definition: full,
+      timeout,
+      onProgress: (update) => progress.push(update),
+      onLog: (message) => logs.push(message),
+    });
+    atEnd.push(() => sdk.disconnect());
+    listTools = () => sdk.listTools();
+    invoke = () => sdk.callTool(call);
+  } else {
+    const log: HttpServerDefinition['log'] = ({ level, message }) => void (level === 'info' && logs.push(message));
+    const handle = new ServerHandle('it', { ...full, log, enableServerLogs: true }, timeout);
+    atEnd.push(() => handle.connection.disconnect());
+    listTools = () => handle.tools.get().then(({ items }) => items);
+    invoke = () => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
+  }
+  const tools = await outcomeOf(listTools());
+  if (abortAfter !== undefined) setTimeout(() => controller.abort(new Error('enough')), abortAfter);
+  const outcome = await outcomeOf(invoke());
+  // Cancellations follow the outcome.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return { tools, outcome, heard: heard.map(withoutLogLevel), logs, progress };
+}
+
+/** A modern request declares a log level where the definition has a logger. */
+function withoutLogLevel(entry: unknown): unknown {
+  return JSON.parse(JSON.stringify(entry).replace('"io.modelcontextprotocol/logLevel":"info",', ''));
+}
+
+describe.each(['legacy', 'modern'] as const)('%s, over HTTP', (era) => {
+  test.concurrent.each(Object.entries(scenarios).filter(([, { only = era }]) => only === era))(
+    '%s',
+    async (name, scenario) => {
+      const [sdk, engine] = await Promise.all([play(scenario, era, 'sdk'), play(scenario, era, 'engine')]);
+      expect(sdk.heard.length).toBeGreaterThan(0);
+      const difference = differences[name];
+      if (!difference) return expect(engine).toEqual(sdk);
+      expect(engine).toMatchObject(difference.expected);
+      // A difference that is gone is removed from the list.
+      expect(engine).not.toEqual(sdk);
+    },
+  );
+});
+
+test('a header that cannot be sent fails the call and leaves nothing behind', async () => {
+  const { url, heard } = await startScripted(() => {});
+  let value = 'fine';
+  const definition = { url, protocol: 'legacy' as const, headers: () => ({ 'x-own': value }) };
+  const handle = new ServerHandle('it', definition, 300);
+  onTestFinished(() => handle.connection.disconnect());
+  await handle.connection.connect();
+  value = 'two\nlines';
+  expect(await outcomeOf(callTool(handle, { name: 'go' }))).toMatchObject({ error: { code: 'MCP_REQUEST_FAILED' } });
+  value = 'fine';
+  // No time-out is running that would tell the server of a call it never heard of.
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(heard).toEqual([]);
+});
+
+describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
+  const answers: Record<string, string> = {
+    text: `reply({ content: [{ type: 'text', text: 'hi' }] })`,
+    'an image': `reply({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] })`,
+    'no content': `reply({})`,
+    'an error of the protocol': `write({ jsonrpc: '2.0', id: m.id, error: { code: -32602, message: 'Unknown tool' } })`,
+    'progress before the answer': `write({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: m.params._meta.progressToken, progress: 1 } }); reply({ content: [] })`,
+    'no answer': `0`,
+    'the end': `process.exit(3)`,
+    garbage: `process.stdout.write('garbage\\n'); reply({ content: [] })`,
+  };
+  test.concurrent.each(Object.entries(answers))('%s', async (name, call) => {
+    const script = `
+      const modern = ${era === 'modern'};
+      const heard = [];
+      require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+        const m = JSON.parse(line);
+        const write = (o) => process.stdout.write(JSON.stringify(o) + '\\n');
+        const reply = (result) => write({ jsonrpc: '2.0', id: m.id, result: modern ? { resultType: 'complete', ...result } : result });
+        const about = { capabilities: { tools: {} }, serverInfo: { name: 'm', version: '1' } };
+        if (m.method === 'initialize') reply({ protocolVersion: '2025-11-25', ...about });
+        else if (m.method === 'server/discover') reply({ supportedVersions: ['2026-07-28'], ttlMs: 0, cacheScope: 'private', ...about });
+        else if (m.params?.name === 'heard') reply({ content: [{ type: 'text', text: JSON.stringify(heard) }] });
+        else {
+          const requestId = m.params?.requestId === undefined ? undefined : heard.some(({ id }) => id === m.params.requestId);
+          heard.push({ ...m, params: { ...m.params, requestId } });
+          if (m.method === 'tools/call') { ${call} }
+        }
+      });`;
+    const play = async (subject: 'sdk' | 'engine') => {
+      const progress: unknown[] = [];
+      const definition = { command: process.execPath, args: ['-e', script], protocol: era, connectTimeout: 20_000 };
+      const go = { name: 'go', args: {}, runId: 'run' };
+      let invoke: (call: typeof go & { timeout?: number }) => Promise<unknown>;
+      let disconnect: () => Promise<void>;
+      if (subject === 'sdk') {
+        const sdk = createSdkSubject({ definition, timeout: 6000, onProgress: (update) => progress.push(update) });
+        invoke = (call) => sdk.callTool(call);
+        disconnect = () => sdk.disconnect();
+      } else {
+        const handle = new ServerHandle('it', definition, 1500);
+        invoke = (call) => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
+        disconnect = () => handle.connection.disconnect();
+      }
+      atEnd.push(disconnect);
+      const outcome = await outcomeOf(invoke(go));
+      // A call after the end of the process starts it again; the SDK's client does not.
+      const heard = name === 'the end' ? undefined : await outcomeOf(invoke({ ...go, name: 'heard', timeout: 20_000 }));
+      await disconnect();
+      return { outcome, heard: messagesOf(heard), progress };
+    };
+    const [sdk, engine] = await Promise.all([play('sdk'), play('engine')]);
+    expect(engine).toEqual(sdk);
+  });
+});
+
+/** The messages that the server received, without their ids. */
+function messagesOf(outcome: unknown): unknown {
+  const { value } = (outcome ?? {}) as { value?: { content: [{ text: string }] } };
+  return (
+    value &&
+    JSON.parse(value.content[0].text.replace('SdkError: ', ''), (key, member: unknown) => (key === 'id' ? 0 : member))
+  );
+}
