@@ -1,0 +1,190 @@
+import type { ServerResponse } from 'node:http';
+import { RequestContext } from '@quiver/core/request-context';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  atEnd,
+  error,
+  event,
+  initialized,
+  notFound,
+  startScripted,
+  stream,
+  tools,
+  type Message,
+  type Reaction,
+  type Script,
+} from '../../../test/scripted-server.ts';
+import type { HttpServerDefinition } from '../definition/server-definition.js';
+import { ServerHandle } from '../server-handle.js';
+import { callTool } from '../tools/call-tool.js';
+
+const unanswered: Reaction = () => {};
+const list = (response: ServerResponse, { id }: Message): unknown =>
+  response.write(event({ jsonrpc: '2.0', id, result: { tools } }));
+
+/** How requests are sent: over `node:http`, or with a custom `fetch`. */
+const ways = {
+  node: {},
+  fetch: { fetch: (url: string | URL, init?: RequestInit) => fetch(url, init) },
+} as const;
+const eachWay = Object.entries(ways) as [string, Partial<HttpServerDefinition>][];
+
+/** Exchanges that a server may leave open. */
+const leftOpen: Record<string, Script> = {
+  'initialize without a response': { initialize: unanswered },
+  'server/discover without a response': { 'server/discover': unanswered },
+  'initialized without a response': { 'notifications/initialized': unanswered },
+  'initialized with a late response': {
+    'notifications/initialized': (response) => setTimeout(() => response.writeHead(202).end(), 400),
+    GET: stream(() => {}),
+  },
+  'server/discover with a late response': {
+    'server/discover': (...about) => setTimeout(() => notFound(...about), 350),
+    GET: stream(() => {}),
+  },
+  'the stream of initialize': {
+    initialize: stream((response, { id }) => response.write(event({ jsonrpc: '2.0', id, result: initialized }))),
+  },
+  'the stream of a request': { 'tools/list': stream(list) },
+  'a stream instead of an empty response': {
+    'notifications/initialized': stream((response) => response.write(':\n\n')),
+  },
+  'the stream of the session': { GET: stream(() => {}) },
+  'a stream of the session without a response': { GET: unanswered },
+  'the end of the session': { DELETE: unanswered },
+};
+
+describe('disconnecting closes', () => {
+  test.concurrent.each(
+    Object.entries(leftOpen).flatMap(([name, scenario]) =>
+      eachWay.map(([way, definition]) => [name, way, scenario, definition] as const),
+    ),
+  )('%s (%s)', async (_, _way, scenario, definition) => {
+    const { url, open } = await startScripted(scenario);
+    const handle = new ServerHandle('it', { url, connectTimeout: 250, ...definition }, 1500);
+    await handle.tools.get().catch(() => {});
+    await handle.connection.disconnect();
+    for (let round = 0; open.size > 0 && round < 50; round += 1)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([...open]).toEqual([]);
+  });
+});
+
+test.each(eachWay)('%s: a session header of the definition does not accompany the handshake', async (_, way) => {
+  const { url, heard } = await startScripted({});
+  const requestInit = { headers: { 'Mcp-Session-Id': 'own', 'X-Own': '1' } };
+  const handle = new ServerHandle('it', { url, protocol: 'legacy', requestInit, ...way }, 1500);
+  await handle.tools.get();
+  await handle.connection.disconnect();
+  const sessions = heard.map(({ name, headers }) => [name, headers['mcp-session-id'], headers['x-own']]);
+  expect(sessions).toContainEqual(['initialize', undefined, '1']);
+  expect(sessions).toContainEqual(['tools/list', 's1', '1']);
+});
+
+test('an abort within a stream that can be resumed cancels the request and closes the stream', async () => {
+  const { url, heard, open } = await startScripted({
+    'tools/call': stream((response) => response.write('id: 1\ndata:\n\n')),
+  });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+  atEnd.push(() => handle.connection.disconnect());
+  await handle.connection.connect();
+  const stop = new AbortController();
+  const called = callTool(handle, { name: 'go', signal: stop.signal }).catch((reason: unknown) => reason);
+  await expect.poll(() => heard.at(-1)?.name).toBe('tools/call');
+  stop.abort(new Error('enough'));
+  expect(await called).toMatchObject({ message: 'enough' });
+  await expect.poll(() => heard.at(-1)?.name).toBe('notifications/cancelled');
+  await expect.poll(() => [...open]).toEqual([]);
+});
+
+test('a timeout during the pause before a stream is resumed ends the attempts', async () => {
+  const { url, heard } = await startScripted({
+    'tools/call': stream((response) => response.end('id: 1\nretry: 400\ndata:\n\n')),
+  });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 200);
+  atEnd.push(() => handle.connection.disconnect());
+  await handle.connection.connect();
+  await expect(callTool(handle, { name: 'go' })).rejects.toMatchObject({ code: 'MCP_REQUEST_TIMEOUT' });
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(heard.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);
+});
+
+test('the session is ended after a failed request', async () => {
+  const { url, heard } = await startScripted({ 'tools/call': error(-32_000) });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+  await expect(callTool(handle, { name: 'go' })).rejects.toMatchObject({ code: 'MCP_REQUEST_FAILED' });
+  await handle.connection.disconnect();
+  expect(heard.at(-1)?.name).toBe('DELETE');
+});
+
+test('a global fetch that is replaced later sends the following requests', async () => {
+  const { url } = await startScripted({});
+  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+  await handle.tools.get();
+  const replaced = vi.fn(fetch);
+  vi.stubGlobal('fetch', replaced);
+  await handle.connection.disconnect().finally(() => vi.unstubAllGlobals());
+  expect(replaced.mock.calls.map(([, init]) => init?.method)).toEqual(['DELETE']);
+});
+
+test.each(eachWay)('%s: progress that precedes the response is reported before it', async (_, way) => {
+  const { url } = await startScripted({
+    'tools/call': stream((response, { id, params }) => {
+      const { progressToken } = (params as { _meta: { progressToken: string } })._meta;
+      const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } };
+      const answer = { jsonrpc: '2.0', id, result: { content: [] } };
+      response.end([{ jsonrpc: '2.0', method: 'own/thing' }, progress, answer].map(event).join(''));
+    }),
+  });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy', ...way }, 1500);
+  atEnd.push(() => handle.connection.disconnect());
+  const reported: number[] = [];
+  await callTool(handle, { name: 'go', onProgress: ({ progress }) => reported.push(progress) });
+  expect(reported).toEqual([1]);
+});
+
+test.each(eachWay)('%s: streams of a connection carry the headers of no user', async (_, way) => {
+  const { url, heard } = await startScripted({
+    GET: (response, message, request) =>
+      stream((opened) => {
+        if (request.headers['last-event-id'] === undefined)
+          setTimeout(() => opened.end('id: 7\nretry: 5\ndata:\n\n'), 200);
+      })(response, message, request),
+    'tools/call': error(-32_000),
+  });
+  const headers: HttpServerDefinition['headers'] = ({ requestContext }) => ({
+    'x-user': String(requestContext?.get('user') ?? 'nobody'),
+  });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy', headers, ...way }, 1500);
+  atEnd.push(() => handle.connection.disconnect());
+  const requestContext = new RequestContext([['user', 'alice']]);
+  await expect(callTool(handle, { name: 'go', requestContext })).rejects.toThrow('no');
+  const users = (method: string): unknown[] =>
+    heard.map((entry) => entry.name === method && entry.headers['x-user']).filter(Boolean);
+  await expect.poll(() => users('GET')).toHaveLength(2);
+  expect([users('tools/call'), users('GET')]).toEqual([['alice'], ['nobody', 'nobody']]);
+});
+
+test('a lost session is replaced by one handshake for all concurrent requests', async () => {
+  let isForgotten = false;
+  let sessions = 0;
+  const { url, heard } = await startScripted({
+    initialize: (response, { id }) => {
+      sessions += 1;
+      isForgotten = false;
+      const body = JSON.stringify({ jsonrpc: '2.0', id, result: initialized });
+      response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `s${sessions}` }).end(body);
+    },
+    'tools/call': (response, { id }, request) => {
+      if (isForgotten || request.headers['mcp-session-id'] !== `s${sessions}`) return response.writeHead(404).end();
+      const body = JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } });
+      return response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    },
+  });
+  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+  atEnd.push(() => handle.connection.disconnect());
+  await callTool(handle, { name: 'go' });
+  isForgotten = true;
+  await Promise.all([1, 2, 3].map(() => callTool(handle, { name: 'go' })));
+  expect(heard.filter(({ name }) => name === 'initialize')).toHaveLength(2);
+});
