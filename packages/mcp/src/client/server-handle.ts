@@ -80,11 +80,9 @@ export class ServerHandle {
     method: Method,
     onFetched?: ListCacheOptions<ListedItems[Method]>['onFetched'],
   ): ListCache<ListedItems[Method]> {
-    const { connection, handlers } = this;
-    const { cache = true } = this.options;
-    const mayCache = typeof cache === 'boolean' ? cache : cache[lists[method].kind] !== false;
+    const { connection, options, handlers } = this;
     return new ListCache({
-      fetch: () => fetchList(connection, method, mayCache, handlers),
+      fetch: () => fetchList(connection, method, options.cache !== false, handlers),
       ...(onFetched && { onFetched }),
     });
   }

@@ -31,6 +31,38 @@ export type IncomingMessage =
   | { readonly kind: 'notification'; readonly message: JsonRpcNotification }
   | { readonly kind: 'response'; readonly message: JsonRpcResponse };
 
+const replacement = '\uFFFD';
+const byteOrderMark = '\uFEFF';
+
+/**
+ * Parses JSON text; one byte order mark at its beginning is ignored.
+ *
+ * @param bytes - bytes that the text was decoded from. Decoding puts U+FFFD where bytes are not UTF-8; only then they are checked
+ * @throws ProtocolError -32700 with HTTP status 400 for invalid UTF-8 or invalid JSON
+ * @see [RFC 8259, section 8.1 – Character Encoding](https://www.rfc-editor.org/rfc/rfc8259.html#section-8.1)
+ */
+export function parseJsonText(text: string, bytes?: Uint8Array): unknown {
+  if (bytes && text.includes(replacement)) requireUtf8(bytes);
+  try {
+    return JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text);
+  } catch {
+    throw parseError('Parse error: Invalid JSON');
+  }
+}
+
+function requireUtf8(bytes: Uint8Array): void {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw parseError('Parse error: the body is not UTF-8');
+  }
+}
+
+/** Returns the error of a message that cannot be parsed. */
+export function parseError(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.parse, message, { httpStatus: 400 });
+}
+
 /**
  * Sorts a parsed body. Member names are compared exactly: `Method` is not `method`.
  *

@@ -2,7 +2,7 @@ import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
-import { missingCapabilities } from './client-capabilities.js';
+import { missingCapabilities } from './client-requests/client-request.js';
 import { MCPServer } from './mcp-server.js';
 
 const nameForm = {
@@ -145,7 +145,7 @@ describe('questions of a stateless request', () => {
       result = (await ask('tools/call', params)).json.result;
     }
     expect(asked).toEqual(['Name 0?', 'Name 1?', 'Name 2?']);
-    expect(result.content[0].text).toBe('question-1,question-2,question-3');
+    expect(result.content[0].text).toBe('input-1,input-2,input-3');
   });
 
   test('end with an error after ten rounds', async () => {
@@ -213,7 +213,7 @@ describe('questions of a stateless request', () => {
     const refused = await ask('tools/call', { name: 'tooled' });
     expect(refused.json.error.data).toEqual({ requiredCapabilities: { sampling: { tools: {} } } });
     const asked = await ask('tools/call', { name: 'tooled' }, { sampling: { tools: {} } });
-    expect(asked.json.result.inputRequests['question-1'].params.tools).toEqual([{}]);
+    expect(asked.json.result.inputRequests['input-1'].params.tools).toEqual([{}]);
   });
 });
 

@@ -1,20 +1,21 @@
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/types.js';
-import { createAgentTool } from './agent-tool.js';
-import { Audience } from './audience.js';
+import { metaKeys } from '../protocol/constants.js';
 import { describeCacheHints } from './cache-hints.js';
 import { createFailureReport } from './failure-report.js';
-import type { LegacyPeer } from './legacy/legacy-peer.js';
-import { createRequestStateCodec } from './modern/request-state.js';
+import type { LegacySession } from './legacy-session.js';
+import { createAgentTool } from './methods/agent-tool.js';
+import { createWorkflowTool } from './methods/workflow-tool.js';
+import { createRequestStateCodec } from './request-state.js';
 import type { MCPServerConfig } from './server-config.js';
 import type { ServerDefinition } from './server-definition.js';
+import { Subscribers } from './subscribers.js';
 import { ToolRegistry } from './tool-registry.js';
-import { createWorkflowTool } from './workflow-tool.js';
 
 const defaultPageSize = 1000;
 
 /**
- * Makes what all transports share out of what a user wrote.
+ * Returns what all transports share, made from the configuration.
  *
  * @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING`
  */
@@ -25,16 +26,18 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw invalid('MCPServer needs a name and a version: both are shown to every client.');
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) throw invalid('pageSize of MCPServer must be 1 or more.');
-  const peers = new Set<LegacyPeer>();
+  const sessions = new Set<LegacySession>();
+  const serverInfo = {
+    name,
+    version,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(icons && { icons }),
+    ...(websiteUrl !== undefined && { websiteUrl }),
+  };
   return {
-    serverInfo: {
-      name,
-      version,
-      ...(title !== undefined && { title }),
-      ...(description !== undefined && { description }),
-      ...(icons && { icons }),
-      ...(websiteUrl !== undefined && { websiteUrl }),
-    },
+    serverInfo,
+    modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
     instructions: config.instructions,
     capabilities: capabilitiesOf(config),
     tools: collectTools(config, pageSize, logger),
@@ -44,8 +47,8 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     cacheHints: describeCacheHints(config.cacheHints ?? {}),
     failures: createFailureReport({ mask: maskErrors, logger }),
     requestState: createRequestStateCodec(config.requestState),
-    peers,
-    audience: new Audience({ peers, bus: config.eventBus, logger }),
+    sessions,
+    subscribers: new Subscribers({ sessions, bus: config.eventBus, logger }),
     logger,
   };
 }
@@ -98,7 +101,7 @@ function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabili
   };
 }
 
-/** A tool that was written as one wins over an agent or a workflow of its name. */
+/** A tool takes precedence over an agent or a workflow with its name. */
 function collectTools({ tools, agents, workflows }: MCPServerConfig, pageSize: number, logger: Logger): ToolRegistry {
   const registry = new ToolRegistry({ logger, pageSize });
   for (const [name, tool] of Object.entries(tools ?? {})) registry.add(name, tool);

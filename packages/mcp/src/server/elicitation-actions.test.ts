@@ -51,7 +51,10 @@ describe('server.elicitation.sendRequest', () => {
     const pending = server.elicitation.sendRequest(question).catch((error: unknown) => error);
     await asked;
     await send(url, { method: 'DELETE', headers: { 'mcp-session-id': String(sessionId) } });
-    expect(await pending).toMatchObject({ code: 'ELICITATION_FAILED', message: expect.stringContaining('went away') });
+    expect(await pending).toMatchObject({
+      code: 'ELICITATION_FAILED',
+      message: expect.stringContaining('disconnected'),
+    });
   });
 
   test('asks the one client that is connected', async () => {
@@ -93,7 +96,10 @@ describe('server.elicitation.sendRequest', () => {
         .sendRequest(question, { sessionId, timeout })
         .catch((error: { code: string; message: string }) => error);
     await eventually(async () => {
-      expect(await codeOf(off)).toMatchObject({ code: 'ELICITATION_FAILED', message: expect.stringContaining('fit') });
+      expect(await codeOf(off)).toMatchObject({
+        code: 'ELICITATION_FAILED',
+        message: expect.stringContaining('invalid result'),
+      });
       expect(await codeOf(silent, 100)).toMatchObject({ code: 'ELICITATION_TIMEOUT' });
     });
     expect(await codeOf(unable)).toMatchObject({ code: 'ELICITATION_NOT_SUPPORTED' });

@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools, runs } from '../../test/example-tools.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { envelope, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
-import { elicitationQuestion } from './elicitation.js';
+import { elicitationRequest } from './client-requests/elicitation.js';
 import { MCPServer } from './mcp-server.js';
-import { rawQuestion } from './raw-question.js';
-import type { McpHttpServer } from './transports/listen.js';
+import { rawRequest } from './client-requests/raw-request.js';
+import type { McpHttpServer } from './http/listen.js';
 
 const server = new MCPServer({ name: 'Asking', version: '1.0.0', tools: exampleTools });
 let running: McpHttpServer;
@@ -172,9 +172,9 @@ describe('the stateless revision', () => {
     expect(first.status).toBe(200);
     expect(first.json.result).toMatchObject({
       resultType: 'input_required',
-      inputRequests: { 'question-1': { method: 'elicitation/create', params: { message: 'What is your name?' } } },
+      inputRequests: { 'input-1': { method: 'elicitation/create', params: { message: 'What is your name?' } } },
     });
-    const inputResponses = { 'question-1': accept({ name: 'Ada' }), extra: accept({ ignored: true }) };
+    const inputResponses = { 'input-1': accept({ name: 'Ada' }), extra: accept({ ignored: true }) };
     const second = await call({ inputResponses, requestState: first.json.result.requestState });
     expect(Object.keys(second.json.result.inputRequests)).toEqual(['age']);
     const third = await call({
@@ -187,22 +187,22 @@ describe('the stateless revision', () => {
 
   test.each([
     ['no answer', {}],
-    ['an answer off the schema', { 'question-1': accept({ name: 5 }) }],
-    ['an answer that is none', { 'question-1': 'Ada' }],
+    ['an answer off the schema', { 'input-1': accept({ name: 5 }) }],
+    ['an answer that is none', { 'input-1': 'Ada' }],
   ])('%s asks again', async (_what, inputResponses) => {
     const { requestState } = (await call()).json.result;
     const again = await call({ inputResponses, requestState });
-    expect(Object.keys(again.json.result.inputRequests)).toEqual(['question-1']);
+    expect(Object.keys(again.json.result.inputRequests)).toEqual(['input-1']);
   });
 
   test('an answer to a question that was never asked counts for nothing', async () => {
-    const answer = await call({ inputResponses: { 'question-1': accept({ name: 'Ada' }) } });
+    const answer = await call({ inputResponses: { 'input-1': accept({ name: 'Ada' }) } });
     expect(answer.json.result.resultType).toBe('input_required');
   });
 
   test('state that was changed, is foreign or is no text is refused', async () => {
     const { requestState } = (await call()).json.result as { requestState: string };
-    const inputResponses = { 'question-1': accept({ name: 'Ada' }) };
+    const inputResponses = { 'input-1': accept({ name: 'Ada' }) };
     const other = new MCPServer({ name: 'Other', version: '1', tools: exampleTools });
     const elsewhere = await other.listen();
     const foreign = await send(
@@ -232,7 +232,7 @@ describe('the stateless revision', () => {
     );
     const [first, second] = [await one!.listen(), await two!.listen()];
     const asked = await send(first.url, modern('tools/call', { name: 'contact', arguments: {}, _meta: meta }));
-    const inputResponses = { 'question-1': accept({ name: 'Ada' }) };
+    const inputResponses = { 'input-1': accept({ name: 'Ada' }) };
     const state = asked.json.result.requestState as string;
     const next = await send(
       second.url,
@@ -248,8 +248,8 @@ describe('accepted form content', () => {
   const content = JSON.parse('{"name":"Ada","admin":true,"__proto__":{"admin":true}}') as object;
 
   test.each([
-    ['elicitation.sendRequest', elicitationQuestion({ message: 'Who?', requestedSchema })],
-    ['extra.sendRequest', rawQuestion({ method: 'elicitation/create', params: { message: 'Who?', requestedSchema } })],
+    ['elicitation.sendRequest', elicitationRequest({ message: 'Who?', requestedSchema })],
+    ['extra.sendRequest', rawRequest({ method: 'elicitation/create', params: { message: 'Who?', requestedSchema } })],
   ])('loses members that %s did not request', async (_name, question) => {
     const answer = await question.parse({ action: 'accept', content });
     expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });

@@ -3,21 +3,32 @@ import { invalidParams } from '../protocol/protocol-error.js';
 
 export interface ListPage<Item> {
   readonly items: readonly Item[];
-  /** Where the next page begins; `undefined` on the last one. */
+  /** Start of the next page; `undefined` on the last one. */
   readonly nextCursor: string | undefined;
 }
 
+export interface PageRequest {
+  readonly params: Params | undefined;
+  readonly pageSize: number;
+}
+
+/** Returns a page of a list as the members of its result: `"prompts":[…],"nextCursor":"…"`. */
+export function encodePage(member: string, { items, nextCursor }: ListPage<unknown>): string {
+  const list = `"${member}":${JSON.stringify(items)}`;
+  return nextCursor === undefined ? list : `${list},"nextCursor":${JSON.stringify(nextCursor)}`;
+}
+
 /**
- * The page of a list that a request asks for. A cursor names the last item of the page before, so the rest of a list that changes
+ * Returns the page of a list that a request names. A cursor names the last item of the page before, so the rest of a list that changes
  * in between is neither repeated nor skipped.
  *
- * @param keyOf - what tells an item apart, within its list
- * @throws ProtocolError -32602 when the cursor is not one of ours
+ * @param keyOf - returns what identifies an item within its list
+ * @throws ProtocolError -32602 for an unknown cursor
  */
 export function pageOf<Item>(
   items: readonly Item[],
   keyOf: (item: Item) => string,
-  { params, pageSize }: { params: Params | undefined; pageSize: number },
+  { params, pageSize }: PageRequest,
 ): ListPage<Item> {
   const cursor = params?.['cursor'];
   const start = cursor === undefined ? 0 : startAfter(items, keyOf, cursor);
@@ -36,7 +47,7 @@ function startAfter<Item>(items: readonly Item[], keyOf: (item: Item) => string,
   if (position === undefined || key === undefined)
     throw invalidParams('Unknown cursor: start the list again without one.');
   const found = items.findIndex((item) => keyOf(item) === key);
-  // The item is gone: what stood behind it moved up by one.
+  // The item was removed: the items after it moved up by one.
   return found === -1 ? Math.min(Math.max(Number(position) - 1, 0), items.length) : found + 1;
 }
 

@@ -1,39 +1,76 @@
 import { QuiverError } from '@quiver/core';
 import { executeTool, getToolId } from '@quiver/core/tools';
 import { createServerDefinition } from './create-server-definition.js';
-import { createElicitationActions, type ElicitationActions } from './elicitation-actions.js';
+import { HttpEndpoint } from './http/endpoint.js';
+import type { ListenOptions, McpHttpServer } from './http/listen.js';
+import { NodeReply, NodeRequest } from './http/node-http.js';
+import type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './http/options.js';
 import {
+  fromHonoContext,
+  fromHonoOptions,
+  SSEEndpoint,
+  type ConnectHonoSSEOptions,
+  type ConnectSSEOptions,
+  type StartHonoSSEOptions,
+  type StartSSEOptions,
+} from './http/sse.js';
+import { WebReply, WebRequest } from './http/web-http.js';
+import {
+  createElicitationActions,
   createPromptActions,
   createResourceActions,
   createToolActions,
+  type ElicitationActions,
   type PromptActions,
   type ResourceActions,
   type ToolActions,
 } from './server-actions.js';
 import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './server-config.js';
 import type { ServerDefinition } from './server-definition.js';
+import type { StdioConnection } from './stdio.js';
 import type { RegisteredTool, ToolsInput } from './tool-registry.js';
-import type { StartHTTPOptions } from './transports/http-options.js';
-import type { ListenOptions, McpHttpServer } from './transports/listen.js';
-import { ServedTransports, type CloseOptions, type FetchOptions } from './transports/served-transports.js';
-import type {
-  SSEServerTransport,
-  SSETransport,
-  StdioServerTransport,
-  StreamableHTTPServerTransport,
-} from './transports/server-transports.js';
-import type {
-  ConnectHonoSSEOptions,
-  ConnectSSEOptions,
-  StartHonoSSEOptions,
-  StartSSEOptions,
-} from './transports/sse-options.js';
+
+export interface FetchOptions extends StreamableHTTPServerTransportOptions {
+  /** Identity of the caller, from your authentication; reaches tools as `context.mcp.extra.authInfo`. */
+  authInfo?: unknown;
+}
+
+export interface CloseOptions {
+  /** Milliseconds for in-flight calls; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
+  grace?: number;
+}
+
+const defaultGrace = 10_000;
+
+/** Standard input and output of the process, as served by `startStdio()`. */
+export interface StdioServerTransport {
+  /** Stops reading and cancels all in-flight requests. */
+  close(): Promise<void>;
+}
+
+/** One client that is connected over HTTP+SSE. */
+export interface SSEServerTransport {
+  readonly sessionId: string;
+  /** Ends the connection and cancels its in-flight requests. */
+  close(): Promise<void>;
+}
+
+/** As {@link SSEServerTransport}, for a connection of `startHonoSSE()`. */
+export type SSETransport = SSEServerTransport;
+
+/** All sessions of `startHTTP()`. */
+export interface StreamableHTTPServerTransport {
+  /** Ids of the open sessions. */
+  readonly sessionIds: readonly string[];
+  /** Refuses new requests, waits for in-flight calls, then ends all sessions. */
+  close(): Promise<void>;
+}
 
 /**
- * Offers tools to MCP clients such as Cursor and Claude Desktop, over stdio and Streamable HTTP.
+ * Serves tools, agents, workflows, resources and prompts to MCP clients such as Cursor and Claude Desktop, over stdio, Streamable
+ * HTTP and HTTP+SSE.
  *
- * One server answers both generations of the protocol at the same place: revisions with a handshake (up to 2025-11-25) and the
- * stateless one (2026-07-28).
+ * One server answers both protocol eras at the same URL: legacy (up to 2025-11-25) and modern (2026-07-28).
  *
  * @example
  * const server = new MCPServer({ name: 'Weather', version: '1.0.0', tools: { getWeather } });
@@ -48,15 +85,21 @@ export class MCPServer implements AsyncDisposable {
   readonly releaseDate: string;
   /** Adds and removes tools at run time. */
   readonly toolActions: ToolActions;
-  /** Tells clients that resources changed. */
+  /** Notifies clients that resources changed. */
   readonly resources: ResourceActions;
-  /** Tells clients that prompts changed. */
+  /** Notifies clients that prompts changed. */
   readonly prompts: PromptActions;
-  /** Asks the user of a connected client outside of any call. */
+  /** Sends elicitation requests outside of a call. */
   readonly elicitation: ElicitationActions;
   readonly #config: MCPServerConfig;
   readonly #definition: ServerDefinition;
-  readonly #transports: ServedTransports;
+  readonly #http: HttpEndpoint;
+  readonly #fetch: HttpEndpoint;
+  readonly #sse: SSEEndpoint;
+  readonly #honoSse: SSEEndpoint;
+  readonly #listening = new Set<McpHttpServer>();
+  #stdio: StdioConnection | undefined;
+  #isClosed = false;
 
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
@@ -67,7 +110,10 @@ export class MCPServer implements AsyncDisposable {
     this.version = config.version;
     this.description = config.description;
     this.releaseDate = config.releaseDate ?? new Date().toISOString();
-    this.#transports = new ServedTransports(this.#definition);
+    this.#http = new HttpEndpoint(this.#definition);
+    this.#fetch = new HttpEndpoint(this.#definition);
+    this.#sse = new SSEEndpoint(this.#definition);
+    this.#honoSse = new SSEEndpoint(this.#definition);
     this.toolActions = createToolActions(this.#definition);
     this.resources = createResourceActions(this.#definition);
     this.prompts = createPromptActions(this.#definition);
@@ -75,53 +121,65 @@ export class MCPServer implements AsyncDisposable {
   }
 
   /**
-   * Serves one client over standard input and output. From here on standard output belongs to the protocol: whatever else is
-   * written to it, `console.log` included, goes to standard error.
+   * Serves one client over standard input and output. From here on only the protocol writes to standard output: other writes,
+   * `console.log` included, go to standard error.
    *
-   * @throws `SERVER_ALREADY_STARTED` when stdio is being served already, `SERVER_CLOSED` after `close()`
+   * @throws `SERVER_ALREADY_STARTED` when stdio is served already, `SERVER_CLOSED` after `close()`
    */
   async startStdio(): Promise<void> {
-    await this.#transports.startStdio();
+    const { serveProcessStdio } = await import('./stdio.js');
+    this.#requireOpen();
+    if (this.#stdio) {
+      throw new QuiverError(
+        'SERVER_ALREADY_STARTED',
+        'This MCPServer serves stdio already, and a process has one standard input.',
+      );
+    }
+    this.#stdio = serveProcessStdio(this.#definition, () => {
+      this.#stdio = undefined;
+    });
   }
 
   /**
-   * Answers one request of your own `node:http` server (or Express, Fastify, ...) over Streamable HTTP. Never rejects.
+   * Serves one request of your own `node:http` server (or Express, Fastify, Koa) over Streamable HTTP. Never rejects.
    *
-   * Sessions are on by default; `options.serverless` turns them off. What authentication middleware sets on `req.auth` reaches
-   * tools as `context.mcp.extra.authInfo`, and a session belongs to the caller that opened it.
+   * Sessions are on by default; `options.serverless` turns them off. The identity that authentication middleware sets on `req.auth`
+   * reaches tools as `context.mcp.extra.authInfo`, and a session belongs to the caller that opened it.
    *
    * @example
    * http.createServer((req, res) =>
    *   server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost:1234'), httpPath: '/mcp', req, res }),
    * );
    */
-  async startHTTP(options: StartHTTPOptions): Promise<void> {
-    await this.#transports.startHTTP(options);
+  startHTTP({ url, httpPath, req, res, options = {} }: StartHTTPOptions): Promise<void> {
+    return this.#http.handle(new NodeRequest(req), new NodeReply(res), options, url.pathname === httpPath);
   }
 
   /**
-   * Answers one request of the web platform over Streamable HTTP: Hono, Next, Deno, Bun, Workers. Never rejects. Every path is
-   * served; route to it what is meant for it.
+   * Serves one request of the web platform over Streamable HTTP: Hono, Next, Deno, Bun, Workers. Never rejects. It serves every path,
+   * so pass it only MCP requests.
    *
-   * Sessions live in this process; where each request may meet another one, set `serverless: true`.
+   * Sessions are in memory; set `serverless: true` where each request may reach another process.
    *
    * @example
    * app.all('/mcp', (c) => server.fetch(c.req.raw));
    */
-  async fetch(request: Request, options: FetchOptions = {}): Promise<Response> {
-    return this.#transports.fetch(request, options);
+  async fetch(request: Request, { authInfo, ...options }: FetchOptions = {}): Promise<Response> {
+    const reply = new WebReply(request);
+    void this.#fetch.handle(new WebRequest(request, authInfo), reply, options);
+    return reply.response;
   }
 
   /**
-   * Answers one request of your own `node:http` server over the older HTTP+SSE transport. Never rejects.
+   * Serves one request of your own `node:http` server over the older HTTP+SSE transport. Never rejects.
    *
    * @example
    * http.createServer((req, res) =>
    *   server.startSSE({ url: new URL(req.url ?? '', 'http://localhost:1234'), ssePath: '/sse', messagePath: '/message', req, res }),
    * );
    */
-  async startSSE(options: StartSSEOptions): Promise<void> {
-    await this.#transports.startSSE(options);
+  startSSE({ url, ssePath, messagePath, req, res, options }: StartSSEOptions): Promise<void> {
+    return this.#sse.handle(new NodeRequest(req), new NodeReply(res), { url, ssePath, messagePath }, options);
   }
 
   /**
@@ -133,58 +191,102 @@ export class MCPServer implements AsyncDisposable {
   async startHonoSSE<Options extends StartHonoSSEOptions>(
     options: Options,
   ): Promise<Options extends { context: unknown } ? Response : void> {
+    const { request, reply, response } = fromHonoOptions(options);
+    const handled = this.#honoSse.handle(request, reply, options, options.options);
+    // A stream is a response long before it ends.
+    if (!response) await handled;
     // With `context` there is a response, without it there is none.
-    return (await this.#transports.startHonoSSE(options)) as Options extends { context: unknown } ? Response : void;
+    return (await response) as Options extends { context: unknown } ? Response : void;
   }
 
-  /** Opens the event stream of one client, where you do the routing; hand its posts to {@link MCPServer.startSSE}. */
-  async connectSSE(options: ConnectSSEOptions): Promise<void> {
-    this.#transports.connectSSE(options);
+  /** Opens the event stream of one client in your own route; pass its posts to {@link MCPServer.startSSE}. */
+  async connectSSE({ messagePath, res, options }: ConnectSSEOptions): Promise<void> {
+    this.#sse.open(new NodeRequest(res.req), new NodeReply(res), messagePath, options);
   }
 
-  /** As {@link MCPServer.connectSSE}, for Hono: return the response, and hand posts to {@link MCPServer.startHonoSSE}. */
-  async connectHonoSSE(options: ConnectHonoSSEOptions): Promise<Response> {
-    return this.#transports.connectHonoSSE(options);
+  /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
+  async connectHonoSSE({ messagePath, context, options }: ConnectHonoSSEOptions): Promise<Response> {
+    const { request, reply, response } = fromHonoContext(context);
+    this.#honoSse.open(request, reply, messagePath, options);
+    return response;
   }
 
-  /** What `startStdio()` serves, or `undefined`. */
+  /** Returns the transport of `startStdio()`, or `undefined`. */
   getStdioTransport(): StdioServerTransport | undefined {
-    return this.#transports.getStdio();
+    const connection = this.#stdio;
+    return connection && { close: async () => connection.close() };
   }
 
-  /** The connection of `startSSE()` with this session id, or the newest; `undefined` when there is none. */
+  /** Returns the connection of `startSSE()` with this session id, or the newest; `undefined` when there is none. */
   getSseTransport(sessionId?: string): SSEServerTransport | undefined {
-    return this.#transports.getSse('node', sessionId);
+    return toTransport(this.#sse, sessionId);
   }
 
   /** As {@link MCPServer.getSseTransport}, for `startHonoSSE()`. */
   getSseHonoTransport(sessionId?: string): SSETransport | undefined {
-    return this.#transports.getSse('hono', sessionId);
+    return toTransport(this.#honoSse, sessionId);
   }
 
-  /** What `startHTTP()` serves, or `undefined` before the first request. */
+  /** Returns the sessions of `startHTTP()`, or `undefined` before the first request. */
   getStreamableHTTPTransport(): StreamableHTTPServerTransport | undefined {
-    return this.#transports.getStreamableHTTP();
+    const endpoint = this.#http;
+    if (!endpoint.isUsed) return undefined;
+    return {
+      get sessionIds() {
+        return endpoint.sessionIds;
+      },
+      close: () => endpoint.shutDown(defaultGrace),
+    };
   }
 
   /**
-   * Starts an HTTP server of its own, with sane time-outs.
+   * Starts an HTTP server with timeouts.
    *
    * @throws `PORT_IN_USE`, `LISTEN_FAILED`, `SERVER_CLOSED` after `close()`
    * @example
    * const { url, close } = await server.listen({ port: 3000 });
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
-    return this.#transports.listen(options);
+    const { listen } = await import('./http/listen.js');
+    this.#requireOpen();
+    const endpoint = new HttpEndpoint(this.#definition);
+    const running = await listen({ ...options, endpoint, logger: this.#definition.logger });
+    const handle: McpHttpServer = {
+      ...running,
+      close: async () => {
+        this.#listening.delete(handle);
+        await running.close();
+      },
+    };
+    this.#listening.add(handle);
+    if (this.#isClosed) await handle.close();
+    this.#requireOpen();
+    return handle;
   }
 
   /**
-   * Takes no new requests, lets running calls finish, then ends all connections and sessions and stops the servers that
-   * `listen()` started. For good: the server answers nothing afterwards.
+   * Refuses new requests, waits for in-flight calls, then ends all connections and sessions and stops the servers of `listen()`. A
+   * closed server cannot be started again.
    */
-  async close(options: CloseOptions = {}): Promise<void> {
-    await this.#transports.close(options);
-    this.#definition.audience.close();
+  async close({ grace = defaultGrace }: CloseOptions = {}): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([
+      this.#stdio?.shutDown(grace),
+      this.#http.shutDown(grace),
+      this.#fetch.shutDown(grace),
+      this.#sse.shutDown(grace),
+      this.#honoSse.shutDown(grace),
+      ...[...this.#listening].map((running) => running.close()),
+    ]);
+    this.#definition.subscribers.close();
+  }
+
+  #requireOpen(): void {
+    if (this.#isClosed)
+      throw new QuiverError(
+        'SERVER_CLOSED',
+        'This MCPServer was closed and cannot be started again; create a new one.',
+      );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -212,12 +314,12 @@ export class MCPServer implements AsyncDisposable {
     };
   }
 
-  /** The tools as clients see them. */
+  /** Returns the tools as clients see them. */
   getToolListInfo(): ToolListInfo {
     return { tools: [...this.#definition.tools.values()].map(toToolInfo) };
   }
 
-  /** One tool as clients see it, or `undefined`. */
+  /** Returns one tool as clients see it, or `undefined`. */
   getToolInfo(toolName: string): ToolInfo | undefined {
     const registered = this.#definition.tools.get(toolName);
     return registered && toToolInfo(registered);
@@ -245,10 +347,15 @@ export class MCPServer implements AsyncDisposable {
     return executeTool(registered.tool, args, { toolName, ...executionContext });
   }
 
-  /** The tools that are served, by name. */
+  /** Returns the tools by name. */
   tools(): ToolsInput {
     return Object.fromEntries([...this.#definition.tools.values()].map(({ name, tool }) => [name, tool]));
   }
+}
+
+function toTransport(endpoint: SSEEndpoint, sessionId: string | undefined): SSEServerTransport | undefined {
+  const connection = endpoint.find(sessionId);
+  return connection && { sessionId: connection.sessionId, close: async () => endpoint.close(connection.sessionId) };
 }
 
 function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo {

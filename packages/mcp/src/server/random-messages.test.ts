@@ -6,7 +6,7 @@ import { envelope, initializeParams, rpc } from '../../test/wire.ts';
 import { createServerDefinition } from './create-server-definition.js';
 import { MCPServer } from './mcp-server.js';
 import type { MCPServerConfig } from './server-config.js';
-import { PeerConnection } from './transports/peer-connection.js';
+import { Connection } from './connection.js';
 
 const failures: string[] = [];
 const ignore = (): void => {};
@@ -140,7 +140,7 @@ describe('whatever a client sends', { timeout: 60_000 }, () => {
 
   test('is answered over a connection, or ignored, and never ends it', async () => {
     const lines: unknown[] = [];
-    const peer = new PeerConnection({
+    const peer = new Connection({
       server: createServerDefinition(config),
       write: (text) => void lines.push(JSON.parse(text)),
     });

@@ -3,7 +3,7 @@ import { eventually } from '../../test/eventually.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { inspect } from '../../test/inspect.ts';
 import { realClients, type ClientAnswers, type RealClient } from '../../test/real-clients.ts';
-import type { McpHttpServer } from './transports/listen.js';
+import type { McpHttpServer } from './http/listen.js';
 
 const server = createFullServer();
 let running: McpHttpServer;
@@ -199,7 +199,7 @@ describe.each(kinds)('%s', (_name, kind) => {
       const { callTool } = bound(await connect({ elicit: () => ({ action: 'accept' }) }));
       expect(await callTool({ name: 'visit', arguments: { url } })).toMatchObject({
         isError: true,
-        content: [{ text: expect.stringContaining('needs an https URL') }],
+        content: [{ text: expect.stringContaining('must be https') }],
       });
     },
   );

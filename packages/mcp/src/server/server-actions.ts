@@ -1,30 +1,57 @@
+import { QuiverError } from '@quiver/core';
+import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
+import { elicitationRequest } from './client-requests/elicitation.js';
+import { sendClientRequest } from './eras/send-client-request.js';
+import type { LegacySession } from './legacy-session.js';
 import type { ServerDefinition } from './server-definition.js';
 import type { ToolsInput } from './tool-registry.js';
 
 /** Changes the tools of a running server. */
 export interface ToolActions {
-  /** Adds tools, or replaces those of the same names, and tells clients. */
+  /** Adds tools, or replaces tools with the same names, and notifies clients. */
   add(tools: ToolsInput): Promise<void>;
-  /** Removes tools by the names clients see, and tells clients. Calls that run finish. */
+  /** Removes tools by the names that clients see, and notifies clients. In-flight calls finish. */
   remove(names: readonly string[]): Promise<void>;
-  /** Tells clients to list the tools again. */
+  /** Notifies clients that the list of tools changed. */
   notifyListChanged(): Promise<void>;
 }
 
 export interface ResourceActions {
-  /** Tells the clients that watch a resource that it changed. */
+  /** Notifies the subscribers of a resource that it changed. */
   notifyUpdated(resource: { uri: string }): Promise<void>;
-  /** Tells clients to list the resources again. */
+  /** Notifies clients that the list of resources changed. */
   notifyListChanged(): Promise<void>;
 }
 
 export interface PromptActions {
-  /** Tells clients to list the prompts again. */
+  /** Notifies clients that the list of prompts changed. */
   notifyListChanged(): Promise<void>;
 }
 
-export function createToolActions({ tools, audience }: ServerDefinition): ToolActions {
-  const notifyListChanged = (): Promise<void> => audience.publish({ kind: 'tools_list_changed' });
+export interface ElicitationActions {
+  /**
+   * Sends an elicitation request to a connected client outside of a call. Only clients with a session can receive it; inside a tool use
+   * `context.mcp.elicitation`, which reaches every client.
+   *
+   * @param options - `sessionId` selects the client; may be left out while one client is connected
+   * @throws `ELICITATION_NO_CLIENT` when no such client is connected, or several are
+   * @throws `ELICITATION_NOT_SUPPORTED`, `ELICITATION_TIMEOUT`, `ELICITATION_FAILED`, `ELICITATION_URL_INVALID`
+   */
+  sendRequest(
+    request: ElicitRequest | ElicitUrlRequest,
+    options?: ElicitOptions & { sessionId?: string },
+  ): Promise<ElicitResult>;
+  /**
+   * Notifies the client that the user is done with a page (`mode: 'url'`). Clients of the modern era receive no notification; they
+   * call again without it.
+   *
+   * @throws `ELICITATION_NO_CLIENT`, `ELICITATION_FAILED`
+   */
+  notifyComplete(page: { elicitationId: string; sessionId?: string }): Promise<void>;
+}
+
+export function createToolActions({ tools, subscribers }: ServerDefinition): ToolActions {
+  const notifyListChanged = (): Promise<void> => subscribers.publish({ kind: 'tools_list_changed' });
   return {
     add: (added) => {
       for (const [name, tool] of Object.entries(added)) tools.add(name, tool);
@@ -38,13 +65,46 @@ export function createToolActions({ tools, audience }: ServerDefinition): ToolAc
   };
 }
 
-export function createResourceActions({ audience }: ServerDefinition): ResourceActions {
+export function createResourceActions({ subscribers }: ServerDefinition): ResourceActions {
   return {
-    notifyUpdated: ({ uri }) => audience.publish({ kind: 'resource_updated', uri }),
-    notifyListChanged: () => audience.publish({ kind: 'resources_list_changed' }),
+    notifyUpdated: ({ uri }) => subscribers.publish({ kind: 'resource_updated', uri }),
+    notifyListChanged: () => subscribers.publish({ kind: 'resources_list_changed' }),
   };
 }
 
-export function createPromptActions({ audience }: ServerDefinition): PromptActions {
-  return { notifyListChanged: () => audience.publish({ kind: 'prompts_list_changed' }) };
+export function createPromptActions({ subscribers }: ServerDefinition): PromptActions {
+  return { notifyListChanged: () => subscribers.publish({ kind: 'prompts_list_changed' }) };
+}
+
+export function createElicitationActions({ sessions }: ServerDefinition): ElicitationActions {
+  return {
+    sendRequest: async (request, options = {}) => {
+      const session = chooseSession(sessions, options.sessionId);
+      return sendClientRequest({
+        session,
+        request: elicitationRequest(request),
+        options,
+        link: { send: (message) => session.send?.(JSON.stringify(message)) ?? false },
+      });
+    },
+    notifyComplete: async ({ elicitationId, sessionId }) => {
+      const method = 'notifications/elicitation/complete';
+      const text = JSON.stringify({ jsonrpc: '2.0', method, params: { elicitationId } });
+      if (chooseSession(sessions, sessionId).send?.(text)) return;
+      throw new QuiverError('ELICITATION_FAILED', 'Cannot notify the client: it has no open event stream.');
+    },
+  };
+}
+
+function chooseSession(sessions: ReadonlySet<LegacySession>, sessionId: string | undefined): LegacySession {
+  const reachable = [...sessions].filter(
+    ({ initialized, id }) => initialized && (sessionId === undefined || id === sessionId),
+  );
+  const [session] = reachable;
+  if (session && reachable.length === 1) return session;
+  const named = sessionId === undefined ? 'a session' : `the session '${sessionId}'`;
+  const reason = session
+    ? `${reachable.length} clients are connected. Pass the sessionId of one of them.`
+    : `no client with ${named} is connected.`;
+  throw new QuiverError('ELICITATION_NO_CLIENT', `Cannot send the elicitation request: ${reason}`);
 }

@@ -3,10 +3,9 @@ import type { JsonSchema } from '@quiver/core/schema';
 import type { AgentLike, WorkflowLike } from '@quiver/core/agent';
 import type { Icon } from '../resource.js';
 import type { CacheHints } from './cache-hints.js';
-import type { RequestStateOptions } from './modern/request-state.js';
-import type { MCPServerPrompts } from './server-prompts.js';
-import type { MCPServerResources } from './server-resources.js';
-import type { ServerEventBus } from './server-events.js';
+import type { RequestStateOptions } from './request-state.js';
+import type { MCPServerPrompts, MCPServerResources } from './server-callbacks.js';
+import type { ServerEventBus } from './subscribers.js';
 import type { ToolsInput, ToolType } from './tool-registry.js';
 
 export interface Repository {

@@ -1,17 +1,16 @@
 import type { Logger } from '@quiver/core';
 import type { Implementation, ServerCapabilities } from '../protocol/types.js';
-import type { Audience } from './audience.js';
 import type { CacheableMethod } from './cache-hints.js';
 import type { FailureReport } from './failure-report.js';
-import type { LegacyPeer } from './legacy/legacy-peer.js';
-import type { RequestStateCodec } from './modern/request-state.js';
-import type { MCPServerPrompts } from './server-prompts.js';
-import type { MCPServerResources } from './server-resources.js';
+import type { LegacySession } from './legacy-session.js';
+import type { RequestStateCodec } from './request-state.js';
+import type { MCPServerPrompts, MCPServerResources } from './server-callbacks.js';
+import type { Subscribers } from './subscribers.js';
 import type { ToolRegistry } from './tool-registry.js';
 
-/** What both eras and all transports need to know of a server; made once from its configuration. */
+/** What eras and transports share of a server; made once from its configuration. */
 export interface ServerDefinition {
-  /** What the server says of itself on the wire. */
+  /** Identity of the server on the wire. */
   readonly serverInfo: Implementation;
   readonly instructions: string | undefined;
   readonly capabilities: ServerCapabilities;
@@ -20,13 +19,14 @@ export interface ServerDefinition {
   readonly prompts: MCPServerPrompts | undefined;
   /** Items per page of a list. */
   readonly pageSize: number;
-  /** How long results may be kept, as members of JSON text. */
+  /** Members of results that state how long clients may keep them, as JSON text. */
   readonly cacheHints: Readonly<Record<CacheableMethod, string>>;
+  /** End of every modern result as JSON text: kind of the result and identity of the server. */
+  readonly modernResultEnd: string;
   readonly failures: FailureReport;
   readonly requestState: RequestStateCodec;
-  /** The legacy clients that are connected now; transports add and remove them, and whoever has news sends it to them. */
-  readonly peers: Set<LegacyPeer>;
-  /** Everybody who may want to hear that something changed. */
-  readonly audience: Audience;
+  /** Connected legacy clients; transports add and remove them. */
+  readonly sessions: Set<LegacySession>;
+  readonly subscribers: Subscribers;
   readonly logger: Logger;
 }

@@ -1,11 +1,11 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import type { ToolAnnotations, ToolLike, ToolMcpOptions } from '@quiver/core/tools';
-import type { Era } from '../protocol/era-verdict.js';
+import type { Era } from '../protocol/classify-era.js';
 import { prepareResult, type Params, type PreparedResult, type ResultJson } from '../protocol/json-rpc.js';
+import { findParamHeaders, type ParamHeader } from './param-headers.js';
 import type { Icon } from '../resource.js';
-import { pageOf } from './list-page.js';
-import { findParamHeaders, type ParamHeader } from './modern/param-headers.js';
+import { encodePage, pageOf } from './list-page.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -94,8 +94,7 @@ export class ToolRegistry {
   #pageMembers(era: Era, params: Params | undefined): string {
     const { pageSize } = this.#options;
     const { items, nextCursor } = pageOf([...this.#tools.values()], ({ name }) => name, { params, pageSize });
-    const list = `"tools":${JSON.stringify(items.map((tool) => listedFor(era, tool)))}`;
-    return nextCursor === undefined ? list : `${list},"nextCursor":${JSON.stringify(nextCursor)}`;
+    return encodePage('tools', { items: items.map((tool) => listedFor(era, tool)), nextCursor });
   }
 }
 

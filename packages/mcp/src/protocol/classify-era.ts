@@ -1,0 +1,157 @@
+import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION } from './constants.js';
+import { isObject, isRequestId, type JsonRpcNotification, type JsonRpcRequest, type Params } from './json-rpc.js';
+import { ProtocolError } from './protocol-error.js';
+import { headerMismatch, requireStandardHeaders, type StandardHeaders } from './standard-headers.js';
+
+export type Era = 'legacy' | 'modern';
+
+/** Returns whether a message, or its version header, claims the modern era. */
+export function claimsModern(params: Params | undefined, protocolVersionHeader?: string): boolean {
+  return isModernVersion(protocolVersionHeader) || envelopeOf(params) !== undefined;
+}
+
+/** Versions are dates, so they sort as text. */
+function isModernVersion(version: string | undefined): boolean {
+  return version !== undefined && version >= MODERN_VERSION;
+}
+
+/** Returns `_meta` when it claims a protocol version. */
+function envelopeOf(params: Params | undefined): Params | undefined {
+  const meta = params?.['_meta'];
+  return isObject(meta) && metaKeys.protocolVersion in meta ? meta : undefined;
+}
+
+/**
+ * Returns the era of a request or notification. Codes of refusals are those of the official SDK.
+ *
+ * @param headers - headers that repeat the body; leave out over stdio
+ * @throws ProtocolError with HTTP status 400: -32602 for an invalid envelope, -32020 when headers and body disagree, -32022 for another
+ *   version of the modern era
+ * @see [MCP 2026-07-28, versioning](https://modelcontextprotocol.io/specification/2026-07-28/basic/lifecycle)
+ */
+export function classifyEra(message: JsonRpcRequest | JsonRpcNotification, headers?: StandardHeaders): Era {
+  const { method, params } = message;
+  const isRequest = 'id' in message;
+  const envelope = envelopeOf(params);
+  const header = headers?.protocolVersion;
+  if (isRequest && method === 'initialize' && !isValidClaim(envelope)) {
+    if (isModernVersion(header)) throw headerMismatch(String(header), 'an initialize request names a modern version');
+    return 'legacy';
+  }
+  if (!envelope && !isModernVersion(header)) return 'legacy';
+  if (!envelope && isRequest) throw missingEnvelope(params, String(header));
+  const version = envelope ? requireEnvelope(envelope, isRequest) : String(header);
+  if (header !== undefined && header !== version) {
+    throw headerMismatch(header, `the body names protocol version ${version} but the header names ${header}`);
+  }
+  const checksMethod = isRequest || isModernVersion(version);
+  if (checksMethod && headers?.method !== undefined && headers.method !== method) {
+    throw headerMismatch(headers.method, `the body names method ${method} but Mcp-Method names ${headers.method}`);
+  }
+  if (version !== MODERN_VERSION) {
+    throw new ProtocolError(errorCodes.unsupportedVersion, `Unsupported protocol version: ${version}`, {
+      httpStatus: 400,
+      data: { supported: [MODERN_VERSION], requested: version },
+    });
+  }
+  if (headers && isRequest) requireStandardHeaders(message, headers);
+  return 'modern';
+}
+
+/**
+ * Refuses a batch with a modern message: that era has no batches.
+ *
+ * @throws ProtocolError -32600 with HTTP status 400
+ */
+export function requireLegacyBatch(messages: readonly unknown[]): void {
+  const isModern = messages.some(
+    (message) => isObject(message) && isObject(message['params']) && claimsModern(message['params']),
+  );
+  if (!isModern) return;
+  throw new ProtocolError(
+    errorCodes.invalidRequest,
+    `Invalid Request: a batch must not contain requests of protocol version ${MODERN_VERSION} or later`,
+    { httpStatus: 400 },
+  );
+}
+
+function isValidClaim(envelope: Params | undefined): boolean {
+  const version = envelope?.[metaKeys.protocolVersion];
+  return envelope !== undefined && typeof version === 'string' && isModernVersion(version) && !problemOf(envelope);
+}
+
+/** Returns the claimed version. A notification needs no other member. */
+function requireEnvelope(envelope: Params, isRequest: boolean): string {
+  const problem = isRequest ? problemOf(envelope) : versionProblemOf(envelope);
+  if (problem) throw invalidEnvelope(`Invalid _meta envelope: ${problem.key}: ${problem.problem}`, problem);
+  return envelope[metaKeys.protocolVersion] as string;
+}
+
+function missingEnvelope(params: Params | undefined, version: string): ProtocolError {
+  const missing = isObject(params?.['_meta']) ? [metaKeys.protocolVersion] : ['_meta'];
+  return invalidEnvelope(
+    `Invalid params: the header names protocol version ${version}, but the request lacks ${missing.join(', ')}`,
+    { missing },
+  );
+}
+
+function invalidEnvelope(message: string, envelope: object): ProtocolError {
+  return new ProtocolError(errorCodes.invalidParams, message, { httpStatus: 400, data: { envelope } });
+}
+
+interface EnvelopeProblem {
+  readonly key: string;
+  readonly problem: string;
+}
+
+function problemOf(envelope: Params): EnvelopeProblem | undefined {
+  const { clientCapabilities, clientInfo, logLevel } = metaKeys;
+  const { progressToken, [clientInfo]: client, [logLevel]: level } = envelope;
+  if (!(clientCapabilities in envelope)) return { key: clientCapabilities, problem: 'missing' };
+  const invalid = invalidCapability(envelope[clientCapabilities]);
+  if (invalid !== undefined) return { key: clientCapabilities + invalid, problem: 'expected an object' };
+  if (client !== undefined && !isImplementation(client))
+    return { key: clientInfo, problem: 'expected an object with name and version' };
+  if (level !== undefined && !isLoggingLevel(level)) return { key: logLevel, problem: 'expected a log level' };
+  if (progressToken !== undefined && !isRequestId(progressToken))
+    return { key: 'progressToken', problem: 'expected a string or an integer' };
+  return versionProblemOf(envelope);
+}
+
+function versionProblemOf(envelope: Params): EnvelopeProblem | undefined {
+  if (typeof envelope[metaKeys.protocolVersion] === 'string') return undefined;
+  return { key: metaKeys.protocolVersion, problem: 'expected a protocol version string' };
+}
+
+/** Members of capabilities that the protocol defines; `true` where every member is an object. */
+const capabilityMembers: Readonly<Record<string, true | readonly string[]>> = {
+  experimental: true,
+  extensions: true,
+  sampling: ['context', 'tools'],
+  elicitation: ['form', 'url'],
+  roots: [],
+};
+
+/** Returns the path to an invalid capability, empty for the capabilities themselves; `undefined` when all are valid. */
+function invalidCapability(capabilities: unknown): string | undefined {
+  if (!isObject(capabilities)) return '';
+  for (const name in capabilityMembers) {
+    const value = capabilities[name];
+    if (value === undefined) continue;
+    if (!isObject(value)) return `.${name}`;
+    if (name === 'roots' && !['undefined', 'boolean'].includes(typeof value['listChanged']))
+      return '.roots.listChanged';
+    const members = capabilityMembers[name];
+    for (const member of members === true ? Object.keys(value) : (members ?? []))
+      if (value[member] !== undefined && !isObject(value[member])) return `.${name}.${member}`;
+  }
+  return undefined;
+}
+
+const texts = ['title', 'description', 'websiteUrl'] as const;
+
+function isImplementation(value: unknown): boolean {
+  if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['version'] !== 'string') return false;
+  if (value['icons'] !== undefined && !Array.isArray(value['icons'])) return false;
+  return texts.every((name) => value[name] === undefined || typeof value[name] === 'string');
+}

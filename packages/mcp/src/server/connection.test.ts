@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { initializeParams, rpc } from '../../test/wire.ts';
+import { createServerDefinition } from './create-server-definition.js';
+import { Connection } from './connection.js';
+
+test.each(['2025-11-25', '2025-03-26'])(
+  'a cancelled request of %s is not answered, not even with its error',
+  async (version) => {
+    const sent: { id?: unknown }[] = [];
+    let isReading = false;
+    const server = createServerDefinition({
+      name: 'Cancelling',
+      version: '1.0.0',
+      tools: {},
+      resources: {
+        listResources: async () => [{ uri: 'slow://one', name: 'Slow' }],
+        getResourceContent: ({ extra }) => {
+          isReading = true;
+          return new Promise((_resolve, reject) => {
+            extra.signal?.addEventListener('abort', () => reject(new Error('stopped')));
+          });
+        },
+      },
+    });
+    const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
+    await peer.receive(rpc('initialize', { ...initializeParams, protocolVersion: version }, 'start'));
+    const read = rpc('resources/read', { uri: 'slow://one' }, 'slow');
+    const reading = peer.receive(version === '2025-03-26' ? [read, rpc('ping', undefined, 'quick')] : read);
+    await expect.poll(() => isReading).toBe(true);
+    await peer.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'slow' } });
+    await reading;
+    await peer.receive(rpc('ping', undefined, 'after'));
+    expect(sent.flat().map(({ id }) => id)).toEqual(
+      version === '2025-03-26' ? ['start', 'quick', 'after'] : ['start', 'after'],
+    );
+  },
+);

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { createTool } from '@quiver/core/tools';
+import { expect, test } from 'vitest';
+import { modern, rpc } from '../../../test/wire.ts';
+import { createServerDefinition } from '../create-server-definition.js';
+import { MCPServer } from '../mcp-server.js';
+import { Connection } from '../connection.js';
+
+let runs = 0;
+let cancelled = 0;
+const tools = {
+  count: createTool({ id: 'count', description: 'Counts its runs', execute: async () => (runs += 1) }),
+  never: createTool({
+    id: 'never',
+    description: 'Does not listen to anybody',
+    execute: async (_input, { abortSignal }) => {
+      runs += 1;
+      abortSignal?.addEventListener('abort', () => (cancelled += 1));
+      await new Promise(() => {});
+    },
+  }),
+};
+const config = { name: 'Closed', version: '1.0.0', tools };
+
+test('H17 a body that arrives after the end runs nothing', async () => {
+  const server = new MCPServer(config);
+  const http = createServer((req, res) => {
+    void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+  }).listen(0);
+  const { headers, body } = modern('tools/call', { name: 'count' });
+  const text = JSON.stringify(body);
+  const head = { host: 'localhost', 'content-type': 'application/json', 'content-length': text.length, ...headers };
+  const socket = connect((http.address() as AddressInfo).port, '127.0.0.1');
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${String(value)}`);
+  socket.write(`POST /mcp HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  await once(http, 'request');
+  const before = runs;
+  await server.close();
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 503 /);
+  expect(runs).toBe(before);
+  socket.destroy();
+  http.close();
+});
+
+test.each([
+  ['a request of the stateless revision', modern('tools/call', { name: 'never' })],
+  ['a batch', { headers: {}, body: [rpc('tools/call', { name: 'never' })] }],
+])('H17 %s that outlives the grace is cancelled', async (_what, { headers, body }) => {
+  const server = new MCPServer(config);
+  const [before, cancelledBefore] = [runs, cancelled];
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(headers as Record<string, string>) },
+    body: JSON.stringify(body),
+  });
+  const response = server.fetch(request, { serverless: true });
+  await expect.poll(() => runs).toBe(before + 1);
+  await server.close({ grace: 10 });
+  expect(cancelled).toBe(cancelledBefore + 1);
+  expect(await (await response).text()).toBe('');
+});
+
+test('a connection that was closed takes no message', async () => {
+  const peer = new Connection({ server: createServerDefinition(config), write: () => {} });
+  peer.close();
+  const before = runs;
+  await peer.receive(rpc('tools/call', { name: 'count' }));
+  expect(runs).toBe(before);
+});
+
+test('a server that was closed cannot be started again', async () => {
+  const server = new MCPServer(config);
+  const listening = server.listen();
+  await server.close();
+  await expect(listening).rejects.toMatchObject({ code: 'SERVER_CLOSED' });
+  await expect(server.listen()).rejects.toMatchObject({ code: 'SERVER_CLOSED' });
+  await expect(server.startStdio()).rejects.toMatchObject({ code: 'SERVER_CLOSED' });
+});

@@ -1,0 +1,299 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { build } from 'esbuild';
+import { afterAll, describe, expect, test } from 'vitest';
+import { aborted, exampleTools } from '../../../test/example-tools.ts';
+import { initializeParams, modern, rpc } from '../../../test/wire.ts';
+import { MCPServer } from '../mcp-server.js';
+import { InMemoryEventStore } from './in-memory-event-store.js';
+import type { FetchOptions } from '../mcp-server.js';
+import { scratchFolder } from '../../../test/scratch-folder.js';
+
+const server = new MCPServer({ name: 'Web', version: '1.0.0', tools: exampleTools });
+const url = 'http://localhost/mcp';
+afterAll(() => server.close());
+
+const identity = { name: 'web', version: '1' };
+const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const post = (body: unknown, headers: Record<string, string> = {}, init: RequestInit = {}): Request =>
+  new Request(url, {
+    method: 'POST',
+    headers: { ...jsonHeaders, ...headers },
+    body: typeof body === 'string' || body instanceof ReadableStream ? body : JSON.stringify(body),
+    ...init,
+  });
+
+async function openSession(options?: FetchOptions): Promise<Record<string, string>> {
+  const response = await server.fetch(post(rpc('initialize', initializeParams)), options);
+  await response.text();
+  return { 'mcp-session-id': response.headers.get('mcp-session-id') ?? '' };
+}
+
+/** Hands what a client would send over the network straight to the server. */
+const direct =
+  (options: FetchOptions) =>
+  (target: string | URL, init?: RequestInit): Promise<Response> =>
+    server.fetch(new Request(target, init), options);
+
+interface AnyClient {
+  listTools(): Promise<{ tools: unknown[] }>;
+  callTool(params: { name: string; arguments?: Record<string, unknown> }, ...rest: unknown[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+async function v1(options: FetchOptions): Promise<AnyClient> {
+  const client = new ClientV1(identity, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async () => ({ action: 'decline' }));
+  const transport = new HttpV1(new URL(url), { fetch: direct(options) });
+  // The SDK's own transports do not fit its Transport type under exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<ClientV1['connect']>[0]);
+  return client as AnyClient;
+}
+
+async function v2(mode: 'legacy' | 'auto' | { pin: string }, options: FetchOptions): Promise<AnyClient> {
+  const client = new ClientV2(identity, {
+    versionNegotiation: { mode },
+    capabilities: { elicitation: { form: {} } },
+  });
+  client.setRequestHandler('elicitation/create', async () => ({ action: 'decline' }));
+  await client.connect(new HttpV2(new URL(url), { fetch: direct(options) }));
+  return client as AnyClient;
+}
+
+const pin = { pin: '2026-07-28' };
+const clients: [string, () => Promise<AnyClient>][] = [
+  ['SDK 1 with sessions', () => v1({})],
+  ['SDK 1 with sessions and an event store', () => v1({ eventStore: new InMemoryEventStore() })],
+  ['SDK 1 without sessions', () => v1({ serverless: true })],
+  ['SDK 2 (legacy) with sessions', () => v2('legacy', {})],
+  ['SDK 2 (auto)', () => v2('auto', {})],
+  ['SDK 2 (stateless revision)', () => v2(pin, { serverless: true })],
+];
+
+describe.each(clients)('fetch(): %s', (name, connect) => {
+  test('lists, calls, hears of progress and is asked', async () => {
+    const client = await connect();
+    expect((await client.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
+    expect(await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })).toMatchObject({
+      structuredContent: { sum: 3 },
+    });
+    const seen: number[] = [];
+    const options = { onprogress: ({ progress }: { progress: number }) => void seen.push(progress) };
+    const params = { name: 'steps', arguments: {} };
+    await (client instanceof ClientV1 ? client.callTool(params, undefined, options) : client.callTool(params, options));
+    expect(seen).toEqual([1, 2]);
+    const text = name === 'SDK 1 without sessions' ? 'could not ask: ELICITATION_NOT_SUPPORTED' : 'no name: decline';
+    expect(await client.callTool({ name: 'contact' })).toMatchObject({ content: [{ text }] });
+    await client.close();
+  });
+});
+
+describe('fetch()', () => {
+  test('answers in one piece, and with an event stream only when something comes before the answer', async () => {
+    const session = await openSession();
+    const whole = await server.fetch(post(rpc('tools/call', { name: 'echo', arguments: { message: 'ü' } }), session));
+    expect(whole.headers.get('content-type')).toBe('application/json');
+    expect(await whole.json()).toEqual({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'ü' }] } });
+    const stream = await server.fetch(post(rpc('tools/call', { name: 'steps', _meta: { progressToken: 1 } }), session));
+    expect(stream.headers.get('content-type')).toBe('text/event-stream');
+    expect((await stream.text()).match(/^data: /gm)?.length).toBeGreaterThan(2);
+  });
+
+  test('knows the caller, and a session belongs to it', async () => {
+    const authInfo = { token: 'a', userId: 'ada' };
+    const session = await openSession({ authInfo });
+    const whoami = rpc('tools/call', { name: 'whoami' });
+    const mine = (await (await server.fetch(post(whoami, session), { authInfo })).json()) as {
+      result: { content: [{ text: string }] };
+    };
+    expect(JSON.parse(mine.result.content[0].text)).toMatchObject({ authInfo: { extra: { userId: 'ada' } } });
+    expect((await server.fetch(post(whoami, session))).status).toBe(404);
+    expect((await server.fetch(post(whoami, session), { authInfo: { token: 'b' } })).status).toBe(404);
+  });
+
+  test('a session has a stream of its own and ends with DELETE', async () => {
+    const session = await openSession();
+    const get = (): Promise<Response> =>
+      server.fetch(new Request(url, { headers: { ...session, accept: 'text/event-stream' } }));
+    const stream = await get();
+    expect(stream.status).toBe(200);
+    expect((await get()).status).toBe(409);
+    await stream.body?.cancel();
+    const again = await get();
+    expect(again.status).toBe(200);
+    expect((await server.fetch(new Request(url, { method: 'DELETE', headers: session }))).status).toBe(200);
+    await again.text();
+    expect((await server.fetch(post(rpc('ping'), session))).status).toBe(404);
+  });
+
+  test('a modern client that goes away cancels its call, before the answer began and after', async () => {
+    const call = modern('tools/call', { name: 'wait', arguments: { milliseconds: 60_000 } });
+    const before = aborted.count;
+    const controller = new AbortController();
+    void server.fetch(post(call.body, call.headers as Record<string, string>, { signal: controller.signal }));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    controller.abort();
+    await expect.poll(() => aborted.count, { timeout: 10_000 }).toBe(before + 1);
+  });
+
+  test.each([
+    ['truncated JSON', post('{"jsonrpc":'), 400],
+    ['text', post(rpc('ping'), { 'content-type': 'text/plain' }), 415],
+    ['a client that takes HTML', post(rpc('ping'), { accept: 'text/html' }), 406],
+    ['no session', post(rpc('ping')), 400],
+    ['an unknown session', post(rpc('ping'), { 'mcp-session-id': 'nobody' }), 404],
+    ['PUT', new Request(url, { method: 'PUT' }), 405],
+    ['no body', new Request(url, { method: 'POST', headers: jsonHeaders }), 400],
+  ])('%s is refused', async (_what, request, status) => {
+    expect((await server.fetch(request)).status).toBe(status);
+  });
+
+  test('H12 H13 H14 bytes that are not UTF-8 and bodies that are too large are refused', async () => {
+    const stream = (bytes: Uint8Array, times: number): ReadableStream => {
+      let sent = 0;
+      return new ReadableStream({
+        pull: (controller) => ((sent += 1) > times ? controller.close() : controller.enqueue(bytes)),
+      });
+    };
+    const half = { duplex: 'half' } as RequestInit;
+    const invalid = await server.fetch(post(stream(Uint8Array.of(0x7b, 0xff, 0x7d), 1), {}, half));
+    expect([invalid.status, ((await invalid.json()) as { error: { code: number } }).error.code]).toEqual([400, -32700]);
+    const megabyte = new Uint8Array(1024 * 1024).fill(0x20);
+    expect((await server.fetch(post(stream(megabyte, 100), {}, half))).status).toBe(413);
+    expect((await server.fetch(post(' '.repeat(5 * 1024 * 1024)))).status).toBe(413);
+    const declared = post('{}', { 'content-length': String(64 * 1024 * 1024) });
+    expect((await server.fetch(declared)).status).toBe(413);
+  });
+
+  test('H02 H03 names of other hosts are refused over http, where a page could rebind them', async () => {
+    const initialize = JSON.stringify(rpc('initialize', initializeParams));
+    const status = async (
+      target: string,
+      headers: Record<string, string> = {},
+      options?: FetchOptions,
+    ): Promise<number> =>
+      (
+        await server.fetch(
+          new Request(target, { method: 'POST', headers: { ...jsonHeaders, ...headers }, body: initialize }),
+          options,
+        )
+      ).status;
+    expect(await status('http://evil.example/mcp')).toBe(403);
+    expect(await status('http://localhost/mcp', { origin: 'http://evil.example' })).toBe(403);
+    expect(await status('http://evil.example/mcp', {}, { allowedHosts: ['evil.example'] })).toBe(200);
+    expect(await status('https://mcp.example/mcp')).toBe(200);
+    expect(await status('https://mcp.example/mcp', {}, { allowedHosts: ['other.example'] })).toBe(403);
+    expect(await status('http://127.0.0.1:8787/mcp', { origin: 'http://localhost:5173' })).toBe(200);
+  });
+
+  test('H18 a reader that does not keep up is cut off, and others go on', async () => {
+    const flood = new MCPServer({
+      name: 'Flood',
+      version: '1.0.0',
+      tools: {
+        ...exampleTools,
+        flood: {
+          description: 'Sends 64 MiB before its answer',
+          execute: async (_input: unknown, context: { mcp: { log(level: string, text: string): Promise<void> } }) => {
+            for (let count = 0; count < 64; count += 1) await context.mcp.log('info', 'x'.repeat(1024 * 1024));
+            return 'done';
+          },
+        },
+      },
+    });
+    const stalled = await flood.fetch(post(rpc('tools/call', { name: 'flood' })), { serverless: true });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect(stalled.text()).rejects.toThrow('keep up');
+    const echo = await flood.fetch(post(rpc('tools/call', { name: 'echo', arguments: { message: 'a' } })), {
+      serverless: true,
+    });
+    expect(echo.status).toBe(200);
+    await flood.close();
+  });
+});
+
+describe('on platforms without Node', () => {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const bundle = () =>
+    build({
+      entryPoints: [join(here, '../index.ts')],
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'neutral',
+      mainFields: ['module', 'main'],
+      conditions: ['@quiver/source', 'workerd', 'import'],
+      external: ['node:*', 'ai'],
+      // What only Node has becomes a name that nobody has.
+      define: { process: 'absent', Buffer: 'absent', setImmediate: 'absent', global: 'absent' },
+      outdir: 'out',
+      write: false,
+      metafile: true,
+      logLevel: 'silent',
+    });
+
+  test('what loads with @quiver/mcp/server imports nothing of Node', async () => {
+    const { metafile } = await bundle();
+    const entry = Object.entries(metafile.outputs).find(([, { entryPoint }]) =>
+      entryPoint?.endsWith('server/index.ts'),
+    );
+    const seen = new Set<string>();
+    const found: string[] = [];
+    const visit = (path: string): void => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      for (const { path: imported, kind } of metafile.outputs[path]?.imports ?? []) {
+        if (kind === 'dynamic-import') continue;
+        if (imported.startsWith('node:')) found.push(`${path} → ${imported}`);
+        visit(imported);
+      }
+    };
+    visit(entry?.[0] ?? '');
+    expect(seen.size).toBeGreaterThan(0);
+    expect(found).toEqual([]);
+  });
+
+  test('a bundle answers both eras where process, Buffer and setImmediate do not exist', async () => {
+    const { outputFiles } = await bundle();
+    const directory = scratchFolder();
+    for (const { path, contents } of outputFiles) writeFileSync(join(directory, basename(path)), contents);
+    writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
+    const ask = modern('tools/call', {
+      name: 'ask',
+      _meta: { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } },
+    });
+    writeFileSync(
+      join(directory, 'run.js'),
+      `const { MCPServer } = await import('./index.js');
+       const requestedSchema = { type: 'object', properties: { a: { type: 'string' } } };
+       const ask = { description: 'd', execute: async (_, { mcp }) => (await mcp.elicitation.sendRequest({ message: 'm', requestedSchema })).action };
+       const echo = { description: 'd', inputSchema: { type: 'object', properties: { a: { type: 'string' } } }, execute: async ({ a }) => a };
+       const server = new MCPServer({ name: 'n', version: '1', tools: { ask, echo } });
+       for (const { headers, body } of JSON.parse(process_argument)) {
+         const init = { method: 'POST', headers, body: JSON.stringify(body) };
+         const response = await server.fetch(new Request('http://localhost/mcp', init), { serverless: true });
+         console.log(await response.text());
+       }`.replace(
+        'process_argument',
+        JSON.stringify(
+          JSON.stringify(
+            [ask, { headers: {}, body: rpc('tools/call', { name: 'echo', arguments: { a: 'ü' } }) }].map(
+              ({ headers, body }) => ({ headers: { ...jsonHeaders, ...headers }, body }),
+            ),
+          ),
+        ),
+      ),
+    );
+    const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'run.js')]);
+    const [asked, echoed] = stdout.trim().split('\n');
+    expect(JSON.parse(asked ?? '')).toMatchObject({ result: { resultType: 'input_required' } });
+    expect(JSON.parse(echoed ?? '')).toMatchObject({ result: { content: [{ text: 'ü' }] } });
+  });
+});

@@ -1,0 +1,52 @@
+/** A request over HTTP as the server reads it, whatever carries it: `node:http`, or the `Request` of the web platform. */
+export interface HttpRequest {
+  readonly method: string | undefined;
+  /** By its name in lower case. A header that came several times is joined with commas, which then matches nothing. */
+  header(name: string): string | undefined;
+  /** All headers, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Network address of the client, where the platform reports it. */
+  readonly remoteAddress: string | undefined;
+  /** Whether there is more than one `Host`. */
+  readonly repeatsHost: boolean;
+  /** Whether a web page could have sent this through DNS rebinding, so that `Host` and `Origin` are checked by default. */
+  readonly isRebindable: boolean;
+  /** What authentication found out about the caller. */
+  readonly auth: unknown;
+  /** Reads the body once. @throws ProtocolError with HTTP status 413 or 400 */
+  readJson(maxBytes: number): unknown;
+}
+
+/** Text, or the parts of a long one as bytes. */
+export type ReplyBody = string | readonly Uint8Array[];
+
+/**
+ * Where the answer goes: to the client at once with `send`, or piece by piece after `stream`. One of the two, once. Both copy
+ * the headers, because adapters such as `@hono/node-server` 1.x write `Content-Length` into the object that they receive.
+ */
+export interface HttpReply {
+  /** Does nothing when the answer has begun, or nobody is there to read it. */
+  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;
+  /** Begins an event stream with status 200; the headers may wait for the first event. */
+  stream(headers: Readonly<Record<string, string>>): EventSink;
+  /** Calls back when the connection is over, whether the answer was complete or not; soon, when it is over already. */
+  onClose(callback: () => void): void;
+}
+
+/** The reading end of an event stream, as the server sees it. */
+export interface EventSink {
+  /** Takes text in the event stream format; drops it, and the reader, when the reader is gone or does not keep up. */
+  write(text: string): void;
+  end(): void;
+}
+
+/** Bytes that may wait for a slow reader before the connection is given up. */
+export const maxBufferedBytes: number = 16 * 1024 * 1024;
+
+export const eventStreamHeaders = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+} as const;
+
+export const jsonHeaders = { 'content-type': 'application/json' } as const;

@@ -1,0 +1,270 @@
+import { connect, type AddressInfo } from 'node:net';
+import { request } from 'node:http';
+import { createTool } from '@quiver/core/tools';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { exampleTools, waiting } from '../../../test/example-tools.ts';
+import { initializeParams, openSession, rpc, send } from '../../../test/wire.ts';
+import { MCPServer } from '../mcp-server.js';
+import { callerOf, SessionStore } from './sessions.js';
+import type { HttpRequest } from './message.js';
+
+describe('the store', () => {
+  const minute = 60_000;
+  const start = (): { store: SessionStore; pass: (milliseconds: number) => void } => {
+    let now = 0;
+    const store = new SessionStore({
+      limits: { idleTimeout: 30 * minute, maxSessions: 10 },
+      now: () => now,
+    });
+    return {
+      store,
+      pass: (milliseconds) => {
+        now += milliseconds;
+        store.sweep();
+      },
+    };
+  };
+
+  test('S08 an idle session ends', () => {
+    const { store, pass } = start();
+    store.create('a', '', '2025-11-25');
+    pass(29 * minute);
+    expect(store.find('a', '')).toBeDefined();
+    pass(minute);
+    expect(store.find('a', '')).toBeUndefined();
+    expect(store.size).toBe(0);
+  });
+
+  test('S09 a request in flight keeps its session, and the time starts when it ends', () => {
+    const { store, pass } = start();
+    const session = store.create('a', '', '2025-11-25');
+    session.inFlight.set(1, { requestId: 1, cancel() {}, release() {} });
+    pass(100 * minute);
+    expect(store.find('a', '')).toBe(session);
+    session.inFlight.clear();
+    store.touch(session);
+    pass(29 * minute);
+    expect(store.find('a', '')).toBe(session);
+  });
+
+  test('ending a session cancels its requests', () => {
+    const { store } = start();
+    const session = store.create('a', '', '2025-11-25');
+    let isCanceled = false;
+    session.inFlight.set(1, { requestId: 1, cancel: () => void (isCanceled = true), release() {} });
+    store.end(session);
+    expect(isCanceled).toBe(true);
+  });
+
+  test('an id that cannot stand in a header, or is taken, is refused', () => {
+    const { store } = start();
+    store.create('a', '', '2025-11-25');
+    for (const id of ['a', 'with space', 'ümlaut', '', 'line\nbreak']) {
+      expect(() => store.create(id, '', '2025-11-25')).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }));
+    }
+  });
+});
+
+describe('over HTTP', () => {
+  let server: MCPServer;
+  beforeEach(() => {
+    server = new MCPServer({ name: 'Sessions', version: '1.0.0', tools: exampleTools });
+  });
+  afterEach(() => server.close());
+
+  test('S10 S14 a second stream is refused, and the first keeps its session alive', async () => {
+    const { url } = await server.listen({ idleTimeout: 200 });
+    const headers = { ...(await openSession(url)), accept: 'text/event-stream' };
+    const first = request(url, { method: 'GET', headers });
+    first.end();
+    await new Promise((resolve) => first.once('response', resolve));
+    expect((await send(url, { method: 'GET', headers })).status).toBe(409);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(
+      (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
+    ).toBe(200);
+    first.destroy();
+    await expect
+      .poll(
+        async () =>
+          (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
+      )
+      .toBe(200);
+  });
+
+  test('S08 an idle session is answered 404', async () => {
+    const { url } = await server.listen({ idleTimeout: 100 });
+    const headers = await openSession(url);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(404);
+  });
+
+  test('S11 more sessions than allowed are refused, those that exist go on', async () => {
+    const { url } = await server.listen({ maxSessions: 2 });
+    const headers = await openSession(url);
+    await openSession(url);
+    const refused = await send(url, { body: rpc('initialize', initializeParams) });
+    expect(refused.status).toBe(503);
+    expect(refused.headers['retry-after']).toBe('60');
+    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+  });
+
+  test('refuses a caller with too many sessions and serves other callers', async () => {
+    const { createServer } = await import('node:http');
+    const options = { maxSessions: 10, maxSessionsPerCaller: 2 };
+    const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
+    const http = createServer((req, res) => {
+      Object.assign(req, { auth: { userId: req.headers['x-user'] } });
+      void ofUsers.startHTTP({ url: new URL('/mcp', 'http://localhost'), httpPath: '/mcp', req, res, options });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+    const open = (user: string): ReturnType<typeof send> =>
+      send(url, { headers: { 'x-user': user }, body: rpc('initialize', initializeParams) });
+    const [first] = [await open('ada'), await open('ada')];
+    const refused = await open('ada');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
+    expect(refused.json.error.message).toContain('2 open sessions');
+    expect((await open('bob')).status).toBe(200);
+    const ended = { 'x-user': 'ada', 'mcp-session-id': String(first?.headers['mcp-session-id']) };
+    expect((await send(url, { method: 'DELETE', headers: ended })).status).toBe(200);
+    expect((await open('ada')).status).toBe(200);
+    await ofUsers.close();
+    http.closeAllConnections();
+    http.close();
+  });
+
+  test('counts sessions without authentication by network address, except for loopback addresses', () => {
+    const callers = ['192.0.2.7', '127.0.0.1', '::1', '::ffff:127.0.0.1', undefined].map((remoteAddress) =>
+      callerOf('', { remoteAddress } as HttpRequest),
+    );
+    expect(callers).toEqual(['address 192.0.2.7', undefined, undefined, undefined, undefined]);
+    expect(callerOf('ada', { remoteAddress: '192.0.2.7' } as HttpRequest)).toBe('ada');
+  });
+
+  test('refuses a request when too many of its session are unfinished', async () => {
+    let finish: (() => void) | undefined;
+    const waiting = new Promise<void>((resolve) => (finish = resolve));
+    const wait = createTool({ id: 'wait', description: 'Waits', execute: () => waiting });
+    const slow = new MCPServer({ name: 'Slow', version: '1.0.0', tools: { wait } });
+    const { url } = await slow.listen({ maxRequestsPerSession: 2 });
+    const headers = await openSession(url);
+    const call = (id: number): ReturnType<typeof send> =>
+      send(url, { headers, body: rpc('tools/call', { name: 'wait' }, id) });
+    const running = [call(1), call(2)];
+    await expect.poll(async () => (await send(url, { headers, body: rpc('ping', {}, 3) })).status).toBe(429);
+    const others = await openSession(url);
+    expect((await send(url, { headers: others, body: rpc('ping') })).status).toBe(200);
+    finish?.();
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await send(url, { headers, body: rpc('ping') })).status).toBe(200);
+    await slow.close();
+  });
+
+  test('S13 a session belongs to the caller that opened it', async () => {
+    const { createServer } = await import('node:http');
+    const users: Record<string, object> = {
+      'Bearer a1': { token: 'a1', userId: 'a' },
+      'Bearer a2': { token: 'a2', userId: 'a' },
+      'Bearer b': { token: 'b', userId: 'b' },
+      'Bearer t1': { token: 't1', clientId: 'app' },
+      'Bearer t2': { token: 't2', clientId: 'app' },
+    };
+    const ofUsers = new MCPServer({ name: 'Users', version: '1.0.0', tools: exampleTools });
+    const http = createServer((req, res) => {
+      Object.assign(req, { auth: users[req.headers.authorization ?? ''] });
+      void ofUsers.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(http.address() as { port: number }).port}/mcp`;
+    const status = async (session: Record<string, string>, authorization?: string): Promise<number> =>
+      (
+        await send(url, {
+          headers: { ...session, ...(authorization !== undefined && { authorization }) },
+          body: rpc('ping'),
+        })
+      ).status;
+    const ofUser = await openSession(url, { authorization: 'Bearer a1' });
+    expect(await status(ofUser, 'Bearer a1')).toBe(200);
+    expect(await status(ofUser, 'Bearer a2')).toBe(200);
+    expect(await status(ofUser, 'Bearer b')).toBe(404);
+    expect(await status(ofUser)).toBe(404);
+    const ofToken = await openSession(url, { authorization: 'Bearer t1' });
+    expect(await status(ofToken, 'Bearer t2')).toBe(404);
+    const answer = await send(url, {
+      headers: { ...ofUser, authorization: 'Bearer a1' },
+      body: rpc('tools/call', { name: 'whoami' }),
+    });
+    expect(JSON.parse(answer.json.result.content[0].text)).toMatchObject({
+      authInfo: { token: 'a1', userId: 'a', extra: { userId: 'a' } },
+    });
+    await ofUsers.close();
+    http.closeAllConnections();
+    http.close();
+  });
+
+  test('S11 an initialize that fails takes no place', async () => {
+    const onsessioninitialized = (): void => {
+      throw new Error('not today');
+    };
+    const { url } = await server.listen({ maxSessions: 1 });
+    const failed = await send(url, { body: rpc('initialize', {}) });
+    expect([failed.json.error.code, failed.headers['mcp-session-id']]).toEqual([-32602, undefined]);
+    expect((await send(url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
+    const refusing = await server.listen({ maxSessions: 1, onsessioninitialized });
+    for (let round = 0; round < 2; round += 1)
+      expect((await send(refusing.url, { body: rpc('initialize', initializeParams) })).status).toBe(500);
+  });
+
+  test('S15 ids are unique and long, and a callback hears of each before its client', async () => {
+    const heard: string[] = [];
+    const { url } = await server.listen({ onsessioninitialized: (id) => void heard.push(id) });
+    const ids = await Promise.all(Array.from({ length: 200 }, async () => (await openSession(url))['mcp-session-id']));
+    expect(new Set(ids).size).toBe(200);
+    expect(heard.toSorted()).toEqual(ids.toSorted());
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-/);
+  });
+
+  test('H16 connections that break at any point leave the server unharmed', async () => {
+    const { url, port } = await server.listen();
+    const body = JSON.stringify(rpc('initialize', initializeParams));
+    const full = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => {
+        const socket = connect(port, '127.0.0.1', () => {
+          socket.write(full.slice(0, Math.ceil((full.length * index) / 100)), () => socket.resetAndDestroy());
+        });
+        return new Promise((resolve) => socket.once('close', resolve));
+      }),
+    );
+    expect((await send(url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
+  });
+
+  test('H17 closing waits for running calls and refuses new connections', async () => {
+    const running = await server.listen();
+    const headers = await openSession(running.url);
+    const before = waiting.count;
+    const calls = Array.from({ length: 20 }, (_, id) =>
+      send(running.url, { headers, body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 300 } }, id) }),
+    );
+    await expect.poll(() => waiting.count, { timeout: 10_000 }).toBe(before + 20);
+    const closed = running.close();
+    await expect(send(running.url, { body: rpc('ping') })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    for (const { json } of await Promise.all(calls)) expect(json.result.content[0].text).toBe('waited');
+    await closed;
+  });
+
+  test('closing does not wait longer than the grace for calls that never end', async () => {
+    const running = await server.listen({ shutdownGrace: 100 });
+    const headers = await openSession(running.url);
+    const stuck = send(running.url, {
+      headers,
+      body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 60_000 } }),
+    }).catch(() => 'cut');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const started = performance.now();
+    await running.close();
+    expect(performance.now() - started).toBeLessThan(1000);
+    await stuck;
+  });
+});

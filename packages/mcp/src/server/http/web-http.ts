@@ -1,0 +1,147 @@
+import { parseJsonText } from '../../protocol/json-rpc.js';
+import { bodyAlreadyRead, refuseLargerThan } from './guard.js';
+import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
+
+/** Bytes that own their memory, as bodies do. */
+type JsonBytes = Uint8Array<ArrayBuffer>;
+
+/** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
+export class WebRequest implements HttpRequest {
+  readonly repeatsHost: boolean = false;
+  readonly remoteAddress: undefined = undefined;
+  readonly auth: unknown;
+  readonly #request: Request;
+
+  constructor(request: Request, auth: unknown) {
+    this.#request = request;
+    this.auth = auth;
+  }
+
+  get method(): string {
+    return this.#request.method;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers.get(name);
+    if (value !== null) return value;
+    // A `Request` made in the program has no Host header; the URL says the same.
+    return name === 'host' ? new URL(this.#request.url).host : undefined;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#request.headers);
+  }
+
+  /** The address a request came in on is not known here. Over https a rebound name fails at its certificate. */
+  get isRebindable(): boolean {
+    return !this.#request.url.startsWith('https:');
+  }
+
+  async readJson(maxBytes: number): Promise<unknown> {
+    const declared = this.header('content-length');
+    refuseLargerThan(maxBytes, Number(declared ?? 0));
+    const { body, bodyUsed } = this.#request;
+    if (bodyUsed) throw bodyAlreadyRead();
+    if (!body) return parseJsonText('');
+    const bytes =
+      declared === undefined ? await readAll(body, maxBytes) : new Uint8Array(await this.#request.arrayBuffer());
+    refuseLargerThan(maxBytes, bytes.length);
+    return parseJsonText(decoder.decode(bytes), bytes);
+  }
+}
+
+/** A byte order mark stays: {@link parseJsonText} treats it alike for all transports. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+async function readAll(body: ReadableStream<JsonBytes>, maxBytes: number): Promise<JsonBytes> {
+  const chunks: JsonBytes[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    refuseLargerThan(maxBytes, length);
+    chunks.push(chunk);
+  }
+  return joinBytes(chunks);
+}
+
+function joinBytes(parts: readonly Uint8Array[]): JsonBytes {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    bytes.set(part, offset);
+    offset += part.length;
+  }
+  return bytes;
+}
+
+const encoder = new TextEncoder();
+
+/** Makes a `Response`, whole or with a stream as its body. */
+export class WebReply implements HttpReply, EventSink {
+  readonly response: Promise<Response>;
+  readonly #request: Request;
+  #respond: ((response: Response) => void) | undefined;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #onClose: (() => void)[] = [];
+
+  constructor(request: Request) {
+    this.#request = request;
+    this.response = new Promise((resolve) => {
+      this.#respond = resolve;
+    });
+  }
+
+  send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void {
+    const whole = typeof body === 'object' ? joinBytes(body) : (body ?? null);
+    this.#respond?.(new Response(whole, { status, headers: { ...headers } }));
+    this.#respond = undefined;
+  }
+
+  stream(headers: Readonly<Record<string, string>>): EventSink {
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        cancel: () => this.#close(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: maxBufferedBytes }),
+    );
+    this.#respond?.(new Response(body, { headers: { ...headers } }));
+    this.#respond = undefined;
+    if (this.#request.signal.aborted) this.#abort();
+    return this;
+  }
+
+  onClose(callback: () => void): void {
+    const { signal } = this.#request;
+    if (signal.aborted) return queueMicrotask(callback);
+    if (this.#onClose.length === 0) signal.addEventListener('abort', () => this.#abort(), { once: true });
+    this.#onClose.push(callback);
+  }
+
+  write(text: string): void {
+    const controller = this.#controller;
+    if (!controller) return;
+    // Asked before, not after: a single message may be longer than all that may wait.
+    if ((controller.desiredSize ?? 0) > 0) return controller.enqueue(encoder.encode(text));
+    controller.error(new Error('The reader of this event stream does not keep up.'));
+    this.#close();
+  }
+
+  end(): void {
+    this.#controller?.close();
+    this.#close();
+  }
+
+  /** Whoever reads the body learns that nothing follows. */
+  #abort(): void {
+    this.#controller?.error(this.#request.signal.reason);
+    this.#close();
+  }
+
+  #close(): void {
+    this.#controller = undefined;
+    for (const callback of this.#onClose.splice(0)) callback();
+  }
+}

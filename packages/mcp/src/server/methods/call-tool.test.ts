@@ -1,0 +1,86 @@
+import type { Logger } from '@quiver/core';
+import { createTool } from '@quiver/core/tools';
+import { beforeEach, expect, test } from 'vitest';
+import { modern, send } from '../../../test/wire.ts';
+import { MCPServer } from '../mcp-server.js';
+
+const logged: string[] = [];
+beforeEach(() => void logged.splice(0));
+const note = (message: string): void => void logged.push(message);
+const logger: Logger = { debug: note, info: note, warn: note, error: note };
+
+let started = 0;
+const server = new MCPServer({
+  name: 'Calls',
+  version: '1.0.0',
+  logger,
+  maskErrors: true,
+  tools: {
+    ask: createTool({
+      id: 'ask',
+      description: 'Asks',
+      execute: (_input, { mcp }) =>
+        mcp.elicitation.sendRequest({ message: 'Well?', requestedSchema: { type: 'object', properties: {} } }),
+    }),
+    never: createTool({
+      id: 'never',
+      description: 'Waits',
+      execute: () => new Promise(() => void (started += 1)),
+    }),
+    log: createTool({
+      id: 'log',
+      description: 'Logs what is hard to write',
+      execute: async (_input, { mcp }) => {
+        const circular: Record<string, unknown> = { big: 1n, error: new Error('lost') };
+        circular['self'] = circular;
+        // Not awaited: a rejection would end the process.
+        void mcp.log('error', 'failed', circular);
+        return 'logged';
+      },
+    }),
+    odd: createTool({ id: 'odd', description: 'Odd', mcp: { _meta: { big: 1n } }, execute: async () => 'odd' }),
+  },
+});
+
+const toRequest = ({ body, headers }: ReturnType<typeof modern>, signal?: AbortSignal): Request =>
+  new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(headers as Record<string, string>) },
+    body: JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+
+test('a call that is answered with a question is no failure, and not logged as one', async () => {
+  const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+  const response = await server.fetch(toRequest(modern('tools/call', { name: 'ask', _meta: capabilities })));
+  expect(await response.json()).toMatchObject({ result: { resultType: 'input_required' } });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(logged).toEqual([]);
+});
+
+test('a call that is cancelled is no failure either', async () => {
+  const controller = new AbortController();
+  const answered = server.fetch(toRequest(modern('tools/call', { name: 'never' }), controller.signal));
+  await expect.poll(() => started).toBe(1);
+  controller.abort();
+  expect((await answered).status).toBe(202);
+  expect(logged).toEqual([]);
+});
+
+test('T04 T05 what is logged reaches the client as far as JSON can carry it', async () => {
+  const { url, close } = await server.listen();
+  const level = { 'io.modelcontextprotocol/logLevel': 'info' };
+  const { events } = await send(url, modern('tools/call', { name: 'log', _meta: level }));
+  expect(events[0].params).toEqual({
+    level: 'error',
+    data: { message: 'failed', data: { big: '1', error: { name: 'Error', message: 'lost' } } },
+  });
+  await close();
+});
+
+test('T14 a tool whose metadata cannot be written is offered without it', async () => {
+  const response = await server.fetch(toRequest(modern('tools/list')));
+  const { tools } = ((await response.json()) as { result: { tools: { name: string }[] } }).result;
+  expect(tools.map(({ name }) => name)).toEqual(['ask', 'never', 'log', 'odd']);
+  expect(tools[3]).not.toHaveProperty('_meta');
+});

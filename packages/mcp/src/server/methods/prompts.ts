@@ -1,0 +1,104 @@
+import { isObject, type Params } from '../../protocol/json-rpc.js';
+import { invalidParams } from '../../protocol/protocol-error.js';
+import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
+import type { EncodedResult } from '../../content.js';
+import { refuseResult, toCallbackError } from '../failure-report.js';
+import { encodePage, pageOf } from '../list-page.js';
+import type { ServerRequest } from '../request.js';
+
+/** Answers `prompts/list`. */
+export async function listPrompts(request: ServerRequest): Promise<EncodedResult> {
+  const prompts = await promptsFor(request);
+  const { params, server } = request;
+  const page = pageOf(prompts.map(toListed), keyOf, { params, pageSize: server.pageSize });
+  return { members: encodePage('prompts', page) };
+}
+
+/** Name and version identify a prompt. */
+function keyOf({ name, version }: Prompt): string {
+  return `${name}\n${version ?? ''}`;
+}
+
+/** The official SDKs drop members they do not know, on both sides; `_meta` is kept. */
+function toListed(prompt: Prompt): Prompt {
+  const _meta = toPromptMeta(prompt);
+  return _meta ? { ...prompt, _meta } : prompt;
+}
+
+/**
+ * Answers `prompts/get`.
+ *
+ * @throws ProtocolError -32602 for an unknown prompt, version or a missing argument
+ */
+export async function getPrompt(request: ServerRequest): Promise<EncodedResult> {
+  const { server, callbackContext } = request;
+  const { name, version, args } = parseRequest(request.params);
+  const prompt = findPrompt(await promptsFor(request), name, version);
+  requireArguments(prompt, args);
+  try {
+    const { getPromptMessages = () => refuseResult('prompts.getPromptMessages', 'messages: it is not there') } =
+      server.prompts ?? {};
+    const asked = { name, ...(version !== undefined && { version }), args };
+    return toPromptResult(await getPromptMessages({ ...asked, ...callbackContext }), prompt);
+  } catch (error) {
+    throw toCallbackError(server.failures, `The prompt ${name}`, error);
+  }
+}
+
+function parseRequest(params: Params | undefined): { name: string; version?: string; args: Record<string, unknown> } {
+  const { name, arguments: args = {}, _meta } = params ?? {};
+  if (typeof name !== 'string') throw invalidParams('prompts/get needs the name of a prompt.');
+  if (!isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
+  for (const [argument, value] of Object.entries(args)) {
+    if (typeof value !== 'string') throw invalidParams(`The argument ${argument} of ${name} must be a string.`);
+  }
+  const version = (isObject(_meta) ? _meta[promptVersionKey] : undefined) ?? params?.['version'];
+  return { name, args, ...(typeof version === 'string' && { version }) };
+}
+
+/** Returns the first prompt of the name, or the one with the version. */
+function findPrompt(prompts: readonly Prompt[], name: string, version?: string): Prompt {
+  const named = prompts.filter((prompt) => prompt.name === name);
+  const found = version === undefined ? named[0] : named.find((prompt) => prompt.version === version);
+  if (found) return found;
+  if (named.length === 0) throw invalidParams(`Prompt not found: ${name}`);
+  const versions = named.map((prompt) => prompt.version ?? '(none)').join(', ');
+  throw invalidParams(`Prompt not found: ${name} has no version ${version}; it has ${versions}`);
+}
+
+function requireArguments({ arguments: declared }: Prompt, args: Record<string, unknown>): void {
+  for (const { name, required } of declared ?? []) {
+    if (required === true && !Object.hasOwn(args, name)) throw invalidParams(`Missing required argument: ${name}`);
+  }
+}
+
+async function promptsFor({ server, callbackContext }: ServerRequest): Promise<Prompt[]> {
+  const { prompts, failures } = server;
+  try {
+    const listed = await prompts?.listPrompts(callbackContext);
+    return Array.isArray(listed) ? listed : refuseResult('prompts.listPrompts', 'an array of prompts');
+  } catch (error) {
+    throw toCallbackError(failures, 'Listing prompts', error);
+  }
+}
+
+/** Accepts both common shapes: the messages alone, and the messages with their prompt. */
+function toPromptResult(result: unknown, prompt: Prompt): EncodedResult {
+  const messages: unknown = isObject(result) ? result['messages'] : result;
+  if (!Array.isArray(messages) || !messages.every(isMessage)) {
+    return refuseResult('prompts.getPromptMessages', 'an array of messages, or { prompt, messages }');
+  }
+  const { description, ...about } = {
+    ...prompt,
+    ...(isObject(result) && isObject(result['prompt']) && result['prompt']),
+  };
+  const members = JSON.stringify({ ...(typeof description === 'string' && { description }), messages }).slice(1, -1);
+  return { members, meta: toPromptMeta(about) };
+}
+
+function isMessage(message: unknown): message is PromptMessage {
+  if (!isObject(message) || !isObject(message['content'])) return false;
+  return (
+    (message['role'] === 'user' || message['role'] === 'assistant') && typeof message['content']['type'] === 'string'
+  );
+}

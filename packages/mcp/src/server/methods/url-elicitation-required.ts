@@ -1,0 +1,57 @@
+import { isQuiverError, QuiverError } from '@quiver/core';
+import type { ElicitUrlRequest } from '@quiver/core/tools';
+import { encodeErrorText, type EncodedResult } from '../../content.js';
+import { errorCodes } from '../../protocol/constants.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import { missingCapabilities } from '../client-requests/client-request.js';
+import { elicitationRequest } from '../client-requests/elicitation.js';
+import type { ServerRequest } from '../request.js';
+
+const code = 'URL_ELICITATION_REQUIRED';
+
+/** First protocol version with this error; the modern era sends an elicitation request instead. */
+const firstVersionWithPages = '2025-11-25';
+
+/**
+ * Returns the error that a tool throws when the user must open pages first, to sign in or to consent. The client shows the pages and
+ * calls again. To wait for the user within the call, use `context.mcp.elicitation.sendRequest()` instead.
+ *
+ * @param message - reason, for clients that cannot show pages
+ * @example
+ * if (!account) throw urlElicitationRequired('Connect your account first.', [{ message: 'Sign in to Acme', url: signInUrl }]);
+ */
+export function urlElicitationRequired(
+  message: string,
+  pages: readonly (Omit<ElicitUrlRequest, 'mode'> & { mode?: 'url' })[],
+): QuiverError {
+  return new QuiverError(code, message, { details: { pages } });
+}
+
+export function isUrlElicitationRequired(error: unknown): error is QuiverError {
+  return isQuiverError(error, code);
+}
+
+/**
+ * Requests that the user opens pages: with error -32042 in 2025-11-25, with an elicitation request in the modern era. A client that
+ * cannot show pages receives the message as an error result.
+ *
+ * @throws ProtocolError -32042, with the pages
+ * @throws `ELICITATION_URL_INVALID`
+ * @see [MCP 2025-11-25, URL elicitation required](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error)
+ */
+export async function requestPages(request: ServerRequest, error: QuiverError): Promise<EncodedResult> {
+  const pages = error.details?.['pages'] as readonly ElicitUrlRequest[];
+  const elicitations = pages.map((page) => elicitationRequest({ ...page, mode: 'url' }));
+  // Settles in a round after the first: the user opened the pages, and the tool threw again.
+  if (request.era === 'modern')
+    await Promise.all(elicitations.map((page, index) => request.sendToClient(page, { key: `page-${index + 1}` })));
+  else if (request.protocolVersion >= firstVersionWithPages && canShowPages(request)) {
+    const data = { elicitations: elicitations.map(({ params, legacyParams }) => ({ ...params, ...legacyParams })) };
+    throw new ProtocolError(errorCodes.urlElicitationRequired, error.message, { data });
+  }
+  return encodeErrorText(`Error: ${error.message}`);
+}
+
+function canShowPages({ clientCapabilities }: ServerRequest): boolean {
+  return missingCapabilities({ elicitation: { url: {} } }, clientCapabilities) === undefined;
+}

@@ -1,0 +1,81 @@
+import { QuiverError } from '@quiver/core';
+import { isObject } from '../protocol/json-rpc.js';
+import { invalidParams } from '../protocol/protocol-error.js';
+
+export interface RequestStateOptions {
+  /**
+   * Signs what clients carry between the rounds of a call; at least 32 bytes, the same for every instance that may see a round.
+   * Default: random, good for one process.
+   */
+  key?: string | Uint8Array;
+  /** How long a client may take to answer. Default 600. */
+  ttlSeconds?: number;
+}
+
+/** What a call remembers from round to round. It travels through the client: signed, not secret. */
+export interface RequestState {
+  /** Digest of what the request names, and its arguments. */
+  readonly call: string;
+  readonly round: number;
+  /** Digest of each question that was asked. */
+  readonly asked: Readonly<Record<string, string>>;
+  /** Answers that were given, with the digest of their question. */
+  readonly answers: Readonly<Record<string, { readonly question: string; readonly answer: unknown }>>;
+}
+
+export interface RequestStateCodec {
+  /** @param binding - what the state is bound to: method and caller, as a digest */
+  mint(state: RequestState, binding: string): Promise<string>;
+  /** @throws ProtocolError -32602 for what was tampered with, has expired or belongs to somebody else */
+  verify(text: unknown, binding: string): Promise<RequestState>;
+}
+
+const algorithm = 'HS256';
+const minKeyBytes = 32;
+const defaultTtlSeconds = 600;
+
+/**
+ * Signs the state as a JSON Web Token; `jose` is loaded when the first question is asked.
+ *
+ * @param now - milliseconds since 1970
+ * @throws `SERVER_CONFIG_INVALID` for a key of less than 32 bytes
+ * @see [RFC 7515, JSON Web Signature](https://www.rfc-editor.org/rfc/rfc7515.html)
+ * @see [RFC 7518, section 3.2 – HMAC with SHA-2](https://www.rfc-editor.org/rfc/rfc7518.html#section-3.2)
+ */
+export function createRequestStateCodec(
+  { key: given, ttlSeconds = defaultTtlSeconds }: RequestStateOptions = {},
+  now: () => number = Date.now,
+): RequestStateCodec {
+  let key = typeof given === 'string' ? new TextEncoder().encode(given) : given;
+  if (key && key.length < minKeyBytes) {
+    throw new QuiverError(
+      'SERVER_CONFIG_INVALID',
+      `requestState.key of MCPServer has ${key.length} bytes; it needs ${minKeyBytes} or more, random and secret.`,
+    );
+  }
+  // Not before it is needed: edge runtimes forbid random values while a module loads.
+  const secret = (): Uint8Array => (key ??= crypto.getRandomValues(new Uint8Array(minKeyBytes)));
+  return {
+    mint: async (state, binding) => {
+      const { SignJWT } = await import('jose/jwt/sign');
+      return new SignJWT({ state })
+        .setProtectedHeader({ alg: algorithm })
+        .setAudience(binding)
+        .setExpirationTime(Math.floor(now() / 1000) + ttlSeconds)
+        .sign(secret());
+    },
+    verify: async (text, binding) => {
+      try {
+        const { jwtVerify } = await import('jose/jwt/verify');
+        const options = { algorithms: [algorithm], audience: binding, currentDate: new Date(now()) };
+        const { payload } = await jwtVerify(text as string, secret(), { ...options, requiredClaims: ['exp', 'aud'] });
+        if (isObject(payload['state'])) return payload['state'] as unknown as RequestState;
+      } catch {
+        // Which check failed is nobody's business.
+      }
+      throw invalidParams(
+        'Invalid requestState: it was changed, has expired, or belongs to another caller. Start the call again.',
+      );
+    },
+  };
+}

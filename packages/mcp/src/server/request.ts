@@ -1,0 +1,252 @@
+import { QuiverError } from '@quiver/core';
+import type {
+  ElicitOptions,
+  McpAuthInfo,
+  McpExtra,
+  McpRoot,
+  SampleRequest,
+  SampleResult,
+  ToolMcpContext,
+} from '@quiver/core/tools';
+import type { Era } from '../protocol/classify-era.js';
+import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
+import { isObject, type JsonRpcRequest, type Params, type RequestId } from '../protocol/json-rpc.js';
+import type { ClientCapabilities, Implementation } from '../protocol/types.js';
+import type { ClientRequest } from './client-requests/client-request.js';
+import { elicitationRequest } from './client-requests/elicitation.js';
+import { rawRequest, rootsRequest } from './client-requests/raw-request.js';
+import { samplingRequest } from './client-requests/sampling.js';
+import { toJsonSafe } from './json-safe.js';
+import type { InFlight } from './legacy-session.js';
+import type { ServerDefinition } from './server-definition.js';
+
+/** Carries messages to the client before the response: over HTTP the response's event stream, over stdio the connection. */
+export interface Channel {
+  /** @returns whether the message was sent */
+  send(messageText: string): boolean;
+  /** Ends the event stream before the response; the client resumes it. Where that is not possible, it does nothing. */
+  closeStream?(): void;
+}
+
+/** Origin of a request. */
+export interface Caller {
+  readonly authInfo?: McpAuthInfo | undefined;
+  readonly sessionId?: string | undefined;
+  /** HTTP request that carries the message; absent over stdio. */
+  readonly http?: { readonly headers: Readonly<Record<string, string>> } | undefined;
+}
+
+/**
+ * One request on its way through the server: the transport creates it, the era answers it, and tools and callbacks receive it as
+ * `context.mcp` and `context.mcp.extra`. Each era has its subclass.
+ *
+ * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the
+ * memory of a busy server. Members that tools have no use for are not enumerable, so that logging `mcp.extra` shows the caller.
+ */
+export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFlight {
+  abstract readonly era: Era;
+  readonly requestId: RequestId;
+  readonly authInfo?: McpAuthInfo;
+  readonly sessionId?: string;
+  readonly #server: ServerDefinition;
+  readonly #message: JsonRpcRequest;
+  readonly #http: Caller['http'];
+  readonly #channel: Channel;
+  #controller: AbortController | undefined;
+  #state: 'open' | 'canceled' | 'settled' = 'open';
+  #sentMessage = false;
+  #release: (() => void) | undefined;
+
+  constructor(
+    server: ServerDefinition,
+    message: JsonRpcRequest,
+    { authInfo, sessionId, http }: Caller,
+    channel: Channel,
+  ) {
+    this.requestId = message.id;
+    if (authInfo) this.authInfo = authInfo;
+    if (sessionId !== undefined) this.sessionId = sessionId;
+    this.#server = server;
+    this.#message = message;
+    this.#http = http;
+    this.#channel = channel;
+  }
+
+  abstract get protocolVersion(): string;
+  abstract get clientCapabilities(): ClientCapabilities;
+  abstract get clientInfo(): Implementation | undefined;
+  /** Least severe level that the client wants to receive; `undefined` for no log messages. */
+  abstract get logLevel(): LoggingLevel | undefined;
+  /** Sends a request to the client and returns its checked result. */
+  abstract sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result>;
+
+  get server(): ServerDefinition {
+    return this.#server;
+  }
+
+  get method(): string {
+    return this.#message.method;
+  }
+
+  get params(): Params | undefined {
+    return this.#message.params;
+  }
+
+  // --- State ---
+
+  /** Fires when the client cancels the request or disconnects. Created on first use. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#state === 'canceled') this.#controller.abort(cancellation());
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whether the client canceled the request; it then receives no response. */
+  get isCanceled(): boolean {
+    return this.#state === 'canceled';
+  }
+
+  /** Whether a message was sent before the response. */
+  get sentMessage(): boolean {
+    return this.#sentMessage;
+  }
+
+  cancel(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'canceled';
+    this.#controller?.abort(cancellation());
+    this.#release?.();
+  }
+
+  /** Keeps a request open that has no end of its own. Settles when the client cancels it or the transport closes. */
+  hold(): Promise<void> {
+    if (this.#state !== 'open') return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#release = resolve;
+    });
+  }
+
+  /** Ends a held request with its result: a transport calls it before it waits for in-flight requests. */
+  release(): void {
+    this.#release?.();
+  }
+
+  /** Aborts the run: the response is an `input_required` result. */
+  abandon(): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'settled';
+    this.#controller?.abort(
+      new DOMException('The call ended with an input_required result; it runs again with the input.', 'AbortError'),
+    );
+  }
+
+  /** Marks the response as made: no message may follow it. */
+  settle(): void {
+    if (this.#state === 'open') this.#state = 'settled';
+  }
+
+  /** Sends a notification that belongs to this request. After the response or a cancellation it is dropped. */
+  notify(method: string, params: object): void {
+    this.send({ jsonrpc: '2.0', method, params });
+  }
+
+  /** @returns whether the message was sent; after the response or a cancellation it is not */
+  send(message: object): boolean {
+    if (this.#state !== 'open') return false;
+    this.#sentMessage = true;
+    return this.#channel.send(JSON.stringify(message));
+  }
+
+  // --- `context.mcp` of tools and callbacks ---
+
+  get extra(): McpExtra {
+    return this;
+  }
+
+  /** `mcp` and `extra`, as the callbacks of resources and prompts receive them. */
+  get callbackContext(): { mcp: ToolMcpContext; extra: McpExtra } {
+    return { mcp: this, extra: this };
+  }
+
+  get elicitation(): ToolMcpContext['elicitation'] {
+    return { sendRequest: (request, options) => this.#ask(() => elicitationRequest(request), options) };
+  }
+
+  sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult> {
+    return this.#ask(() => samplingRequest(request), options);
+  }
+
+  roots(options?: ElicitOptions): Promise<McpRoot[]> {
+    return this.#ask(rootsRequest, options);
+  }
+
+  async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
+    const progressToken = this._meta?.['progressToken'];
+    if (typeof progressToken !== 'string' && typeof progressToken !== 'number') return;
+    this.notify('notifications/progress', { progressToken, ...update });
+  }
+
+  async log(level: string, message: string, data?: unknown): Promise<void> {
+    const { logLevel } = this;
+    const named = level === 'warn' ? 'warning' : level;
+    if (!isLoggingLevel(named)) {
+      throw new QuiverError(
+        'LOG_LEVEL_UNKNOWN',
+        `'${level}' is not a log level of the protocol; use one of ${loggingLevels.join(', ')}.`,
+      );
+    }
+    if (logLevel === undefined || loggingLevels.indexOf(named) < loggingLevels.indexOf(logLevel)) return;
+    this.notify('notifications/message', {
+      level: named,
+      data: data === undefined ? message : { message, data: toJsonSafe(data) },
+    });
+  }
+
+  // --- `context.mcp.extra` ---
+
+  get _meta(): Readonly<Record<string, unknown>> | undefined {
+    const meta = this.params?.['_meta'];
+    return isObject(meta) ? meta : undefined;
+  }
+
+  get requestInfo(): { headers: Readonly<Record<string, string>> } {
+    const headers = this.#http?.headers ?? {};
+    if (!this.authInfo || this.authInfo.token !== undefined) return { headers };
+    // Authentication hides the token from tools.
+    const { authorization: _, ...others } = headers;
+    return { headers: others };
+  }
+
+  closeSSEStream(): void {
+    if (this.#state === 'open') this.#channel.closeStream?.();
+  }
+
+  async sendNotification({ method, params }: { method: string; params?: Record<string, unknown> }): Promise<void> {
+    this.notify(method, params ?? {});
+  }
+
+  /** As in the official SDK, options may follow a result schema, which is not needed here. */
+  sendRequest(
+    request: { method: string; params?: Record<string, unknown> },
+    ...[first, second]: unknown[]
+  ): Promise<unknown> {
+    const options = isObject(second) ? second : isObject(first) && !('parse' in first) ? first : {};
+    return this.#ask(() => rawRequest(request), options);
+  }
+
+  /**
+   * Never leaves a rejection unhandled: a tool that does not await its request must not end the process when a client cannot answer or
+   * disconnects.
+   */
+  #ask<Result>(create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
+    const result = (async () => this.sendToClient(create(), options))();
+    result.catch(() => {});
+    return result;
+  }
+}
+
+function cancellation(): DOMException {
+  return new DOMException('The request was canceled by the MCP client.', 'AbortError');
+}

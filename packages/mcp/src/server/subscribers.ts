@@ -1,0 +1,92 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import type { LegacySession } from './legacy-session.js';
+
+/** A change that clients can subscribe to. */
+export type ServerEvent =
+  | { readonly kind: 'tools_list_changed' | 'prompts_list_changed' | 'resources_list_changed' }
+  | { readonly kind: 'resource_updated'; readonly uri: string };
+
+/**
+ * Carries changes to every instance of a server. The default bus reaches its own process; when several processes serve one URL, pass
+ * an implementation over your publish/subscribe service as `eventBus`. Buses of the official SDK fit.
+ */
+export interface ServerEventBus {
+  publish(event: ServerEvent): void | Promise<void>;
+  /** @returns a function that ends the subscription */
+  subscribe(listener: (event: ServerEvent) => void): () => void;
+}
+
+export interface SubscribersOptions {
+  /** Connected legacy clients. */
+  readonly sessions: ReadonlySet<LegacySession>;
+  readonly bus?: ServerEventBus | undefined;
+  readonly logger: Logger;
+}
+
+/** Clients of both eras that receive change notifications. */
+export class Subscribers {
+  readonly #sessions: ReadonlySet<LegacySession>;
+  readonly #bus: ServerEventBus | undefined;
+  readonly #logger: Logger;
+  readonly #listeners = new Set<(event: ServerEvent) => void>();
+  readonly #unsubscribe: (() => void) | undefined;
+
+  constructor({ sessions, bus, logger }: SubscribersOptions) {
+    this.#sessions = sessions;
+    this.#bus = bus;
+    this.#logger = logger;
+    this.#unsubscribe = bus?.subscribe((event) => this.#deliver(event));
+  }
+
+  /** Publishes a change to every instance. Settles when the bus has accepted the event. */
+  async publish(event: ServerEvent): Promise<void> {
+    if (this.#bus) await this.#bus.publish(event);
+    else this.#deliver(event);
+  }
+
+  /** Number of open `subscriptions/listen` requests. */
+  get listenerCount(): number {
+    return this.#listeners.size;
+  }
+
+  /** @returns a function that removes the listener */
+  listen(listener: (event: ServerEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#unsubscribe?.();
+  }
+
+  #deliver(event: ServerEvent): void {
+    for (const listener of this.#listeners) this.#guarded(() => listener(event));
+    if (this.#sessions.size === 0) return;
+    const text = JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
+    for (const session of this.#sessions) {
+      if (isSubscribed(session, event)) this.#guarded(() => session.send?.(text));
+    }
+  }
+
+  /** One broken connection must not keep notifications from the others. */
+  #guarded(deliver: () => void): void {
+    try {
+      deliver();
+    } catch (error) {
+      this.#logger.warn(`A change notification could not be sent to an MCP client: ${toErrorMessage(error)}`, error);
+    }
+  }
+}
+
+/** A connection over stdio without a handshake may belong to a modern client. */
+function isSubscribed(session: LegacySession, event: ServerEvent): boolean {
+  if (!session.initialized) return false;
+  return event.kind !== 'resource_updated' || session.subscriptions?.has(event.uri) === true;
+}
+
+/** Returns the notification of a change. */
+export function toNotification(event: ServerEvent): { method: string; params?: { uri: string } } {
+  if (event.kind === 'resource_updated')
+    return { method: 'notifications/resources/updated', params: { uri: event.uri } };
+  return { method: `notifications/${event.kind.replace('_list_changed', '')}/list_changed` };
+}
