@@ -1,3 +1,4 @@
+export { validateJsonSchema, type JsonSchemaOptions } from './json-schema-validator.js';
 export type {
   AiSdkSchema,
   InferInput,

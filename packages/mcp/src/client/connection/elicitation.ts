@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { validate } from '@quiver/core/schema';
+import { validateJsonSchema } from '@quiver/core/schema';
 import type { ElicitRequest, ElicitResult } from '@quiver/core/tools';
 import { isObject } from '../../protocol/json-rpc.js';
 
@@ -45,7 +45,8 @@ export async function answerElicitation(
     ...defaultsOf(requestedSchema),
     ...(answer.content as Record<string, unknown>),
   };
-  const checked = await validate(requestedSchema, content);
+  // The server checks patterns itself: a hostile one can take exponential time.
+  const checked = validateJsonSchema(requestedSchema, content, { checkPatterns: false });
   if (!checked.ok) {
     const reasons = checked.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`).join('; ');
     throw new QuiverError(

@@ -60,12 +60,11 @@ class RemoteDefinition implements RemoteToolOptions {
   }
 
   get outputSchema(): RemoteSchema | undefined {
-    const { outputSchema } = this.tool;
+    const { name: toolName, outputSchema } = this.tool;
     const { onToolError } = this.server.options;
     // An error result stands where structured output was declared; so does content of a server that forgot it.
-    return (
-      outputSchema && toRemoteSchema(outputSchema, typeof onToolError === 'function' ? isAnything : isContentResult)
-    );
+    const isExempt = typeof onToolError === 'function' ? isAnything : isContentResult;
+    return outputSchema && toRemoteSchema(outputSchema, { toolName, isExempt });
   }
 
   get title(): string | undefined {
