@@ -9,8 +9,9 @@ import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';
 import type { LogMessage } from './connection/log-message.js';
+import type { Resource } from '../resource.js';
 import type { RemoteTool } from './tools/remote-tool.js';
-import type { MastraMCPServerDefinition } from './definition/server-definition.js';
+import type { HttpServerDefinition, MastraMCPServerDefinition } from './definition/server-definition.js';
 
 const full = createFullServer();
 const example = new MCPServer({
@@ -102,6 +103,13 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     expect(text.contents[0]?.text).toBe('watched');
     expect((await mcp.resources.read('it', 'note://bytes')).contents[0]?.blob).toBe('AP8B');
     expect((await mcp.resources.read('it', 'user://7/profile')).contents[0]?.text).toBe('{"id":"7"}');
+    const watched = it?.find(({ uri }) => uri === 'note://watched') as Resource;
+    expect(await mcp.resources.read('it', watched)).toEqual(text);
+    expect(await mcp.resources.readContent('it', watched)).toBe('watched');
+    expect(await mcp.resources.readContent('it', 'note://bytes')).toEqual({
+      data: Buffer.from([0, 255, 1]),
+      mediaType: 'application/octet-stream',
+    });
   });
 
   test('a resource that is not there is an error that names the operation and the reason', async () => {
@@ -387,6 +395,36 @@ describe('other things', () => {
     });
     const instructions = await mcp.getServerInstructions({ maxLength: 20 });
     expect(instructions).toEqual({ it: 'Be kind. Be kind. Be' });
+  });
+
+  test('instructions of the servers that are included become text for a model', async () => {
+    const included = { server: example, includeInstructions: true };
+    await using mcp = new MCPClient({ id: 'included', servers: { a: included, b: included, c: { server: example } } });
+    expect(await mcp.getInstructions({ maxLength: 8 })).toBe(
+      "Instructions of the MCP server 'a':\nBe kind.\n\nInstructions of the MCP server 'b':\nBe kind.",
+    );
+    await using none = new MCPClient({ id: 'not included', servers: { c: { server: example } } });
+    expect(await none.getInstructions()).toBeUndefined();
+    expect(none.status()['c']?.state).toBe('idle');
+  });
+
+  test('each list can be cached or not', async () => {
+    const methods: string[] = [];
+    const fetch: HttpServerDefinition['fetch'] = (url, init) => {
+      if (typeof init?.body === 'string') methods.push((JSON.parse(init.body) as { method: string }).method);
+      return globalThis.fetch(url, init);
+    };
+    await using mcp = new MCPClient({
+      id: 'caches',
+      servers: { it: { url: fullHttp.url, protocol: 'legacy', fetch, cache: { resources: false } } },
+    });
+    for (const _ of [1, 2]) {
+      await mcp.listTools();
+      await mcp.resources.list();
+      await mcp.prompts.list();
+    }
+    const count = (method: string): number => methods.filter((sent) => sent === method).length;
+    expect(['tools/list', 'resources/list', 'prompts/list'].map(count)).toEqual([1, 2, 1]);
   });
 
   test('an unknown server is named in the error', async () => {

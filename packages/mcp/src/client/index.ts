@@ -17,7 +17,7 @@ export type { ClientPrompts, GetPromptOptions } from './prompts.js';
 export { RemoteToolError } from './tools/remote-tool-error.js';
 export type { RemoteTool } from './tools/remote-tool.js';
 export type { ToolCallInfo, ToolCallProcessor } from './tools/tool-call-processor.js';
-export type { ClientResources, ListOptions, ReadResourceResult, ResourceContents } from './resources.js';
+export type { BinaryContent, ClientResources, ListOptions, ReadResourceResult, ResourceContents } from './resources.js';
 export type {
   SamplingHandler,
   SamplingModel,

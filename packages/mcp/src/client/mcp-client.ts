@@ -251,14 +251,22 @@ export class MCPClient implements AsyncDisposable {
    *
    * @param maxLength - characters per server; the rest is cut. Default 512
    */
-  async getServerInstructions({ maxLength = 512 }: { maxLength?: number } = {}): Promise<Record<string, string>> {
-    const { data, errors } = await askServers<ServerHandle, string>({
-      servers: this.#servers.values(),
-      ask: async ({ connection }) => ({ answer: (await connection.connect()).server.instructions ?? '' }),
-    });
-    logMissing('Instructions', errors);
-    const entries = Object.entries(data).filter(([, text]) => text !== '');
-    return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
+  getServerInstructions(options: { maxLength?: number } = {}): Promise<Record<string, string>> {
+    return askForInstructions(this.#servers.values(), options);
+  }
+
+  /**
+   * Returns text for a model's instructions: those of the servers with `includeInstructions`, each introduced by the server's name,
+   * because they come from the server. Connects servers that are not connected.
+   *
+   * @param maxLength - characters per server. Default 512
+   * @returns `undefined` when no such server has instructions
+   */
+  async getInstructions(options: { maxLength?: number } = {}): Promise<string | undefined> {
+    const included = [...this.#servers.values()].filter(({ options: { includeInstructions } }) => includeInstructions);
+    const instructions = Object.entries(await askForInstructions(included, options));
+    if (instructions.length === 0) return undefined;
+    return instructions.map(([name, text]) => `Instructions of the MCP server '${name}':\n${text}`).join('\n\n');
   }
 
   /** The revision of the protocol that is spoken with each connected server. */
@@ -312,6 +320,19 @@ export class MCPClient implements AsyncDisposable {
     reportMissingTools(this.#servers, answers, code);
     return answers.data;
   }
+}
+
+async function askForInstructions(
+  servers: Iterable<ServerHandle>,
+  { maxLength = 512 }: { maxLength?: number },
+): Promise<Record<string, string>> {
+  const { data, errors } = await askServers<ServerHandle, string>({
+    servers,
+    ask: async ({ connection }) => ({ answer: (await connection.connect()).server.instructions ?? '' }),
+  });
+  logMissing('Instructions', errors);
+  const entries = Object.entries(data).filter(([, text]) => text !== '');
+  return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
 }
 
 const clientOptions: Readonly<Record<keyof MCPClientOptions, true>> = { id: true, servers: true, timeout: true };

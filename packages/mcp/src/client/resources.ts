@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { Resource, ResourceTemplate } from '../resource.js';
 import { askServers, logMissing, type Answers } from './ask-servers.js';
 import { withServer, type ClientServers } from './client-servers.js';
@@ -17,6 +18,13 @@ export interface ReadResourceResult {
   _meta?: Record<string, unknown>;
 }
 
+/** Bytes of a resource. */
+export interface BinaryContent {
+  data: Uint8Array;
+  /** Default `application/octet-stream`. */
+  mediaType: string;
+}
+
 export interface ListOptions {
   /** Milliseconds after which a server counts as silent. Default: the servers' own time-outs. */
   perServerTimeoutMs?: number;
@@ -31,8 +39,17 @@ export interface ClientResources {
   /** The resource templates by server. */
   templates(): Promise<Record<string, ResourceTemplate[]>>;
   templatesWithErrors(options?: ListOptions): Promise<Answers<ResourceTemplate[]>>;
-  /** @throws `MCP_CLIENT_READ_RESOURCE_FAILED` */
-  read(serverName: string, uri: string): Promise<ReadResourceResult>;
+  /** @param resource - URI, or an entry of `list()`. @throws `MCP_CLIENT_READ_RESOURCE_FAILED` */
+  read(serverName: string, resource: string | { readonly uri: string }): Promise<ReadResourceResult>;
+  /**
+   * Reads a resource as text or bytes. A resource of several parts is a list.
+   *
+   * @throws `MCP_CLIENT_READ_RESOURCE_FAILED`
+   */
+  readContent(
+    serverName: string,
+    resource: string | { readonly uri: string },
+  ): Promise<string | BinaryContent | (string | BinaryContent)[]>;
   /**
    * Asks a server to tell of changes of a resource, in either generation of the protocol, and again after a reconnection. Set a
    * handler with `onUpdated`.
@@ -67,6 +84,15 @@ export function createClientResources(servers: ClientServers): ClientResources {
       },
       perServerTimeoutMs,
     });
+  const read: ClientResources['read'] = (serverName, resource) =>
+    withServer(servers, 'READ_RESOURCE', serverName, async ({ connection }) => {
+      const uri = typeof resource === 'string' ? resource : resource.uri;
+      const result = await connection.request((engine, options) => engine.request('resources/read', { uri }, options), {
+        retries: 1,
+      });
+      // The engine has checked the result.
+      return result as unknown as ReadResourceResult;
+    });
   return {
     listWithErrors,
     templatesWithErrors,
@@ -80,15 +106,12 @@ export function createClientResources(servers: ClientServers): ClientResources {
       logMissing('Resource templates', errors);
       return data;
     },
-    read: (serverName, uri) =>
-      withServer(servers, 'READ_RESOURCE', serverName, async ({ connection }) => {
-        const result = await connection.request(
-          (engine, options) => engine.request('resources/read', { uri }, options),
-          { retries: 1 },
-        );
-        // The engine has checked the result.
-        return result as unknown as ReadResourceResult;
-      }),
+    read,
+    readContent: async (serverName, resource) => {
+      const { contents } = await read(serverName, resource);
+      const [first, ...others] = contents.map(toContent);
+      return first !== undefined && others.length === 0 ? first : contents.map(toContent);
+    },
     subscribe: (serverName, uri) =>
       withServer(servers, 'SUBSCRIBE_RESOURCE', serverName, async ({ connection }) => {
         await connection.subscribe(uri);
@@ -109,4 +132,12 @@ export function createClientResources(servers: ClientServers): ClientResources {
         await connection.handlersChanged();
       }),
   };
+}
+
+function toContent({
+  text,
+  blob = '',
+  mimeType = 'application/octet-stream',
+}: ResourceContents): string | BinaryContent {
+  return text ?? { data: Buffer.from(blob, 'base64'), mediaType: mimeType };
 }

@@ -80,9 +80,11 @@ export class ServerHandle {
     method: Method,
     onFetched?: ListCacheOptions<ListedItems[Method]>['onFetched'],
   ): ListCache<ListedItems[Method]> {
-    const { connection, options, handlers } = this;
+    const { connection, handlers } = this;
+    const { cache = true } = this.options;
+    const mayCache = typeof cache === 'boolean' ? cache : cache[lists[method].kind] !== false;
     return new ListCache({
-      fetch: () => fetchList(connection, method, options.cache !== false, handlers),
+      fetch: () => fetchList(connection, method, mayCache, handlers),
       ...(onFetched && { onFetched }),
     });
   }

@@ -433,6 +433,97 @@ describe('in generateText', () => {
   });
 });
 
+/** Calls `it_save` with these inputs, one per step, and returns what the model received for each. */
+const insisting = {
+  5: (inputs: readonly string[]) => {
+    const doGenerate = insistingModel(inputs, 'tool-calls', usage2);
+    return (tools: Record<string, RemoteTool>) =>
+      generateText5({
+        model: new MockLanguageModelV2({ doGenerate }),
+        tools,
+        prompt: 'go',
+        stopWhen: stepCountIs5(inputs.length),
+      });
+  },
+  6: (inputs: readonly string[]) => {
+    const doGenerate = insistingModel(inputs, { unified: 'tool-calls', raw: 'x' }, usage3);
+    return (tools: Record<string, RemoteTool>) =>
+      generateText6({
+        model: new MockLanguageModelV3({ doGenerate }),
+        tools,
+        prompt: 'go',
+        stopWhen: stepCountIs6(inputs.length),
+      });
+  },
+  7: (inputs: readonly string[]) => {
+    const doGenerate = insistingModel(inputs, { unified: 'tool-calls', raw: 'x' }, usage3);
+    return (tools: Record<string, RemoteTool>) =>
+      generateText7({
+        model: new MockLanguageModelV4({ doGenerate }),
+        tools,
+        prompt: 'go',
+        stopWhen: stepCountIs7(inputs.length),
+      });
+  },
+};
+
+function insistingModel(inputs: readonly string[], finishReason: unknown, usage: unknown): (options: never) => never {
+  let step = 0;
+  return (() => {
+    const input = inputs[step];
+    step += 1;
+    const call = { type: 'tool-call', toolCallId: `c${step}`, toolName: 'it_save', input };
+    return Promise.resolve({ usage, warnings: [], content: [call], finishReason });
+  }) as never;
+}
+
+test.each([5, 6, 7] as const)(
+  'AI SDK %d: a model that keeps failing is stopped after `maxRetries`, and a success gives it new retries',
+  async (major) => {
+    const received: unknown[] = [];
+    const server = rawServer(
+      [{ name: 'save', inputSchema: { type: 'object', properties: { to: { type: 'string' } } } }],
+      (_, args) => {
+        received.push((args as { to?: string }).to);
+        return (args as { to?: string }).to === 'good' ? text('saved') : fails();
+      },
+    );
+    const mcp = clientOf({ it: { server, maxRetries: 2 } });
+    const tools = await mcp.listTools();
+    const run = insisting[major](['a', 'b', 'good', 'c', 5, 'd', 'e', 'good'].map((to) => JSON.stringify({ to })));
+    const { steps } = await run(tools);
+    const results = steps.flatMap(({ content }) => content as { type: string; output?: unknown; error?: unknown }[]);
+    const outcomes = results.flatMap(({ type, output, error }) => {
+      if (type === 'tool-error') return [(error as { code?: string }).code ?? 'invalid'];
+      return type === 'tool-result' ? [isToolFailure(output) ? 'invalid' : 'result'] : [];
+    });
+    const exceeded = 'MCP_TOOL_RETRIES_EXCEEDED';
+    expect(outcomes).toEqual([
+      'MCP_TOOL_ERROR',
+      'MCP_TOOL_ERROR',
+      'result',
+      'MCP_TOOL_ERROR',
+      'invalid',
+      exceeded,
+      exceeded,
+      exceeded,
+    ]);
+    expect(received).toEqual(['a', 'b', 'good', 'c', 'd']);
+  },
+);
+
+test('output schemas end the descriptions of tools if asked', async () => {
+  const tools = [{ name: 'a', description: 'Sums', outputSchema: { type: 'object' } }, { name: 'b' }];
+  const mcp = clientOf({ with: { server: rawServer(tools), includeReturnSchema: true }, without: rawServer(tools) });
+  const listed = Object.entries(await mcp.listTools()).map(([name, { description }]) => [name, description]);
+  expect(Object.fromEntries(listed)).toEqual({
+    with_a: 'Sums\n\nReturns JSON that fits this schema: {"type":"object"}',
+    with_b: '',
+    without_a: 'Sums',
+    without_b: '',
+  });
+});
+
 test('sends arguments unchecked when the check of the schema would block', async () => {
   const doubling = Object.fromEntries(
     Array.from({ length: 40 }, (_, level) => [

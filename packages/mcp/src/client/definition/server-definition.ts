@@ -63,8 +63,17 @@ export interface ServerOptions extends ToolSelection {
    * Default 0: nothing is ever sent twice.
    */
   retryIdempotent?: number;
-  /** Keeps lists until the server says they changed. `false` asks every time. Default `true`. */
-  cache?: boolean;
+  /**
+   * How many failures in a row of one tool the model may correct within a run. The next failure throws
+   * `MCP_TOOL_RETRIES_EXCEEDED`, and so does every later call of that run. Default: no limit.
+   */
+  maxRetries?: number;
+  /** Whether lists are cached until the server reports a change, for all lists or for each. Default `true`. */
+  cache?: boolean | { tools?: boolean; resources?: boolean; prompts?: boolean };
+  /** Whether tool descriptions end with the output schema, for models that do not receive it otherwise. Default `false`. */
+  includeReturnSchema?: boolean;
+  /** Whether `getInstructions()` contains the instructions of this server. Default `false`. */
+  includeInstructions?: boolean;
   /**
    * Which generation of the protocol to speak. Default: over HTTP `auto`, which asks the server and falls back to the handshake;
    * over stdio `legacy`, which every server in the field understands.

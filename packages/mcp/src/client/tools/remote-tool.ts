@@ -12,6 +12,7 @@ import type { ServerHandle } from '../server-handle.js';
 import { callTool } from './call-tool.js';
 import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
 import { RemoteToolError } from './remote-tool-error.js';
+import { countFailures, retriesExceeded } from './retry-budget.js';
 import { toModelOutput } from './tool-model-output.js';
 import { rememberToolResult } from './tool-result.js';
 
@@ -52,7 +53,9 @@ class RemoteDefinition implements RemoteToolOptions {
   }
 
   get description(): string {
-    return this.tool.description ?? '';
+    const { description = '', outputSchema } = this.tool;
+    if (!outputSchema || this.server.options.includeReturnSchema !== true) return description;
+    return `${description}\n\nReturns JSON that fits this schema: ${JSON.stringify(outputSchema)}`.trimStart();
   }
 
   get inputSchema(): RemoteSchema {
@@ -101,10 +104,12 @@ const isAnything = (): boolean => true;
 async function runRemoteTool(
   { server, tool }: RemoteToolOptions,
   args: Record<string, unknown>,
-  { requestContext, abortSignal: signal, toolCallId, runId = toolCallId }: ToolContext,
+  { requestContext, abortSignal: signal, toolCallId, runId = toolCallId, toolName, agent }: ToolContext,
 ): Promise<unknown> {
   const { name: serverName } = server;
-  const { processToolCall, requestMeta, onToolError = 'throw' } = server.options;
+  const { processToolCall, requestMeta, onToolError = 'throw', maxRetries } = server.options;
+  const retriesLeft = maxRetries === undefined ? 0 : maxRetries - countFailures(agent?.messages, toolName);
+  if (retriesLeft < 0) throw retriesExceeded(toolName, maxRetries);
   const meta = requestMeta?.({ toolName: tool.name, requestContext });
   const send = (changes: { args?: Record<string, unknown>; meta?: Record<string, unknown> } = {}) =>
     callTool(
@@ -124,6 +129,7 @@ async function runRemoteTool(
     : send());
   if (result.isError === true && onToolError !== 'return') {
     const error = new RemoteToolError(serverName, tool.name, result);
+    if (maxRetries !== undefined && retriesLeft === 0) throw retriesExceeded(toolName, maxRetries, error);
     if (onToolError === 'throw') throw error;
     return onToolError(error);
   }

@@ -8,11 +8,19 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphToHtml } from './graph-to-html.js';
 import type { GraphView } from './graph-view.js';
+import { pageScript } from './page-script.js';
 import { computing, hostile } from './view.fixture.js';
 
 const executablePath = process.env['QUIVER_CHROMIUM'];
 
 describe('graphToHtml', () => {
+  it('contains the script that viewer.ts compiles to', async () => {
+    const { bundleViewer } = (await import('../../../../../scripts/build-viewer.mjs' as string)) as {
+      bundleViewer(): Promise<string>;
+    };
+    expect(pageScript).toBe(await bundleViewer());
+  });
+
   it('writes the same page for the same view', async () => {
     expect(await graphToHtml(computing)).toBe(await graphToHtml(computing));
   });

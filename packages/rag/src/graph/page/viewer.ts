@@ -1,0 +1,353 @@
+// The script of the page. It runs in a browser: scripts/build-viewer.mjs bundles it into page-script.ts. It draws the graph and
+// connects it with the list of passages. Everything from the view is used as text only.
+import type { Core, EdgeCollection, NodeSingular, StylesheetJson } from 'cytoscape';
+import type { GraphView, GraphViewEdge, GraphViewNode } from './graph-view.js';
+
+/** The library is a script of the page. */
+declare const cytoscape: typeof import('cytoscape');
+
+interface Rank {
+  readonly score: number;
+  readonly path: readonly GraphViewEdge[];
+  readonly position: number;
+}
+
+const view = JSON.parse(element('view').textContent) as GraphView;
+/** Id of the node of the query. */
+const query = 'question';
+// Ids belong to the application and may be any text, so the page identifies a passage by its position.
+const anchorOf = new Map(view.nodes.map(({ id }, index) => [id, `passage-${index}`]));
+const nodes = view.nodes.map((node) => ({ ...node, id: anchor(node.id) }));
+const rankOf = new Map(
+  view.ranking.map(({ id, score, path }, position): [string, Rank] => [
+    anchor(id),
+    { score, path: path.map(toEdge), position },
+  ]),
+);
+const entryOf = new Map(
+  Array.from(document.querySelectorAll<HTMLDetailsElement>('details[id]'), (entry) => [entry.id, entry]),
+);
+
+document.body.classList.add('drawn');
+const graph = cytoscape({
+  container: element('graph'),
+  elements: createElements(),
+  style: [],
+  layout: { name: 'preset' },
+  minZoom: 0.15,
+  maxZoom: 3,
+});
+// light-dark() resolves only where it is used: a probe has the color of the current scheme.
+const probe = document.createElement('span');
+probe.hidden = true;
+document.body.append(probe);
+paint();
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', paint);
+graph
+  .layout({
+    name: 'cose',
+    animate: false,
+    randomize: false,
+    nodeDimensionsIncludeLabels: true,
+    idealEdgeLength: () => 110,
+    nodeRepulsion: () => 900_000,
+    edgeElasticity: () => 90,
+    nodeOverlap: 24,
+    gravity: 0.35,
+    numIter: 1500,
+    componentSpacing: 90,
+    fit: false,
+  })
+  .run();
+fillWindow();
+let chosen: string | undefined;
+connectGraphAndList();
+connectSearch();
+connectControls();
+
+function element(id: string): HTMLElement {
+  return document.getElementById(id) as HTMLElement;
+}
+
+function anchor(id: string): string {
+  return anchorOf.get(id) ?? '';
+}
+
+function toEdge(edge: GraphViewEdge): GraphViewEdge {
+  return { ...edge, from: anchor(edge.from), to: anchor(edge.to) };
+}
+
+function shorten(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1).trimEnd()}\u2026` : text;
+}
+
+function kindOf({ seedScore, id }: GraphViewNode): 'seed' | 'reached' | 'near' {
+  return seedScore !== undefined ? 'seed' : rankOf.has(id) ? 'reached' : 'near';
+}
+
+function edgeId({ from, to, kind }: GraphViewEdge): string {
+  return `edge ${JSON.stringify([...[from, to].sort(), kind])}`;
+}
+
+/** Places the passages of the ranking in a ring around the query, in its order; the layout moves them from there. */
+function createElements(): cytoscape.ElementDefinition[] {
+  const position = ({ id }: GraphViewNode): number => rankOf.get(id)?.position ?? 1e9;
+  const heaviest = Math.max(...view.edges.map(({ weight }) => weight), 1e-9);
+  const queryHeight = 22 + 16 * Math.ceil(Math.min(view.query.length, 90) / 22);
+  return [
+    {
+      data: { id: query, label: shorten(view.query, 90), height: queryHeight },
+      classes: 'question',
+      position: { x: 0, y: 0 },
+    },
+    ...[...nodes]
+      .sort((a, b) => position(a) - position(b))
+      .map((node, index) => {
+        const rank = rankOf.get(node.id);
+        const radius = { seed: 170, reached: 320, near: 430 }[kindOf(node)];
+        const angle = index * 2.399963;
+        return {
+          data: {
+            id: node.id,
+            label: `${rank ? `${rank.position + 1}. ` : ''}${shorten(node.title, 46)}`,
+            size: 16 + 30 * Math.sqrt(rank?.score ?? 0),
+          },
+          classes: kindOf(node),
+          position: { x: radius * 1.4 * Math.cos(angle), y: radius * Math.sin(angle) },
+        };
+      }),
+    ...view.edges
+      .map(toEdge)
+      .filter(({ from, to }) => from && to)
+      .map((edge) => ({
+        data: {
+          id: edgeId(edge),
+          source: edge.from,
+          target: edge.to,
+          kind: edge.kind,
+          reason: shorten(`${edge.kind}: ${edge.reason}`, 60),
+          width: 1.2 + 3.3 * (edge.weight / heaviest),
+        },
+        classes: 'edge',
+      })),
+    ...nodes.flatMap(({ id, seedScore }) =>
+      seedScore === undefined
+        ? []
+        : [
+            {
+              data: { id: `match ${id}`, source: query, target: id, width: 1 + 2.5 * seedScore },
+              classes: 'match',
+            },
+          ],
+    ),
+  ];
+}
+
+function color(name: string): string {
+  probe.style.color = `var(--${name}, var(--other))`;
+  return getComputedStyle(probe).color;
+}
+
+function paint(): void {
+  const [ink, paper, soft] = [color('ink'), color('paper'), color('soft')];
+  const colors = new Map<string, string>();
+  const edgeColor = (kind: string): string => {
+    const name = /^[a-z]+$/.test(kind) ? kind : 'other';
+    const known = colors.get(name) ?? color(name);
+    colors.set(name, known);
+    return known;
+  };
+  const label = { 'text-background-color': paper, 'text-background-padding': '2px', 'text-wrap': 'wrap', color: ink };
+  const style = [
+    {
+      selector: 'node',
+      style: {
+        ...label,
+        width: 'data(size)',
+        height: 'data(size)',
+        label: 'data(label)',
+        'font-size': 12,
+        'font-family': getComputedStyle(document.body).fontFamily,
+        'text-max-width': '130px',
+        'text-valign': 'bottom',
+        'text-margin-y': 5,
+        'text-background-opacity': 0.82,
+        'text-background-shape': 'roundrectangle',
+        'border-width': 2,
+        'border-color': paper,
+        'z-index': 1,
+      },
+    },
+    {
+      selector: 'node.question',
+      style: {
+        shape: 'round-rectangle',
+        width: 186,
+        height: 'data(height)',
+        'background-color': color('question'),
+        color: color('question-ink'),
+        'text-valign': 'center',
+        'text-margin-y': 0,
+        'text-max-width': '170px',
+        'font-weight': 600,
+        'text-background-opacity': 0,
+        'border-width': 0,
+        'z-index': 2,
+      },
+    },
+    ...['seed', 'reached', 'near'].map((kind) => ({
+      selector: `node.${kind}`,
+      style: { 'background-color': color(kind) },
+    })),
+    {
+      selector: 'node.near',
+      style: { color: soft, 'z-index': 0, 'font-size': 11, 'text-wrap': 'ellipsis', 'text-max-width': '110px' },
+    },
+    { selector: 'node.near.chosen', style: { 'text-wrap': 'wrap', 'text-max-width': '130px', 'z-index': 2 } },
+    { selector: 'edge', style: { 'curve-style': 'bezier', width: 'data(width)', 'line-opacity': 0.75 } },
+    {
+      selector: 'edge.edge',
+      style: {
+        ...label,
+        'line-color': (edge: { data(name: string): string }) => edgeColor(edge.data('kind')),
+        'font-size': 11,
+        'text-background-opacity': 0.9,
+        'text-max-width': '170px',
+      },
+    },
+    { selector: 'edge.match', style: { 'line-color': soft, 'line-style': 'dashed', 'line-opacity': 0.55 } },
+    { selector: '.faint', style: { opacity: 0.16 } },
+    { selector: 'edge.told', style: { label: 'data(reason)', 'line-opacity': 1, 'z-index': 9 } },
+    { selector: 'node.chosen', style: { 'border-width': 4, 'border-color': ink } },
+    { selector: '.off', style: { display: 'none' } },
+  ];
+  // The types of cytoscape list the properties of nodes and of edges apart, and reject a style of both.
+  graph.style(style as unknown as StylesheetJson);
+}
+
+/** Labels are readable at their own size: the graph fills the window, and more of it only when there are many passages. */
+function fillWindow(): void {
+  const box = graph.nodes().boundingBox({ includeLabels: false, includeOverlays: false });
+  const [roomWidth, roomHeight] = [Math.max(graph.width(), 320), Math.max(graph.height(), 320)];
+  const growth = Math.max(1, Math.sqrt((view.nodes.length * 20_000) / (roomWidth * roomHeight)));
+  const width = roomWidth * growth - 180;
+  const height = roomHeight * growth - 140;
+  graph.nodes().positions((node: NodeSingular) => ({
+    x: ((node.position('x') - box.x1) / Math.max(box.w, 1)) * width,
+    y: ((node.position('y') - box.y1) / Math.max(box.h, 1)) * height,
+  }));
+  graph.fit(undefined, 24);
+  if (graph.zoom() > 1) graph.zoom({ level: 1, renderedPosition: center() });
+}
+
+function center(): { x: number; y: number } {
+  return { x: graph.width() / 2, y: graph.height() / 2 };
+}
+
+function edgesOfPath(id: string): EdgeCollection {
+  const ids = new Set((rankOf.get(id)?.path ?? []).map(edgeId));
+  const steps = graph.edges().filter((edge) => ids.has(edge.id()));
+  const passed = steps.connectedNodes().union(graph.getElementById(id));
+  return steps.union(graph.edges('.match').filter((edge) => passed.contains(edge.target()))).edges();
+}
+
+/** Highlights a passage with its neighbors and its path; without an id everything. */
+function show(id?: string): void {
+  graph.elements().removeClass('faint told chosen');
+  if (id === undefined || id === query) return;
+  const node = graph.getElementById(id);
+  const path = edgesOfPath(id);
+  const lit = node.closedNeighborhood().union(path).union(path.connectedNodes());
+  graph.elements().not(lit).addClass('faint');
+  path.filter('.edge').addClass('told');
+  node.addClass('chosen');
+}
+
+function choose(id: string | undefined, { fromGraph = false } = {}): void {
+  chosen = id;
+  show(id);
+  for (const [other, entry] of entryOf) if (other !== id) entry.open = false;
+  const entry = id === undefined ? undefined : entryOf.get(id);
+  if (!entry) return;
+  (entry.parentElement as HTMLElement).hidden = false;
+  entry.open = true;
+  if (fromGraph) entry.scrollIntoView({ block: 'nearest' });
+}
+
+function connectGraphAndList(): void {
+  graph.on('tap', 'node', ({ target }) => choose(target.id(), { fromGraph: true }));
+  graph.on('tap', 'edge.edge', ({ target }) => {
+    show();
+    graph.elements().not(target.union(target.connectedNodes())).addClass('faint');
+    target.addClass('told');
+  });
+  graph.on('tap', ({ target }: { target: Core }) => {
+    if (target === graph) choose(undefined);
+  });
+  graph.on('mouseover', 'node', ({ target }) => {
+    if (chosen === undefined) show(target.id());
+  });
+  graph.on('mouseover', 'edge.edge', ({ target }) => target.addClass('told'));
+  graph.on('mouseout', 'node, edge', () => show(chosen));
+  for (const [id, entry] of entryOf) {
+    // A click toggles the entry itself.
+    entry.addEventListener('toggle', () => {
+      if (entry.open && chosen !== id) choose(id);
+      else if (!entry.open && chosen === id) choose(undefined);
+    });
+  }
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[href^="#passage-"]')) {
+    const id = link.hash.slice(1);
+    link.addEventListener('click', (event) => {
+      event.preventDefault();
+      choose(id, { fromGraph: true });
+      entryOf.get(id)?.querySelector('summary')?.focus();
+    });
+  }
+  addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') choose(undefined);
+  });
+}
+
+function connectSearch(): void {
+  const texts = nodes.map(({ id, title, source = '', text }) => ({
+    id,
+    text: [title, source, text].join('\n').toLowerCase(),
+  }));
+  const input = element('search') as HTMLInputElement;
+  input.addEventListener('input', () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = texts.filter(({ text }) => words.every((word) => text.includes(word)));
+    const found = new Set(matches.map(({ id }) => id));
+    for (const [id, entry] of entryOf) (entry.parentElement as HTMLElement).hidden = !found.has(id);
+    show(chosen);
+    if (words.length > 0) {
+      graph
+        .nodes()
+        .filter((node) => node.id() !== query && !found.has(node.id()))
+        .addClass('faint');
+    }
+    element('matches').textContent =
+      words.length > 0 ? `${found.size} ${found.size === 1 ? 'passage' : 'passages'}` : '';
+  });
+}
+
+function connectControls(): void {
+  const kinds = element('kinds');
+  kinds.hidden = kinds.querySelectorAll('input').length === 0;
+  kinds.addEventListener('change', ({ target }) => {
+    const { value, checked } = target as HTMLInputElement;
+    graph
+      .edges('.edge')
+      .filter((edge) => edge.data('kind') === value)
+      .toggleClass('off', !checked);
+  });
+  const zoom = element('zoom');
+  zoom.hidden = false;
+  zoom.addEventListener('click', ({ target }) => {
+    const { zoom: action } = (target as HTMLElement).dataset;
+    if (action === 'fit') graph.fit(undefined, 24);
+    else if (action)
+      graph.zoom({ level: graph.zoom() * (action === 'in' ? 1.3 : 1 / 1.3), renderedPosition: center() });
+  });
+}
