@@ -23,6 +23,9 @@ export interface PageRanks {
   readonly error: number;
 }
 
+/** States of a node. A node that is not allowed is closed. */
+const [unseen, reachedOnce, inNextRound, closed] = [0, 1, 2, 3] as const;
+
 /**
  * Computes personalized PageRank: the probability that a walker, who follows edges by their transition probabilities and
  * sometimes restarts at the seeds, is at a node. A node that a walker can neither leave nor stay on leads back to the seeds.
@@ -38,47 +41,47 @@ export interface PageRanks {
 export function personalizedPageRank(options: PageRankOptions): PageRanks {
   const { adjacency, seeds, restartProb, maxIterations, tolerance = 1e-7, allowed } = options;
   const { nodeCount, offsets, targets, probabilities, stays } = adjacency;
+  // The engine allocates zeroed memory page by page, as it is touched: nothing here costs time for nodes that are not reached.
   const ranks = new Float64Array(nodeCount);
   const waiting = new Float64Array(nodeCount);
-  /** 0: not reached yet, 1: reached, 2: reached and in the next round, 3: not allowed. */
   const states = new Uint8Array(nodeCount);
+  /** By node: the sum of the probabilities of the arcs to allowed nodes, where `isOpenKnown` is 1. */
+  const opens = new Float64Array(nodeCount);
+  const isOpenKnown = new Uint8Array(nodeCount);
   const reached: number[] = [];
   let round: number[] = [];
   let nextRound: number[] = [];
 
   const mayEnter = (node: number): boolean => {
-    if (states[node] === 0) {
+    if (states[node] === unseen) {
       const enters = !allowed || allowed(node);
-      states[node] = enters ? 1 : 3;
+      states[node] = enters ? reachedOnce : closed;
       if (enters) reached.push(node);
     }
-    return states[node] !== 3;
+    return states[node] !== closed;
   };
   const receive = (node: number, amount: number): void => {
     const sum = (waiting[node] as number) + amount;
     waiting[node] = sum;
-    if (sum >= tolerance && states[node] === 1 && sum > 0) {
-      states[node] = 2;
+    if (states[node] === reachedOnce && sum >= tolerance && sum > 0) {
+      states[node] = inNextRound;
       nextRound.push(node);
     }
   };
-
-  /** By node: the sum of the probabilities of the ways that are open; -1 where it is not known yet. */
-  const opens = new Float64Array(nodeCount).fill(-1);
   const openOf = (node: number): number => {
-    let open = opens[node] as number;
-    if (open >= 0) return open;
-    open = 0;
+    if (isOpenKnown[node] === 1) return opens[node] as number;
+    let open = 0;
     for (let arc = offsets[node] as number; arc < (offsets[node + 1] as number); arc += 1) {
       if (mayEnter(targets[arc] as number)) open += probabilities[arc] as number;
     }
     opens[node] = open;
+    isOpenKnown[node] = 1;
     return open;
   };
   /** Settles the amount that arrived at a node. @returns the part that goes on */
   const settle = (node: number, amount: number, open: number): number => {
     const stay = stays[node] as number;
-    // Closed ways leave their part to the open ones and to staying.
+    // Arcs to closed nodes leave their part to the other arcs and to staying.
     const staying = open + stay === 0 ? 0 : stay / (open + stay);
     const settled = (restartProb * amount) / (1 - (1 - restartProb) * staying);
     ranks[node] = (ranks[node] as number) + settled;
@@ -89,12 +92,13 @@ export function personalizedPageRank(options: PageRankOptions): PageRanks {
   for (const [node, probability] of seeds) receive(node, probability);
   for (let iteration = 0; iteration < maxIterations && nextRound.length > 0; iteration += 1) {
     [round, nextRound] = [nextRound, []];
-    const amounts = round.map((node) => {
-      const amount = waiting[node] as number;
+    const amounts = new Float64Array(round.length);
+    for (let place = 0; place < round.length; place += 1) {
+      const node = round[place] as number;
+      amounts[place] = waiting[node] as number;
       waiting[node] = 0;
-      states[node] = 1;
-      return amount;
-    });
+      states[node] = reachedOnce;
+    }
     let lost = 0;
     for (let place = 0; place < round.length; place += 1) {
       const node = round[place] as number;
@@ -108,7 +112,7 @@ export function personalizedPageRank(options: PageRankOptions): PageRanks {
       const end = offsets[node + 1] as number;
       for (let arc = offsets[node] as number; arc < end; arc += 1) {
         const target = targets[arc] as number;
-        if (states[target] !== 3) receive(target, scale * (probabilities[arc] as number));
+        if (states[target] !== closed) receive(target, scale * (probabilities[arc] as number));
       }
     }
     if (lost > 0) for (const [node, probability] of seeds) receive(node, lost * probability);

@@ -3,8 +3,8 @@ import type { VectorMetric } from '../../store/vector-store.js';
 import { isLittleEndian, swapBytes } from './index-operation.js';
 
 const rowsPerSegment = 4096;
-/** Below this number a plain comparison is as fast. */
-const minQuantised = 2000;
+/** From this number on, two or three queries pay for the conversion: 250 rows of 1536 numbers take 0.8 ms without, 0.2 ms with it. */
+const minQuantised = 250;
 
 /**
  * Vectors of one length in rows of large arrays. Rows are dense: removing one moves the last row into its place, so row numbers
