@@ -51,7 +51,7 @@ const jobs = {
   },
   open: async ({ url, form }) => {
     ({ connect } = await import(file));
-    open = await connect(urlsOf(url, 1, form), era, variant === 'direct');
+    open = await connect(urlsOf(url, 1, form), era, variant);
     return {};
   },
   load: async ({ inFlight, seconds }) => {
