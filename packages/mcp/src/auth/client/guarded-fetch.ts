@@ -6,7 +6,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { QuiverError } from '@quiver/core';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
-import { readLimitedText } from '../read-limited-text.js';
+import { limitedFetch } from '../limited-fetch.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
 import type { Fetch } from '../../fetch.js';
 import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
@@ -68,17 +68,12 @@ export function createGuardedFetch({
 
   return async (url, init = {}) => {
     const target = requireSecureUrl(url, 'an OAuth endpoint');
-    const response = await send(target, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) });
-    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
-      await response.body?.cancel();
-      throw new QuiverError(
-        'OAUTH_REDIRECT_REFUSED',
-        `${target.origin} answered an OAuth request with a redirect, which is not followed.`,
-      );
-    }
-    const text = await readLimitedText(response);
-    const { status, statusText, headers } = response;
-    return new Response(status === 204 || status === 205 ? null : text, { status, statusText, headers: [...headers] });
+    const response = await limitedFetch(send, target, init, timeout);
+    if (response.status !== 302) return response;
+    throw new QuiverError(
+      'OAUTH_REDIRECT_REFUSED',
+      `${target.origin} answered an OAuth request with a redirect, which is not followed.`,
+    );
   };
 }
 

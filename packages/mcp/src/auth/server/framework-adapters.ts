@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { createOAuthMiddleware } from './oauth-middleware.js';
-import type { ProtectedRequest } from './protected-request.js';
+import type { ProtectedRequest } from './read-call-body.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
 import { createWebOAuth } from './web-oauth.js';
 
 /**
- * The protection as Express middleware. Mount it on the whole application, before the MCP route: it serves the metadata below
+ * Returns the middleware for Express. Mount it on the whole application, before the MCP route: it serves the metadata below
  * `/.well-known` too.
  *
  * @example
@@ -29,7 +29,7 @@ export interface HonoOAuthContext {
 }
 
 /**
- * The protection as Hono middleware. The identity is `c.get('auth')`: pass it on with `server.fetch(c.req.raw, { authInfo })`.
+ * Returns the middleware for Hono. The identity is `c.get('auth')`: pass it on with `server.fetch(c.req.raw, { authInfo })`.
  *
  * @example
  * app.use(honoOAuth({ oauth }));

@@ -1,8 +1,8 @@
 export { createOAuthMiddleware, type OAuthMiddleware, type OAuthMiddlewareResult } from './oauth-middleware.js';
+export type { ProtectedRequest } from './read-call-body.js';
 export type { OAuthMiddlewareOptions, OAuthServerOptions } from './oauth-options.js';
 export { createWebOAuth, type WebOAuthResult } from './web-oauth.js';
 export { expressOAuth, honoOAuth, type HonoOAuthContext } from './framework-adapters.js';
-export type { ProtectedRequest } from './protected-request.js';
 export type { TokenValidationResult, TokenValidator } from './token-validator.js';
 export { createStaticTokenValidator, type StaticToken } from './validators/static-token-validator.js';
 export { createIntrospectionValidator, type IntrospectionOptions } from './validators/introspection-validator.js';

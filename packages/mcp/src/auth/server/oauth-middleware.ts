@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { McpAuthInfo } from '@quiver/core/tools';
-import { createOAuthGate, type GateAnswer, type OAuthGate } from './oauth-gate.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
-import type { ProtectedRequest } from './protected-request.js';
-import { readCallBody } from './read-call-body.js';
+import { readCallBody, type ProtectedRequest } from './read-call-body.js';
+import { createRequestAuthorizer, type AuthorizationResponse, type RequestAuthorizer } from './request-authorizer.js';
 import type { TokenValidationResult } from './token-validator.js';
 
 export interface OAuthMiddlewareResult {
-  /** Whether the request goes on to the MCP server. */
+  /** Whether the MCP server should handle the request. */
   proceed: boolean;
-  /** Whether the middleware has answered. */
+  /** Whether the middleware has responded. */
   handled: boolean;
   tokenValidation?: TokenValidationResult;
 }
@@ -17,13 +16,14 @@ export interface OAuthMiddlewareResult {
 export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?: URL) => Promise<OAuthMiddlewareResult>;
 
 /**
- * Protects an MCP server: answers the metadata requests of clients, refuses requests without a good token, and puts the identity
- * behind a good one on `req.auth`, where tools find it as `context.mcp.extra.authInfo`. What earlier middleware put there stays.
+ * Returns the authorization middleware of an MCP server. It serves the resource metadata, rejects requests without a valid token, and
+ * sets the identity of the others as `req.auth`, which tools receive as `context.mcp.extra.authInfo`. Members of `req.auth` that earlier
+ * middleware has set remain.
  *
- * Never rejects: when a validator throws, the client gets 500.
+ * Never rejects: when a validator throws, the client receives 500.
  *
  * @throws `OAUTH_VALIDATOR_MISSING`, `OAUTH_RESOURCE_INVALID`, `OAUTH_AUTHORIZATION_SERVERS_MISSING`, `OAUTH_URL_INSECURE` or
- *   `OAUTH_PATH_INVALID` when it is called with options that would protect nothing
+ *   `OAUTH_PATH_INVALID` for options that would protect nothing
  * @example
  * const protect = createOAuthMiddleware({
  *   oauth: {
@@ -36,38 +36,38 @@ export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?:
  * if (!result.proceed) return;
  */
 export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMiddleware {
-  const gate = createOAuthGate(options);
+  const authorizer = createRequestAuthorizer(options);
   return async (req, res, url) => {
     const target = req.originalUrl ?? req.url ?? '/';
     const [path = '/', query = ''] = splitTarget(target);
     const origin = req.headers.origin;
-    const verdict = await gate.check({
+    const result = await authorizer.authorize({
       method: req.method ?? 'GET',
       paths: url ? [path, url.pathname] : [path],
       query,
       authorization: authorizationOf(req),
       origin,
     });
-    if (verdict.kind === 'pass') return { proceed: true, handled: false };
-    if (verdict.kind === 'answer') return answer(req, res, verdict);
-    const { authInfo, validation, headers } = verdict;
-    const refusal = await refusalOfCall(gate, req, authInfo, origin);
-    if (refusal) return answer(req, res, { ...refusal, validation });
+    if (result.kind === 'unprotected') return { proceed: true, handled: false };
+    if (result.kind === 'response') return respond(req, res, result);
+    const { authInfo, validation, headers } = result;
+    const rejection = await rejectCalls(authorizer, req, authInfo, origin);
+    if (rejection) return respond(req, res, { ...rejection, validation });
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     req.auth = { ...(typeof req.auth === 'object' ? req.auth : undefined), ...authInfo };
     return { proceed: true, handled: false, tokenValidation: validation };
   };
 }
 
-async function refusalOfCall(
-  gate: OAuthGate,
+async function rejectCalls(
+  authorizer: RequestAuthorizer,
   req: ProtectedRequest,
   authInfo: McpAuthInfo,
   origin: string | undefined,
-): Promise<GateAnswer | undefined> {
-  if (!gate.readsCalls || req.method !== 'POST') return undefined;
+): Promise<AuthorizationResponse | undefined> {
+  if (!authorizer.readsCalls || req.method !== 'POST') return undefined;
   const read = await readCallBody(req);
-  return read.kind === 'answer' ? read : gate.checkCall(read.body, authInfo, origin);
+  return read.kind === 'response' ? read : authorizer.authorizeCalls(read.body, authInfo, origin);
 }
 
 /** An absolute-form target (`GET http://host/path`) counts by its path. */
@@ -87,17 +87,17 @@ function authorizationOf({ rawHeaders, headers }: IncomingMessage): string[] {
   return values.length === 0 && headers.authorization !== undefined ? [headers.authorization] : values;
 }
 
-function answer(
+function respond(
   req: IncomingMessage,
   res: ServerResponse,
-  { status, headers, body, validation }: GateAnswer,
+  { status, headers, body, validation }: AuthorizationResponse,
 ): OAuthMiddlewareResult {
   if (!res.headersSent && !res.destroyed) {
     const text = body ? JSON.stringify(body) : undefined;
     res.writeHead(status, text === undefined ? headers : { ...headers, 'content-length': Buffer.byteLength(text) });
     res.end(req.method === 'HEAD' ? undefined : text);
   }
-  // What is left of a body that nobody reads is thrown away, so that the connection can go on.
+  // The rest of the body is discarded, so that the connection can be used again.
   if (!req.readableEnded) req.resume?.();
   return { proceed: false, handled: true, ...(validation && { tokenValidation: validation }) };
 }

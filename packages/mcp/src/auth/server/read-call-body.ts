@@ -1,12 +1,15 @@
-import type { GateAnswer } from './oauth-gate.js';
-import type { ProtectedRequest } from './protected-request.js';
+import type { IncomingMessage } from 'node:http';
+import type { AuthorizationResponse } from './request-authorizer.js';
 
-/** The size at which the MCP server itself refuses a body. */
+/** A request of `node:http` or of a framework on top of it. */
+export type ProtectedRequest = IncomingMessage & { auth?: unknown; body?: unknown; originalUrl?: string };
+
+/** The size at which the MCP server itself rejects a body. */
 export const maxCallBytes: number = 4 * 1024 * 1024;
 
-export type CallBody = { readonly kind: 'body'; readonly body: unknown } | GateAnswer;
+export type CallBody = { readonly kind: 'body'; readonly body: unknown } | AuthorizationResponse;
 
-/** Reads the body ahead of the MCP server and leaves it on `req.body`, where the server looks first. */
+/** Reads the body ahead of the MCP server and sets it as `req.body`, which the server reads first. */
 export async function readCallBody(req: ProtectedRequest): Promise<CallBody> {
   if (req.body !== undefined) return { kind: 'body', body: parsed(req.body) };
   if (Number(req.headers['content-length'] ?? 0) > maxCallBytes) return tooLarge;
@@ -19,18 +22,18 @@ export async function readCallBody(req: ProtectedRequest): Promise<CallBody> {
       chunks.push(chunk);
     }
   } catch {
-    return { kind: 'answer', status: 400, headers: {} };
+    return { kind: 'response', status: 400, headers: {} };
   }
   const bytes = Buffer.concat(chunks);
   req.body = bytes;
   return { kind: 'body', body: parsed(bytes) };
 }
 
-export const tooLarge: GateAnswer = { kind: 'answer', status: 413, headers: { connection: 'close' } };
+export const tooLarge: AuthorizationResponse = { kind: 'response', status: 413, headers: { connection: 'close' } };
 
 /**
- * What cannot be parsed names no tool; the MCP server says what is wrong with it. A byte order mark is overlooked, as some decoders
- * do: whatever any of them reads as a call must be read as one here.
+ * Parses a body. A body that is not JSON calls no tool; the MCP server rejects it. A byte order mark is skipped, as some decoders do:
+ * whatever any of them parses as a call must be parsed as one here.
  */
 export function parsed(body: unknown): unknown {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) return body;

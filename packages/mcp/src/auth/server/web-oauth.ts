@@ -1,23 +1,23 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
-import { createOAuthGate, type GateAnswer } from './oauth-gate.js';
+import { readLimitedText } from '../limited-fetch.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
 import { maxCallBytes, parsed, tooLarge } from './read-call-body.js';
-import { readLimitedText } from '../read-limited-text.js';
+import { createRequestAuthorizer, type AuthorizationResponse } from './request-authorizer.js';
 import type { TokenValidationResult } from './token-validator.js';
 
 export type WebOAuthResult =
   | {
       readonly proceed: true;
-      /** Absent where nothing is protected. Pass it on: `server.fetch(request, { authInfo })`. */
+      /** Absent for an unprotected path. Pass it on: `server.fetch(request, { authInfo })`. */
       readonly authInfo?: McpAuthInfo;
       readonly tokenValidation?: TokenValidationResult;
-      /** Belong on the answer. */
+      /** Headers for the response of the MCP server. */
       readonly headers: Readonly<Record<string, string>>;
     }
   | { readonly proceed: false; readonly response: Response; readonly tokenValidation?: TokenValidationResult };
 
 /**
- * `createOAuthMiddleware` for servers that speak `Request` and `Response`: Hono, Next, Deno, Bun, Workers.
+ * Returns `createOAuthMiddleware` for servers with `Request` and `Response`: Hono, Next, Deno, Bun, Workers.
  *
  * @throws as `createOAuthMiddleware`
  * @example
@@ -30,30 +30,30 @@ export type WebOAuthResult =
  * };
  */
 export function createWebOAuth(options: OAuthMiddlewareOptions): (request: Request) => Promise<WebOAuthResult> {
-  const gate = createOAuthGate(options);
+  const authorizer = createRequestAuthorizer(options);
   return async (request) => {
     const { pathname, search } = new URL(request.url);
     const authorization = request.headers.get('authorization');
     const origin = request.headers.get('origin') ?? undefined;
-    const verdict = await gate.check({
+    const result = await authorizer.authorize({
       method: request.method,
       paths: [pathname],
       query: search,
       authorization: authorization === null ? [] : [authorization],
       origin,
     });
-    if (verdict.kind === 'pass') return { proceed: true, headers: {} };
-    if (verdict.kind === 'answer') return refuse(request, verdict);
-    const { authInfo, validation, headers } = verdict;
-    if (gate.readsCalls && request.method === 'POST') {
-      const refusal = await readCall(request).then(
-        (body) => gate.checkCall(body, authInfo, origin),
+    if (result.kind === 'unprotected') return { proceed: true, headers: {} };
+    if (result.kind === 'response') return toResult(request, result);
+    const { authInfo, validation, headers } = result;
+    if (authorizer.readsCalls && request.method === 'POST') {
+      const rejection = await readCall(request).then(
+        (body) => authorizer.authorizeCalls(body, authInfo, origin),
         () => {
           request.body?.cancel().catch(() => {});
           return tooLarge;
         },
       );
-      if (refusal) return refuse(request, { ...refusal, validation });
+      if (rejection) return toResult(request, { ...rejection, validation });
     }
     return { proceed: true, authInfo, tokenValidation: validation, headers };
   };
@@ -63,7 +63,7 @@ async function readCall(request: Request): Promise<unknown> {
   return parsed(await readLimitedText(new Response(request.clone().body), maxCallBytes));
 }
 
-function refuse(request: Request, { status, headers, body, validation }: GateAnswer): WebOAuthResult {
+function toResult(request: Request, { status, headers, body, validation }: AuthorizationResponse): WebOAuthResult {
   const text = body && request.method !== 'HEAD' ? JSON.stringify(body) : null;
   const response = new Response(text, { status, headers });
   return { proceed: false, response, ...(validation && { tokenValidation: validation }) };

@@ -3,11 +3,10 @@ import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@qui
 import { isObject } from '../../../protocol/json-rpc.js';
 import { basicAuthorization } from '../../basic-authorization.js';
 import { requireSecureUrl } from '../../secure-url.js';
-import { readLimitedText } from '../../read-limited-text.js';
+import { limitedFetch } from '../../limited-fetch.js';
 import { redactToken } from '../redact-token.js';
-import { judgeClaims } from '../token-claims.js';
+import { validateClaims } from '../validate-claims.js';
 import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
-import { createValidationCache } from './validation-cache.js';
 
 export interface IntrospectionOptions {
   /** Credentials of this server at the authorization server, sent as HTTP Basic. */
@@ -19,9 +18,9 @@ export interface IntrospectionOptions {
   allowMissingAudience?: boolean;
   /** Milliseconds the endpoint may take. Default 5 000. */
   timeout?: number;
-  /** Milliseconds a good answer is remembered, at most until the token expires: a revoked token lives that long. Default 30 000. */
+  /** Milliseconds that a valid result is cached, at most until the token expires: a revoked token lives that long. Default 30 000. */
   cacheTtl?: number;
-  /** Answers that are remembered. Default 1 000. */
+  /** Results that are cached. The oldest is evicted. Default 1 000. */
   cacheSize?: number;
   /** Seconds that two clocks may differ. Default 30. */
   clockTolerance?: number;
@@ -32,10 +31,11 @@ export interface IntrospectionOptions {
 }
 
 /**
- * Asks the authorization server about every token it has not just been asked about. Parallel requests with one token ask once.
- * An outage, an answer that is not JSON, or a redirect is `temporarily_unavailable` (503), never a bad token.
+ * Returns a validator that sends tokens to the introspection endpoint of the authorization server. Parallel requests with one token
+ * cause one request, and results are cached. An unavailable server, a response that is not JSON, or a redirect is
+ * `temporarily_unavailable` (503), never an invalid token.
  *
- * @throws `OAUTH_URL_INSECURE` when the endpoint is neither https nor on this machine
+ * @throws `OAUTH_URL_INSECURE` when the endpoint is neither https nor a loopback address
  * @see [RFC 7662 – OAuth 2.0 Token Introspection](https://www.rfc-editor.org/rfc/rfc7662.html)
  */
 export function createIntrospectionValidator(
@@ -75,35 +75,35 @@ async function introspect(
     issuer,
     allowMissingAudience = false,
   } = options;
-  const response = await fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    signal: AbortSignal.timeout(timeout),
-    headers: {
-      accept: 'application/json',
-      'content-type': 'application/x-www-form-urlencoded',
-      ...(options.clientId !== undefined && {
-        authorization: basicAuthorization(options.clientId, options.clientSecret ?? ''),
-      }),
+  const { clientId, clientSecret = '' } = options;
+  const response = await limitedFetch(
+    fetch,
+    url,
+    {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(clientId !== undefined && { authorization: basicAuthorization(clientId, clientSecret) }),
+      },
+      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
     },
-    body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
-  });
-  if (response.status === 401 || response.status === 403) {
-    await response.body?.cancel();
-    options.logger.error(`The authorization server refused the credentials for ${url.origin}: ${response.status}.`);
+    timeout,
+  );
+  const { status } = response;
+  if (status === 401 || status === 403) {
+    options.logger.error(`The authorization server rejected the credentials for ${url.origin}: status ${status}.`);
     return { valid: false, error: 'server_error', errorDescription: 'Tokens cannot be checked' };
   }
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new QuiverError('OAUTH_INTROSPECTION_FAILED', `The endpoint answered ${response.status}.`);
-  }
-  const answer: unknown = JSON.parse(await readLimitedText(response));
-  if (!isObject(answer)) throw new QuiverError('OAUTH_INTROSPECTION_FAILED', 'The answer is not an object.');
+  if (status !== 200)
+    throw new QuiverError('OAUTH_INTROSPECTION_FAILED', `The endpoint responded with status ${status}.`);
+  const answer: unknown = await response.json();
+  if (!isObject(answer)) throw new QuiverError('OAUTH_INTROSPECTION_FAILED', 'The response is not a JSON object.');
   if (answer['active'] !== true) return invalidToken('Token is not active');
   const { token_type: type } = answer;
   if (typeof type === 'string' && !/^(bearer|access_token)$/i.test(type))
     return invalidToken('Token is not a bearer token');
-  return judgeClaims(answer, {
+  return validateClaims(answer, {
     resource,
     issuer,
     clockTolerance,
@@ -111,4 +111,52 @@ async function introspect(
     allowMissingExpiry: true,
     now: options.now() / 1000,
   });
+}
+
+interface ValidationCacheOptions {
+  /** Milliseconds that a valid result is cached; an invalid one for a sixth of it. */
+  readonly ttl: number;
+  readonly maxEntries: number;
+  readonly now: () => number;
+}
+
+type Load = () => Promise<TokenValidationResult>;
+
+/** Returns a cache of results that shares one request among parallel callers. Outages are not cached. */
+function createValidationCache({
+  ttl,
+  maxEntries,
+  now,
+}: ValidationCacheOptions): (key: string, load: Load) => Promise<TokenValidationResult> {
+  const entries = new Map<string, { result: TokenValidationResult; until: number }>();
+  const running = new Map<string, Promise<TokenValidationResult>>();
+
+  const store = (key: string, result: TokenValidationResult): void => {
+    const lifetime = lifetimeOf(result);
+    if (lifetime <= 0) return;
+    entries.delete(key);
+    entries.set(key, { result, until: now() + lifetime });
+    const [oldest] = entries.keys();
+    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
+  };
+
+  const lifetimeOf = ({ valid, error, expiresAt }: TokenValidationResult): number => {
+    if (!valid) return error === 'invalid_token' ? ttl / 6 : 0;
+    return expiresAt === undefined ? ttl : Math.min(ttl, expiresAt * 1000 - now());
+  };
+
+  return (key, load) => {
+    const known = entries.get(key);
+    if (known && known.until > now()) return Promise.resolve(known.result);
+    const shared = running.get(key);
+    if (shared) return shared;
+    const loading = load()
+      .then((result) => {
+        store(key, result);
+        return result;
+      })
+      .finally(() => running.delete(key));
+    running.set(key, loading);
+    return loading;
+  };
 }

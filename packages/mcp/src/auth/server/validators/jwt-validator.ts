@@ -1,10 +1,12 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import type * as jose from 'jose';
+import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import { isObject } from '../../../protocol/json-rpc.js';
+import { limitedFetch } from '../../limited-fetch.js';
 import { requireSecureUrl } from '../../secure-url.js';
 import { redactToken } from '../redact-token.js';
-import { judgeClaims } from '../token-claims.js';
+import { validateClaims } from '../validate-claims.js';
 import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
-import { createKeySet } from './key-set.js';
 
 export interface JwtValidatorOptions {
   /** The `iss` of every token, as an exact string. */
@@ -23,7 +25,7 @@ export interface JwtValidatorOptions {
   timeout?: number;
   /** Milliseconds between two requests for keys, however many tokens name unknown ones. Default 30 000. */
   cooldown?: number;
-  /** Milliseconds after which known keys are asked for again. While that fails they go on serving. Default 600 000. */
+  /** Milliseconds after which known keys are fetched again. They remain in use while that fails. Default 600 000. */
   maxKeyAge?: number;
   logger?: Logger;
   fetch?: (url: string, init?: RequestInit) => Promise<Response>;
@@ -40,12 +42,12 @@ const publicKeyAlgorithm = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/;
 const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
 
 /**
- * Checks JWT access tokens against the keys of their issuer. Keys rotate by themselves: an unknown key id asks for the key set
- * again, at most once per `cooldown`.
+ * Returns a validator that checks JWT access tokens with the keys of their issuer. An unknown key id fetches the key set again, at most
+ * once per `cooldown`.
  *
  * @throws `OAUTH_ISSUER_MISSING` without an issuer: key sets may serve several, and all of them would be accepted
  * @throws `OAUTH_ALGORITHM_UNSAFE` when `algorithms` names `none` or a shared-secret algorithm
- * @throws `OAUTH_URL_INSECURE` when `jwksUri` is neither https nor on this machine
+ * @throws `OAUTH_URL_INSECURE` when `jwksUri` is neither https nor a loopback address
  * @see [RFC 9068 – JWT Profile for Access Tokens](https://www.rfc-editor.org/rfc/rfc9068.html)
  * @see [RFC 8725 – JWT Best Current Practices](https://www.rfc-editor.org/rfc/rfc8725.html)
  */
@@ -69,8 +71,8 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
   return async (token, resource) => {
     // Loaded with the first token: most programs that import this package check none.
     const library = await import('jose');
-    const refusal = refuseHeader(library, token);
-    if (refusal) return refusal;
+    const rejection = rejectHeader(library, token);
+    if (rejection) return rejection;
     try {
       const time = now();
       const { payload } = await library.jwtVerify(token, keys, {
@@ -78,7 +80,7 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
         clockTolerance,
         currentDate: new Date(time),
       });
-      return judgeClaims(payload, {
+      return validateClaims(payload, {
         resource: options.audience ?? resource,
         issuer,
         clockTolerance,
@@ -93,11 +95,11 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
 }
 
 /**
- * What is refused before any key is looked for: headers that bring their own key, and other kinds of token.
+ * Rejects headers that bring their own key, and other types of token, before any key is fetched.
  *
  * @see [RFC 8725, section 3.11 – Explicit Typing](https://www.rfc-editor.org/rfc/rfc8725.html#section-3.11)
  */
-function refuseHeader({ decodeProtectedHeader }: Jose, token: string): TokenValidationResult | undefined {
+function rejectHeader({ decodeProtectedHeader }: Jose, token: string): TokenValidationResult | undefined {
   try {
     const header = decodeProtectedHeader(token);
     if (keyHints.some((name) => name in header)) return invalidToken('Token names its own key');
@@ -128,4 +130,84 @@ function explain(
   if (isBadToken) return invalidToken('Token signature or claims are not valid');
   logger.error(`The keys of the authorization server cannot be fetched: ${redactToken(toErrorMessage(error), token)}`);
   return { valid: false, error: 'temporarily_unavailable', errorDescription: 'Tokens cannot be checked right now' };
+}
+
+interface KeySetOptions {
+  readonly url: URL;
+  readonly timeout?: number;
+  readonly cooldown?: number;
+  readonly maxKeyAge?: number;
+  readonly fetch?: (url: string, init?: RequestInit) => Promise<Response>;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/**
+ * Returns the keys behind a URL. Fetches them when there are none, when they are old, and when a token names an unknown key; never
+ * twice within the cooldown, whether the last attempt succeeded or not. Known keys outlive an outage.
+ */
+function createKeySet({
+  url,
+  timeout = 5000,
+  cooldown = 30_000,
+  maxKeyAge = 600_000,
+  fetch = globalThis.fetch,
+  now,
+  logger,
+}: KeySetOptions): JWTVerifyGetKey {
+  let keys: JWTVerifyGetKey | undefined;
+  let loadedAt = 0;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let loading: Promise<void> | undefined;
+
+  const load = async (): Promise<void> => {
+    triedAt = now();
+    const headers = { accept: 'application/jwk-set+json, application/json' };
+    const response = await limitedFetch((target, init) => fetch(String(target), init), url, { headers }, timeout);
+    if (response.status !== 200) {
+      throw new QuiverError(
+        'OAUTH_KEYS_UNAVAILABLE',
+        `The key set at ${url.origin} responded with status ${response.status}.`,
+      );
+    }
+    const set: unknown = await response.json();
+    if (!isObject(set)) throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `${url.origin} did not send a key set.`);
+    const { createLocalJWKSet } = await import('jose');
+    keys = createLocalJWKSet(set as unknown as JSONWebKeySet);
+    loadedAt = now();
+  };
+
+  const refresh = async (): Promise<void> => {
+    if (!loading && now() - triedAt < cooldown) {
+      if (keys) return;
+      throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} was not available a moment ago.`);
+    }
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    try {
+      await loading;
+    } catch (error) {
+      if (!keys) throw error;
+      logger.warn(
+        `The key set at ${url.origin} cannot be refreshed; the known keys remain in use: ${toErrorMessage(error)}`,
+      );
+    }
+  };
+
+  return async (header, token) => {
+    if (!keys || now() - loadedAt > maxKeyAge) await refresh();
+    try {
+      return await lookUp();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'ERR_JWKS_NO_MATCHING_KEY') throw error;
+      await refresh();
+      return lookUp();
+    }
+
+    function lookUp(): ReturnType<JWTVerifyGetKey> {
+      if (!keys) throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} is not available.`);
+      return keys(header, token);
+    }
+  };
 }

@@ -15,13 +15,13 @@ export interface ClaimRules {
 }
 
 /**
- * What an authorization server says about a token, judged by this server's rules: the same for introspection and for JWTs.
+ * Validates the claims of a token by the rules of this server: the same for introspection and for JWTs.
  *
  * @see [RFC 7662, section 2.2 – Introspection Response](https://www.rfc-editor.org/rfc/rfc7662.html#section-2.2)
  * @see [RFC 8707, section 2 – Resource Parameter](https://www.rfc-editor.org/rfc/rfc8707.html#section-2)
  * @see [RFC 9449, section 6 – Public Key Confirmation](https://www.rfc-editor.org/rfc/rfc9449.html#section-6)
  */
-export function judgeClaims(claims: Record<string, unknown>, rules: ClaimRules): TokenValidationResult {
+export function validateClaims(claims: Record<string, unknown>, rules: ClaimRules): TokenValidationResult {
   const { exp, nbf, aud, iss, sub, client_id: clientId, azp, cnf } = claims;
   const { now, clockTolerance, issuer } = rules;
   if (exp === undefined && !rules.allowMissingExpiry) return invalidToken('Token has no expiry');

@@ -1,0 +1,55 @@
+import { QuiverError } from '@quiver/core';
+import type { Fetch } from '../fetch.js';
+
+/** The largest response of an OAuth endpoint: 1 MiB. */
+const maxResponseBytes = 1024 * 1024;
+
+/**
+ * Sends one request without following redirects and reads the response.
+ *
+ * @param timeout - milliseconds until the whole response must have arrived
+ * @returns a response whose body is in memory
+ * @throws `OAUTH_ANSWER_TOO_LARGE` for more than 1 MiB; the abort reason at the timeout
+ */
+export async function limitedFetch(
+  fetch: Fetch,
+  url: string | URL,
+  init: RequestInit,
+  timeout: number,
+): Promise<Response> {
+  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) });
+  const { status, statusText, headers } = response;
+  const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
+  if (isRedirect) await response.body?.cancel();
+  const text = isRedirect ? null : await readLimitedText(response, maxResponseBytes);
+  const hasBody = text !== null && status !== 204 && status !== 205;
+  // `fetch` reports a redirect that it does not follow with status 0 in browsers.
+  return new Response(hasBody ? text : null, { status: isRedirect ? 302 : status, statusText, headers: [...headers] });
+}
+
+/**
+ * Reads the text of a message.
+ *
+ * @throws `OAUTH_ANSWER_TOO_LARGE` as soon as `maxBytes` are exceeded; the rest is not read
+ */
+export async function readLimitedText(message: Response, maxBytes: number): Promise<string> {
+  if (!message.body) return message.text();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = message.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > maxBytes) {
+      // Not awaited: one half of a cloned body is canceled only when the other is, too.
+      reader.cancel().catch(() => {});
+      throw new QuiverError(
+        'OAUTH_ANSWER_TOO_LARGE',
+        `Discarded the OAuth server's response: it exceeds ${maxBytes} bytes.`,
+      );
+    }
+    chunks.push(value);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import { getDefaultLogger } from '@quiver/core';
+import type { McpAuthInfo } from '@quiver/core/tools';
+import { parseBearerToken } from './bearer-token.js';
+import { generateWWWAuthenticateHeader, toDescription } from './challenge.js';
+import { defaultValidationTimeout, requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
+import {
+  defaultScopes,
+  generateProtectedResourceMetadata,
+  metadataUrlOf,
+  wellKnownPath,
+} from './protected-resource-metadata.js';
+import { isProtectedPath } from './protected-path.js';
+import { redactToken } from './redact-token.js';
+import { validateToken, type TokenValidationResult } from './token-validator.js';
+
+/** The head of an HTTP request. */
+export interface RequestHead {
+  readonly method: string;
+  /** Every spelling of the path that a later handler may use. */
+  readonly paths: readonly string[];
+  readonly query: string;
+  readonly authorization: readonly string[];
+  readonly origin: string | undefined;
+}
+
+/** A response of the middleware: the request does not reach the MCP server. */
+export interface AuthorizationResponse {
+  readonly kind: 'response';
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body?: object;
+  readonly validation?: TokenValidationResult;
+}
+
+export type AuthorizationResult =
+  | { readonly kind: 'unprotected' }
+  | {
+      readonly kind: 'authorized';
+      readonly authInfo: McpAuthInfo;
+      readonly validation: TokenValidationResult;
+      /** Headers for the response of the MCP server. */
+      readonly headers: Record<string, string>;
+    }
+  | AuthorizationResponse;
+
+export interface RequestAuthorizer {
+  /** Authorizes a request by its head. Never rejects. */
+  authorize(request: RequestHead): Promise<AuthorizationResult>;
+  /** Whether {@link RequestAuthorizer.authorizeCalls} needs the body. */
+  readonly readsCalls: boolean;
+  /** Returns the rejection of a parsed body that calls a tool with more scopes than the token has. */
+  authorizeCalls(body: unknown, authInfo: McpAuthInfo, origin: string | undefined): AuthorizationResponse | undefined;
+}
+
+/** Returns the OAuth checks of a server, independent of how requests arrive. */
+export function createRequestAuthorizer(options: OAuthMiddlewareOptions): RequestAuthorizer {
+  requireOAuthOptions(options);
+  const { oauth, mcpPath = '/mcp', allowedOrigins = '*', logger = getDefaultLogger() } = options;
+  const { resource, requiredScopes = [], toolScopes = {}, exposeToken = false } = oauth;
+  const { validationTimeout: timeout = defaultValidationTimeout, validateToken: validator } = oauth;
+  const named = [...new Set([...requiredScopes, ...Object.values(toolScopes).flat()])];
+  const { scopesSupported = named.length > 0 ? named : defaultScopes } = oauth;
+  const metadata = generateProtectedResourceMetadata({ ...oauth, scopesSupported });
+  const resourceMetadataUrl = metadataUrlOf(resource);
+  const resourcePath = new URL(resource).pathname;
+  const protectedPaths = resourcePath === '/' ? [mcpPath] : [mcpPath, resourcePath];
+  const metadataPaths = new Set([wellKnownPath, ...protectedPaths.map((path) => `${wellKnownPath}${path}`)]);
+  const callScopes = new Map(Object.entries(toolScopes));
+
+  const cors = (origin: string | undefined): Record<string, string> => {
+    if (allowedOrigins === '*') return { 'access-control-allow-origin': '*', ...exposed };
+    if (origin === undefined || !allowedOrigins.includes(origin)) return { vary: 'Origin' };
+    return { 'access-control-allow-origin': origin, vary: 'Origin', ...exposed };
+  };
+
+  const reject = (
+    status: number,
+    origin: string | undefined,
+    error: { code?: string; description: string; scopes?: readonly string[]; validation?: TokenValidationResult },
+  ): AuthorizationResponse => {
+    const { code, description, scopes, validation } = error;
+    const challenge = status < 500 && {
+      'www-authenticate': generateWWWAuthenticateHeader({
+        resourceMetadataUrl,
+        scopes: scopes ?? (requiredScopes.length > 0 ? requiredScopes : scopesSupported),
+        ...(code !== undefined && { error: code, errorDescription: description }),
+      }),
+    };
+    return {
+      kind: 'response',
+      status,
+      headers: {
+        ...jsonHeaders,
+        ...cors(origin),
+        'cache-control': 'no-store',
+        ...challenge,
+        ...(status === 503 && { 'retry-after': '5' }),
+      },
+      body: { error: code ?? 'unauthorized', error_description: toDescription(description) },
+      ...(validation && { validation }),
+    };
+  };
+
+  const serveMetadata = (method: string): AuthorizationResponse => {
+    const open = { 'access-control-allow-origin': '*' };
+    if (method === 'OPTIONS') {
+      const allow = { 'access-control-allow-methods': 'GET, HEAD, OPTIONS', 'access-control-allow-headers': '*' };
+      return { kind: 'response', status: 204, headers: { ...open, ...allow, 'access-control-max-age': '86400' } };
+    }
+    if (method !== 'GET' && method !== 'HEAD') {
+      return { kind: 'response', status: 405, headers: { ...open, allow: 'GET, HEAD, OPTIONS' } };
+    }
+    const headers = { ...jsonHeaders, ...open, 'cache-control': 'max-age=3600' };
+    return { kind: 'response', status: 200, headers, body: metadata };
+  };
+
+  const preflight = (origin: string | undefined): AuthorizationResponse => ({
+    kind: 'response',
+    status: 204,
+    headers: {
+      ...cors(origin),
+      'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+      'access-control-allow-headers': allowedHeaders,
+      'access-control-max-age': '86400',
+    },
+  });
+
+  const authorizeToken = async (token: string, origin: string | undefined): Promise<AuthorizationResult> => {
+    const validation: TokenValidationResult =
+      token === '' ? { valid: false } : await validateToken(token, { validator, resource, timeout, logger });
+    const { valid, error = 'invalid_token', errorDescription = 'Token validation failed', expiresAt } = validation;
+    if (!valid) {
+      const { status, description } = outcomes.get(error) ?? { status: 401 };
+      return reject(status, origin, {
+        code: error,
+        description: description ?? redactToken(errorDescription, token),
+        validation,
+      });
+    }
+    if (expiresAt !== undefined && !(expiresAt + clockTolerance > Date.now() / 1000)) {
+      return reject(401, origin, { code: 'invalid_token', description: 'Token has expired', validation });
+    }
+    const { scopes = [] } = validation;
+    if (requiredScopes.some((scope) => !scopes.includes(scope))) {
+      return reject(403, origin, { ...insufficient, scopes: requiredScopes, validation });
+    }
+    const authInfo = toAuthInfo(token, validation, { resource, exposeToken });
+    return { kind: 'authorized', authInfo, validation, headers: cors(origin) };
+  };
+
+  return {
+    readsCalls: callScopes.size > 0,
+
+    async authorize({ method, paths, query, authorization, origin }) {
+      if (paths.every((path) => metadataPaths.has(path))) return serveMetadata(method);
+      if (!paths.some((path) => protectedPaths.some((prefix) => isProtectedPath(path, prefix)))) {
+        return { kind: 'unprotected' };
+      }
+      if (method === 'OPTIONS') return preflight(origin);
+      const found = parseBearerToken(authorization, query);
+      if (found.kind === 'none') return reject(401, origin, { description: 'Bearer token required' });
+      if (found.kind === 'malformed') {
+        return reject(400, origin, { code: 'invalid_request', description: found.reason });
+      }
+      return authorizeToken(found.token, origin);
+    },
+
+    authorizeCalls(body, { scopes = [] }, origin) {
+      const wanted = calledTools(body).flatMap((tool) => callScopes.get(tool) ?? []);
+      if (wanted.every((scope) => scopes.includes(scope))) return undefined;
+      return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
+    },
+  };
+}
+
+const jsonHeaders = { 'content-type': 'application/json' };
+
+/** Response headers that pages need to sign in and to continue a session. */
+const exposed = { 'access-control-expose-headers': 'WWW-Authenticate, Mcp-Session-Id' };
+
+const allowedHeaders =
+  'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID';
+
+const insufficient = { code: 'insufficient_scope', description: 'The token lacks a scope that this request needs' };
+
+/**
+ * Responses to error codes of validators. A fixed description replaces that of the validator.
+ *
+ * @see [RFC 6750, section 3.1 – Error Codes](https://www.rfc-editor.org/rfc/rfc6750.html#section-3.1)
+ */
+const outcomes: ReadonlyMap<string, { readonly status: number; readonly description?: string }> = new Map([
+  ['invalid_request', { status: 400 }],
+  ['insufficient_scope', { status: 403 }],
+  ['temporarily_unavailable', { status: 503, description: 'Tokens cannot be checked right now' }],
+  ['server_error', { status: 500, description: 'The token could not be checked' }],
+]);
+
+/** Seconds that the clock of a validator may differ. */
+const clockTolerance = 30;
+
+/**
+ * Returns what tools receive of a validated token, as `context.mcp.extra.authInfo`. Omits the token itself unless configured: a tool
+ * that passes it on to another service breaks the audience rule. A token without a subject has its fingerprint as subject, so that two
+ * of them never share a session.
+ *
+ * @see [MCP, Token Passthrough](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices#token-passthrough)
+ */
+function toAuthInfo(
+  token: string,
+  { subject, issuer, scopes = [], clientId, expiresAt, claims }: TokenValidationResult,
+  { resource, exposeToken }: { resource: string; exposeToken: boolean },
+): McpAuthInfo {
+  return {
+    ...(exposeToken && { token }),
+    ...(clientId !== undefined && { clientId }),
+    scopes: [...scopes],
+    ...(expiresAt !== undefined && { expiresAt }),
+    resource,
+    extra: {
+      subject: subject ?? `token:${createHash('sha256').update(token).digest('base64url').slice(0, 22)}`,
+      ...(issuer !== undefined && { issuer }),
+      ...(claims && { claims }),
+    },
+  };
+}
+
+/** Returns the tools that a message, or every message of a batch, calls. */
+function calledTools(body: unknown): string[] {
+  const messages: unknown[] = Array.isArray(body) ? body : [body];
+  return messages.flatMap((message) => {
+    if (typeof message !== 'object' || message === null) return [];
+    const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null };
+    return method === 'tools/call' && typeof params?.name === 'string' ? [params.name] : [];
+  });
+}
