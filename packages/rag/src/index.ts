@@ -1,19 +1,16 @@
 export type { Chunk, ChunkMetadata, Metadata } from './document/chunk.js';
-export type {
-  CharacterChunkOptions,
-  ChunkParams,
-  CommonChunkOptions,
-  HtmlChunkOptions,
-  JsonChunkOptions,
-  LatexChunkOptions,
-  MarkdownChunkOptions,
-  MeasureOptions,
-  RecursiveChunkOptions,
-  SemanticMarkdownChunkOptions,
-  SentenceChunkOptions,
-  SeparatorChunkOptions,
-  TokenChunkOptions,
-} from './document/chunking/chunk-options.js';
+export type { CommonChunkOptions, MeasureOptions } from './document/chunking/chunk-options.js';
+export type { ChunkParams } from './document/chunking/chunking-strategy.js';
+export type { CharacterChunkOptions } from './document/chunking/character.js';
+export type { HtmlChunkOptions } from './document/chunking/html.js';
+export type { JsonChunkOptions } from './document/chunking/json.js';
+export type { LatexChunkOptions } from './document/chunking/latex.js';
+export type { MarkdownChunkOptions } from './document/chunking/markdown.js';
+export type { RecursiveChunkOptions } from './document/chunking/recursive.js';
+export type { SemanticMarkdownChunkOptions } from './document/chunking/semantic-markdown.js';
+export type { SentenceChunkOptions } from './document/chunking/sentence.js';
+export type { SeparatorChunkOptions } from './document/chunking/separator-cut.js';
+export type { TokenChunkOptions } from './document/chunking/token.js';
 export type { CodeLanguage, CodeLanguage as Language } from './document/chunking/code-languages.js';
 export type { TokenEncoding, TokenOptions } from './document/chunking/token-counter.js';
 export type {

@@ -1,5 +1,5 @@
 import type { Chunk } from '../document/chunk.js';
-import type { ChunkParams } from '../document/chunking/chunk-options.js';
+import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import { abortableItems } from '../store/abortable-items.js';

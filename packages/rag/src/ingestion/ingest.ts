@@ -1,4 +1,4 @@
-import type { ChunkParams } from '../document/chunking/chunk-options.js';
+import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { invalidArgument } from '../store/check-arguments.js';

@@ -1,15 +1,15 @@
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
 import type { DocumentType } from '../document/document.js';
 
-/** How files with an extension are read. */
+/** Format of a file. */
 export type FileKind = { type: DocumentType; language?: CodeLanguage } | { type: 'pdf' };
 
 const types: Readonly<Record<DocumentType | 'pdf', string>> = {
   markdown: 'md markdown mdx',
   html: 'html htm xhtml',
-  json: 'json',
+  json: 'json jsonl ndjson',
   pdf: 'pdf',
-  text: 'txt text log csv tsv yaml yml toml ini xml adoc org jsonl ndjson css sql sh bash env',
+  text: 'txt text log csv tsv yaml yml toml ini xml adoc org css sql sh bash env',
 };
 
 const languages: Readonly<Record<CodeLanguage, string>> = {
@@ -52,7 +52,7 @@ const kinds: ReadonlyMap<string, FileKind> = new Map([
   ),
 ]);
 
-/** By the extension of the name; `undefined` when it is not one that is known to hold text. */
+/** Returns the kind of a file by the extension of its name, or `undefined` for an unknown extension. */
 export function fileKind(path: string): FileKind | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const dot = name.lastIndexOf('.');

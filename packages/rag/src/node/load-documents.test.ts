@@ -76,7 +76,7 @@ describe('loadDocuments', () => {
     expect(documents.map(({ type }) => type)).toEqual(['text', 'markdown', 'json', 'html', 'text']);
     expect((await documents[4]?.chunk())?.[0]?.metadata).toMatchObject({ language: 'ts', team: 'docs', startIndex: 0 });
     expect((await documents[4]?.chunk({ strategy: 'character' }))?.[0]?.metadata).not.toHaveProperty('language');
-    expect(skipped).toEqual([]);
+    expect(skipped).toEqual([{ path: 'picture.png', reason: 'unknown type' }]);
   });
 
   test('takes the files that match, and leaves others out', async () => {
@@ -114,6 +114,34 @@ describe('loadDocuments', () => {
       ['d.txt', 'too large'],
     ]);
     expect(skipped[2]?.error).toBeInstanceOf(Error);
+  });
+
+  test('reports files of other types and encodings with the reason', async () => {
+    await write({
+      LICENSE: 'text',
+      'letter.docx': new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x00]),
+      'latin.txt': new Uint8Array([0x47, 0x72, 0xfc, 0xdf, 0x65]),
+      'notes.md': 'Notes.',
+    });
+    expect(sources(await load())).toEqual(['notes.md']);
+    expect(skipped).toEqual([
+      { path: 'LICENSE', reason: 'unknown type' },
+      { path: 'latin.txt', reason: 'unknown encoding' },
+      { path: 'letter.docx', reason: 'unknown type' },
+    ]);
+    skipped = [];
+    expect(sources(await load({ include: ['**/*'] }))).toEqual(['LICENSE', 'notes.md']);
+    expect(skipped.map(({ path, reason }) => [path, reason])).toEqual([
+      ['latin.txt', 'unknown encoding'],
+      ['letter.docx', 'binary'],
+    ]);
+  });
+
+  test('reads JSON Lines as JSON', async () => {
+    await write({ 'events.jsonl': '{"a":1}\n{"a":2}\n' });
+    const [document] = await load();
+    expect(document?.type).toBe('json');
+    expect((await document!.chunk({ maxSize: 8 })).map(({ text }) => text)).toEqual(['{"a":1}', '{"a":2}']);
   });
 
   test('takes JSON with comments for source code', async () => {

@@ -3,25 +3,26 @@ import { join, resolve } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Metadata } from '../document/chunk.js';
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
-import { readJson } from '../document/chunking/json-scanner.js';
+import { findJsonValues } from '../document/chunking/json-scanner.js';
 import { MDocument, type DocumentType, type SourceDocument } from '../document/document.js';
 import { fileKind } from './file-kinds.js';
 import { createPathMatcher } from './glob.js';
 import { readPdf } from './read-pdf.js';
 import { walkFolder } from './walk-folder.js';
 
-export type SkipReason = 'unreadable' | 'binary' | 'too large' | 'unknown type';
+/** `unknown encoding`: neither UTF-8 nor UTF-16 with a byte order mark, for example Latin-1. */
+export type SkipReason = 'unreadable' | 'binary' | 'unknown encoding' | 'too large' | 'unknown type';
 
 /** A file that was not loaded. */
 export interface SkippedFile {
-  /** From the folder, with `/`. */
+  /** Path from the folder, with `/`. */
   path: string;
   reason: SkipReason;
   error?: unknown;
 }
 
 export interface LoadProgress {
-  /** Documents given so far, the one at `path` included. */
+  /** Documents so far, including the one at `path`. */
   loaded: number;
   skipped: number;
   path: string;
@@ -29,18 +30,18 @@ export interface LoadProgress {
 
 export interface LoadDocumentsOptions {
   /**
-   * Patterns of the files to load, such as `**\/*.md` or `docs/**`; files that match are read as text even if their extension is
-   * not known. Default: every file with a known extension.
+   * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.
+   * Default: every file with a known extension; the others are reported with the reason `unknown type`.
    */
   include?: readonly string[];
   /** Patterns of files and folders to leave out. Default: `node_modules`, and what starts with a dot. */
   exclude?: readonly string[];
-  /** Larger files are skipped, in bytes. Default 20 MB. */
+  /** Size above which files are skipped, in bytes. Default 20 MB. */
   maxFileSize?: number;
-  /** Added to that of every document. */
+  /** Metadata of every document. */
   metadata?: Metadata;
   onProgress?: (progress: LoadProgress) => void;
-  /** Is told of files that match but cannot be loaded. Default: a warning in the log. */
+  /** Called for every file that is neither loaded nor excluded, with the reason. Default: a line in the log. */
   onSkip?: (file: SkippedFile) => void;
   signal?: AbortSignal;
 }
@@ -49,9 +50,9 @@ const defaultMaxFileSize = 20_000_000;
 const defaultExclude = ['node_modules', '.*'];
 
 /**
- * Reads the documents of a folder one by one, as they are asked for: Markdown, HTML, JSON, source code, other text, and PDF page
- * by page. Each has its path from the folder as `metadata.source`. A file that cannot
- * be read does not end the others; a `.json` file that is not JSON is read as source code.
+ * Reads the documents of a folder on demand, one by one: Markdown, HTML, JSON, JSON Lines, source code, other text, and PDF page by
+ * page. Each has its path from the folder as `metadata.source`. A file that cannot be read does not affect the others. A `.json` file
+ * that is not JSON is read as source code.
  *
  * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `PDF_PARSER_MISSING` at the first PDF file when `unpdf` is not installed; the
  *   reason of `signal`
@@ -60,8 +61,8 @@ const defaultExclude = ['node_modules', '.*'];
  */
 export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
   const { include, exclude = defaultExclude, metadata = {}, signal, maxFileSize = defaultMaxFileSize } = options;
-  const { onProgress, onSkip = warn } = options;
-  const isIncluded = include ? createPathMatcher(include) : (path: string): boolean => fileKind(path) !== undefined;
+  const { onProgress, onSkip = log } = options;
+  const isIncluded = include && createPathMatcher(include);
   const isExcluded = createPathMatcher(exclude);
   const root = resolve(folder);
   let loaded = 0;
@@ -74,7 +75,11 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
   await requireFolder(root);
   for await (const path of walkFolder(root, { isExcluded, signal, onUnreadable })) {
     signal?.throwIfAborted();
-    if (!isIncluded(path)) continue;
+    if (isIncluded && !isIncluded(path)) continue;
+    if (!isIncluded && !fileKind(path)) {
+      skip({ path, reason: 'unknown type' });
+      continue;
+    }
     const result = await loadFile(join(root, path), path, { maxFileSize, signal });
     if ('reason' in result) {
       skip({ path, ...result });
@@ -103,7 +108,8 @@ async function loadFile(
     const bytes = await readFile(file, signal ? { signal } : {});
     if (kind.type === 'pdf') return { docs: await readPdf(new Uint8Array(bytes)), type: 'text' };
     const text = decode(bytes);
-    if (text === undefined) return { reason: 'binary' };
+    if (text === undefined) return { reason: bytes.includes(0) ? 'binary' : 'unknown encoding' };
+    if (text.includes('\0')) return { reason: 'binary' };
     if (kind.type === 'json' && !isJson(text)) return { docs: [{ text }], type: 'text', language: 'js' };
     return { docs: [{ text }], type: kind.type, ...(kind.language && { language: kind.language }) };
   } catch (error) {
@@ -113,23 +119,22 @@ async function loadFile(
   }
 }
 
-/** Many a `.json` file has comments or commas that JSON does not. */
+/** Some `.json` files contain comments or trailing commas. */
 function isJson(text: string): boolean {
   try {
-    readJson(text);
+    findJsonValues(text);
     return true;
   } catch {
     return false;
   }
 }
 
-/** The text of UTF-8, and of UTF-16 with a byte order mark; `undefined` for anything else. */
+/** Decodes UTF-8, and UTF-16 with a byte order mark. Returns `undefined` for other encodings. */
 function decode(bytes: Uint8Array): string | undefined {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
   try {
-    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
-    return text.includes('\0') ? undefined : text;
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
   } catch {
     return undefined;
   }
@@ -144,8 +149,9 @@ async function requireFolder(folder: string): Promise<void> {
   if (!found.isDirectory()) throw new QuiverError('FOLDER_UNREADABLE', `${folder} is not a folder.`);
 }
 
-function warn({ path, reason, error }: SkippedFile): void {
-  getDefaultLogger().warn(
-    `${path} was not loaded: ${reason}${error === undefined ? '' : ` (${toErrorMessage(error)})`}`,
-  );
+/** Files of unknown types, such as images, are common: they are no reason for a warning. */
+function log({ path, reason, error }: SkippedFile): void {
+  const message = `${path} was not loaded: ${reason}${error === undefined ? '' : ` (${toErrorMessage(error)})`}`;
+  if (reason === 'unknown type') getDefaultLogger().debug(message);
+  else getDefaultLogger().warn(message);
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolCallOptions } from '@quiver/core/tools';
 import type { Chunk } from '../document/chunk.js';
-import type { ChunkParams } from '../document/chunking/chunk-options.js';
+import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 
 /** A chunk as the tool returns it. */

@@ -1,15 +1,22 @@
-import type { RecursiveOptions } from './parse-options.js';
+import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import type { Chunker } from './span.js';
 import { packSpans } from './pack-spans.js';
-import { findSeparatorCut } from './separator-cut.js';
-import type { Span } from './span.js';
-import { findWordCut } from './word-cut.js';
+import { findSeparatorCut, findWordCut, readSeparators, type SeparatorChunkOptions } from './separator-cut.js';
+
+/** Default separator: a blank line. */
+export interface CharacterChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
+  strategy?: 'character';
+}
 
 /**
- * The `character` strategy: chunks end at one separator only, as many pieces in each as fit. A piece that is too long by itself
- * is cut between words, and a word that is too long between characters.
+ * The `character` strategy: chunks end at one separator only, and contain as many parts as fit. A part that is too long is cut
+ * between words, and a word that is too long between characters.
  */
-export function chunkByCharacter(text: string, options: RecursiveOptions): Span[] {
-  const atSeparator = findSeparatorCut(text, options);
-  const otherwise = findWordCut(text, options);
-  return packSpans(text, 0, text.length, options, (window) => atSeparator(window) ?? otherwise(window));
+export function character(read: OptionReader): Chunker {
+  const options = { ...read.common(), separators: readSeparators(read) ?? ['\n\n'] };
+  return (text) => {
+    const atSeparator = findSeparatorCut(text, options);
+    const betweenWords = findWordCut(text, options);
+    return packSpans(text, options, (window) => atSeparator(window) ?? betweenWords(window));
+  };
 }

@@ -1,124 +1,176 @@
+import { QuiverError } from '@quiver/core';
 import type { ExtractParams } from '../extract/extract-options.js';
-import type { CodeLanguage } from './code-languages.js';
-import type { SeparatorPosition } from './separator-cut.js';
-import type { TokenOptions } from './token-counter.js';
+import type { PackOptions, SeparatorPosition } from './pack-spans.js';
+import type { Measure } from './size-limit.js';
 
-/** Options of every strategy. Sizes are UTF-16 code units, as in `string.length`, unless something else measures them. */
+/** Options of every strategy. Sizes are UTF-16 code units, as in `string.length`, unless the strategy or a function measures otherwise. */
 export interface CommonChunkOptions {
-  /** No chunk is longer, unless a single character (grapheme cluster) is. Default 4000. */
+  /** Maximum size of a chunk. Only a single character (grapheme cluster) may exceed it. Default 4000. */
   maxSize?: number;
-  /** Another spelling of `maxSize`. */
+  /** Alias of `maxSize`. */
   size?: number;
-  /** How much of a chunk's end the next one repeats, at most; less than `maxSize`. Default 50, or a quarter of `maxSize` if that is less. */
+  /** Maximum part of a chunk that the next one repeats; less than `maxSize`. Default 50, or a quarter of `maxSize` if that is less. */
   overlap?: number;
-  /** Leaves out white space at both ends of a chunk; chunks of nothing else vanish. Default `true`. */
+  /** Whether white space at both ends of a chunk is removed, and chunks of white space with it. Default `true`. */
   stripWhitespace?: boolean;
-  /** Accepted from older code; the place of a chunk is always in its metadata. */
+  /** Side of the cut on which a separator stays. Default `'end'`: at the end of the chunk before the cut; with `language`, `'start'`. */
+  separatorPosition?: SeparatorPosition;
+  /** Alias of `separatorPosition`: `true` means `'start'`, `false` means `'end'`, because only white space is ever removed. */
+  keepSeparator?: boolean | SeparatorPosition;
+  /** Accepted for compatibility; the metadata of a chunk always contains its position. */
   addStartIndex?: boolean;
-  /** Titles, summaries and the like for each chunk, see `MDocument.extractMetadata`. */
+  /** Titles, summaries and other metadata for each chunk, see `MDocument.extractMetadata`. */
   extract?: ExtractParams;
 }
 
-/** Measures sizes, instead of `text.length`. */
+/** Option of the strategies whose sizes are not tokens. */
 export interface MeasureOptions {
-  /** The size of a text. Called several times for each chunk, so it should be fast. */
+  /** Function that returns the size of a text, instead of `text.length`. It is called several times for each chunk. */
   lengthFunction?: (text: string) => number;
 }
 
-export interface SeparatorChunkOptions {
-  /** Where to cut, best first; `''` stands for anywhere. */
-  separators?: string | readonly string[];
-  /** Another spelling of `separators`. */
-  separator?: string | readonly string[];
-  /** Separators are the sources of regular expressions. Default `false`. */
-  isSeparatorRegex?: boolean;
-  /** The side of the cut on which a separator stays. Default `'end'`: at the end of the chunk before the cut. */
-  separatorPosition?: SeparatorPosition;
-  /** Another spelling: `true` means `'start'`. `false` means `'end'`, because nothing but white space is ever left out. */
-  keepSeparator?: boolean | SeparatorPosition;
+/** Options before they are checked. */
+export type RawOptions = Readonly<Record<string, unknown>>;
+
+export function invalidOptions(message: string, cause?: unknown): QuiverError {
+  return new QuiverError('CHUNK_OPTIONS_INVALID', message, cause === undefined ? {} : { cause });
 }
 
-/** Default separators: blank lines, line breaks, spaces, anywhere. */
-export interface RecursiveChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
-  strategy?: 'recursive';
-  /** Cuts source code between its declarations; takes the place of `separators`. */
-  language?: CodeLanguage;
+/** Formats a value for an error message. */
+export function show(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
 }
 
-/** Default separator: a blank line. What holds none is cut between words. */
-export interface CharacterChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
-  strategy?: 'character';
+/** Metadata keys that a chunk has anyway. */
+const reservedKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex', 'headings', '__proto__']);
+
+const defaultMaxSize = 4000;
+const defaultOverlap = 50;
+
+/**
+ * Reads and checks the options of a strategy one by one, and remembers their names: options that nothing has read are unknown.
+ *
+ * Every method throws `CHUNK_OPTIONS_INVALID` for an invalid value.
+ */
+export class OptionReader {
+  readonly #strategy: string;
+  readonly #options: RawOptions;
+  readonly #known = ['strategy'];
+
+  constructor(strategy: string, options: RawOptions) {
+    this.#strategy = strategy;
+    this.#options = options;
+  }
+
+  /** Returns the value of an option with one name or two. Two different values are an error. */
+  value(name: string, alias?: string): unknown {
+    this.#known.push(name, ...(alias === undefined ? [] : [alias]));
+    const first = this.#options[name];
+    const second = alias === undefined ? undefined : this.#options[alias];
+    if (first !== undefined && second !== undefined && first !== second)
+      throw invalidOptions(`${name} and ${alias} are two spellings of one option and were given different values.`);
+    return first ?? second;
+  }
+
+  boolean(name: string, fallback: boolean): boolean {
+    const value = this.value(name) ?? fallback;
+    if (typeof value === 'boolean') return value;
+    throw invalidOptions(`${name} must be true or false, not ${show(value)}.`);
+  }
+
+  wholeNumber(
+    name: string,
+    { fallback, least = 0, alias }: { fallback: number; least?: number; alias?: string },
+  ): number {
+    const value = this.value(name, alias) ?? fallback;
+    if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
+    throw invalidOptions(`${name} must be a whole number of at least ${least}, not ${show(value)}.`);
+  }
+
+  oneOf<Value extends string>(name: string, known: readonly Value[]): Value | undefined {
+    const value = this.value(name);
+    return value === undefined ? undefined : requireOneOf(name, value, known);
+  }
+
+  /** Reads a string or a list of strings as a list. */
+  strings(name: string, alias?: string): readonly string[] | undefined {
+    const value = this.value(name, alias);
+    if (value === undefined) return undefined;
+    const list: unknown = typeof value === 'string' ? [value] : value;
+    if (Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === 'string'))
+      return list as string[];
+    throw invalidOptions(`${name} must be a string or a list of strings, not ${show(value)}.`);
+  }
+
+  /** Reads pairs of a mark and a metadata key, such as `[['h1', 'title']]`. `parseMark` returns `undefined` for an invalid mark. */
+  pairs<Mark>(
+    name: string,
+    parseMark: (mark: string, index: number) => Mark | undefined,
+  ): ReadonlyMap<Mark, string> | undefined {
+    const value = this.value(name);
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value)) throw invalidOptions(`${name} must be a list of pairs, not ${show(value)}.`);
+    return new Map(
+      value.map((pair: unknown, index) => {
+        const [mark, key] = Array.isArray(pair) ? (pair as unknown[]) : [];
+        const parsed = typeof mark === 'string' ? parseMark(mark.trim(), index) : undefined;
+        if (parsed === undefined || typeof key !== 'string' || key === '' || reservedKeys.has(key))
+          throw invalidOptions(`${name} must hold pairs of a mark and a metadata key, not ${JSON.stringify(pair)}.`);
+        return [parsed, key];
+      }),
+    );
+  }
+
+  /** Reads the common options. `inTokens` excludes `lengthFunction`. */
+  common(presets: { overlap?: number; separatorPosition?: SeparatorPosition; inTokens?: boolean } = {}): PackOptions {
+    const maxSize = this.wholeNumber('maxSize', { fallback: defaultMaxSize, least: 1, alias: 'size' });
+    const usual = Math.min(presets.overlap ?? defaultOverlap, Math.floor(maxSize / 4));
+    const overlap = this.wholeNumber('overlap', { fallback: usual });
+    if (overlap >= maxSize)
+      throw invalidOptions(
+        `overlap (${overlap}) must be less than maxSize (${maxSize}). Reduce one or raise the other.`,
+      );
+    const measure = presets.inTokens ? undefined : this.value('lengthFunction');
+    if (measure !== undefined && typeof measure !== 'function')
+      throw invalidOptions(`lengthFunction must be a function from a text to its size, not ${show(measure)}.`);
+    this.boolean('addStartIndex', true);
+    return {
+      maxSize,
+      overlap,
+      stripWhitespace: this.boolean('stripWhitespace', true),
+      separatorPosition: this.#separatorPosition(presets.separatorPosition ?? 'end'),
+      // The result of a function of the caller is checked at every call.
+      ...(measure !== undefined && { measure: measure as Measure }),
+    };
+  }
+
+  #separatorPosition(fallback: SeparatorPosition): SeparatorPosition {
+    const value = this.value('separatorPosition', 'keepSeparator') ?? fallback;
+    if (value === true || value === 'start') return 'start';
+    if (value === false || value === 'end') return 'end';
+    throw invalidOptions(`separatorPosition must be 'start' or 'end', not ${show(value)}.`);
+  }
+
+  /** @throws `CHUNK_OPTIONS_INVALID` for options that were not read */
+  requireNoOthers(): void {
+    const unknown = Object.keys(this.#options).filter(
+      (name) => !this.#known.includes(name) && this.#options[name] !== undefined,
+    );
+    if (unknown.length === 0) return;
+    throw invalidOptions(
+      `Invalid parameters for ${this.#strategy} strategy: '${unknown.join(', ')}' not supported. Known: ${this.#known.join(', ')}.`,
+    );
+  }
 }
 
-/** `maxSize` and `overlap` are numbers of tokens. */
-export interface TokenChunkOptions extends CommonChunkOptions, TokenOptions {
-  strategy?: 'token';
+export function requireOneOf<Value extends string>(name: string, value: unknown, known: readonly Value[]): Value {
+  if ((known as readonly unknown[]).includes(value)) return value as Value;
+  throw invalidOptions(`${name} must be one of ${known.join(', ')}, not ${show(value)}.`);
 }
 
-export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions {
-  strategy?: 'sentence';
-  /** Chunks end before the sentence that would pass this size; one that is longer stands alone. Default 0.8 × `maxSize`. */
-  targetSize?: number;
-  /** Chunks smaller than this take one more sentence, if it fits. Default 0. */
-  minSize?: number;
-  /** What ends a sentence. Default: the rules of Unicode for all scripts, and common abbreviations. */
-  sentenceEnders?: readonly string[];
-  /** Divides a sentence longer than `maxSize` between words. Default `true`. */
-  fallbackToWords?: boolean;
-  /** Divides a word longer than `maxSize`; if not, such a word is an error. Default `true`. */
-  fallbackToCharacters?: boolean;
+/** @throws `CHUNK_OPTIONS_INVALID` for a size above `maxSize` */
+export function requireUpTo(maxSize: number, sizes: Readonly<Record<string, number>>): void {
+  for (const [name, size] of Object.entries(sizes)) {
+    if (size > maxSize) throw invalidOptions(`${name} (${size}) must not exceed maxSize (${maxSize}).`);
+  }
 }
-
-export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions {
-  strategy?: 'markdown';
-  /** Headings that begin a chunk, and the metadata key for their titles: `[['#', 'title'], ['##', 'section']]`. Default: all, without keys. */
-  headers?: readonly (readonly [mark: string, key: string])[];
-  /** With `headers`, leaves the headings themselves out of the text: they are in the metadata. Default `true`. */
-  stripHeaders?: boolean;
-  /** Makes a chunk of each line. Default `false`. */
-  returnEachLine?: boolean;
-}
-
-/** `maxSize`, `overlap` and `joinThreshold` are numbers of tokens. */
-export interface SemanticMarkdownChunkOptions extends CommonChunkOptions, TokenOptions {
-  strategy?: 'semantic-markdown';
-  /** Neighbouring sections are joined up to this size. Default 500, or `maxSize` if that is less. */
-  joinThreshold?: number;
-}
-
-export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
-  strategy?: 'html';
-  /** Headings that begin a chunk, and the metadata key for their titles: `[['h1', 'title']]`. Default: `h1` to `h6`, without keys. */
-  headers?: readonly (readonly [tag: string, key: string])[];
-  /** Elements that are sections, and the metadata key for their titles: `[['section', 'chapter']]`. */
-  sections?: readonly (readonly [tag: string, key: string])[];
-  /** Makes a chunk of each block, such as a paragraph or a list item. Default `false`. */
-  returnEachLine?: boolean;
-}
-
-export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
-  strategy?: 'json';
-  /** Chunks smaller than this are joined with their neighbours if both fit, as all chunks are. At most `maxSize`. */
-  minSize?: number;
-  /** Writes characters beyond ASCII as escapes, such as `\u00e9`. Default `false`. */
-  ensureAscii?: boolean;
-  /** Writes several elements of a list as `{"3": …, "4": …}`, with their places in the list. Default `false`. */
-  convertLists?: boolean;
-}
-
-export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
-  strategy?: 'latex';
-}
-
-/** How to chunk a document. Without `strategy`, its type decides: see `DocumentType`. */
-export type ChunkParams =
-  | (RecursiveChunkOptions & { strategy: 'recursive' })
-  | (CharacterChunkOptions & { strategy: 'character' })
-  | (TokenChunkOptions & { strategy: 'token' })
-  | (SentenceChunkOptions & { strategy: 'sentence' })
-  | (MarkdownChunkOptions & { strategy: 'markdown' })
-  | (SemanticMarkdownChunkOptions & { strategy: 'semantic-markdown' })
-  | (HtmlChunkOptions & { strategy: 'html' })
-  | (JsonChunkOptions & { strategy: 'json' })
-  | (LatexChunkOptions & { strategy: 'latex' })
-  | (CommonChunkOptions & MeasureOptions & { strategy?: never });

@@ -1,91 +1,72 @@
-import { QuiverError } from '@quiver/core';
-import type { RawOptions } from './option-values.js';
+import type { CharacterChunkOptions } from './character.js';
 import {
-  parseCharacterOptions,
-  parseHtmlOptions,
-  parseJsonOptions,
-  parseLatexOptions,
-  parseMarkdownOptions,
-  parseRecursiveOptions,
-  parseSemanticMarkdownOptions,
-  parseSentenceOptions,
-  parseTokenStrategyOptions,
-  type TokenStrategyOptions,
-} from './parse-options.js';
-import type { Measure } from './size-limit.js';
-import type { Span } from './span.js';
-import { createTokenCounter } from './token-counter.js';
+  invalidOptions,
+  OptionReader,
+  type CommonChunkOptions,
+  type MeasureOptions,
+  type RawOptions,
+} from './chunk-options.js';
+import type { HtmlChunkOptions } from './html.js';
+import type { JsonChunkOptions } from './json.js';
+import type { LatexChunkOptions } from './latex.js';
+import type { MarkdownChunkOptions } from './markdown.js';
+import type { RecursiveChunkOptions } from './recursive.js';
+import type { SemanticMarkdownChunkOptions } from './semantic-markdown.js';
+import type { SentenceChunkOptions } from './sentence.js';
+import type { Chunker } from './span.js';
+import type { TokenChunkOptions } from './token.js';
 
-export type StrategyName =
-  | 'recursive'
-  | 'character'
-  | 'token'
-  | 'sentence'
-  | 'markdown'
-  | 'semantic-markdown'
-  | 'html'
-  | 'json'
-  | 'latex';
+/** The options of each strategy. */
+interface StrategyOptions {
+  recursive: RecursiveChunkOptions;
+  character: CharacterChunkOptions;
+  token: TokenChunkOptions;
+  sentence: SentenceChunkOptions;
+  markdown: MarkdownChunkOptions;
+  'semantic-markdown': SemanticMarkdownChunkOptions;
+  html: HtmlChunkOptions;
+  json: JsonChunkOptions;
+  latex: LatexChunkOptions;
+}
 
-/** A strategy with its options bound: a pure function of the text. */
-export type Chunker = (text: string) => Span[];
+export type StrategyName = keyof StrategyOptions;
 
-type ChunkingStrategy = (options: RawOptions) => Promise<Chunker>;
+/** Reads the options of a strategy, and returns its chunker. */
+export type ChunkingStrategy = (read: OptionReader) => Chunker | Promise<Chunker>;
 
-/** Every strategy, one line each. Its code is loaded when it is first used. */
-const strategies: Readonly<Record<StrategyName, ChunkingStrategy>> = {
-  recursive: define(parseRecursiveOptions, async () => (await import('./recursive.js')).chunkRecursively),
-  character: define(parseCharacterOptions, async () => (await import('./character.js')).chunkByCharacter),
-  token: defineInTokens(parseTokenStrategyOptions, async () => (await import('./token.js')).chunkByTokens),
-  sentence: define(parseSentenceOptions, async () => (await import('./sentence.js')).chunkBySentence),
-  markdown: define(parseMarkdownOptions, async () => (await import('./markdown.js')).chunkMarkdown),
-  'semantic-markdown': defineInTokens(
-    parseSemanticMarkdownOptions,
-    async () => (await import('./semantic-markdown.js')).chunkSemanticMarkdown,
-  ),
-  html: define(parseHtmlOptions, async () => (await import('./html.js')).chunkHtml),
-  json: define(parseJsonOptions, async () => (await import('./json.js')).chunkJson),
-  latex: define(parseLatexOptions, async () => (await import('./latex.js')).chunkLatex),
+/** All strategies. A strategy is loaded at its first use. */
+const strategies: Readonly<Record<StrategyName, () => Promise<ChunkingStrategy>>> = {
+  recursive: async () => (await import('./recursive.js')).recursive,
+  character: async () => (await import('./character.js')).character,
+  token: async () => (await import('./token.js')).token,
+  sentence: async () => (await import('./sentence.js')).sentence,
+  markdown: async () => (await import('./markdown.js')).markdown,
+  'semantic-markdown': async () => (await import('./semantic-markdown.js')).semanticMarkdown,
+  html: async () => (await import('./html.js')).html,
+  json: async () => (await import('./json.js')).json,
+  latex: async () => (await import('./latex.js')).latex,
 };
 
-type Load<Options> = () => Promise<(text: string, options: Options) => Span[]>;
-
-function define<Options>(parse: (options: RawOptions) => Options, load: Load<Options>): ChunkingStrategy {
-  return async (raw) => {
-    const options = parse(raw);
-    const chunk = await load();
-    return (text) => chunk(text, options);
-  };
-}
-
-/** A strategy whose sizes are numbers of tokens. */
-function defineInTokens<Options extends TokenStrategyOptions>(
-  parse: (options: RawOptions) => Options,
-  load: Load<Options & { readonly measure: Measure }>,
-): ChunkingStrategy {
-  return async (raw) => {
-    const options = parse(raw);
-    const { count, requireAllowed } = await createTokenCounter(options.tokens);
-    const chunk = await load();
-    return (text) => {
-      requireAllowed(text);
-      return chunk(text, { ...options, measure: count });
-    };
-  };
-}
+/** Chunking options. Without `strategy`, the type of the document decides: see `DocumentType`. */
+export type ChunkParams =
+  | { [Name in StrategyName]: Omit<StrategyOptions[Name], 'strategy'> & { strategy: Name } }[StrategyName]
+  | (CommonChunkOptions & MeasureOptions & { strategy?: never });
 
 /**
- * The chunker for a strategy and its options.
+ * Returns the chunker of a strategy with the given options.
  *
- * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy, an unknown option or a value that makes no sense
+ * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy, an unknown option or an invalid value; `TOKENIZER_MISSING`
  */
-export async function createChunker(strategy: string, options: RawOptions): Promise<Chunker> {
-  if (!Object.hasOwn(strategies, strategy)) {
-    throw new QuiverError(
-      'CHUNK_OPTIONS_INVALID',
-      `There is no chunking strategy '${strategy}'. Known: ${Object.keys(strategies).join(', ')}.`,
-    );
-  }
-  // The check above made sure that the name is one of the table's.
-  return strategies[strategy as StrategyName](options);
+export async function createChunker(
+  strategy: string,
+  options: RawOptions,
+  table: Readonly<Record<string, () => Promise<ChunkingStrategy>>> = strategies,
+): Promise<Chunker> {
+  const load = Object.hasOwn(table, strategy) ? table[strategy] : undefined;
+  if (!load)
+    throw invalidOptions(`There is no chunking strategy '${strategy}'. Known: ${Object.keys(table).join(', ')}.`);
+  const read = new OptionReader(strategy, options);
+  const chunker = await (await load())(read);
+  read.requireNoOthers();
+  return chunker;
 }

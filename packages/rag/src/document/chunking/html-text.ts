@@ -1,6 +1,5 @@
 import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
-import { headingLevel, tagKind } from './html-tags.js';
 import type { Block, Heading } from './sections.js';
 import { SourceMap } from './source-map.js';
 
@@ -68,13 +67,16 @@ const collapsible = /[ \t\n\r\f]+/g;
 class HtmlReader {
   readonly #elementNames: ReadonlySet<string>;
   readonly #parts: string[] = [];
-  readonly #blocks: { start: number; heading?: Heading; xpath: string }[] = [];
+  readonly #blocks: { start: number; heading?: Heading; xpath: string; depth: number }[] = [];
   readonly #elements: HtmlElement[] = [];
   readonly #map = new SourceMap();
   readonly #stack: Element[] = [{ name: '', xpath: '', isBlock: true, blockXpath: '', children: undefined }];
   #length = 0;
   #hidden = 0;
   #preformatted = 0;
+  /** Open rows of tables, and those of them that contain a block. */
+  #rows = 0;
+  #filledRows = 0;
   /** White space that is written when text follows it. */
   #gap: '' | ' ' | '\t' | '\n' | '\n\n' = '';
   #gapAt = 0;
@@ -103,6 +105,7 @@ class HtmlReader {
     const blockXpath = isBlock ? xpath : parent.blockXpath;
     this.#stack.push({ name, xpath, isBlock, blockXpath, children: undefined, ...(asked && { asked }) });
     if (kind === 'hidden') this.#hidden++;
+    if (name === 'tr') this.#rows++;
     if (name === 'pre' || name === 'textarea') this.#preformatted++;
     if (kind === 'break') this.#addGap('\n', at);
     if (isBlock) this.#startBlock(kind === 'cell' ? '\t' : gapOf(name), xpath, at);
@@ -117,6 +120,7 @@ class HtmlReader {
     // Elements wait from the outermost to the innermost, so only the last one can be the one that ends.
     if (element.asked && this.#waiting.at(-1) === element.asked) this.#waiting.pop();
     if (tagKind(name) === 'hidden') this.#hidden--;
+    if (name === 'tr') this.#filledRows = Math.min(this.#filledRows, --this.#rows);
     if (name === 'pre' || name === 'textarea') this.#preformatted--;
     if (headingLevel(name) !== undefined) this.#endHeading();
     if (element.asked && element.asked.start !== -1) {
@@ -180,7 +184,9 @@ class HtmlReader {
     if (this.#startsBlock) {
       this.#startsBlock = false;
       if (this.#heading?.block === -1) this.#heading.block = this.#blocks.length;
-      this.#blocks.push({ start: this.#length, xpath: this.#blockXpath });
+      // A row of a table stays together if it fits: all but its first block are inside it.
+      this.#blocks.push({ start: this.#length, xpath: this.#blockXpath, depth: this.#filledRows });
+      this.#filledRows = this.#rows;
     }
     this.#push(data, start, end);
   }
@@ -206,4 +212,30 @@ function gapOf(name: string): '\n' | '\n\n' {
 
 function gapRank(gap: string): number {
   return gap === '' ? 0 : gap === ' ' ? 1 : gap === '\t' ? 2 : gap === '\n' ? 3 : 4;
+}
+
+/** Effect of elements on their text. Elements that are not listed are inline. */
+type TagKind = 'block' | 'hidden' | 'cell' | 'break';
+
+const tags: Readonly<Record<TagKind, string>> = {
+  block:
+    'address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section summary table tbody tfoot thead tr ul',
+  hidden:
+    'applet audio canvas embed frame frameset head iframe link math meta noembed noframes noscript object script style svg template title video',
+  cell: 'td th',
+  break: 'br',
+};
+
+const kinds: ReadonlyMap<string, TagKind> = new Map(
+  Object.entries(tags).flatMap(([kind, names]) => names.split(' ').map((name) => [name, kind as TagKind])),
+);
+
+export function tagKind(name: string): TagKind | undefined {
+  return kinds.get(name);
+}
+
+/** 1 to 6 for `h1` to `h6`. */
+function headingLevel(name: string): number | undefined {
+  const level = name.length === 2 && name.charCodeAt(0) === 0x68 ? name.charCodeAt(1) - 0x30 : 0;
+  return level >= 1 && level <= 6 ? level : undefined;
 }

@@ -1,35 +1,70 @@
+import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import type { Chunker } from './span.js';
 import { floorGraphemeBoundary } from './grapheme-boundary.js';
 import { readHtmlText, type HtmlBlock, type HtmlElement } from './html-text.js';
-import { divideAtLines, packSections } from './pack-sections.js';
-import type { HtmlOptions } from './parse-options.js';
-import { joinBareHeadings, labelSections, readSections, type Section } from './sections.js';
+import {
+  divideAtLines,
+  joinBareHeadings,
+  labelSections,
+  packSections,
+  readSections,
+  type Section,
+} from './sections.js';
 import { createSizeLimit } from './size-limit.js';
 import { lastAtOrBefore } from './sorted-search.js';
-import type { Span } from './span.js';
+
+export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'html';
+  /** Headings that begin a chunk, and the metadata key of their titles: `[['h1', 'title']]`. Default: `h1` to `h6`, without keys. */
+  headers?: readonly (readonly [tag: string, key: string])[];
+  /** Elements that are sections, and the metadata key of their titles: `[['section', 'chapter']]`. */
+  sections?: readonly (readonly [tag: string, key: string])[];
+  /** Whether each block, such as a paragraph or a list item, becomes a chunk. Default `false`. */
+  returnEachLine?: boolean;
+}
 
 /**
- * The `html` strategy: the text that a browser would show, one chunk for each section, with the headings above it. Each text is
- * in one chunk, however deep its elements are nested; a section longer than `maxSize` is divided between blocks.
+ * The `html` strategy: the text that a browser shows, one chunk for each section, with the headings above it. Each text is in one
+ * chunk, however deep its elements are nested. A section longer than `maxSize` is split between blocks.
  *
- * A chunk's text is decoded. Its place is the part of the source that this text stands in, from its first character to its
+ * The text of a chunk is decoded. Its position is the part of the source that contains this text, from its first character to its
  * last, and `xpath` is the path of the element in which it starts.
  */
-export function chunkHtml(source: string, options: HtmlOptions): Span[] {
-  const { headers, sections: asked, returnEachLine } = options;
-  const html = readHtmlText(source, new Set(asked.keys()));
-  const blocks = html.blocks.map((block) => withTitle(html.text, block));
-  const sections = headers
-    ? labelSections(html.text, blocks, { headers, stripHeaders: false })
-    : joinBareHeadings(html.text, readSections(html.text.length, blocks), createSizeLimit(html.text, options).fits);
-  const divided = asked.size > 0 ? divideAtElements(html.text, html.elements, sections, asked) : sections;
-  const lines = returnEachLine ? divideAtLines(html.text, divided) : divided;
-  const starts = blocks.map(({ start }) => start);
-  return packSections(html.text, blocks, lines, options).map((span) => ({
-    ...html.map.toSource(span.start, span.end),
-    text: html.text.slice(span.start, span.end),
-    ...(span.headings && { headings: span.headings }),
-    metadata: { ...span.metadata, xpath: blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.xpath ?? '' },
-  }));
+export function html(read: OptionReader): Chunker {
+  const options = read.common();
+  const headings = read.pairs('headers', toLevel);
+  const pairs = read.pairs('sections', (tag) => (/^[a-z][a-z0-9-]*$/i.test(tag) ? tag.toLowerCase() : undefined));
+  const returnEachLine = read.boolean('returnEachLine', false);
+  // The v0 API lists headings among the sections.
+  const levels = new Map<number, string>();
+  const asked = new Map<string, string>();
+  for (const [tag, key] of pairs ?? []) {
+    const level = toLevel(tag);
+    if (level === undefined) asked.set(tag, key);
+    else levels.set(level, key);
+  }
+  for (const [level, key] of headings ?? []) levels.set(level, key);
+  const headers = headings === undefined && levels.size === 0 ? undefined : levels;
+  return (source) => {
+    const page = readHtmlText(source, new Set(asked.keys()));
+    const blocks = page.blocks.map((block) => withTitle(page.text, block));
+    const sections = headers
+      ? labelSections(page.text, blocks, { headers, stripHeaders: false })
+      : joinBareHeadings(page.text, readSections(page.text.length, blocks), createSizeLimit(page.text, options).fits);
+    const divided = asked.size > 0 ? divideAtElements(page.text, page.elements, sections, asked) : sections;
+    const lines = returnEachLine ? divideAtLines(page.text, divided) : divided;
+    const starts = blocks.map(({ start }) => start);
+    return packSections(page.text, blocks, lines, options).map((span) => ({
+      ...page.map.toSource(span.start, span.end),
+      text: page.text.slice(span.start, span.end),
+      ...(span.headings && { headings: span.headings }),
+      metadata: { ...span.metadata, xpath: blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.xpath ?? '' },
+    }));
+  };
+}
+
+function toLevel(tag: string): number | undefined {
+  return /^h[1-6]$/i.test(tag) ? Number(tag[1]) : undefined;
 }
 
 function withTitle(text: string, block: HtmlBlock): HtmlBlock {

@@ -145,3 +145,39 @@ function invalid(text: string, at: number, expected: string): QuiverError {
     details: { index: at },
   });
 }
+
+/**
+ * Returns the positions of the values of a JSON text: one, or one for each line of JSON Lines.
+ *
+ * @throws `JSON_INVALID` with the position of the first error
+ * @see [JSON Lines](https://jsonlines.org)
+ */
+export function findJsonValues(text: string): { start: number; end: number }[] {
+  try {
+    const root = readJson(text);
+    return root ? [root] : [];
+  } catch (error) {
+    return findJsonLines(text) ?? throwError(error);
+  }
+}
+
+/** Returns `undefined` for a text that is not JSON Lines. Checking stops at the first line that is not JSON. */
+function findJsonLines(text: string): { start: number; end: number }[] | undefined {
+  const values: { start: number; end: number }[] = [];
+  for (let start = 0; start < text.length;) {
+    const newline = text.indexOf('\n', start);
+    const end = newline === -1 ? text.length : newline;
+    try {
+      const value = readJson(text.slice(start, end));
+      if (value) values.push({ start: start + value.start, end: start + value.end });
+    } catch {
+      return undefined;
+    }
+    start = end + 1;
+  }
+  return values.length > 1 ? values : undefined;
+}
+
+function throwError(error: unknown): never {
+  throw error;
+}

@@ -156,3 +156,25 @@ test('every value is in exactly one chunk, in its place, whatever the size', asy
     { numRuns: 1000 },
   );
 });
+
+describe('JSON Lines', () => {
+  const lines = '{"id": 1, "text": "One"}\r\n\n{"id": 2, "text": "Two"}\n3\n"four"\n';
+
+  test('are a list of their values', async () => {
+    const [all] = await MDocument.fromJSON(lines).chunk();
+    expect(JSON.parse(all?.text ?? '')).toEqual([{ id: 1, text: 'One' }, { id: 2, text: 'Two' }, 3, 'four']);
+    const chunks = await MDocument.fromJSON(lines).chunk({ maxSize: 23 });
+    expect(chunks.map(({ text, metadata }) => [metadata['pointer'], text])).toEqual([
+      ['/0', '{"id":1,"text":"One"}'],
+      ['/1', '{"id":2,"text":"Two"}'],
+      ['/2', '[3,"four"]'],
+    ]);
+    for (const { text, metadata } of chunks.slice(0, 2))
+      expect(JSON.parse(lines.slice(metadata.startIndex, metadata.endIndex))).toEqual(JSON.parse(text));
+  });
+
+  test('are rejected at the first value that is not JSON', async () => {
+    await expect(MDocument.fromJSON('{"a": 1}\n{"b": }\n').chunk()).rejects.toMatchObject({ code: 'JSON_INVALID' });
+    await expect(MDocument.fromJSON('{"a": 1} {"b": 2}').chunk()).rejects.toMatchObject({ code: 'JSON_INVALID' });
+  });
+});

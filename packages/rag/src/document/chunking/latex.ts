@@ -1,17 +1,118 @@
-import { readLatexBlocks } from './latex-blocks.js';
-import { packSections } from './pack-sections.js';
-import type { PackOptions } from './pack-spans.js';
-import { joinBareHeadings, readSections } from './sections.js';
+import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import type { Chunker } from './span.js';
+import { isGraphemeBoundary } from './grapheme-boundary.js';
+import { joinBareHeadings, packSections, readSections, type Block, type Heading } from './sections.js';
 import { createSizeLimit } from './size-limit.js';
-import type { Span } from './span.js';
+
+export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'latex';
+}
 
 /**
- * The `latex` strategy: one chunk for each part, chapter, section, … down to paragraphs with a title, with the headings above
- * it. A section longer than `maxSize` is divided between paragraphs and outer environments, and inside one of them only if it
- * alone is too long.
+ * The `latex` strategy: one chunk for each part, chapter, section, … down to paragraphs with a title, with the headings above it. A
+ * section longer than `maxSize` is split between paragraphs and environments, and inside an environment only if it is too long.
  */
-export function chunkLatex(text: string, options: PackOptions): Span[] {
-  const blocks = readLatexBlocks(text);
-  const sections = joinBareHeadings(text, readSections(text.length, blocks), createSizeLimit(text, options).fits);
-  return packSections(text, blocks, sections, options);
+export function latex(read: OptionReader): Chunker {
+  const options = read.common();
+  return (text) => {
+    const blocks = readLatexBlocks(text);
+    const sections = joinBareHeadings(text, readSections(text.length, blocks), createSizeLimit(text, options).fits);
+    return packSections(text, blocks, sections, options);
+  };
+}
+
+/** A comment, a heading, an environment's beginning or end, or a blank line. An escaped `\\%` begins no comment. */
+const marks =
+  /\\[\\%]|%[^\n]*|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph)\*?(?=\s*[[{])|\\(begin|end)\s*\{([^{}\n]*)\}|\n[ \t]*\r?\n/g;
+
+const levels: Readonly<Record<string, number>> = {
+  part: 1,
+  chapter: 2,
+  section: 3,
+  subsection: 4,
+  subsubsection: 5,
+  paragraph: 6,
+  subparagraph: 7,
+};
+
+/** In these, nothing means anything until their end. */
+const verbatim: ReadonlySet<string> = new Set(
+  ['verbatim', 'Verbatim', 'lstlisting', 'minted', 'comment', 'filecontents'].flatMap((name) => [name, `${name}*`]),
+);
+
+/**
+ * Reads headings, paragraphs and environments of a LaTeX text in order, in linear time. `document` does not count as an environment,
+ * because it contains the whole text.
+ */
+function readLatexBlocks(text: string): Block[] {
+  const blocks: Block[] = [];
+  let depth = 0;
+  /** Environments that end nowhere in the rest of the text: it is searched for the end of each once. */
+  const endless = new Set<string>();
+  marks.lastIndex = 0;
+  for (let found = marks.exec(text); found; found = marks.exec(text)) {
+    const [all, command, edge, environment = ''] = found;
+    const at = found.index;
+    // A character that joins the backslash makes it no command.
+    if (!isGraphemeBoundary(text, at, 0)) continue;
+    if (command !== undefined) {
+      const heading = readHeading(text, marks.lastIndex, levels[command] as number);
+      if (!heading) continue;
+      // An environment that is never closed must not hide the headings after it.
+      depth = 0;
+      blocks.push({ start: at, heading });
+      marks.lastIndex = heading.end;
+    } else if (edge === 'begin' && environment !== 'document') {
+      blocks.push({ start: at, depth });
+      if (verbatim.has(environment)) {
+        const mark = `\\end{${environment}}`;
+        const end = endless.has(environment) ? -1 : text.indexOf(mark, marks.lastIndex);
+        if (end === -1) endless.add(environment);
+        else marks.lastIndex = end + mark.length;
+      } else depth++;
+    } else if (edge === 'end' && environment !== 'document') {
+      depth = Math.max(0, depth - 1);
+      const end = marks.lastIndex;
+      if (isGraphemeBoundary(text, end, at)) blocks.push({ start: end, depth });
+    } else if (all.startsWith('\n') && isGraphemeBoundary(text, at + all.length, at)) {
+      blocks.push({ start: at + all.length, depth });
+    }
+  }
+  return blocks;
+}
+
+const longestTitle = 2000;
+
+/** Reads `[short]{title}` from `at`; `undefined` when braces do not close. */
+function readHeading(text: string, at: number, level: number): Heading | undefined {
+  let position = skipSpace(text, at);
+  if (text[position] === '[') {
+    const length = text.slice(position, position + longestTitle + 1).indexOf(']');
+    if (length === -1) return undefined;
+    position = skipSpace(text, position + length + 1);
+  }
+  if (text[position] !== '{') return undefined;
+  let open = 0;
+  for (let end = position; end < Math.min(text.length, position + longestTitle); end++) {
+    const character = text[end];
+    if (character === '\\') end++;
+    else if (character === '{') open++;
+    else if (character === '}' && --open === 0) {
+      return {
+        level,
+        title: text
+          .slice(position + 1, end)
+          .replace(/\s+/g, ' ')
+          .trim(),
+        end: end + 1,
+      };
+    }
+  }
+  return undefined;
+}
+
+function skipSpace(text: string, at: number): number {
+  let position = at;
+  while (position < text.length && /\s/.test(text.charAt(position))) position++;
+  return position;
 }

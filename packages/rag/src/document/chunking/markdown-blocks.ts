@@ -1,5 +1,3 @@
-import type { Block, Heading } from './sections.js';
-import { LineCursor } from './line-cursor.js';
 import {
   closesFence,
   isThematicBreak,
@@ -11,17 +9,20 @@ import {
   type Fence,
   type HtmlEnd,
 } from './markdown-block-starts.js';
+import type { Block, Heading } from './sections.js';
 
 /**
- * Reads the blocks of a Markdown text in order, line by line, in linear time: those of the document itself, and the items of
- * lists that are. Titles of headings are as written, without the marks; headings inside quotations and lists are part of those.
+ * Reads the blocks of a Markdown text in order, line by line, in linear time. Titles of headings are verbatim, without the marks.
+ * Headings inside quotations and lists do not count as headings.
  *
- * Link reference definitions count as paragraphs. YAML between dashes at the very start is one block without headings.
+ * Link reference definitions count as paragraphs. YAML front matter is one block without headings.
+ *
+ * @param marks - marks of additional headings, such as `!!!`, below the six levels of Markdown, outermost first
  *
  * @see [CommonMark 0.31, phase 1: block structure](https://spec.commonmark.org/0.31.2/#phase-1-block-structure)
  */
-export function readMarkdownBlocks(text: string): Block[] {
-  const reader = new BlockReader(text);
+export function readMarkdownBlocks(text: string, marks: readonly string[] = []): Block[] {
+  const reader = new BlockReader(text, marks);
   let start = frontMatterEnd(text);
   if (start > 0) reader.blocks.push({ start: 0 });
   while (start < text.length) {
@@ -48,17 +49,22 @@ type Leaf = { kind: 'none' | 'code' | 'paragraph' } | { kind: 'fence'; fence: Fe
 
 const none: Leaf = { kind: 'none' };
 
+/** Level of the first additional mark. */
+export const firstMarkedLevel = 7;
+
 /** Containers deeper than this are read as text, so that the time stays linear. */
 const maxDepth = 24;
 
 class BlockReader {
   readonly blocks: Block[] = [];
   readonly #text: string;
+  readonly #marks: readonly string[];
   readonly #containers: Container[] = [];
   #leaf: Leaf = none;
 
-  constructor(text: string) {
+  constructor(text: string, marks: readonly string[]) {
     this.#text = text;
+    this.#marks = marks;
   }
 
   readLine(line: LineCursor): void {
@@ -71,6 +77,7 @@ class BlockReader {
         if (!state.inParagraph) this.#begin(state, { kind: 'code' });
         return;
       }
+      if (this.#startMarkedHeading(state)) return;
       if (!mayStartBlock(this.#text.charCodeAt(line.at))) break;
       if (this.#startQuote(state)) continue;
       if (this.#startLeaf(state)) return;
@@ -119,6 +126,17 @@ class BlockReader {
       default:
         return false;
     }
+  }
+
+  #startMarkedHeading(state: LineState): boolean {
+    const { at, end } = state.line;
+    for (const [index, mark] of this.#marks.entries()) {
+      const titleStart = at + mark.length;
+      if (!this.#text.startsWith(mark, at) || (titleStart < end && !/\s/.test(this.#text.charAt(titleStart)))) continue;
+      const title = this.#text.slice(titleStart, end).trim();
+      return this.#begin(state, none, { level: firstMarkedLevel + index, title, end });
+    }
+    return false;
   }
 
   #startQuote(state: LineState): boolean {
@@ -175,6 +193,8 @@ class BlockReader {
     const innermost = this.#containers.at(-1);
     if (innermost?.kind === 'item') innermost.empty = false;
     if (depth === 0) this.blocks.push(heading ? { start: line.start, heading } : { start: line.start });
+    // The line may begin several blocks. The outermost one counts.
+    else if (this.blocks.at(-1)?.start !== line.start) this.blocks.push({ start: line.start, depth });
     this.#leaf = leaf;
     return true;
   }
@@ -204,4 +224,62 @@ interface LineState {
 /** Punctuation and digits; a letter never starts anything but a paragraph. */
 function mayStartBlock(unit: number): boolean {
   return unit < 0x80 && !(unit >= 0x41 && unit <= 0x5a) && !(unit >= 0x61 && unit <= 0x7a);
+}
+
+const tabStop = 4;
+
+/**
+ * A position in one line: behind the container marks that were read, at the first character that is not white space. A tab extends
+ * to the next multiple of four columns.
+ *
+ * @see [CommonMark 0.31, Tabs](https://spec.commonmark.org/0.31.2/#tabs)
+ */
+class LineCursor {
+  readonly text: string;
+  readonly start: number;
+  /** After the line break. */
+  readonly end: number;
+  /** The first character that is not white space; `end` in a blank line. */
+  at: number;
+  #column = 0;
+  #taken = 0;
+
+  constructor(text: string, start: number, end: number) {
+    this.text = text;
+    this.start = start;
+    this.end = end;
+    this.at = start;
+    this.#skipWhiteSpace();
+  }
+
+  /** Columns of white space that no container has taken. */
+  get indent(): number {
+    return this.#column - this.#taken;
+  }
+
+  get blank(): boolean {
+    return this.at >= this.end;
+  }
+
+  /** Passes a mark of `width` characters and the white space after it. */
+  skip(width: number): void {
+    this.at += width;
+    this.#column += width;
+    this.#taken = this.#column;
+    this.#skipWhiteSpace();
+  }
+
+  /** Gives white space to a container. */
+  take(columns: number): void {
+    this.#taken += Math.min(columns, this.indent);
+  }
+
+  #skipWhiteSpace(): void {
+    for (; this.at < this.end; this.at++) {
+      const unit = this.text.charCodeAt(this.at);
+      if (unit === 0x20) this.#column++;
+      else if (unit === 0x09) this.#column += tabStop - (this.#column % tabStop);
+      else if (unit !== 0x0a && unit !== 0x0d) return;
+    }
+  }
 }

@@ -1,23 +1,45 @@
-import type { MarkdownOptions } from './parse-options.js';
-import { readMarkdownBlocks } from './markdown-blocks.js';
-import { divideAtLines, packSections } from './pack-sections.js';
-import { joinBareHeadings, labelSections, readSections } from './sections.js';
+import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import type { Chunker } from './span.js';
+import { firstMarkedLevel, readMarkdownBlocks } from './markdown-blocks.js';
+import { divideAtLines, joinBareHeadings, labelSections, packSections, readSections } from './sections.js';
 import { createSizeLimit } from './size-limit.js';
-import type { Span } from './span.js';
+
+export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions {
+  strategy?: 'markdown';
+  /**
+   * Headings that begin a chunk, and the metadata key of their titles: `[['#', 'title'], ['##', 'section']]`. Other marks, such as
+   * `'!!!'`, are headings below `######`, in the order of the list. Default: all headings, without keys.
+   */
+  headers?: readonly (readonly [mark: string, key: string])[];
+  /** With `headers`, whether headings are removed from the text. Their titles are in the metadata. Default `true`. */
+  stripHeaders?: boolean;
+  /** Whether each line becomes a chunk. Default `false`. */
+  returnEachLine?: boolean;
+}
 
 /**
  * The `markdown` strategy: one chunk for each section, with the headings above it.
  *
- * Sections are never joined, because a chunk with two subjects is found for neither; the one exception is a heading without
- * text of its own, which goes with its first subsection. A section longer than `maxSize` is divided between blocks (paragraphs,
- * fences, tables, list items), and inside a block only if the block alone is too long. With `headers`, only those headings begin
- * a section.
+ * Sections are not joined, because a chunk with two subjects matches neither well. The exception is a heading without text of its
+ * own, which joins its first subsection. A section longer than `maxSize` is split between blocks (paragraphs, fences, tables, list
+ * items), and inside a block only if the block is too long. With `headers`, only those headings begin a section.
  */
-export function chunkMarkdown(text: string, options: MarkdownOptions): Span[] {
-  const { headers, stripHeaders, returnEachLine } = options;
-  const blocks = readMarkdownBlocks(text);
-  const sections = headers
-    ? labelSections(text, blocks, { headers, stripHeaders })
-    : joinBareHeadings(text, readSections(text.length, blocks), createSizeLimit(text, options).fits);
-  return packSections(text, blocks, returnEachLine ? divideAtLines(text, sections) : sections, options);
+export function markdown(read: OptionReader): Chunker {
+  const options = read.common();
+  const marks: string[] = [];
+  const headers = read.pairs('headers', (mark) => {
+    if (/^#{1,6}$/.test(mark)) return mark.length;
+    if (mark === '' || /[\s\p{L}\p{N}]/u.test(mark)) return undefined;
+    marks.push(mark);
+    return firstMarkedLevel + marks.length - 1;
+  });
+  const stripHeaders = read.boolean('stripHeaders', true);
+  const returnEachLine = read.boolean('returnEachLine', false);
+  return (text) => {
+    const blocks = readMarkdownBlocks(text, marks);
+    const sections = headers
+      ? labelSections(text, blocks, { headers, stripHeaders })
+      : joinBareHeadings(text, readSections(text.length, blocks), createSizeLimit(text, options).fits);
+    return packSections(text, blocks, returnEachLine ? divideAtLines(text, sections) : sections, options);
+  };
 }

@@ -2,13 +2,18 @@ import { floorGraphemeBoundary, nextGraphemeBoundary } from './grapheme-boundary
 import { createSizeLimit, type SizeLimit, type SizeOptions } from './size-limit.js';
 import type { Span } from './span.js';
 import { isWhiteSpace, skipWhiteSpace, trimEnd } from './trim-span.js';
+import { floorWordBoundary } from './word-boundary.js';
 
-/** What every strategy is asked for. */
+/** Whether a separator stands at the start of the chunk after the cut or at the end of the chunk before. */
+export type SeparatorPosition = 'start' | 'end';
+
+/** The common options, with defaults. */
 export interface PackOptions extends SizeOptions {
   readonly stripWhitespace: boolean;
+  readonly separatorPosition: SeparatorPosition;
 }
 
-/** Where a strategy may choose a cut: after `start`, within the limits. */
+/** Range of possible cuts. */
 export interface CutWindow {
   /** Start of the chunk, overlap included; always a grapheme boundary. */
   readonly start: number;
@@ -20,41 +25,57 @@ export interface CutWindow {
   readonly last: number;
 }
 
-/** Chooses a cut in the window, at a grapheme boundary; `undefined` leaves it to the end of the window. */
+/** Chooses a cut in the window, at a grapheme boundary. `undefined` means the end of the window. */
 export type FindCut = (window: CutWindow) => number | undefined;
 
 /** Below this part of `maxSize`, a chunk is too small to end at a better separator. */
 const smallestPart = 4;
 
+/** Splits the whole text, see {@link createPacker}. */
+export function packSpans(text: string, options: PackOptions, findCut: FindCut): Span[] {
+  return createPacker(text, options, findCut)(0, text.length);
+}
+
 /**
- * Divides `text.slice(from, to)` into spans in order, each as long as the limits and `findCut` allow. The bounds must be
- * grapheme boundaries. Between two spans nothing is missing but white space, and that only with `stripWhitespace`.
+ * Returns a function that splits a part of the text into spans in order, each as long as the limits and `findCut` allow. The bounds
+ * of the part must be grapheme boundaries. Between two spans nothing is missing but white space, and that only with `stripWhitespace`.
  *
  * A single grapheme cluster longer than `maxSize` becomes a span of its own.
  */
-export function packSpans(text: string, from: number, to: number, options: PackOptions, findCut: FindCut): Span[] {
+export function createPacker(
+  text: string,
+  options: PackOptions,
+  findCut: FindCut,
+): (from: number, to: number) => Span[] {
   const { overlap, stripWhitespace } = options;
-  const end = stripWhitespace ? trimEnd(text, from, to) : to;
   const limit = createSizeLimit(text, options);
   const toSpan = (start: number, cut: number): Span => ({
     start,
     end: stripWhitespace ? trimEnd(text, start, cut) : cut,
   });
-  const spans: Span[] = [];
-  let fresh = stripWhitespace ? skipWhiteSpace(text, from, end) : from;
-  let start = fresh;
-  while (fresh < end) {
-    const { span, cut } = nextSpan({ start, fresh, end, limit, toSpan }, text, findCut);
-    spans.push(span);
-    fresh = stripWhitespace ? skipWhiteSpace(text, cut, end) : cut;
-    start = overlap === 0 || fresh >= end ? fresh : overlapStart(text, { start, cut, fresh, end, limit }, span.end);
-  }
-  return spans;
+  return (from, to) => {
+    const end = stripWhitespace ? trimEnd(text, from, to) : to;
+    const spans: Span[] = [];
+    let fresh = stripWhitespace ? skipWhiteSpace(text, from, end) : from;
+    let start = fresh;
+    while (fresh < end) {
+      const { span, cut } = nextSpan({ start, fresh, end, limit, toSpan }, text, findCut);
+      spans.push(span);
+      fresh = stripWhitespace ? skipWhiteSpace(text, cut, end) : cut;
+      if (overlap === 0 || fresh >= end) start = fresh;
+      else {
+        start = overlapStart(text, { start, cut, fresh, end, limit }, span.end);
+        // A repeated part must not begin with white space either.
+        if (stripWhitespace && start < fresh) start = skipWhiteSpace(text, start, fresh);
+      }
+    }
+    return spans;
+  };
 }
 
 interface Progress {
   start: number;
-  /** The first character that no span holds yet. */
+  /** The first character that no span contains yet. */
   fresh: number;
   end: number;
   limit: SizeLimit;
@@ -73,13 +94,13 @@ function nextSpan(
   while (last > fresh) {
     if (last === end) return { span: { start, end }, cut: end };
     const preferred = Math.min(last, Math.max(fresh + 1, start + Math.floor((last - start) / smallestPart)));
-    const cut = findCut({ start, first: fresh + 1, preferred, last }) ?? last;
+    const cut = findCut({ start, first: fresh + 1, preferred, last }) ?? floorWordBoundary(text, last, preferred);
     const span = toSpan(start, cut);
     // Only sizes that a function measures can grow when a text gets shorter.
     if (limit.fits(span.start, span.end)) return { span, cut };
     last = floorGraphemeBoundary(text, cut - 1, start);
   }
-  // What was to be repeated leaves no room: the next character goes without, whatever its size.
+  // The overlap leaves no room: the next character becomes a span without it, whatever its size.
   const cut = Math.min(end, nextGraphemeBoundary(text, fresh));
   return { span: toSpan(fresh, cut), cut };
 }
@@ -88,7 +109,7 @@ interface Overlap extends Progress {
   cut: number;
 }
 
-/** At the start of a word if there is one, else at any grapheme boundary; nowhere if the next chunk would hold nothing new. */
+/** Returns the start of a word if there is one, otherwise any grapheme boundary; `fresh` if the next chunk would contain nothing new. */
 function overlapStart(text: string, { start, cut, fresh, end, limit }: Overlap, repeatedEnd: number): number {
   const earliest = Math.max(start + 1, limit.reachBack(start + 1, cut));
   let chosen: number | undefined;

@@ -1,6 +1,6 @@
 import { MDocument, type DocumentType } from '../document.js';
 import type { Chunk } from '../chunk.js';
-import type { ChunkParams } from './chunk-options.js';
+import type { ChunkParams } from './chunking-strategy.js';
 
 /** The document on the page of a strategy in `docs/chunking`, and how it is divided there. */
 export interface Picture {

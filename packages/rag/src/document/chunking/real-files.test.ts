@@ -4,8 +4,8 @@ import { parse, type DefaultTreeAdapterTypes } from 'parse5';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadDocuments } from '../../node/index.js';
 import { MDocument } from '../document.js';
-import type { ChunkParams } from './chunk-options.js';
-import { tagKind } from './html-tags.js';
+import type { ChunkParams } from './chunking-strategy.js';
+import { tagKind } from './html-text.js';
 
 const repository = new URL('../../../../../', import.meta.url).pathname;
 

@@ -1,15 +1,35 @@
-import type { RecursiveOptions } from './parse-options.js';
+import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
+import { invalidOptions } from './chunk-options.js';
+import type { Chunker } from './span.js';
+import { codeLanguages, codeSeparators, type CodeLanguage } from './code-languages.js';
 import { packSpans } from './pack-spans.js';
-import { findSeparatorCut } from './separator-cut.js';
-import type { Span } from './span.js';
+import { findSeparatorCut, readSeparators, type SeparatorChunkOptions } from './separator-cut.js';
+
+/** Default separators: blank lines, line breaks, full stops of Chinese and Japanese, spaces, anywhere. */
+export interface RecursiveChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
+  strategy?: 'recursive';
+  /** Language of source code, which is cut between declarations; excludes `separators`. */
+  language?: CodeLanguage;
+}
+
+/** Stands behind the full stop and its closing quotation marks. */
+const cjkSentenceEnd = /(?<=[。！？][」』）”’]*)(?![。！？」』）”’])/g;
 
 /**
- * The `recursive` strategy: each chunk is as long as fits and ends at the best separator there is, paragraphs before lines
- * before words before characters; in source code, declarations first.
+ * The `recursive` strategy: a chunk is as long as fits and ends at the best separator: paragraphs before lines before words before
+ * characters; in source code, declarations first.
  */
-export function chunkRecursively(text: string, options: RecursiveOptions): Span[] {
-  const spans = packSpans(text, 0, text.length, options, findSeparatorCut(text, options));
-  if (options.language === undefined) return spans;
-  const metadata = { language: options.language };
-  return spans.map((span) => ({ ...span, metadata }));
+export function recursive(read: OptionReader): Chunker {
+  const language = read.oneOf('language', codeLanguages);
+  const common = read.common(language === undefined ? {} : { separatorPosition: 'start' });
+  const given = readSeparators(read);
+  if (language !== undefined && given !== undefined)
+    throw invalidOptions('language and separators exclude each other: a language brings its own separators.');
+  const separators =
+    language === undefined ? (given ?? ['\n\n', '\r\n\r\n', '\n', cjkSentenceEnd, ' ', '']) : codeSeparators(language);
+  const options = { ...common, separators };
+  return (text) => {
+    const spans = packSpans(text, options, findSeparatorCut(text, options));
+    return language === undefined ? spans : spans.map((span) => ({ ...span, metadata: { language } }));
+  };
 }

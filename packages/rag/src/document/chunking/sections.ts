@@ -1,11 +1,16 @@
+import { createPacker, type FindCut, type PackOptions } from './pack-spans.js';
+import { findSeparatorCut } from './separator-cut.js';
+import { createSizeLimit } from './size-limit.js';
 import type { Span } from './span.js';
 import { skipWhiteSpace } from './trim-span.js';
 
-/** A part of a text that is kept together if it fits. It ends where the next one starts. */
+/** A part of a text that stays in one chunk if it fits. It ends where the next block starts. */
 export interface Block {
   readonly start: number;
   /** Present when the block is a heading. */
   readonly heading?: Heading;
+  /** Number of blocks around this one. They are cut here only if they do not fit as a whole. Default 0. */
+  readonly depth?: number;
 }
 
 export interface Heading {
@@ -25,7 +30,7 @@ export interface Section extends Omit<Span, 'text'> {
   readonly path: readonly Heading[];
 }
 
-/** Divides a text of this length at its headings. */
+/** Splits a text of this length at its headings. */
 export function readSections(length: number, blocks: readonly Block[]): Section[] {
   const sections: Section[] = [];
   let current: Omit<Section, 'end'> = { start: 0, headings: [], path: [] };
@@ -73,4 +78,84 @@ export function labelSections(
     ...(stripHeaders && section.heading && { start: section.heading.end }),
     metadata: Object.fromEntries(section.path.map(({ level, title }) => [headers.get(level) as string, title])),
   }));
+}
+
+/** Splits sections that are too long between blocks, and inside a block only if the block alone is too long. */
+export function packSections(
+  text: string,
+  blocks: readonly Block[],
+  sections: readonly Section[],
+  options: PackOptions,
+): Span[] {
+  const pack = createPacker(text, options, findBlockCut(text, blocks, options));
+  const spans: Span[] = [];
+  for (const { start, end, headings, metadata } of sections) {
+    const facts = { ...(headings.length > 0 && { headings }), ...(metadata && { metadata }) };
+    for (const span of pack(start, end)) spans.push(headings.length > 0 || metadata ? { ...span, ...facts } : span);
+  }
+  return spans;
+}
+
+/** Makes a section of each line. */
+export function divideAtLines(text: string, sections: readonly Section[]): Section[] {
+  return sections.flatMap((section) => {
+    const lines: Section[] = [];
+    for (let start = section.start; start < section.end;) {
+      const newline = text.indexOf('\n', start);
+      const end = newline === -1 ? section.end : Math.min(section.end, newline + 1);
+      lines.push({ ...section, start, end });
+      start = end;
+    }
+    return lines;
+  });
+}
+
+const withinBlock = ['\n', ' ', ''];
+
+/** Deeper blocks are treated as blocks of this depth. */
+const maxDepth = 3;
+
+/** Cuts between blocks; inside a block that is too long, between the blocks in it; otherwise after a line, otherwise after a word. */
+function findBlockCut(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
+  const depths = [...new Set(blocks.map(({ depth = 0 }) => Math.min(depth, maxDepth)))].sort();
+  const finders = depths.map((most) =>
+    cutBetween(
+      text,
+      blocks.filter(({ depth = 0 }) => Math.min(depth, maxDepth) <= most),
+      options,
+    ),
+  );
+  const { stripWhitespace, separatorPosition } = options;
+  finders.push(findSeparatorCut(text, { separators: withinBlock, separatorPosition, stripWhitespace }));
+  return (window) => {
+    for (const find of finders) {
+      const cut = find(window);
+      if (cut !== undefined) return cut;
+    }
+    return undefined;
+  };
+}
+
+/**
+ * Cuts at the start of a block, if that leaves a chunk of a reasonable size, or keeps together the block that the limit would cut.
+ * A heading stays with the block below it, unless that block fits only alone.
+ */
+function cutBetween(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
+  const limit = createSizeLimit(text, options);
+  // Cuts only move forward, so the blocks are walked once; only a chunk that turns out too long walks back.
+  let next = 0;
+  return (window) => {
+    const { first, preferred, last } = window;
+    while (next > 0 && blocks[next - 1]!.start > last) next--;
+    while (next < blocks.length && blocks[next]!.start <= last) next++;
+    const isWhole = (at: number): boolean => limit.fits(blocks[at]!.start, blocks[at + 1]?.start ?? text.length);
+    for (let at = next - 1; at >= 0 && blocks[at]!.start >= first; at--) {
+      const { start } = blocks[at]!;
+      if (blocks[at - 1]?.heading) continue;
+      if (start >= preferred || isWhole(at)) return start;
+      break;
+    }
+    const cutBlock = next - 1;
+    return cutBlock >= 0 && blocks[cutBlock]!.start >= first && isWhole(cutBlock) ? blocks[cutBlock]!.start : undefined;
+  };
 }

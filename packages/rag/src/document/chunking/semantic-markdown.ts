@@ -1,30 +1,40 @@
+import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
+import type { Chunker } from './span.js';
 import { readMarkdownBlocks } from './markdown-blocks.js';
-import { packSections } from './pack-sections.js';
-import type { SemanticMarkdownOptions } from './parse-options.js';
-import { readSections, type Heading, type Section } from './sections.js';
-import { createSizeLimit, type Measure } from './size-limit.js';
-import type { Span } from './span.js';
+import { packSections, readSections, type Heading, type Section } from './sections.js';
+import { createSizeLimit } from './size-limit.js';
+import { readTokenCounter, type TokenOptions } from './token-counter.js';
 import { skipWhiteSpace } from './trim-span.js';
 
+/** `maxSize`, `overlap` and `joinThreshold` are numbers of tokens. */
+export interface SemanticMarkdownChunkOptions extends CommonChunkOptions, TokenOptions {
+  strategy?: 'semantic-markdown';
+  /** Size up to which neighboring sections are joined. Default 500, or `maxSize` if that is less. */
+  joinThreshold?: number;
+}
+
 /**
- * The `semantic-markdown` strategy: sections are joined, as long as together they have at most `joinThreshold` tokens, with what
- * is nearest to them in the tree of headings: first with their own subsections, then with their neighbours. The headings of a
- * chunk are those that all of it stands under.
+ * The `semantic-markdown` strategy: joins sections of together at most `joinThreshold` tokens, first with their own subsections, then
+ * with their neighbors. The headings of a chunk are the headings above all of it.
  */
-export function chunkSemanticMarkdown(
-  text: string,
-  options: SemanticMarkdownOptions & { readonly measure: Measure },
-): Span[] {
-  const { measure, joinThreshold } = options;
-  const blocks = readMarkdownBlocks(text);
-  const limit = createSizeLimit(text, { maxSize: joinThreshold, overlap: 0, measure });
-  const sizeOf = ({ start, end }: Section): number =>
-    limit.fits(start, end) ? measure(text.slice(start, end)) : Number.POSITIVE_INFINITY;
-  const measured = readSections(text.length, blocks).map((section) => ({ ...section, size: sizeOf(section) }));
-  return packSections(text, blocks, joinSections(text, measured, joinThreshold), options).map((span) => ({
-    ...span,
-    metadata: { tokenCount: measure(text.slice(span.start, span.end)) },
-  }));
+export async function semanticMarkdown(read: OptionReader): Promise<Chunker> {
+  const common = read.common({ inTokens: true });
+  const fallback = Math.min(500, common.maxSize);
+  const joinThreshold = Math.min(read.wholeNumber('joinThreshold', { fallback }), common.maxSize);
+  const { count, requireAllowed } = await readTokenCounter(read);
+  const options = { ...common, measure: count };
+  return (text) => {
+    requireAllowed(text);
+    const blocks = readMarkdownBlocks(text);
+    const limit = createSizeLimit(text, { maxSize: joinThreshold, overlap: 0, measure: count });
+    const sizeOf = ({ start, end }: Section): number =>
+      limit.fits(start, end) ? count(text.slice(start, end)) : Number.POSITIVE_INFINITY;
+    const measured = readSections(text.length, blocks).map((section) => ({ ...section, size: sizeOf(section) }));
+    return packSections(text, blocks, joinSections(text, measured, joinThreshold), options).map((span) => ({
+      ...span,
+      metadata: { tokenCount: count(text.slice(span.start, span.end)) },
+    }));
+  };
 }
 
 interface MeasuredSection extends Section {

@@ -1,9 +1,19 @@
+import { invalidOptions, show, type OptionReader } from './chunk-options.js';
 import { isGraphemeBoundary } from './grapheme-boundary.js';
-import type { CutWindow, FindCut } from './pack-spans.js';
+import type { CutWindow, FindCut, SeparatorPosition } from './pack-spans.js';
 import { lastAtOrBefore } from './sorted-search.js';
+import { isWhiteSpace } from './trim-span.js';
+import { floorWordBoundary } from './word-boundary.js';
 
-/** Whether a separator stands at the start of the chunk after the cut or at the end of the one before. */
-export type SeparatorPosition = 'start' | 'end';
+/** Options of the strategies that cut at separators. */
+export interface SeparatorChunkOptions {
+  /** Separators, best first; `''` means anywhere between words or characters. */
+  separators?: string | readonly string[];
+  /** Alias of `separators`. */
+  separator?: string | readonly string[];
+  /** Whether separators are regular expressions. Default `false`. */
+  isSeparatorRegex?: boolean;
+}
 
 /** A text, or a pattern with the flag `g`. */
 export type Separator = string | RegExp;
@@ -14,20 +24,35 @@ export interface SeparatorOptions {
   readonly stripWhitespace: boolean;
 }
 
+/** @throws `CHUNK_OPTIONS_INVALID` */
+export function readSeparators(read: OptionReader): readonly Separator[] | undefined {
+  const separators = read.strings('separators', 'separator');
+  if (!read.boolean('isSeparatorRegex', false)) return separators;
+  return separators?.map((source) => {
+    if (source === '') return '';
+    try {
+      return new RegExp(source, 'g');
+    } catch (error) {
+      const problem = (error as Error).message;
+      throw invalidOptions(`The separator ${show(source)} is not a regular expression: ${problem}`, error);
+    }
+  });
+}
+
 type LastCut = (from: number, window: CutWindow) => number | undefined;
 
 /**
- * Cuts at the last occurrence of the first separator that has one. Separators are tried in order, first for a chunk of a
- * reasonable size, then for a chunk of any size; an empty separator stands for a cut anywhere.
+ * Cuts at the last occurrence of the first separator that occurs in the window. Separators are tried in order, first for a chunk of a
+ * reasonable size, then for a chunk of any size.
  */
 export function findSeparatorCut(text: string, options: SeparatorOptions): FindCut {
   const { separators, separatorPosition, stripWhitespace } = options;
   const finders = separators.map((separator): LastCut => {
-    if (separator === '') return (_from, { last }) => last;
+    if (separator === '') return (from, { last }) => floorWordBoundary(text, last, from);
     if (typeof separator !== 'string') return findPattern(text, separator, separatorPosition);
-    // White space needs no room if it will be left out, so the chunk may end right before it.
-    const isLeftOut = stripWhitespace && separator.trim() === '';
-    return (from, window) => lastCut(text, separator, isLeftOut ? 'start' : separatorPosition, from, window);
+    // White space that will be removed needs no room, so the chunk may end right before it.
+    const isRemoved = stripWhitespace && separator.trim() === '';
+    return (from, window) => lastCut(text, separator, isRemoved ? 'start' : separatorPosition, from, window);
   });
   return (window) => {
     for (const from of window.preferred > window.first ? [window.preferred, window.first] : [window.first]) {
@@ -59,7 +84,7 @@ function lastCut(
   return undefined;
 }
 
-/** Matches are sought in the whole text, once, so that `^` and look-arounds see what is really around them. */
+/** Searches the whole text once, so that `^` and look-arounds see what is really around them. */
 function findPattern(text: string, pattern: RegExp, position: SeparatorPosition): LastCut {
   let cuts: number[] | undefined;
   return (from, { start, last }) => {
@@ -69,6 +94,23 @@ function findPattern(text: string, pattern: RegExp, position: SeparatorPosition)
     for (let at = lastAtOrBefore(cuts, last); at >= 0 && (cuts[at] as number) >= from; at--) {
       const cut = cuts[at] as number;
       if (isGraphemeBoundary(text, cut, start)) return cut;
+    }
+    return undefined;
+  };
+}
+
+/** Cuts at the last white space of the window: before it where it is removed or belongs to the next chunk, otherwise after it. */
+export function findWordCut(
+  text: string,
+  { stripWhitespace, separatorPosition }: Pick<SeparatorOptions, 'stripWhitespace' | 'separatorPosition'>,
+): FindCut {
+  return ({ start, first, last }) => {
+    for (let at = last; at >= first; at--) {
+      const isAfter = isWhiteSpace(text.charCodeAt(at - 1));
+      const isBefore = isWhiteSpace(text.charCodeAt(at));
+      if (isAfter === isBefore) continue;
+      if (!stripWhitespace && isBefore !== (separatorPosition === 'start')) continue;
+      if (isGraphemeBoundary(text, at, start)) return at;
     }
     return undefined;
   };

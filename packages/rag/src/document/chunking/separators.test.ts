@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
-import type { ChunkParams } from './chunk-options.js';
+import type { ChunkParams } from './chunking-strategy.js';
 
 const chunk = async (text: string, options: ChunkParams): Promise<string[]> =>
   (await MDocument.fromText(text).chunk({ overlap: 0, ...options })).map((piece) => piece.text);

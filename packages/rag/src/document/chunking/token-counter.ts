@@ -1,57 +1,57 @@
 import { QuiverError } from '@quiver/core';
 import { countByWords } from './count-by-words.js';
-import { invalidOptions, parseOneOf, parseStrings, show, type RawOptions } from './option-values.js';
+import { invalidOptions, requireOneOf, show, type OptionReader } from './chunk-options.js';
 import type { Measure } from './size-limit.js';
 
 const encodingNames = ['cl100k_base', 'o200k_base', 'o200k_harmony', 'p50k_base', 'p50k_edit', 'r50k_base'] as const;
 
 export type TokenEncoding = (typeof encodingNames)[number];
 
-/** What a token is. */
+/** Definition of a token. */
 export interface TokenOptions {
-  /** Default `cl100k_base`. `gpt2` is another name of `r50k_base`. */
+  /** Encoding. Default `cl100k_base`. `gpt2` is an alias of `r50k_base`. */
   encodingName?: TokenEncoding | 'gpt2';
-  /** A model instead of an encoding, for example `gpt-4o`. */
+  /** Model whose encoding is used, for example `gpt-4o`. */
   modelName?: string;
-  /** Marks such as `<|endoftext|>` that count as one token. Default: none; a document that holds one holds ordinary text. */
-  allowedSpecial?: 'all' | readonly string[];
-  /** Marks that make `chunk()` throw when the text holds one. Default: none. */
-  disallowedSpecial?: 'all' | readonly string[];
+  /** Marks such as `<|endoftext|>` that count as one token. Default: none; in a document they are ordinary text. */
+  allowedSpecial?: 'all' | readonly string[] | ReadonlySet<string>;
+  /** Marks that make `chunk()` throw if the text contains one. Default: none. */
+  disallowedSpecial?: 'all' | readonly string[] | ReadonlySet<string>;
 }
 
-export const tokenOptionNames: readonly string[] = ['encodingName', 'modelName', 'allowedSpecial', 'disallowedSpecial'];
-
-export interface ParsedTokenOptions {
+interface ParsedTokenOptions {
   readonly encodingName: TokenEncoding;
   readonly modelName: string | undefined;
   readonly allowedSpecial: 'all' | ReadonlySet<string>;
   readonly disallowedSpecial: 'all' | ReadonlySet<string>;
 }
 
-export function parseTokenOptions(options: RawOptions): ParsedTokenOptions {
-  const { encodingName, modelName } = options;
-  if (encodingName !== undefined && modelName !== undefined) {
+function readTokenOptions(read: OptionReader): ParsedTokenOptions {
+  const encodingName = read.value('encodingName');
+  const modelName = read.value('modelName');
+  if (encodingName !== undefined && modelName !== undefined)
     throw invalidOptions('encodingName and modelName exclude each other: a model has its encoding.');
-  }
-  if (modelName !== undefined && typeof modelName !== 'string') {
+  if (modelName !== undefined && typeof modelName !== 'string')
     throw invalidOptions(`modelName must be the name of a model, not ${show(modelName)}.`);
-  }
   const encoding = encodingName === 'gpt2' ? 'r50k_base' : (encodingName ?? 'cl100k_base');
   return {
-    encodingName: parseOneOf('encodingName', encoding, encodingNames),
+    encodingName: requireOneOf('encodingName', encoding, encodingNames),
     modelName,
-    allowedSpecial: parseSpecial('allowedSpecial', options),
-    disallowedSpecial: parseSpecial('disallowedSpecial', options),
+    allowedSpecial: readSpecial('allowedSpecial', read),
+    disallowedSpecial: readSpecial('disallowedSpecial', read),
   };
 }
 
-function parseSpecial(name: string, options: RawOptions): 'all' | ReadonlySet<string> {
-  const value = options[name] ?? [];
+function readSpecial(name: string, read: OptionReader): 'all' | ReadonlySet<string> {
+  const value = read.value(name) ?? [];
   if (value === 'all') return 'all';
-  return new Set(Array.isArray(value) && value.length === 0 ? [] : parseStrings(name, value));
+  const marks: unknown[] | undefined =
+    typeof value === 'string' ? [value] : Array.isArray(value) || value instanceof Set ? [...value] : undefined;
+  if (marks?.every((mark) => typeof mark === 'string')) return new Set(marks as string[]);
+  throw invalidOptions(`${name} must be 'all', or a list or Set of strings, not ${show(value)}.`);
 }
 
-/** The marks that each encoding has a token for. */
+/** Marks that have a token in each encoding. */
 const specialMarks: Readonly<Record<TokenEncoding, readonly string[]>> = {
   cl100k_base: ['endoftext', 'fim_prefix', 'fim_middle', 'fim_suffix', 'endofprompt'],
   o200k_base: ['endoftext', 'endofprompt'],
@@ -72,23 +72,24 @@ const specialMarks: Readonly<Record<TokenEncoding, readonly string[]>> = {
   r50k_base: ['endoftext'],
 };
 
-/** The part of `gpt-tokenizer` that is called. */
+/** The functions of `gpt-tokenizer` that are called. */
 interface Tokenizer {
   countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
 }
 
 export interface TokenCounter {
   readonly count: Measure;
-  /** @throws `TOKEN_NOT_ALLOWED` for a text that holds a mark of `disallowedSpecial`, with its place */
+  /** @throws `TOKEN_NOT_ALLOWED` for a text that contains a mark of `disallowedSpecial`, with its position */
   requireAllowed(text: string): void;
 }
 
 /**
- * Counts tokens with `gpt-tokenizer`, an optional peer dependency.
+ * Reads the options of tokens, and returns a counter that uses `gpt-tokenizer`, an optional peer dependency.
  *
- * @throws `TOKENIZER_MISSING` when it is not installed; `CHUNK_OPTIONS_INVALID` for a model it does not know
+ * @throws `TOKENIZER_MISSING` when the package is not installed; `CHUNK_OPTIONS_INVALID` for an unknown model
  */
-export async function createTokenCounter(options: ParsedTokenOptions): Promise<TokenCounter> {
+export async function readTokenCounter(read: OptionReader): Promise<TokenCounter> {
+  const options = readTokenOptions(read);
   const encoding = await resolveEncoding(options);
   const tokenizer = await loadTokenizer(encoding);
   const all = specialMarks[encoding].map((name) => `<|${name}|>`);
@@ -113,7 +114,7 @@ export async function createTokenCounter(options: ParsedTokenOptions): Promise<T
       if (!found) return;
       throw new QuiverError(
         'TOKEN_NOT_ALLOWED',
-        `The text holds '${found[0]}' at ${found.index}, which disallowedSpecial forbids. Remove it from one of them.`,
+        `The text contains '${found[0]}' at ${found.index}, which disallowedSpecial forbids. Remove it from one of them.`,
         { details: { mark: found[0], index: found.index } },
       );
     },
@@ -131,7 +132,7 @@ async function resolveEncoding({ modelName, encodingName }: ParsedTokenOptions):
   const encodings: Readonly<Record<string, string>> = modelToEncodingMap;
   if (Object.hasOwn(encodings, modelName)) {
     const name = encodings[modelName];
-    return name === 'gpt2' ? 'r50k_base' : parseOneOf('encodingName', name, encodingNames);
+    return name === 'gpt2' ? 'r50k_base' : requireOneOf('encodingName', name, encodingNames);
   }
   // The package lists older models; what came later has one encoding.
   if (/^(?:chatgpt-4o|gpt-4o|gpt-4\.[15]|gpt-5|o[1-9])(?![a-z0-9])/.test(modelName)) return 'o200k_base';

@@ -65,3 +65,13 @@ describe('a length function', () => {
     await expect(MDocument.fromText('abc').chunk(options)).rejects.toThrow(/lengthFunction must be a function/);
   });
 });
+
+test('special marks are accepted as a Set', async () => {
+  const document = MDocument.fromText('a<|endoftext|>b');
+  const count = async (allowedSpecial: ReadonlySet<string>): Promise<unknown> =>
+    (await document.chunk({ strategy: 'token', allowedSpecial }))[0]?.metadata['tokenCount'];
+  expect(await count(new Set(['<|endoftext|>']))).toBe(3);
+  expect(await count(new Set())).toBeGreaterThan(3);
+  for (const wrong of [new Set([1]), {}, 5])
+    await expect(count(wrong as unknown as Set<string>)).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
+});

@@ -1,16 +1,28 @@
-import { packSpans, type PackOptions } from './pack-spans.js';
-import type { Measure } from './size-limit.js';
-import type { Span } from './span.js';
-import { findWordCut } from './word-cut.js';
+import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
+import type { Chunker } from './span.js';
+import { packSpans } from './pack-spans.js';
+import { findWordCut } from './separator-cut.js';
+import { readTokenCounter, type TokenOptions } from './token-counter.js';
+
+/** `maxSize` and `overlap` are numbers of tokens. */
+export interface TokenChunkOptions extends CommonChunkOptions, TokenOptions {
+  strategy?: 'token';
+}
 
 /**
- * The `token` strategy: chunks of as many tokens as fit, cut between words, or between characters where there are none. The
- * number of tokens of each chunk, as the tokenizer counts them in that chunk alone, is in its metadata.
+ * The `token` strategy: chunks of as many tokens as fit, cut between words, or between characters where there are none. The metadata
+ * contains the number of tokens of each chunk, counted in that chunk alone.
  */
-export function chunkByTokens(text: string, options: PackOptions & { readonly measure: Measure }): Span[] {
-  return packSpans(text, 0, text.length, options, findWordCut(text, options)).map(({ start, end }) => ({
-    start,
-    end,
-    metadata: { tokenCount: options.measure(text.slice(start, end)) },
-  }));
+export async function token(read: OptionReader): Promise<Chunker> {
+  const common = read.common({ inTokens: true });
+  const { count, requireAllowed } = await readTokenCounter(read);
+  const options = { ...common, measure: count };
+  return (text) => {
+    requireAllowed(text);
+    return packSpans(text, options, findWordCut(text, options)).map(({ start, end }) => ({
+      start,
+      end,
+      metadata: { tokenCount: count(text.slice(start, end)) },
+    }));
+  };
 }

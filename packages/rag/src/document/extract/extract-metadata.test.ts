@@ -264,3 +264,17 @@ describe('extraction', () => {
     expect(prompts).toEqual([]);
   });
 });
+
+test('a model is not called for blank text', async () => {
+  const all: ExtractParams = { llm: llm(), title: true, summary: true, questions: true, keywords: true };
+  const schema = { schema: z.object({ n: z.string() }) };
+  const blank = MDocument.fromText(' \n\t ', { source: 'blank.txt' });
+  await blank.extractMetadata({ ...all, schema });
+  const document = MDocument.fromText('one\n\n \n\ntwo');
+  await document.chunk({ strategy: 'character', separator: '\n\n', maxSize: 5, overlap: 0, stripWhitespace: false });
+  const texts = document.getText();
+  expect(texts.some((text) => text.trim() === '')).toBe(true);
+  expect(prompts).toEqual([]);
+  await document.extractMetadata({ llm: llm(), title: { nodes: 1 }, keywords: true });
+  expect(prompts).toHaveLength(1 + texts.filter((text) => text.trim() !== '').length);
+});

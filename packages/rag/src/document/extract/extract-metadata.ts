@@ -81,7 +81,8 @@ interface Step {
 }
 
 function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
-  const each = (plan: (item: ExtractItem, chunk: number) => Step): Step[] => items.map(plan);
+  const each = (plan: (item: ExtractItem, chunk: number) => Step): Step[] =>
+    items.flatMap((item, chunk) => (isBlank(item) ? [] : [plan(item, chunk)]));
   const steps: Step[] = [];
   const { schema } = params;
   if (schema)
@@ -123,6 +124,11 @@ function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[]
     steps.push(...each((item, chunk) => textStep('keywords', 'excerptKeywords', item, chunk, { llm, prompt })));
   }
   return [...steps, ...titleSteps(items, params)];
+}
+
+/** A model invents an answer for a text without content. */
+function isBlank({ text }: ExtractItem): boolean {
+  return text.trim() === '';
 }
 
 function schemaStep(
@@ -183,7 +189,9 @@ function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[
   const llm = requireModel('title', title, params);
   const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = title;
   const groups = new Map<unknown, number[]>();
-  for (const [index, { group }] of items.entries()) {
+  for (const [index, item] of items.entries()) {
+    if (isBlank(item)) continue;
+    const { group } = item;
     const chunks = groups.get(group);
     if (chunks) chunks.push(index);
     else groups.set(group, [index]);
