@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
-import { untilAborted } from '../store/until-aborted.js';
+import { untilAborted } from '../store/store-call.js';
 import { checkEmbeddings } from './check-embeddings.js';
 import { createLimit, type Limit } from './concurrency-limit.js';
 import type { Embedder } from './embedder.js';

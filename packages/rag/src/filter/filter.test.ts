@@ -1,5 +1,5 @@
-import * as fc from 'fast-check';
 import { isQuiverError } from '@quiver/core';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LocalVector } from '../stores/local/index.js';
 import { evaluateFilter, parseFilter } from './index.js';

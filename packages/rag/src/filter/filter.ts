@@ -1,3 +1,5 @@
+import { QuiverError } from '@quiver/core';
+
 /** What a field may be compared with. Dates are ISO 8601 strings by then. */
 export type FilterScalar = string | number | boolean | null;
 
@@ -30,3 +32,12 @@ export type Filter =
   | { readonly kind: 'size'; readonly path: FieldPath; readonly size: number }
   /** An array with one element that satisfies the whole filter, whose paths start at the element. */
   | { readonly kind: 'element'; readonly path: FieldPath; readonly filter: Filter };
+
+/** @param path - where in the filter, for example `$and[1].price.$gt`; empty for the root */
+export function filterError(path: string, message: string, cause?: unknown): QuiverError {
+  const where = path === '' ? 'the filter' : `the filter at ${path}`;
+  return new QuiverError('FILTER_INVALID', `${message.replace(/\.$/, '')} (in ${where}).`, {
+    cause,
+    details: { path },
+  });
+}

@@ -1,6 +1,5 @@
 import { isQuiverError } from '@quiver/core';
-import type { FieldPath, Filter, FilterOrder, FilterScalar } from './filter.js';
-import { filterError } from './filter-error.js';
+import { type FieldPath, type Filter, filterError, type FilterOrder, type FilterScalar } from './filter.js';
 import { compilePattern } from './pattern.js';
 
 const maxDepth = 16;
@@ -23,6 +22,8 @@ const maxListLength = 10_000;
  *   items in a list. A filter is never accepted in part.
  */
 export function parseFilter(input: unknown): Filter {
+  const checked = parsed.get(input as object);
+  if (checked) return checked;
   const parser: Parser = { nodes: 0 };
   try {
     const value = typeof input === 'string' ? parseJson(input) : input;
@@ -33,6 +34,38 @@ export function parseFilter(input: unknown): Filter {
     // Getters and proxies can throw anything.
     throw filterError('', 'The filter cannot be read.', error);
   }
+}
+
+/** Results for {@link checkFilter}, whose return values nobody can change. */
+const parsed = new WeakMap<object, Filter>();
+
+/**
+ * Checks a filter ahead of the query that uses it. The store that receives the returned object does not parse it again.
+ *
+ * @returns an immutable copy, also of the JSON text of a filter
+ * @throws `FILTER_INVALID`
+ */
+export function checkFilter(input: unknown): Readonly<Record<string, unknown>> {
+  const copy = (typeof input === 'string' ? parseJson(input) : input) as Record<string, unknown>;
+  const filter = parseFilter(copy);
+  const checked = deepFreeze(structuredClone(copy));
+  parsed.set(checked, filter);
+  return checked;
+}
+
+/** Requires both of two checked filters. */
+export function bothFilters(
+  first: Readonly<Record<string, unknown>>,
+  second: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const both = Object.freeze({ $and: Object.freeze([first, second]) });
+  parsed.set(both, and([parseFilter(first), parseFilter(second)]));
+  return both;
+}
+
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
 }
 
 interface Parser {

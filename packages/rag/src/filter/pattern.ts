@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { filterError } from './filter-error.js';
+import { filterError } from './filter.js';
 
 const maxPatternLength = 1000;
 /** Larger programs cost more than a filter should: the engine spends up to one step per instruction and character. */

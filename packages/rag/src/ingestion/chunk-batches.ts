@@ -2,7 +2,7 @@ import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
-import { abortableItems } from '../store/abortable-items.js';
+import { abortableItems } from '../store/store-call.js';
 import type { IngestTarget } from './ingest-target.js';
 import { addScope } from './scope.js';
 import { addSource, type Sources } from './stale-chunks.js';

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { recordText } from '../store/record-text.js';
+import { recordText } from '../store/vector-store.js';
 import type { VectorMatch } from '../store/vector-store.js';
 import type { RelevanceModel } from './relevance-model.js';
 import { toWeights, type WeightConfig } from './weight-config.js';

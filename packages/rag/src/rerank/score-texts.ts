@@ -2,8 +2,8 @@ import { QuiverError } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
 import { createLimit } from '../embedding/concurrency-limit.js';
 import { retry } from '../embedding/retry.js';
-import { partsOf } from '../store/parts-of.js';
-import { untilAborted } from '../store/until-aborted.js';
+import { partsOf } from '../store/store-call.js';
+import { untilAborted } from '../store/store-call.js';
 import { askLanguageModel } from './ask-language-model.js';
 import type { RelevanceModel, RelevanceScorer, RerankingModel } from './relevance-model.js';
 

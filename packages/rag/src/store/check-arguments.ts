@@ -1,5 +1,13 @@
 import { QuiverError } from '@quiver/core';
-import type { UpsertParams, VectorMetadata } from './vector-store.js';
+import { type Filter, parseFilter } from '../filter/index.js';
+import type {
+  UpdateVectorParams,
+  UpsertParams,
+  VectorFilter,
+  VectorMetadata,
+  VectorMetric,
+  VectorRecord,
+} from './vector-store.js';
 
 export function invalidArgument(message: string, details?: Record<string, unknown>): QuiverError {
   return new QuiverError('VECTOR_ARGUMENT_INVALID', message, details === undefined ? {} : { details });
@@ -107,4 +115,79 @@ export function toPlainMetadata(metadata: VectorMetadata, id: string): VectorMet
     throw invalidArgument(`The metadata of '${id}' must be an object.`);
   }
   return plain;
+}
+
+/**
+ * Names become names of files, tables and collections, so they must mean one thing everywhere.
+ *
+ * @param longest - characters that the store allows
+ * @throws `VECTOR_ARGUMENT_INVALID`
+ */
+export function requireIndexName(indexName: string, longest: number): void {
+  if (typeof indexName === 'string' && indexName.length <= longest && /^[a-z0-9][a-z0-9_-]*$/i.test(indexName)) return;
+  throw invalidArgument(
+    `'${String(indexName)}' cannot name an index: use 1 to ${longest} letters, digits, '_' and '-', beginning with a letter or digit.`,
+  );
+}
+
+export interface IndexShape {
+  readonly dimension: number;
+  readonly metric: VectorMetric;
+}
+
+const metrics: readonly VectorMetric[] = ['cosine', 'euclidean', 'dotproduct'];
+
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireIndexShape({ dimension, metric }: IndexShape): void {
+  if (!Number.isInteger(dimension) || dimension < 1)
+    throw invalidArgument(`The dimension of an index must be a positive integer, not ${String(dimension)}.`);
+  if (!metrics.includes(metric))
+    throw invalidArgument(`Unknown metric '${String(metric)}'; known: ${metrics.join(', ')}.`);
+}
+
+/** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` when an index that exists has another dimension or metric */
+export function requireSameShape(indexName: string, existing: IndexShape, wanted: IndexShape): void {
+  if (existing.dimension === wanted.dimension && existing.metric === wanted.metric) return;
+  throw new QuiverError(
+    'VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH',
+    `The index '${indexName}' exists with dimension ${existing.dimension} and metric ${existing.metric}, not ${wanted.dimension} and ${wanted.metric}. Delete it first, or choose another name.`,
+    { details: { indexName, existing: existing.dimension, requested: wanted.dimension } },
+  );
+}
+
+/** One of the two would have no effect. @throws `VECTOR_ARGUMENT_INVALID` when both are given, and for ids that are no strings */
+export function requireOneSelection(method: string, ids: unknown, filter: unknown): void {
+  if (ids !== undefined && filter !== undefined) throw invalidArgument(`${method} takes ids or a filter, not both.`);
+  for (const id of Array.isArray(ids) ? (ids as unknown[]) : [])
+    if (typeof id !== 'string') throw invalidArgument(`${method} got the id ${String(id)}, which is no string.`);
+}
+
+/** For changes: without a condition they would change everything. @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireFilter<Filter>(filter: Filter | null | undefined): Filter {
+  if (filter === undefined || filter === null)
+    throw invalidArgument('Give an id or a filter; to remove everything, use truncateIndex().');
+  return filter;
+}
+
+/** @throws `FILTER_INVALID` */
+export function toFilter(filter: VectorFilter): Filter | undefined {
+  return filter === undefined || filter === null ? undefined : parseFilter(filter);
+}
+
+/**
+ * What changes a stored record into the one to store, for services that only replace records as a whole.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`
+ */
+export function recordUpdate(
+  update: UpdateVectorParams['update'],
+  dimension: number,
+): (record: VectorRecord) => CheckedRecord {
+  const vector = update.vector && toVector(update.vector, dimension, 'The new vector');
+  return (record) => ({
+    ...record,
+    vector: vector ?? Float32Array.from(record.vector ?? []),
+    metadata: update.metadata ? toPlainMetadata(update.metadata, record.id) : record.metadata,
+    ...(update.document !== undefined && { document: update.document }),
+  });
 }

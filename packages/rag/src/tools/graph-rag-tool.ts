@@ -5,7 +5,7 @@ import type { ChunkEdge } from '../graph/chunk-graph.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-settings.js';
 import type { GraphProgress } from '../graph/index-graph.js';
 import { queryGraph, type FoundPassage, type GraphReport } from '../graph/query-graph.js';
-import { recordText } from '../store/record-text.js';
+import { recordText } from '../store/vector-store.js';
 import type { QueryMode } from '../store/index.js';
 import { graphRAGOutputSchema } from './graph-rag-schemas.js';
 import { joinTexts } from './join-texts.js';

@@ -1,7 +1,7 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
-import { parseFilter } from '../filter/index.js';
+import { bothFilters, checkFilter } from '../filter/index.js';
 import type { RerankConfig } from '../rerank/index.js';
 import type { DiversityOptions, FusionWeights, QueryMode, VectorFilter, VectorStore } from '../store/index.js';
 import type { DatabaseConfig } from './database-config.js';
@@ -95,26 +95,20 @@ export function resolveSettings(options: VectorQueryToolOptions, requestContext:
     reranker: setting('reranker'),
     topK: requestContext.get('topK') as unknown,
     enableFilter: options.enableFilter ?? false,
-    trustedFilter: requestContext.has('filter') ? toFilterObject(requestContext.get('filter')) : undefined,
+    trustedFilter: requestContext.has('filter') ? checkFilter(requestContext.get('filter')) : undefined,
   };
 }
 
 /** The model's filter, where it may use one. */
 export function resolveModelFilter({ enableFilter }: QuerySettings, filter: VectorFilter | string): VectorFilter {
-  return enableFilter && filter !== undefined && filter !== null ? toFilterObject(filter) : undefined;
+  return enableFilter && filter !== undefined && filter !== null ? checkFilter(filter) : undefined;
 }
 
 /** The model's filter within the application's: it can narrow the search, never widen it. */
 export function resolveFilter(settings: QuerySettings, filter: VectorFilter | string): VectorFilter {
   const { trustedFilter } = settings;
   const own = resolveModelFilter(settings, filter);
-  return trustedFilter && own ? { $and: [trustedFilter, own] } : (trustedFilter ?? own);
-}
-
-/** Checked before it is sent anywhere. @throws `FILTER_INVALID` */
-function toFilterObject(filter: unknown): VectorFilter {
-  parseFilter(filter);
-  return (typeof filter === 'string' ? JSON.parse(filter) : filter) as VectorFilter;
+  return trustedFilter && own ? bothFilters(trustedFilter, own) : (trustedFilter ?? own);
 }
 
 /**

@@ -2,7 +2,7 @@ import { RequestContext } from '@quiver/core/request-context';
 import { isToolFailure } from '@quiver/core/tools';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createLexicalEmbedder } from '../embedding/index.js';
-import { runSearch } from '../store/run-search.js';
+import { runSearch } from '../store/search.js';
 import type { QueryParams, VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from './graph-rag-tool.js';

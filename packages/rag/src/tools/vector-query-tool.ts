@@ -3,7 +3,7 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { toEmbedder } from '../embedding/index.js';
 import { rerank } from '../rerank/index.js';
-import { recordText } from '../store/record-text.js';
+import { recordText } from '../store/vector-store.js';
 import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
 import { joinTexts } from './join-texts.js';
 import {

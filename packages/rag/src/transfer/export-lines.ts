@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { canonicalJson } from '../document/canonical-json.js';
 import { contentHash } from '../document/content-hash.js';
-import { toFilter } from '../store/to-filter.js';
+import { toFilter } from '../store/check-arguments.js';
 import type { VectorFilter, VectorMetadata, VectorMetric } from '../store/vector-store.js';
 
 /** The first line of an exported index. */

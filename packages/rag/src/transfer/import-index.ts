@@ -1,4 +1,4 @@
-import { abortableItems } from '../store/abortable-items.js';
+import { abortableItems } from '../store/store-call.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
 import type { TransferProgress } from './export-index.js';

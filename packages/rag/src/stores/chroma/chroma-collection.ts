@@ -1,12 +1,16 @@
 import { evaluateFilter, type Filter } from '../../filter/index.js';
-import { invalidArgument, type CheckedRecord } from '../../store/check-arguments.js';
-import { requireIndexName } from '../../store/index-name.js';
-import type { IndexShape } from '../../store/index-options.js';
-import { partsOf } from '../../store/parts-of.js';
-import type { VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import {
+  type CheckedRecord,
+  type IndexShape,
+  invalidArgument,
+  requireIndexName,
+  requireTopK,
+  toFilter,
+} from '../../store/check-arguments.js';
+import { partsOf } from '../../store/store-call.js';
+import type { ScanPage, ScanParams, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaLikeClient } from './chroma-client.js';
-import { fromChromaMetadata, fromChromaRecord, toChromaRecord } from './chroma-record.js';
-import { filterToWhere } from './filter-to-where.js';
+import { filterToWhere, fromChromaMetadata, fromChromaRecord, toChromaRecord } from './chroma-record.js';
 
 /** What Chroma Cloud allows at most. */
 export const recordsPerRead = 300;
@@ -107,4 +111,74 @@ export async function selectIds(collection: ChromaCollection, filter: Filter | u
     });
     if (page.ids.length < recordsPerRead) return ids.toSorted((a, b) => (a < b ? -1 : 1));
   }
+}
+
+/**
+ * A page of records, ordered by id. Chroma has no order of its own, so all ids are asked for; what is left of them is kept for the next
+ * page, without which reading everything would take the square of its size.
+ */
+export async function scanCollection(
+  collection: ChromaCollection,
+  { indexName, cursor, limit = 1000, filter, includeVector = false }: ScanParams,
+  listings: IdListings,
+): Promise<ScanPage> {
+  const size = requireTopK(limit);
+  const parsed = toFilter(filter);
+  const keyOf = (after: string): string => JSON.stringify([indexName, parsed ?? null, after]);
+  const list = async (): Promise<{ ids: string[]; next: number; at: number }> => {
+    const at = listings.now();
+    const ids = await selectIds(collection, parsed);
+    const next = cursor === undefined ? 0 : ids.findIndex((id) => id > cursor);
+    return { ids, next: next === -1 ? ids.length : next, at };
+  };
+  const { ids, next, at } = (cursor !== undefined && listings.take(keyOf(cursor))) || (await list());
+  const end = next + size;
+  const read = await readByIds(collection, ids.slice(next, end), includeVector);
+  // They may have changed since their ids were listed.
+  const records = parsed ? read.filter(({ metadata }) => evaluateFilter(parsed, metadata)) : read;
+  const last = ids[end - 1];
+  if (last === undefined || ids.length <= end) return { records };
+  listings.keep(keyOf(last), { ids, next: end, at });
+  return { records, nextCursor: last };
+}
+
+/** Ids of a scan, in order. */
+export interface IdListing {
+  readonly ids: readonly string[];
+  /** Where the next page begins. */
+  readonly next: number;
+  /** When they were asked for, in milliseconds. */
+  readonly at: number;
+}
+
+/** For listings between two pages of a scan. */
+export interface IdListings {
+  /** Gives a listing once; none that is older than a minute. */
+  take(key: string): IdListing | undefined;
+  keep(key: string, listing: IdListing): void;
+  forgetAll(): void;
+  now(): number;
+}
+
+const longestAge = 60_000;
+/** Scans at once; of more, the oldest ask again. */
+const mostListings = 8;
+
+/** @param now - a clock that never goes back, in milliseconds */
+export function idListings(now: () => number): IdListings {
+  const kept = new Map<string, IdListing>();
+  return {
+    now,
+    take(key) {
+      const listing = kept.get(key);
+      kept.delete(key);
+      return listing && now() - listing.at <= longestAge ? listing : undefined;
+    },
+    keep(key, listing) {
+      const oldest = kept.size < mostListings ? undefined : kept.keys().next().value;
+      if (oldest !== undefined) kept.delete(oldest);
+      kept.set(key, listing);
+    },
+    forgetAll: () => kept.clear(),
+  };
 }

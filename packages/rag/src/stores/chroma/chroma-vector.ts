@@ -1,13 +1,16 @@
-import { checkUpsert, indexNotFound, invalidArgument, toVector } from '../../store/check-arguments.js';
-import { requireIndexShape, requireSameShape } from '../../store/index-options.js';
-import { nearestMatching } from '../../store/nearest-matching.js';
-import type { HybridSearch, KeywordSearch, VectorSearch } from '../../store/parse-search.js';
-import { recordUpdate } from '../../store/record-update.js';
-import { requireFilter, requireOneSelection } from '../../store/require-filter.js';
-import { fuseSearches, runSearch } from '../../store/run-search.js';
-import { toStoreFailure } from '../../store/store-failure.js';
-import { toFilter } from '../../store/to-filter.js';
-import { untilAborted } from '../../store/until-aborted.js';
+import {
+  checkUpsert,
+  indexNotFound,
+  invalidArgument,
+  recordUpdate,
+  requireFilter,
+  requireIndexShape,
+  requireOneSelection,
+  requireSameShape,
+  toFilter,
+} from '../../store/check-arguments.js';
+import { fuseSearches, runSearch } from '../../store/search.js';
+import { toStoreFailure, untilAborted } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -27,23 +30,22 @@ import type {
   VectorStore,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { openChroma, type ChromaConnectionOptions, type ChromaLikeClient, type ChromaWhere } from './chroma-client.js';
+import { type ChromaConnectionOptions, type ChromaLikeClient, type ChromaWhere, openChroma } from './chroma-client.js';
 import {
   deleteRecords,
   findCollection,
+  idListings,
+  type OpenCollection,
   readByIds,
   readShape,
   recordsPerRead,
   requireChromaName,
+  scanCollection,
   selectIds,
   writeRecords,
   writeShape,
-  type OpenCollection,
 } from './chroma-collection.js';
-import { findByWords } from './find-by-words.js';
-import { findNearest } from './find-nearest.js';
-import { idListings } from './id-listings.js';
-import { scanCollection } from './scan-collection.js';
+import { findRecords } from './find-records.js';
 
 export interface ChromaVectorConfig extends ChromaConnectionOptions {
   /** For your own records. */
@@ -126,9 +128,13 @@ export class ChromaVector implements VectorStore {
   }
 
   async query(params: ChromaQueryParams): Promise<VectorMatch[]> {
-    return runSearch(params, { name: 'ChromaVector', capabilities: this.capabilities }, (search) =>
-      this.#use(params, (open) => find(params, open, search)),
-    );
+    return runSearch(params, { name: 'ChromaVector', capabilities: this.capabilities }, (search) => {
+      const filter = toFilter(bothOf(params.filter, params.where));
+      const whereDocument = params.whereDocument ?? params.documentFilter;
+      return this.#use(params, (open) =>
+        fuseSearches(search, (part) => findRecords({ open, filter, whereDocument }, part)),
+      );
+    });
   }
 
   async get({ indexName, ids, includeVector = false, signal }: GetParams): Promise<VectorRecord[]> {
@@ -226,20 +232,6 @@ export class ChromaVector implements VectorStore {
       throw toStoreFailure(error, { store: 'Chroma', what, signal });
     }
   }
-}
-
-async function find(
-  params: ChromaQueryParams,
-  open: OpenCollection,
-  search: VectorSearch | KeywordSearch | HybridSearch,
-): Promise<VectorMatch[]> {
-  const { limit, includeVector } = search;
-  const filter = toFilter(bothOf(params.filter, params.where));
-  const common = { filter, whereDocument: params.whereDocument ?? params.documentFilter, limit, includeVector };
-  if (search.mode === 'keyword') return findByWords(open.collection, { ...common, queryText: search.queryText });
-  const vector = toVector(search.queryVector, open.dimension, 'The query vector');
-  if (search.mode === 'hybrid') return fuseSearches(search, (part) => find(params, open, part));
-  return nearestMatching(findNearest(open, { ...common, vector }));
 }
 
 function bothOf(filter: VectorFilter, where: VectorFilter): VectorFilter {

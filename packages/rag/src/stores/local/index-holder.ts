@@ -1,6 +1,5 @@
 import type { DerivedData } from '../../store/vector-store.js';
-import type { IndexHeader, IndexOperation } from './index-operation.js';
-import { LocalIndex } from './local-index.js';
+import { type IndexHeader, type IndexOperation, LocalIndex } from './local-index.js';
 
 /** An index and the way to change it. */
 export interface StoredIndex {

@@ -1,18 +1,22 @@
-import { parseFilter } from '../../filter/index.js';
+import type { Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import type { CheckedRecord } from '../../store/check-arguments.js';
-import { recordText } from '../../store/record-text.js';
-import { toScore } from '../../store/score.js';
-import type { VectorFilter, VectorMatch, VectorRecord } from '../../store/vector-store.js';
-import { vectorAt, type IndexHeader, type IndexOperation, type IndexRow } from './index-operation.js';
+import { toScore } from '../../store/search.js';
+import {
+  recordText,
+  type VectorMatch,
+  type VectorMetadata,
+  type VectorMetric,
+  type VectorRecord,
+} from '../../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';
 import { RowSelection } from './row-selection.js';
-import { VectorTable } from './vector-table.js';
+import { isLittleEndian, swapBytes, vectorAt, VectorTable } from './vector-table.js';
 
 /** How to search an index. */
 export interface LocalSearch {
   limit: number;
-  filter: VectorFilter;
+  filter: Filter | undefined;
   includeVector: boolean;
 }
 
@@ -137,7 +141,7 @@ export class LocalIndex {
   }
 
   /** The ids of all records that pass the filter, in order; with `after` only those behind it. */
-  select(filter: VectorFilter, after = ''): string[] {
+  select(filter: Filter | undefined, after = ''): string[] {
     const allowed = this.#select(filter);
     if (allowed)
       return this.#rows.flatMap(({ id }, row) => (allowed[row] === 1 && id > after ? [id] : [])).toSorted(byCodeUnits);
@@ -153,9 +157,8 @@ export class LocalIndex {
   readonly #idOf = (row: number): string => this.#row(row).id;
 
   /** 1 for each row that passes, `undefined` for all. */
-  #select(filter: VectorFilter): Uint8Array | undefined {
-    if (filter === null || filter === undefined) return undefined;
-    return this.#selection.select(parseFilter(filter), this.count);
+  #select(filter: Filter | undefined): Uint8Array | undefined {
+    return filter && this.#selection.select(filter, this.count);
   }
 
   #newSelection(): RowSelection {
@@ -201,4 +204,39 @@ function firstBehind(ids: readonly string[], id: string): number {
     else low = middle + 1;
   }
   return low;
+}
+
+/** What an index is, as written at the head of its log. */
+export interface IndexHeader {
+  readonly name: string;
+  readonly dimension: number;
+  readonly metric: VectorMetric;
+}
+
+/** A record without its vector. */
+export interface IndexRow {
+  readonly id: string;
+  readonly metadata: VectorMetadata;
+  readonly document?: string;
+}
+
+/** A change of an index. Indexes change in no other way, so replaying the changes gives the index. */
+export type IndexOperation =
+  | {
+      readonly type: 'upsert';
+      readonly rows: readonly IndexRow[];
+      /** The vectors of the rows one after another, as 32-bit floats, little-endian. Valid only during the call that gets them. */
+      readonly vectors: Uint8Array;
+    }
+  | { readonly type: 'delete'; readonly ids: readonly string[] }
+  | { readonly type: 'truncate' };
+
+/** Stores records that were checked. */
+export function toUpsert(records: readonly CheckedRecord[]): IndexOperation {
+  const dimension = records[0]?.vector.length ?? 0;
+  const numbers = new Float32Array(records.length * dimension);
+  for (const [position, { vector }] of records.entries()) numbers.set(vector, position * dimension);
+  const vectors = new Uint8Array(numbers.buffer);
+  if (!isLittleEndian) swapBytes(vectors);
+  return { type: 'upsert', rows: records.map(({ vector: _vector, ...row }) => row), vectors };
 }

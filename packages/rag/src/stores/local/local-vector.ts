@@ -1,11 +1,19 @@
-import { checkUpsert, indexNotFound, invalidArgument, requireTopK, toVector } from '../../store/check-arguments.js';
-import { requireIndexName } from '../../store/index-name.js';
-import { requireIndexShape, requireSameShape } from '../../store/index-options.js';
-import type { KeywordSearch, VectorSearch } from '../../store/parse-search.js';
-import { recordUpdate } from '../../store/record-update.js';
-import { requireFilter, requireOneSelection } from '../../store/require-filter.js';
-import { fuseSearches, runSearch } from '../../store/run-search.js';
-import { toStoreFailure } from '../../store/store-failure.js';
+import {
+  checkUpsert,
+  indexNotFound,
+  invalidArgument,
+  recordUpdate,
+  requireFilter,
+  requireIndexName,
+  requireIndexShape,
+  requireOneSelection,
+  requireSameShape,
+  requireTopK,
+  toFilter,
+  toVector,
+} from '../../store/check-arguments.js';
+import { fuseSearches, type KeywordSearch, runSearch, type VectorSearch } from '../../store/search.js';
+import { toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -26,7 +34,7 @@ import type {
   VersionParams,
 } from '../../store/vector-store.js';
 import { createMemoryHolder, type IndexHolder, type StoredIndex } from './index-holder.js';
-import { toUpsert } from './index-operation.js';
+import { toUpsert } from './local-index.js';
 
 export interface LocalVectorOptions {
   /**
@@ -92,13 +100,14 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   async query(params: QueryParams): Promise<VectorMatch[]> {
     return runSearch(params, { name: 'LocalVector', capabilities: this.capabilities }, async (search) => {
       const { index } = await this.#require(params);
+      const filter = toFilter(params.filter);
       const find = async (part: VectorSearch | KeywordSearch): Promise<VectorMatch[]> => {
         const { limit, includeVector } = part;
-        const settings = { limit, includeVector, filter: params.filter };
+        const settings = { limit, includeVector, filter };
         if (part.mode === 'keyword') return index.withWords(part.queryText, settings);
         return index.nearest(toVector(part.queryVector, index.header.dimension, 'The query vector'), settings);
       };
-      return search.mode === 'hybrid' ? fuseSearches(search, find) : find(search);
+      return fuseSearches(search, find);
     });
   }
 
@@ -110,7 +119,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     requireOneSelection('updateVector', id, filter);
     await this.#changeIndex(params, async (stored) => {
       const { index } = stored;
-      const ids = id === undefined ? index.select(requireFilter(filter)) : [id];
+      const ids = id === undefined ? index.select(toFilter(requireFilter(filter))) : [id];
       const records = index.get(ids, true).map(recordUpdate(update, index.header.dimension));
       if (id !== undefined && records.length === 0)
         throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
@@ -127,7 +136,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     await this.#changeIndex(params, async (stored) => {
       const existing = ids
         ? stored.index.get(ids, false).map(({ id }) => id)
-        : stored.index.select(requireFilter(filter));
+        : stored.index.select(toFilter(requireFilter(filter)));
       if (existing.length > 0) await stored.append({ type: 'delete', ids: existing });
     });
   }
@@ -141,7 +150,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   }: ScanParams): Promise<ScanPage> {
     const { index } = await this.#require(params);
     const size = requireTopK(limit, 'limit');
-    const ids = index.select(filter, cursor);
+    const ids = index.select(toFilter(filter), cursor);
     const page = ids.slice(0, size);
     const last = page.at(-1);
     return {
@@ -163,7 +172,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
 
   async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
     const { index, version } = await this.#require(params);
-    const isWithin = index.count <= maxRecords || (filter && index.select(filter).length <= maxRecords);
+    const isWithin = index.count <= maxRecords || (filter && index.select(toFilter(filter)).length <= maxRecords);
     return isWithin ? version : undefined;
   }
 

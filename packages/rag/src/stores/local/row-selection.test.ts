@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evaluateFilter, parseFilter, type Filter } from '../../filter/index.js';
+import { evaluateFilter, type Filter, parseFilter } from '../../filter/index.js';
 import { anyFilter, anyMetadata } from '../../testing/any-filter.js';
 import { RowSelection } from './row-selection.js';
 

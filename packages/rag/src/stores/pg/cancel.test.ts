@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase } from './database.js';
 import { PgVector } from './index.js';
-import { openDatabase } from './open-database.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);

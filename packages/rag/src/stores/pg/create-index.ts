@@ -1,22 +1,21 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument } from '../../store/check-arguments.js';
-import { requireSameShape } from '../../store/index-options.js';
-import type { CreateIndexParams } from '../../store/vector-store.js';
-import { buildIndex, requireIndexable, vectorIndexName, type PgIndexConfig, type PgTarget } from './build-index.js';
+import { invalidArgument, requireSameShape } from '../../store/check-arguments.js';
+import { type CreateIndexParams, textKeys, type VectorMetric } from '../../store/vector-store.js';
+import type { SqlQuery } from './database.js';
 import { derivedTableName } from './derived-table.js';
-import { createMetadataIndexes, missingMetadataIndexes } from './metadata-index.js';
+import { fieldToSql, quoteIdentifier, requireInteger, requireTextSearchName } from './filter-to-sql.js';
 import {
   indexableDimension,
+  type OpenIndex,
+  type PgIndex,
+  type PgIndexType,
+  type PgLanguage,
+  type PgVectorExtension,
+  type PgVectorType,
   readExtension,
   readIndex,
   toComment,
-  type PgIndex,
-  type PgVectorExtension,
-  type PgVectorType,
 } from './pg-index.js';
-import type { SqlQuery } from './sql-database.js';
-import { quoteIdentifier } from './sql-text.js';
-import { readLanguage, textSearchColumn, textSearchIndex, textSearchIndexName } from './text-search.js';
 
 export interface PgCreateIndexParams extends CreateIndexParams {
   indexConfig?: PgIndexConfig;
@@ -179,5 +178,198 @@ async function requireFreeName(query: SqlQuery, schemaName: string, indexName: s
     'VECTOR_NAME_TAKEN',
     `The index '${indexName}' cannot be made, because the name '${String(taken?.['name'] ?? indexName)}' in the schema '${schemaName}' is that of something else. Choose another indexName or schemaName.`,
     { details: { schemaName, indexName } },
+  );
+}
+
+export interface PgIndexConfig {
+  /**
+   * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible. `ivfflat` looks for its centres in the data, so
+   * it is built by `buildIndex()` once they are there.
+   */
+  type?: PgIndexType;
+  /** Defaults 16 and 64, those of pgvector. */
+  hnsw?: { m?: number; efConstruction?: number };
+  /** Default: one per 1,000 rows. */
+  ivf?: { lists?: number };
+}
+
+export interface PgTarget {
+  readonly schemaName: string;
+  readonly indexName: string;
+}
+
+/** Builds the index of the vectors anew, in a transaction: rows can be read meanwhile, and written when it ends. */
+export async function buildIndex(
+  query: SqlQuery,
+  index: Pick<OpenIndex, 'table' | 'dimension' | 'metric' | 'vectorType' | 'extension'>,
+  { indexName, schemaName, indexConfig = {} }: PgTarget & { indexConfig?: PgIndexConfig },
+): Promise<void> {
+  const { table, dimension, metric, vectorType, extension } = index;
+  const type = indexConfig.type ?? 'hnsw';
+  requireIndexable(type, dimension);
+  const schema = quoteIdentifier(schemaName);
+  const name = quoteIdentifier(vectorIndexName(indexName));
+  const drop = `DROP INDEX IF EXISTS ${schema}.${name}`;
+  if (type === 'flat') {
+    await query(drop);
+    return;
+  }
+  const elements = indexedElements(index);
+  const column = elements === vectorType ? 'embedding' : `(embedding::${extension.schema}.${elements}(${dimension}))`;
+  const operators = `${extension.schema}.${elements}_${operatorClasses[metric]}`;
+  const options = type === 'hnsw' ? hnswOptions(indexConfig) : await ivfflatOptions(query, table, indexConfig);
+  // Whoever writes waits here and holds nothing yet, so that the change of the index at the end, for which readers wait a moment too,
+  // cannot end in a deadlock.
+  await query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  const next = quoteIdentifier(`${indexName}_vector_new`);
+  await query(`CREATE INDEX ${next} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`);
+  await query(drop);
+  await query(`ALTER INDEX ${schema}.${next} RENAME TO ${name}`);
+}
+
+export function vectorIndexName(indexName: string): string {
+  return `${indexName}_vector_idx`;
+}
+
+const operatorClasses: Readonly<Record<VectorMetric, string>> = {
+  cosine: 'cosine_ops',
+  euclidean: 'l2_ops',
+  dotproduct: 'ip_ops',
+};
+
+/** Above 2,000 dimensions an index holds 16-bit numbers; the vectors themselves stay as they are. */
+export function indexedElements({ dimension, vectorType }: Pick<OpenIndex, 'dimension' | 'vectorType'>): PgVectorType {
+  return dimension > indexableDimension.vector ? 'halfvec' : vectorType;
+}
+
+function hnswOptions({ hnsw: { m = 16, efConstruction = 64 } = {} }: PgIndexConfig): string {
+  return `m = ${requireInteger('m', m, 2, 100)}, ef_construction = ${requireInteger('efConstruction', efConstruction, 4, 1000)}`;
+}
+
+const rowsPerList = 50;
+
+async function ivfflatOptions(query: SqlQuery, table: string, { ivf }: PgIndexConfig): Promise<string> {
+  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
+  const count = row?.['count'] as number;
+  const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, 32_768);
+  if (count < lists * rowsPerList) {
+    throw new QuiverError(
+      'VECTOR_INDEX_TOO_EARLY',
+      `An ivfflat index of ${lists} lists needs at least ${lists * rowsPerList} rows to find its centres in, but there are ${count}. Build it when the data are there, or use hnsw.`,
+      { details: { lists, count } },
+    );
+  }
+  return `lists = ${lists}`;
+}
+
+const largestDimension = 16_000;
+
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireIndexable(type: PgIndexType, dimension: number): void {
+  if (!['hnsw', 'ivfflat', 'flat'].includes(type))
+    throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
+  if (dimension > largestDimension)
+    throw invalidArgument(`pgvector stores vectors of at most ${largestDimension} dimensions, not ${dimension}.`);
+  if (type !== 'flat' && dimension > indexableDimension.halfvec) {
+    throw invalidArgument(
+      `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension.halfvec}. Use { type: 'flat' }, which compares all vectors, or an embedding model with fewer dimensions.`,
+    );
+  }
+}
+
+/**
+ * Indexes that answer equality with a field. With them the planner also knows how many rows have a value, and chooses between the
+ * index of the vectors and comparing just these rows. One that is there is kept.
+ *
+ * @param fields - such as `tenant` or `author.name`
+ * @throws `VECTOR_ARGUMENT_INVALID`
+ */
+export async function createMetadataIndexes(
+  query: SqlQuery,
+  target: PgTarget & { fields: readonly string[] },
+): Promise<void> {
+  const table = `${quoteIdentifier(target.schemaName)}.${quoteIdentifier(target.indexName)}`;
+  for (const { field, name } of await missingMetadataIndexes(query, target)) {
+    const expression = fieldToSql(field.split('.'), 'metadata', (key) => `'${key}'`);
+    await query(`CREATE INDEX ${quoteIdentifier(name)} ON ${table} USING gin ((${expression}) jsonb_path_ops)`);
+  }
+}
+
+/** Asked by name, since `IF NOT EXISTS` would wait for whoever writes, and needs the rights of the owner. */
+export async function missingMetadataIndexes(
+  query: SqlQuery,
+  { schemaName, indexName, fields }: PgTarget & { fields: readonly string[] },
+): Promise<{ field: string; name: string }[]> {
+  if (!Array.isArray(fields)) throw invalidArgument(`metadataIndexes must be a list of fields, not ${String(fields)}.`);
+  for (const field of fields) requireIndexableField(field);
+  const rows = await query(
+    `SELECT field, name FROM (
+       SELECT DISTINCT field, $1::text || '_m' || pg_catalog.left(pg_catalog.md5(field), 8) AS name FROM unnest($2::text[]) AS field
+     ) AS wanted
+     WHERE NOT EXISTS (
+       SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $3::text AND c.relname = wanted.name
+     )`,
+    [indexName, fields, schemaName],
+  );
+  return rows.map(({ field, name }) => ({ field: String(field), name: String(name) }));
+}
+
+/** These stand in the text of statements, so nothing that could end a string may pass. */
+function requireIndexableField(field: unknown): void {
+  if (typeof field === 'string' && /^[a-z_][\w-]*(?:\.[a-z_][\w-]*)*$/i.test(field) && field.length <= 200) return;
+  throw invalidArgument(
+    `metadataIndexes cannot have '${String(field)}': name a field by ASCII letters, digits, '_' and '-', nested ones with dots.`,
+  );
+}
+
+/** The column of the words of each record: the database keeps it up to date, whoever changes the row. */
+export const wordsColumn = 'words';
+
+/** The column as part of a statement. The text is the document or, without one, the usual keys of the metadata. */
+export function textSearchColumn(language: PgLanguage): string {
+  const text = [
+    `NULLIF(document, '')`,
+    ...textKeys.map((key) => `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN metadata ->> '${key}' END`),
+    `''`,
+  ];
+  return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, COALESCE(${text.join(', ')}))) STORED`;
+}
+
+export function textSearchIndexName(indexName: string): string {
+  return `${indexName}_words_idx`;
+}
+
+export function textSearchIndex({ schemaName, indexName }: PgTarget): string {
+  return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)} USING gin (${wordsColumn})`;
+}
+
+/** Adds what keyword search needs to an index that was made without it, or for another language. */
+export async function addTextSearch(query: SqlQuery, target: PgTarget, name: string): Promise<void> {
+  const index = await readIndex(query, target.schemaName, target.indexName);
+  const language = await readLanguage(query, name);
+  if (!index || (index.language?.schema === language.schema && index.language.name === language.name)) return;
+  const { table, metric } = index;
+  await query(`ALTER TABLE ${table} DROP COLUMN IF EXISTS ${wordsColumn}`);
+  await query(`ALTER TABLE ${table} ADD COLUMN ${textSearchColumn(language)}`);
+  await query(textSearchIndex(target));
+  await query(`COMMENT ON TABLE ${table} IS ${toComment(metric, language)}`);
+}
+
+/** The language as a constant of a statement. */
+export function languageConstant({ schema, name }: PgLanguage): string {
+  return `'${quoteIdentifier(schema)}.${quoteIdentifier(name)}'::pg_catalog.regconfig`;
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have */
+export async function readLanguage(query: SqlQuery, name: string): Promise<PgLanguage> {
+  requireTextSearchName(name);
+  const rows = await query(
+    `SELECT n.nspname AS schema, c.cfgname AS name FROM pg_catalog.pg_ts_config c JOIN pg_catalog.pg_namespace n ON n.oid = c.cfgnamespace ORDER BY n.nspname <> 'pg_catalog', c.cfgname`,
+  );
+  const found = rows.find((row) => row['name'] === name);
+  if (found && /^\w+$/.test(String(found['schema']))) return { schema: String(found['schema']), name };
+  throw invalidArgument(
+    `The database has no text search configuration '${name}'; it has: ${rows.map((row) => String(row['name'])).join(', ')}.`,
   );
 }

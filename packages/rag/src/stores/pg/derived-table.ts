@@ -1,6 +1,6 @@
 import type { Cancellable, DerivedData, IndexParams } from '../../store/vector-store.js';
-import { quoteIdentifier } from './sql-text.js';
-import type { SqlDatabase, SqlQuery } from './sql-database.js';
+import type { SqlDatabase, SqlQuery } from './database.js';
+import { quoteIdentifier } from './filter-to-sql.js';
 
 export const derivedTableName = 'quiver_derived';
 

@@ -1,9 +1,8 @@
 import { canonicalJson } from '../../document/canonical-json.js';
 import type { Filter } from '../../filter/index.js';
-import { filterToSql } from './filter-to-sql.js';
+import type { SqlQuery } from './database.js';
+import { filterToSql, SqlParameters } from './filter-to-sql.js';
 import type { OpenIndex } from './pg-index.js';
-import type { SqlQuery } from './sql-database.js';
-import { SqlParameters } from './sql-text.js';
 
 export interface FilterQuestion {
   readonly query: SqlQuery;

@@ -2,10 +2,9 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseFilter } from '../../filter/index.js';
 import { describeFilters } from '../../testing/describe-filters.js';
-import { filterToSql } from './filter-to-sql.js';
+import { filterToSql, SqlParameters } from './filter-to-sql.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
-import { SqlParameters } from './sql-text.js';
 
 const databases = [pgliteForTests(), ...(postgresUrl === undefined ? [] : [postgresForTests(postgresUrl)])];
 afterAll(() => Promise.all(databases.map((database) => database.close())));

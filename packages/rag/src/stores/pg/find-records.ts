@@ -1,22 +1,26 @@
 import { QuiverError } from '@quiver/core';
-import { evaluateFilter, type Filter } from '../../filter/index.js';
+import type { Filter } from '../../filter/index.js';
 import { fusionDepth } from '../../retrieval/reciprocal-rank-fusion.js';
 import { toVector } from '../../store/check-arguments.js';
-import type { HybridSearch, KeywordSearch, VectorSearch } from '../../store/parse-search.js';
-import { fuseSearches } from '../../store/run-search.js';
-import { toScore } from '../../store/score.js';
+import { fuseSearches, type HybridSearch, type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch } from '../../store/vector-store.js';
+import { languageConstant } from './create-index.js';
+import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import type { FilterSelectivity } from './filter-selectivity.js';
-import { filterToSql, type SqlCondition } from './filter-to-sql.js';
-import { hybridSql } from './hybrid-sql.js';
-import { keywordSql, questionSql } from './keyword-sql.js';
-import { approximateSql, candidatesPerResult, exactSql, toSimilarity } from './nearest-sql.js';
+import { keepMatching, type SqlCondition, SqlParameters, toCondition } from './filter-to-sql.js';
 import type { OpenIndex } from './pg-index.js';
-import { toRecord } from './pg-rows.js';
-import { searchSettings, type PgQueryParams } from './search-settings.js';
-import type { SqlDatabase, SqlQuery, SqlRow } from './sql-database.js';
-import { SqlParameters } from './sql-text.js';
-import { languageConstant } from './text-search.js';
+import { toRecord } from './records.js';
+import {
+  approximateSql,
+  candidatesPerResult,
+  exactSql,
+  hybridSql,
+  keywordSql,
+  type PgQueryParams,
+  questionSql,
+  searchSettings,
+  toSimilarity,
+} from './search-sql.js';
 
 /** Where and how a query is answered. */
 export interface QueryPlace {
@@ -192,14 +196,6 @@ function toColumns(includeVector: boolean): string[] {
 
 function toScored(row: SqlRow): VectorMatch {
   return { ...toRecord(row), score: Math.min(1, row['score'] as number) };
-}
-
-export function toCondition(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
-  return filter ? filterToSql(filter, parameters) : { sql: 'TRUE', exact: true };
-}
-
-export function keepMatching(rows: SqlRow[], filter: Filter | undefined, { exact }: SqlCondition): SqlRow[] {
-  return filter && !exact ? rows.filter(({ metadata }) => evaluateFilter(filter, metadata)) : rows;
 }
 
 /** The first rows in an exact order; page by page, where the condition lets too much through. */

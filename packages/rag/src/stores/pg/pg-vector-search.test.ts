@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PgVector, type PgCreateIndexParams, type PgVectorOptions } from './index.js';
+import { type PgCreateIndexParams, PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);

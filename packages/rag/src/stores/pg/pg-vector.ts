@@ -1,11 +1,14 @@
-import { isQuiverError } from '@quiver/core';
-import { checkUpsert, invalidArgument } from '../../store/check-arguments.js';
-import { requireIndexName } from '../../store/index-name.js';
-import { requireIndexShape } from '../../store/index-options.js';
-import { requireOneSelection } from '../../store/require-filter.js';
-import { runSearch } from '../../store/run-search.js';
-import { toStoreFailure } from '../../store/store-failure.js';
-import { toFilter } from '../../store/to-filter.js';
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import {
+  checkUpsert,
+  invalidArgument,
+  requireIndexName,
+  requireIndexShape,
+  requireOneSelection,
+  toFilter,
+} from '../../store/check-arguments.js';
+import { runSearch } from '../../store/search.js';
+import { toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
   DeleteVectorsParams,
@@ -23,23 +26,30 @@ import type {
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
-import { buildIndex, type PgIndexConfig } from './build-index.js';
-import { createIndex, defaultLanguage, type PgCreateIndexParams } from './create-index.js';
+import {
+  addTextSearch,
+  buildIndex,
+  createIndex,
+  defaultLanguage,
+  type PgCreateIndexParams,
+  type PgIndexConfig,
+} from './create-index.js';
+import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase, type SqlQuery } from './database.js';
 import { deleteDerived, derivedTable } from './derived-table.js';
-import { explainLimit, isLimit, readLongTexts, type LimitedRecords } from './explain-limit.js';
 import { filterSelectivity } from './filter-selectivity.js';
-import { findRecords, toCondition } from './find-records.js';
-import { openDatabase, type PgConnectionOptions } from './open-database.js';
-import { longestIndexName, openIndexes, type OpenIndexes } from './open-indexes.js';
-import { listIndexNames, type PgIndexType, type PgVectorType } from './pg-index.js';
-import type { PgPool } from './pool-database.js';
-import { readByIds, scanRecords } from './read-records.js';
-import { deleteRecords, updateRecords, upsertRecords } from './record-changes.js';
-import type { PgQueryParams } from './search-settings.js';
-import type { SqlDatabase, SqlQuery } from './sql-database.js';
-import { requireSchemaName, SqlParameters } from './sql-text.js';
-import { tableVersion } from './table-version.js';
-import { addTextSearch, readLanguage } from './text-search.js';
+import { requireSchemaName, SqlParameters, toCondition } from './filter-to-sql.js';
+import { findRecords } from './find-records.js';
+import {
+  listIndexNames,
+  longestIndexName,
+  openIndexes,
+  type OpenIndexes,
+  type PgIndexType,
+  type PgVectorType,
+  tableVersion,
+} from './pg-index.js';
+import { deleteRecords, readByIds, scanRecords, updateRecords, upsertRecords } from './records.js';
+import type { PgQueryParams } from './search-sql.js';
 
 export interface PgVectorOptions extends PgConnectionOptions {
   /** For your own records. */
@@ -141,21 +151,16 @@ export class PgVector implements VectorStore, AsyncDisposable {
    * can use it meanwhile.
    *
    * @param params - `language`: a text search configuration of the database; default `english`
-   * @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have, and for a text with too many words, named by its id
+   * @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have, and for a text with too many words
    */
   async addTextSearch({
     indexName,
     language = defaultLanguage,
     signal,
   }: IndexParams & { language?: string }): Promise<void> {
-    const { table } = await this.#indexes.require({ indexName, signal });
+    await this.#indexes.require({ indexName, signal });
     const target = { indexName, schemaName: this.#schemaName };
-    const add = (): Promise<void> =>
-      this.#change(indexName, (query) => addTextSearch(query, target, language), signal, noTimeout);
-    await this.#explained(add, async (query) => ({
-      language: await readLanguage(query, language),
-      records: await readLongTexts(query, table),
-    }));
+    await this.#change(indexName, (query) => addTextSearch(query, target, language), signal, noTimeout);
     this.#indexes.forget(indexName);
   }
 
@@ -165,10 +170,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
       const { ids, records } = checkUpsert(params, index.dimension);
       if (records.length === 0) return ids;
       const change = upsertRecords(index, this.#database, records);
-      await this.#explained(
-        () => this.#change(indexName, change, signal),
-        async () => ({ ...index, records }),
-      );
+      await this.#change(indexName, change, signal);
       return ids;
     });
   }
@@ -196,16 +198,11 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async updateVector(params: UpdateVectorParams): Promise<void> {
-    const { indexName, id = 'the records to update', update, signal } = params;
+    const { indexName, signal } = params;
     requireOneSelection('updateVector', params.id, params.filter);
-    await this.#indexes.use(params, (index) => {
-      const change = updateRecords(index, this.#database, params);
-      const updated = { metadata: {}, ...update, id };
-      return this.#explained(
-        () => this.#change(indexName, change, signal),
-        async () => ({ ...index, records: [updated] }),
-      );
-    });
+    await this.#indexes.use(params, (index) =>
+      this.#change(indexName, updateRecords(index, this.#database, params), signal),
+    );
   }
 
   async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
@@ -281,18 +278,6 @@ export class PgVector implements VectorStore, AsyncDisposable {
     await this.close();
   }
 
-  async #explained(
-    change: () => Promise<void>,
-    readStored: (query: SqlQuery) => Promise<LimitedRecords>,
-  ): Promise<void> {
-    try {
-      await change();
-    } catch (error) {
-      const { query } = this.#database;
-      throw (isLimit(error) && (await explainLimit(query, await readStored(query)))) || error;
-    }
-  }
-
   #reader({ indexName, signal }: IndexParams): SqlQuery {
     const what = `reading the index '${indexName}'`;
     return (sql, values) => this.#run(what, (database) => database.query(sql, values, signal), signal);
@@ -319,9 +304,22 @@ export class PgVector implements VectorStore, AsyncDisposable {
       return await work(this.#database);
     } catch (error) {
       if (!isQuiverError(error)) this.#indexes.forgetAll();
-      throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, failureDetails(error));
+      const details = failureDetails(error);
+      if (details.sqlState === programLimitExceeded) throw tooManyWords(what, error);
+      throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, details);
     }
   }
+}
+
+const programLimitExceeded = '54000';
+
+/** The database does not name the record. */
+function tooManyWords(what: string, cause: unknown): QuiverError {
+  return new QuiverError(
+    'VECTOR_ARGUMENT_INVALID',
+    `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than the text search takes in one row (1 MB). Nothing was changed. Divide the text into chunks, or create the index without text search (textSearch: false).`,
+    { cause },
+  );
 }
 
 /**

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFilter } from '../../filter/index.js';
-import { filterToSql } from './filter-to-sql.js';
+import { filterToSql, SqlParameters } from './filter-to-sql.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
-import { SqlParameters } from './sql-text.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const databases = [pgliteForTests(), ...(server ? [server] : [])];

@@ -1,32 +1,38 @@
 import { QuiverError } from '@quiver/core';
-import { checkUpsert, indexNotFound, invalidArgument, requireTopK } from '../../store/check-arguments.js';
-import { requireIndexShape, requireSameShape, type IndexShape } from '../../store/index-options.js';
-import { recordText } from '../../store/record-text.js';
-import { recordUpdate } from '../../store/record-update.js';
-import { requireFilter, requireOneSelection } from '../../store/require-filter.js';
-import { runSearch } from '../../store/run-search.js';
-import { toStoreFailure } from '../../store/store-failure.js';
-import { toFilter } from '../../store/to-filter.js';
-import { untilAborted } from '../../store/until-aborted.js';
-import type {
-  Cancellable,
-  CreateIndexParams,
-  DeleteVectorsParams,
-  GetParams,
-  IndexDescription,
-  IndexParams,
-  QueryParams,
-  ScanPage,
-  ScanParams,
-  UpdateVectorParams,
-  UpsertParams,
-  VectorMatch,
-  VectorRecord,
-  VectorStore,
-  VectorStoreCapabilities,
+import {
+  checkUpsert,
+  indexNotFound,
+  type IndexShape,
+  invalidArgument,
+  recordUpdate,
+  requireFilter,
+  requireIndexShape,
+  requireOneSelection,
+  requireSameShape,
+  requireTopK,
+  toFilter,
+} from '../../store/check-arguments.js';
+import { fuseSearches, runSearch } from '../../store/search.js';
+import { toStoreFailure, untilAborted } from '../../store/store-call.js';
+import {
+  type Cancellable,
+  type CreateIndexParams,
+  type DeleteVectorsParams,
+  type GetParams,
+  type IndexDescription,
+  type IndexParams,
+  type QueryParams,
+  recordText,
+  type ScanPage,
+  type ScanParams,
+  type UpdateVectorParams,
+  type UpsertParams,
+  type VectorMatch,
+  type VectorRecord,
+  type VectorStore,
+  type VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import { findRecords, requireSparseMetric } from './find-records.js';
-import { knownShapes, type LocatedShape } from './known-shapes.js';
 import {
   openPinecone,
   type PineconeConnectionOptions,
@@ -37,6 +43,8 @@ import {
 import {
   deleteRecords,
   findShape,
+  knownShapes,
+  type LocatedShape,
   readByIds,
   readPage,
   removeIfThere,
@@ -149,9 +157,13 @@ export class PineconeVector implements VectorStore {
   }
 
   async query(params: PineconeQueryParams): Promise<VectorMatch[]> {
-    return runSearch(params, { name: 'PineconeVector', capabilities: this.capabilities }, (search) =>
-      this.#use(params, (open) => findRecords({ params, open, sparseEncoder: this.#config.sparseEncoder }, search)),
-    );
+    const { sparseEncoder } = this.#config;
+    return runSearch(params, { name: 'PineconeVector', capabilities: this.capabilities }, (search) => {
+      const filter = toFilter(params.filter);
+      return this.#use(params, (open) =>
+        fuseSearches(search, (part) => findRecords({ params, open, sparseEncoder, filter }, part)),
+      );
+    });
   }
 
   async get({ ids, includeVector = false, ...params }: GetParams & InNamespace): Promise<VectorRecord[]> {

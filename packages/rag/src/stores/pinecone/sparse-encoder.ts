@@ -1,5 +1,5 @@
-import { lexicalTerms } from '../../retrieval/lexical-terms.js';
 import { contentHash } from '../../document/content-hash.js';
+import { lexicalTerms } from '../../retrieval/lexical-terms.js';
 import type { SparseVector } from './pinecone-client.js';
 
 /** Turns texts into the weights of their words. */

@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { appendFile, mkdtemp, open, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LocalVector } from '../index.js';
-import { crc32, crc32InScript } from './crc32.js';
+import { crc32, crc32InScript } from './log-format.js';
 
 const sourceHooks = new URL('../../../../../../scripts/source-hooks.mjs', import.meta.url).href;
 const indexName = 'docs';

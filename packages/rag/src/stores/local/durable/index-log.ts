@@ -1,13 +1,18 @@
-import { open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
-import { toStoreFailure } from '../../../store/store-failure.js';
+import { toStoreFailure } from '../../../store/store-call.js';
 import type { StoredIndex } from '../index-holder.js';
-import { toUpsert, type IndexHeader, type IndexOperation } from '../index-operation.js';
-import { LocalIndex } from '../local-index.js';
-import { checksumOf, readFrames, toFrame } from './log-frame.js';
-import { decodeOperation, encodeOperation, type LogOperation } from './log-operation.js';
-import { createReadAhead } from './read-ahead.js';
+import { type IndexHeader, type IndexOperation, LocalIndex, toUpsert } from '../local-index.js';
+import {
+  checksumOf,
+  createReadAhead,
+  decodeOperation,
+  encodeOperation,
+  type LogOperation,
+  readFrames,
+  toFrame,
+} from './log-format.js';
 
 /** Records per entry when an index is written anew: bounds the memory that takes. */
 const compactionBatch = 1000;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from './store-call.js';
 
 const forever = new Promise<never>(() => undefined);
 

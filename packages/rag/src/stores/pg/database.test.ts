@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toVectorArrayBytes, toVectorBytes } from './vector-binary.js';
+import { toVectorArrayBytes, toVectorBytes } from './database.js';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 

@@ -1,10 +1,10 @@
 import { Pool } from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openDatabase } from './database.js';
 import { PgVector } from './index.js';
-import { approximateSql } from './nearest-sql.js';
-import { openDatabase } from './open-database.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
-import { readExtension, readIndex, type OpenIndex } from './pg-index.js';
+import { type OpenIndex, readExtension, readIndex } from './pg-index.js';
+import { approximateSql, searchSettings } from './search-sql.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const databases = [pgliteForTests(), ...(server ? [server] : [])];
@@ -34,4 +34,30 @@ describe.each(databases)('settings inside a statement in $name', (database) => {
     await query('RESET enable_seqscan');
     await pool?.end();
   }, 60_000);
+});
+
+const knownExtension = { schema: 'public', scansOn: true, vectorOid: 1 };
+const index: OpenIndex = {
+  table: 'public.items',
+  oid: 1,
+  dimension: 2,
+  metric: 'cosine',
+  vectorType: 'vector',
+  type: 'hnsw',
+  config: {},
+  extension: knownExtension,
+};
+
+it('sets nothing where the defaults of pgvector will do', () => {
+  expect(searchSettings(index, {}, { hasFilter: false, wanted: 10 })).toEqual([]);
+});
+
+it('sets what was asked for, also when pgvector has the same default: the role may have another', () => {
+  expect(searchSettings(index, { ef: 40 }, { hasFilter: false, wanted: 10 })).toEqual([['hnsw.ef_search', 40]]);
+});
+
+it('searches on where a filter or the number of results needs it', () => {
+  const iterative = ['hnsw.iterative_scan', 'relaxed_order'];
+  expect(searchSettings(index, {}, { hasFilter: true, wanted: 10 })).toEqual([iterative]);
+  expect(searchSettings(index, {}, { hasFilter: false, wanted: 300 })).toEqual([['hnsw.ef_search', 1000], iterative]);
 });

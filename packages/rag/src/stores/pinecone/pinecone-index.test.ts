@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { expect, it } from 'vitest';
-import { knownShapes, type LocatedShape } from './known-shapes.js';
+import { knownShapes, type LocatedShape } from './pinecone-index.js';
 
 const first: LocatedShape = { host: 'a', dimension: 1, metric: 'cosine' };
 const second: LocatedShape = { ...first, metric: 'euclidean' };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { idListings } from './id-listings.js';
+import { idListings } from './chroma-collection.js';
 
 it('gives a listing once, and none that is a minute old', () => {
   let now = 0;

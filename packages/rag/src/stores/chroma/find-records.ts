@@ -2,22 +2,32 @@ import { QuiverError } from '@quiver/core';
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { lexicalTerms } from '../../retrieval/lexical-terms.js';
-import { recordText } from '../../store/record-text.js';
-import type { VectorMatch, VectorRecord } from '../../store/vector-store.js';
+import { toVector } from '../../store/check-arguments.js';
+import {
+  type KeywordSearch,
+  nearestMatching,
+  type NearestMatchingOptions,
+  type VectorSearch,
+} from '../../store/search.js';
+import { recordText, type VectorMatch, type VectorMetric, type VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaWhere } from './chroma-client.js';
-import { readByIds, recordsPerRead } from './chroma-collection.js';
-import { fromChromaRecord } from './chroma-record.js';
-import { filterToWhere } from './filter-to-where.js';
+import { type OpenCollection, readByIds, recordsPerRead } from './chroma-collection.js';
+import { filterToWhere, fromChromaRecord } from './chroma-record.js';
 
 /** They are all read and ordered here. */
 const mostTexts = 10_000;
 
-export interface FindByWordsOptions {
-  readonly queryText: string;
+/** Where and how a query runs. */
+export interface QueryPlace {
+  readonly open: OpenCollection;
   readonly filter: Filter | undefined;
   readonly whereDocument: ChromaWhere | undefined;
-  readonly limit: number;
-  readonly includeVector: boolean;
+}
+
+/** Returns the best records of a search, best first. */
+export async function findRecords(place: QueryPlace, search: VectorSearch | KeywordSearch): Promise<VectorMatch[]> {
+  if (search.mode === 'keyword') return findByWords(place, search);
+  return nearestMatching(findNearest(place, search));
 }
 
 /**
@@ -26,11 +36,13 @@ export interface FindByWordsOptions {
  *
  * @throws `VECTOR_QUERY_UNSUPPORTED` when they are more than 10,000
  */
-export async function findByWords(collection: ChromaCollection, options: FindByWordsOptions): Promise<VectorMatch[]> {
-  const { queryText, filter, limit, includeVector } = options;
+async function findByWords(
+  { open: { collection }, filter, whereDocument }: QueryPlace,
+  { queryText, limit, includeVector }: KeywordSearch,
+): Promise<VectorMatch[]> {
   const terms = lexicalTerms(queryText);
   if (terms.length === 0) return [];
-  const records = await readTexts(collection, bothOf(withAnyOf(terms), options.whereDocument), filter);
+  const records = await readTexts(collection, bothOf(withAnyOf(terms), whereDocument), filter);
   const words = new Bm25Index();
   records.forEach((record, row) => words.set(row, recordText(record)));
   const recordOf = (row: number): VectorRecord => records[row] as VectorRecord;
@@ -100,4 +112,38 @@ function bothOf(words: ChromaWhere, whereDocument: ChromaWhere | undefined): Chr
  */
 export function beginningOf(term: string): string {
   return term.replace(/(?:[eiy]|(?<=b)l)$/, '');
+}
+
+/** How Chroma is asked for the nearest records. */
+function findNearest(
+  { open: { collection, dimension, metric }, filter, whereDocument }: QueryPlace,
+  { queryVector, limit, includeVector }: VectorSearch,
+): NearestMatchingOptions {
+  const vector = toVector(queryVector, dimension, 'The query vector');
+  const where = filter && filterToWhere(filter);
+  return {
+    wanted: limit,
+    filter,
+    metric,
+    find: async (nResults) => {
+      const answer = await collection.query({
+        queryEmbeddings: [[...vector]],
+        nResults,
+        include: ['metadatas', 'documents', 'distances', ...(includeVector ? (['embeddings'] as const) : [])],
+        ...(where && { where }),
+        ...(whereDocument && { whereDocument }),
+      });
+      const [metadatas, documents, vectors] = [answer.metadatas[0], answer.documents[0], answer.embeddings?.[0]];
+      return (answer.ids[0] ?? []).map((id, row) => ({
+        similarity: toSimilarity(metric, answer.distances[0]?.[row] ?? Number.NaN),
+        record: fromChromaRecord(id, metadatas?.[row], documents?.[row], vectors?.[row]),
+      }));
+    },
+  };
+}
+
+/** Chroma gives squared distances, and 1 minus the product. A vector of zeros is similar to nothing. */
+function toSimilarity(metric: VectorMetric, distance: number): number {
+  if (metric === 'euclidean') return -distance;
+  return Number.isFinite(distance) ? 1 - distance : 0;
 }

@@ -1,0 +1,246 @@
+import { QuiverError } from '@quiver/core';
+import { evaluateFilter, type Filter } from '../filter/index.js';
+import { maximalMarginalRelevance } from '../retrieval/maximal-marginal-relevance.js';
+import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
+import { invalidArgument, largestTopK, requireTopK } from './check-arguments.js';
+import type {
+  QueryMode,
+  QueryParams,
+  VectorMatch,
+  VectorMetric,
+  VectorRecord,
+  VectorStoreCapabilities,
+} from './vector-store.js';
+
+/** A query after it was checked, with its defaults. */
+export type Search = VectorSearch | KeywordSearch | HybridSearch;
+
+interface CommonSearch {
+  /** Results to find; more than were asked for where some of them are left out again to get different ones. */
+  readonly limit: number;
+  /** Whether the results must carry their vectors. */
+  readonly includeVector: boolean;
+}
+
+export interface VectorSearch extends CommonSearch {
+  readonly mode: 'vector';
+  /** Its length and numbers are not checked yet: see `toVector`. */
+  readonly queryVector: ArrayLike<number>;
+}
+
+export interface KeywordSearch extends CommonSearch {
+  readonly mode: 'keyword';
+  /** Not empty. */
+  readonly queryText: string;
+}
+
+export interface HybridSearch extends CommonSearch {
+  readonly mode: 'hybrid';
+  readonly queryVector: ArrayLike<number>;
+  readonly queryText: string;
+  readonly fusion: { readonly vector: number; readonly keyword: number };
+}
+
+/** What is done with the results that a search found. */
+export interface Choice {
+  /** Results wanted. */
+  readonly topK: number;
+  readonly includeVector: boolean;
+  readonly lambda: number | undefined;
+}
+
+/** The store that is asked. */
+export interface SearchedStore<Mode extends QueryMode = QueryMode> {
+  /** For messages. */
+  readonly name: string;
+  readonly capabilities: VectorStoreCapabilities<Mode>;
+}
+
+const modes: readonly QueryMode[] = ['vector', 'keyword', 'hybrid'];
+
+/**
+ * Checks a query before anything is sent anywhere.
+ *
+ * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`
+ */
+export function parseSearch(params: QueryParams, store: SearchedStore): { search: Search; choice: Choice } {
+  const { mode = 'vector', includeVector = false } = params;
+  requireMode(mode, store);
+  const topK = requireTopK(params.topK ?? 10);
+  const diversity = params.diversity && parseDiversity(params.diversity, topK);
+  const choice = { topK, includeVector, lambda: diversity?.lambda };
+  const common = { limit: diversity?.candidates ?? topK, includeVector: includeVector || diversity !== undefined };
+  switch (mode) {
+    case 'vector':
+      return { choice, search: { mode, ...common, queryVector: requireVector(params, mode) } };
+    case 'keyword':
+      return { choice, search: { mode, ...common, queryText: requireText(params, mode) } };
+    case 'hybrid':
+      return {
+        choice,
+        search: {
+          mode,
+          ...common,
+          queryVector: requireVector(params, mode),
+          queryText: requireText(params, mode),
+          fusion: parseWeights(params.fusion ?? {}),
+        },
+      };
+  }
+}
+
+function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): void {
+  if (!modes.includes(mode)) throw invalidArgument(`Unknown mode '${String(mode)}'; known: ${modes.join(', ')}.`);
+  if (capabilities.modes.includes(mode)) return;
+  throw new QuiverError(
+    'VECTOR_QUERY_UNSUPPORTED',
+    `${name} cannot search in the mode '${mode}'; it knows: ${capabilities.modes.join(', ')}.`,
+    { details: { mode, modes: capabilities.modes } },
+  );
+}
+
+function requireVector({ queryVector }: QueryParams, mode: QueryMode): ArrayLike<number> {
+  if (queryVector !== undefined && typeof queryVector === 'object' && queryVector !== null) return queryVector;
+  throw invalidArgument(`A query in the mode '${mode}' needs queryVector, the embedding of the question.`);
+}
+
+function requireText({ queryText }: QueryParams, mode: QueryMode): string {
+  if (typeof queryText === 'string' && queryText.trim() !== '') return queryText;
+  throw invalidArgument(`A query in the mode '${mode}' needs queryText, the question in words.`);
+}
+
+function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusion']>): HybridSearch['fusion'] {
+  for (const [name, weight] of Object.entries({ vector, keyword })) {
+    if (!Number.isFinite(weight) || weight < 0)
+      throw invalidArgument(`fusion.${name} must be a number of at least 0, not ${String(weight)}.`);
+  }
+  if (vector + keyword === 0) throw invalidArgument('At least one weight of fusion must be above 0.');
+  return { vector, keyword };
+}
+
+function parseDiversity(
+  { lambda = 0.5, candidates }: NonNullable<QueryParams['diversity']>,
+  topK: number,
+): { lambda: number; candidates: number } {
+  if (!(lambda >= 0 && lambda <= 1))
+    throw invalidArgument(`diversity.lambda must be a number from 0 to 1, not ${String(lambda)}.`);
+  if (candidates === undefined) return { lambda, candidates: Math.min(largestTopK, Math.max(20, 4 * topK)) };
+  requireTopK(candidates, 'diversity.candidates');
+  if (candidates < topK)
+    throw invalidArgument(
+      `diversity.candidates must be an integer of at least topK (${topK}), not ${String(candidates)}.`,
+    );
+  return { lambda, candidates };
+}
+
+/**
+ * One query of a store: checks it, lets the store find the best records, and chooses different ones among them where that was
+ * asked for.
+ *
+ * @param find - the best `search.limit` records, best first, with their vectors where `search.includeVector` says so
+ * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_ARGUMENT_INVALID`, the reason of `params.signal`, and what `find` throws
+ */
+export async function runSearch<Mode extends QueryMode>(
+  params: QueryParams,
+  store: SearchedStore<Mode>,
+  find: (search: Extract<Search, { mode: Mode }>) => Promise<VectorMatch[]>,
+): Promise<VectorMatch[]> {
+  const { search, choice } = parseSearch(params, store);
+  params.signal?.throwIfAborted();
+  // Other modes were refused.
+  const found = await find(search as Extract<Search, { mode: Mode }>);
+  const { lambda, topK, includeVector } = choice;
+  if (lambda === undefined) return found;
+  const chosen = maximalMarginalRelevance(found, { lambda, topK });
+  if (!includeVector) for (const match of chosen) delete match.vector;
+  return chosen;
+}
+
+/** Runs a search by a store that finds by vectors and by words, and fuses both for a hybrid search. */
+export async function fuseSearches(
+  search: Search,
+  find: (search: VectorSearch | KeywordSearch) => Promise<VectorMatch[]>,
+): Promise<VectorMatch[]> {
+  if (search.mode !== 'hybrid') return find(search);
+  const { queryVector, queryText, fusion, limit, includeVector } = search;
+  const common = { limit: fusionDepth(limit), includeVector };
+  const [byVector, byWords] = await Promise.all([
+    fusion.vector === 0 ? [] : find({ mode: 'vector', queryVector, ...common }),
+    fusion.keyword === 0 ? [] : find({ mode: 'keyword', queryText, ...common }),
+  ]);
+  const matches = new Map([...byWords, ...byVector].map((match) => [match.id, match]));
+  const fused = reciprocalRankFusion([
+    { ids: byVector.map(({ id }) => id), weight: fusion.vector },
+    { ids: byWords.map(({ id }) => id), weight: fusion.keyword },
+  ]);
+  return fused.slice(0, limit).map(({ id, score }) => ({ ...(matches.get(id) as VectorMatch), score }));
+}
+
+export interface FoundRecord {
+  /** As `toScore` takes it. */
+  readonly similarity: number;
+  readonly record: VectorRecord;
+}
+
+export interface NearestMatchingOptions {
+  readonly wanted: number;
+  /** Evaluated in full on what comes back. */
+  readonly filter: Filter | undefined;
+  readonly metric: VectorMetric;
+  /** The nearest `limit` records, in any order; fewer only when there are no more. */
+  readonly find: (limit: number) => Promise<FoundRecord[]>;
+  /** Records that `find` can return at most. Default: any number. */
+  readonly largest?: number;
+  /** Whether a record counts as found. Default: every one. */
+  readonly isFound?: (similarity: number) => boolean;
+  /** Default: the score of the metric. */
+  readonly toScore?: (similarity: number) => number;
+  /** What to throw when these are too few to know the answer. */
+  readonly tooNarrow?: (found: number) => Error;
+}
+
+/** Fetched beyond what is wanted, so that equal similarities at the end can be put in order. */
+const reserve = 16;
+const growth = 4;
+
+/**
+ * The nearest records that pass a filter, best first and by id where they are equally near, from a service that may let too many
+ * through and does not order equal ones: asks for more until the answer is certain.
+ */
+export async function nearestMatching(options: NearestMatchingOptions): Promise<VectorMatch[]> {
+  const { wanted, filter, metric, find, largest = Number.POSITIVE_INFINITY, tooNarrow } = options;
+  const { isFound = () => true, toScore: scoreOf = (similarity) => toScore(metric, similarity) } = options;
+  for (let fetched = (filter ? wanted * growth : wanted) + reserve; ; fetched *= growth) {
+    const limit = Math.min(fetched, largest);
+    const answer = await find(limit);
+    const found = answer.filter(({ similarity }) => isFound(similarity)).toSorted(byNearness);
+    const matching = filter ? found.filter(({ record }) => evaluateFilter(filter, record.metadata)) : found;
+    const last = found.at(-1);
+    const worst = matching[wanted - 1];
+    const isComplete =
+      answer.length < limit || found.length < answer.length || (worst && last && last.similarity < worst.similarity);
+    if (!isComplete && limit < largest) continue;
+    if (!isComplete && !worst && tooNarrow) throw tooNarrow(matching.length);
+    return matching.slice(0, wanted).map(({ similarity, record }) => ({ ...record, score: scoreOf(similarity) }));
+  }
+}
+
+function byNearness(a: FoundRecord, b: FoundRecord): number {
+  return b.similarity - a.similarity || (a.record.id < b.record.id ? -1 : 1);
+}
+
+/**
+ * Turns a raw similarity into a score in [0, 1], larger is better.
+ *
+ * @param similarity - cosine similarity; the negative squared distance for `euclidean`; the dot product for `dotproduct`
+ */
+export function toScore(metric: VectorMetric, similarity: number): number {
+  switch (metric) {
+    case 'cosine':
+      return Math.min(1, Math.max(0, similarity));
+    case 'euclidean':
+      return 1 / (1 + Math.sqrt(Math.max(0, -similarity)));
+    case 'dotproduct':
+      return 1 / (1 + Math.exp(-similarity));
+  }
+}

@@ -1,0 +1,80 @@
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+
+/**
+ * Starts something unless the signal has fired, and stops waiting for it when it does.
+ *
+ * @throws the reason of `signal`
+ */
+export async function untilAborted<Value>(
+  start: () => Promise<Value>,
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  if (!signal) return start();
+  signal.throwIfAborted();
+  const running = start();
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort);
+    // Starting it can have fired the signal, which nobody listened to then.
+    if (signal.aborted) onAbort();
+    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/**
+ * Hands on what it is given, one after another, and stops when the signal fires: also while the next item is waited for, which
+ * may never come.
+ *
+ * @throws the reason of `signal`
+ */
+export async function* abortableItems<Item>(
+  items: Iterable<Item> | AsyncIterable<Item>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Item> {
+  if (!signal) {
+    yield* items;
+    return;
+  }
+  const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
+  let state: 'asked' | 'answered' | 'ended' = 'answered';
+  try {
+    while (state === 'answered') {
+      state = 'asked';
+      const { done, value } = await untilAborted(async () => iterator.next(), signal);
+      state = done ? 'ended' : 'answered';
+      if (!done) yield value;
+    }
+  } finally {
+    if (state === 'answered') await iterator.return?.();
+    // It ends when it has answered, for which nobody waits any more.
+    else if (signal.aborted && state === 'asked') void (async () => iterator.return?.())().catch(() => undefined);
+  }
+}
+
+export interface StoreCall {
+  /** For messages, such as `PostgreSQL`. */
+  readonly store: string;
+  /** What is done, such as `querying the index 'x'`. */
+  readonly what: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What to throw for an error of a store's client: our own errors and the reason of an abort stay as they are. */
+export function toStoreFailure(
+  error: unknown,
+  { store, what, signal }: StoreCall,
+  details?: Record<string, unknown>,
+): unknown {
+  if (isQuiverError(error) || (signal?.aborted && error === signal.reason)) return error;
+  return new QuiverError('VECTOR_STORE_FAILED', `${store} failed at ${what}: ${toErrorMessage(error)}`, {
+    cause: error,
+    ...(details && { details }),
+  });
+}
+
+/** A list in parts of at most `size` items. */
+export function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
+  const parts: Item[][] = [];
+  for (let start = 0; start < items.length; start += size) parts.push(items.slice(start, start + size));
+  return parts;
+}

@@ -1,0 +1,236 @@
+import type { FileHandle } from 'node:fs/promises';
+import * as zlib from 'node:zlib';
+import { QuiverError } from '@quiver/core';
+import type { IndexHeader, IndexOperation, IndexRow } from '../local-index.js';
+
+/** Payload length, CRC of the payload, CRC of these two: three 32-bit numbers, little-endian. */
+const headerLength = 12;
+const maxPayloadLength = 0x7f_ff_ff_ff;
+
+/** A payload with its length and checksums, to be written in one piece. @throws `VECTOR_ARGUMENT_INVALID` over 2 GiB */
+export function toFrame(payload: Uint8Array): [header: Uint8Array, payload: Uint8Array] {
+  if (payload.byteLength > maxPayloadLength) {
+    throw new QuiverError('VECTOR_ARGUMENT_INVALID', 'One upsert must stay below 2 GiB; split it into several.');
+  }
+  const header = Buffer.alloc(headerLength);
+  header.writeUInt32LE(payload.byteLength, 0);
+  header.writeUInt32LE(crc32(payload), 4);
+  header.writeUInt32LE(crc32(header.subarray(0, 8)), 8);
+  return [header, payload];
+}
+
+/** The CRC of the payload that a frame's header holds. */
+export function checksumOf(header: Uint8Array): number {
+  return new DataView(header.buffer, header.byteOffset).getUint32(4, true);
+}
+
+/** Reads `length` bytes at `position`; fewer only at the end of the file. They are valid until the next read. */
+export type ReadAt = (position: number, length: number) => Promise<Buffer>;
+
+export interface ReadFramesOptions {
+  readAt: ReadAt;
+  /** Where to begin, in bytes. */
+  start: number;
+  /** Length of the file in bytes. */
+  end: number;
+  /** For messages. */
+  file: string;
+  /** @param checksum - the CRC of the payload */
+  apply: (payload: Buffer, checksum: number) => void;
+}
+
+/**
+ * Applies every whole frame and returns where they end. What follows is a write that was cut off by a crash: a part of a
+ * header or payload, or the zeros that some file systems leave.
+ *
+ * @throws `VECTOR_STORE_CORRUPT` when bytes that were once whole have changed: nothing is skipped silently
+ */
+export async function readFrames({ readAt, start, end, file, apply }: ReadFramesOptions): Promise<number> {
+  let position = start;
+  while (position + headerLength <= end) {
+    const header = await readAt(position, headerLength);
+    if (crc32(header.subarray(0, 8)) !== header.readUInt32LE(8)) {
+      if (await isZero(readAt, position, end)) return position;
+      throw corrupt(file, position, 'the header of an entry does not match its checksum');
+    }
+    const length = header.readUInt32LE(0);
+    const checksum = header.readUInt32LE(4);
+    const next = position + headerLength + length;
+    if (next > end) return position;
+    const payload = await readAt(position + headerLength, length);
+    if (crc32(payload) !== checksum) {
+      // The length reached the disk before the data did: possible only for the very last write.
+      if (next === end) return position;
+      throw corrupt(file, position, 'an entry does not match its checksum');
+    }
+    try {
+      apply(payload, checksum);
+    } catch (error) {
+      throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
+    }
+    position = next;
+  }
+  return position;
+}
+
+async function isZero(readAt: ReadAt, start: number, end: number): Promise<boolean> {
+  const chunk = 1 << 16;
+  for (let position = start; position < end; position += chunk) {
+    const bytes = await readAt(position, Math.min(chunk, end - position));
+    if (bytes.some((byte) => byte !== 0)) return false;
+  }
+  return true;
+}
+
+function corrupt(file: string, position: number, reason: string, cause?: unknown): QuiverError {
+  return new QuiverError(
+    'VECTOR_STORE_CORRUPT',
+    `The index file ${file} is damaged at byte ${position}: ${reason}. Restore it from a backup, or delete it and index again.`,
+    { cause, details: { file, position } },
+  );
+}
+
+/** One entry of an index's log: what the index is, then its changes. */
+export type LogOperation = { readonly type: 'create'; readonly header: IndexHeader } | IndexOperation;
+
+/** The first byte of an encoded operation. Numbers are never reused. */
+const types = { create: 1, upsert: 2, delete: 3, truncate: 4 } as const;
+
+/**
+ * Encodes an operation: a byte for its type, then JSON; for `upsert` a 32-bit length of the JSON before it, and the vectors as
+ * 32-bit floats after it. Numbers are little-endian.
+ */
+export function encodeOperation(operation: LogOperation): Uint8Array {
+  const type = Buffer.of(types[operation.type]);
+  switch (operation.type) {
+    case 'create':
+      return Buffer.concat([type, toJson({ format: 'quiver-local-index', version: 1, ...operation.header })]);
+    case 'delete':
+      return Buffer.concat([type, toJson(operation.ids)]);
+    case 'truncate':
+      return type;
+    case 'upsert': {
+      const rows = toJson(operation.rows);
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(rows.byteLength);
+      return Buffer.concat([type, length, rows, operation.vectors]);
+    }
+  }
+}
+
+/** @throws TypeError when the bytes are not an operation that {@link encodeOperation} wrote */
+export function decodeOperation(bytes: Buffer): LogOperation {
+  switch (bytes[0]) {
+    case types.create: {
+      const { format, version, ...header } = fromJson(bytes.subarray(1)) as IndexHeader & {
+        format: string;
+        version: number;
+      };
+      if (format !== 'quiver-local-index' || version !== 1) {
+        throw new TypeError(`the format is ${format} ${version}, this version of Quiver reads quiver-local-index 1`);
+      }
+      return { type: 'create', header };
+    }
+    case types.delete:
+      return { type: 'delete', ids: fromJson(bytes.subarray(1)) as string[] };
+    case types.truncate:
+      return { type: 'truncate' };
+    case types.upsert: {
+      const end = 5 + bytes.readUInt32LE(1);
+      const rows = fromJson(bytes.subarray(5, end)) as IndexRow[];
+      const vectors = bytes.subarray(end);
+      if (rows.length > 0 && vectors.length % (4 * rows.length) !== 0)
+        throw new TypeError('the vectors do not fit the records');
+      return { type: 'upsert', rows, vectors };
+    }
+    default:
+      throw new TypeError(`unknown operation ${bytes[0]}`);
+  }
+}
+
+function toJson(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value), 'utf8');
+}
+
+function fromJson(bytes: Buffer): unknown {
+  return JSON.parse(bytes.toString('utf8')) as unknown;
+}
+
+const table = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xed_b8_83_20 : value >>> 1;
+  return value >>> 0;
+});
+
+/** CRC-32 (IEEE 802.3), by Node's own function where it has one (22.2 and newer). */
+export function crc32(bytes: Uint8Array): number {
+  if ('crc32' in zlib) return zlib.crc32(bytes);
+  return crc32InScript(bytes);
+}
+
+/** The same in JavaScript. */
+export function crc32InScript(bytes: Uint8Array): number {
+  let value = 0xff_ff_ff_ff;
+  for (let index = 0; index < bytes.length; index += 1) {
+    value = (value >>> 8) ^ (table[(value ^ (bytes[index] as number)) & 0xff] as number);
+  }
+  return (value ^ 0xff_ff_ff_ff) >>> 0;
+}
+
+const [firstBlock, largestBlock] = [2 << 20, 8 << 20];
+
+/**
+ * Reads a file from front to back in blocks, the next one while the one before is used. What a read returns is valid until the next
+ * read. Blocks are small, as what is in the processor's cache is read soonest, but grow with what is asked for.
+ */
+export function createReadAhead(handle: FileHandle, start: number, end: number): ReadAt {
+  let block = Math.min(firstBlock, end - start);
+  // In front of each block is room for what was left of the one before.
+  let [current, next] = [Buffer.allocUnsafe(2 * block), Buffer.allocUnsafe(2 * block)];
+  /** What part of the file `current` holds, and where in it. */
+  let [from, to, offset] = [start, start, block];
+  let ahead: Promise<number> | undefined;
+  const readNext = (): Promise<number> => {
+    const reading = readFully(handle, next.subarray(block), to);
+    // Whoever reads on gets the error.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  return async (position, length) => {
+    if (length > largestBlock) {
+      const bytes = Buffer.allocUnsafe(length);
+      return bytes.subarray(0, await readFully(handle, bytes, position));
+    }
+    if (position < from || position > to || length > block) {
+      await ahead?.catch(() => undefined);
+      if (length > block) {
+        block = Math.min(Math.max(2 * block, length), largestBlock);
+        [current, next] = [Buffer.allocUnsafe(2 * block), Buffer.allocUnsafe(2 * block)];
+      }
+      [from, to, offset, ahead] = [position, position, block, undefined];
+    }
+    while (position + length > to) {
+      const added = await (ahead ?? readNext());
+      ahead = undefined;
+      if (added === 0) break;
+      const left = to - position;
+      current.copy(next, block - left, offset + position - from, offset + to - from);
+      [current, next] = [next, current];
+      [from, to, offset] = [position, to + added, block - left];
+      if (to < end) ahead = readNext();
+    }
+    const first = offset + position - from;
+    return current.subarray(first, Math.min(first + length, offset + to - from));
+  };
+}
+
+/** @returns how many bytes were there */
+async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
+  let done = 0;
+  while (done < buffer.byteLength) {
+    const { bytesRead } = await handle.read(buffer, done, buffer.byteLength - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return done;
+}

@@ -1,0 +1,211 @@
+import { fromSql } from 'pgvector';
+import {
+  type CheckedRecord,
+  invalidArgument,
+  requireFilter,
+  requireTopK,
+  toFilter,
+  toPlainMetadata,
+  toVector,
+} from '../../store/check-arguments.js';
+import type {
+  DeleteVectorsParams,
+  GetParams,
+  ScanPage,
+  ScanParams,
+  UpdateVectorParams,
+  VectorFilter,
+  VectorMetadata,
+  VectorRecord,
+} from '../../store/vector-store.js';
+import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
+import { isStorableText, keepMatching, SqlParameters, toCondition } from './filter-to-sql.js';
+import type { OpenIndex, PgIndex } from './pg-index.js';
+
+/** What runs in a transaction of its own. */
+export type RecordChange = (query: SqlQuery) => Promise<void>;
+
+/** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
+export function upsertRecords(
+  index: OpenIndex,
+  database: SqlDatabase,
+  records: readonly CheckedRecord[],
+): RecordChange {
+  for (const record of records) requireStorable(record);
+  // In one order everywhere, so that two calls at once never wait for each other in a circle.
+  const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return async (query) => {
+    for (const batch of toBatches(sorted)) await query(upsertSql(index), toColumns(batch, index, database));
+  };
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` */
+export function updateRecords(
+  index: OpenIndex,
+  database: SqlDatabase,
+  { indexName, id, filter, update }: UpdateVectorParams,
+): RecordChange {
+  const vector = update.vector && toVector(update.vector, index.dimension, 'The new vector');
+  const metadata = update.metadata && toPlainMetadata(update.metadata, id ?? 'records');
+  requireStorable({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
+  const values = [
+    vector ? database.toVectorValue(vector) : null,
+    metadata ? JSON.stringify(metadata) : null,
+    update.document ?? null,
+  ];
+  return async (query) => {
+    const ids = id === undefined ? await lockIds(query, index, requireFilter(filter)) : [id];
+    const updated = await query(updateSql(index), [ids, ...values]);
+    if (id !== undefined && updated.length === 0)
+      throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
+  };
+}
+
+export function deleteRecords(index: OpenIndex, { ids, filter }: DeleteVectorsParams): RecordChange {
+  return async (query) => {
+    const chosen = ids?.filter(isStorableText) ?? (await lockIds(query, index, requireFilter(filter)));
+    if (chosen.length > 0) await query(`DELETE FROM ${index.table} WHERE id = ANY ($1::text[])`, [chosen]);
+  };
+}
+
+/** Ids of all records that pass a filter, locked until the transaction ends. */
+async function lockIds(query: SqlQuery, { table }: OpenIndex, filter: VectorFilter): Promise<string[]> {
+  const parameters = new SqlParameters();
+  const parsed = toFilter(filter);
+  const condition = toCondition(parsed, parameters);
+  const rows = await query(
+    `SELECT id${condition.exact ? '' : ', metadata'} FROM ${table} WHERE ${condition.sql} ORDER BY id FOR UPDATE`,
+    parameters.values,
+  );
+  return keepMatching(rows, parsed, condition).map(({ id }) => String(id));
+}
+
+/** Those that exist, in the order of the ids. */
+export async function readByIds(
+  query: SqlQuery,
+  { table }: PgIndex,
+  { ids, includeVector = false }: GetParams,
+): Promise<VectorRecord[]> {
+  const rows = await query(`${selectSql(table, includeVector)} WHERE id = ANY ($1::text[])`, [
+    ids.filter(isStorableText),
+  ]);
+  const records = new Map(rows.map((row) => [row['id'], toRecord(row)]));
+  return ids.flatMap((id) => records.get(id) ?? []);
+}
+
+const fewestRows = 1000;
+
+/** A page of records, ordered by id. */
+export async function scanRecords(
+  query: SqlQuery,
+  { table }: PgIndex,
+  { cursor, limit = 1000, filter, includeVector = false }: ScanParams,
+): Promise<ScanPage> {
+  const size = requireTopK(limit);
+  const parsed = toFilter(filter);
+  const found: SqlRow[] = [];
+  let after = cursor;
+  let isLast = false;
+  while (found.length <= size && !isLast) {
+    const parameters = new SqlParameters();
+    const condition = toCondition(parsed, parameters);
+    const start = after === undefined ? '' : ` AND id > ${parameters.add(after)}::text`;
+    // Where SQL lets too much through, few of the rows that are read may pass.
+    const read = condition.exact ? size + 1 : Math.max(size + 1, fewestRows);
+    const page = `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${read}`;
+    const rows = await query(`${selectSql(table, includeVector)} ${page}`, parameters.values);
+    isLast = rows.length < read;
+    after = rows.at(-1)?.['id'] as string | undefined;
+    found.push(...keepMatching(rows, parsed, condition));
+  }
+  const records = found.slice(0, size).map(toRecord);
+  const last = records.at(-1);
+  return { records, ...(last && found.length > size && { nextCursor: last.id }) };
+}
+
+function selectSql(table: string, includeVector: boolean): string {
+  return `SELECT id, metadata, document${includeVector ? ', embedding::text AS vector' : ''} FROM ${table}`;
+}
+
+const rowsPerStatement = 1000;
+const sizePerStatement = 8_000_000;
+
+/** An entry of a B-tree takes a third of a page. */
+const longestId = 2690;
+
+/** @throws `VECTOR_ARGUMENT_INVALID` for text that PostgreSQL cannot hold */
+export function requireStorable({ id, metadata, document = '' }: Omit<CheckedRecord, 'vector'>): void {
+  if (Buffer.byteLength(id) > longestId)
+    throw invalidArgument(
+      `The id '${id.slice(0, 40)}…' takes ${Buffer.byteLength(id)} bytes; PostgreSQL can look up ${longestId}. Use a hash of it as id.`,
+    );
+  const json = JSON.stringify(metadata);
+  // As JSON, both kinds of characters are escapes, and escapes are rare.
+  const escaped = /\\u(?:0000|d[89a-f])/i.test(json) && !isStorableJson(metadata);
+  if (isStorableText(id) && isStorableText(document) && !escaped) return;
+  throw invalidArgument(
+    `The record ${JSON.stringify(id)} holds a NUL character or half of a surrogate pair, which PostgreSQL cannot store; remove it.`,
+  );
+}
+
+function isStorableJson(value: unknown): boolean {
+  if (typeof value === 'string') return isStorableText(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([key, inner]) => isStorableText(key) && isStorableJson(inner));
+}
+
+export function upsertSql({ table, extension, vectorType }: OpenIndex): string {
+  const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
+  return `INSERT INTO ${table} (id, embedding, metadata, document)
+    SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document
+    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]) AS r(id, embedding, metadata, document)
+    ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document`;
+}
+
+interface RowValues extends Omit<CheckedRecord, 'metadata'> {
+  readonly metadata: string;
+}
+
+/** By number and by size: a statement is one message. */
+export function* toBatches(records: readonly CheckedRecord[]): Generator<RowValues[]> {
+  let batch: RowValues[] = [];
+  let size = 0;
+  for (const record of records) {
+    const row = { ...record, metadata: JSON.stringify(record.metadata) };
+    batch.push(row);
+    size += 4 * row.vector.length + row.metadata.length + (row.document?.length ?? 0);
+    if (batch.length < rowsPerStatement && size < sizePerStatement) continue;
+    yield batch;
+    batch = [];
+    size = 0;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** The parameters of {@link upsertSql}. */
+export function toColumns(rows: readonly RowValues[], { extension }: OpenIndex, database: SqlDatabase): unknown[] {
+  return [
+    rows.map(({ id }) => id),
+    database.toVectorsValue(
+      rows.map(({ vector }) => vector),
+      extension.vectorOid,
+    ),
+    rows.map(({ metadata }) => metadata),
+    rows.map(({ document = null }) => document),
+  ];
+}
+
+export function toRecord({ id, metadata, document, vector }: SqlRow): VectorRecord {
+  return {
+    id: id as string,
+    metadata: metadata as VectorMetadata,
+    ...(typeof document === 'string' && { document }),
+    ...(typeof vector === 'string' && { vector: Array.from(Float32Array.from(fromSql(vector) as number[])) }),
+  };
+}
+
+/** Parameters: ids, vector, metadata, document; what is null stays as it is. Returns the ids that were there. */
+export function updateSql({ table, extension, vectorType }: OpenIndex): string {
+  const vector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
+  return `UPDATE ${table} SET embedding = COALESCE(${vector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`;
+}
