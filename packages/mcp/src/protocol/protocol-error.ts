@@ -4,6 +4,8 @@ export interface ProtocolErrorOptions {
   data?: unknown;
   /** HTTP status to answer with; over stdio it means nothing. Default 200: the error is the answer, the transport is fine. */
   httpStatus?: number;
+  /** Headers and JSON body of the HTTP response. Default: the JSON-RPC error. */
+  response?: { readonly headers: Readonly<Record<string, string>>; readonly body: object };
 }
 
 /** An error that the other side sees as a JSON-RPC error: a number and a sentence. Never leaves the package as an exception. */
@@ -12,12 +14,14 @@ export class ProtocolError extends Error {
   readonly code: number;
   readonly data: unknown;
   readonly httpStatus: number;
+  readonly response: ProtocolErrorOptions['response'];
 
   constructor(code: number, message: string, options: ProtocolErrorOptions = {}) {
     super(message);
     this.code = code;
     this.data = options.data;
     this.httpStatus = options.httpStatus ?? 200;
+    this.response = options.response;
   }
 }
 

@@ -12,6 +12,7 @@ import type { Era } from '../protocol/classify-era.js';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject, type JsonRpcRequest, type Params, type RequestId } from '../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
+import type { ToolAccessCheck } from '../tool-access.js';
 import type { ClientRequest } from './client-requests/client-request.js';
 import { elicitationRequest } from './client-requests/elicitation.js';
 import { rawRequest, rootsRequest } from './client-requests/raw-request.js';
@@ -33,7 +34,9 @@ export interface Caller {
   readonly authInfo?: McpAuthInfo | undefined;
   readonly sessionId?: string | undefined;
   /** HTTP request that carries the message; absent over stdio. */
-  readonly http?: { readonly headers: Readonly<Record<string, string>> } | undefined;
+  readonly http?:
+    | { readonly headers: Readonly<Record<string, string>>; readonly toolAccess: ToolAccessCheck | undefined }
+    | undefined;
 }
 
 /**
@@ -90,6 +93,11 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
 
   get params(): Params | undefined {
     return this.#message.params;
+  }
+
+  /** Check of tool calls, from the authorization middleware. */
+  get toolAccess(): ToolAccessCheck | undefined {
+    return this.#http?.toolAccess;
   }
 
   // --- State ---

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { createOAuthMiddleware } from './oauth-middleware.js';
-import type { ProtectedRequest } from './read-call-body.js';
+import type { ProtectedRequest } from './oauth-middleware.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
 import { createWebOAuth } from './web-oauth.js';
 

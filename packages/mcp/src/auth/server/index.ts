@@ -1,5 +1,5 @@
 export { createOAuthMiddleware, type OAuthMiddleware, type OAuthMiddlewareResult } from './oauth-middleware.js';
-export type { ProtectedRequest } from './read-call-body.js';
+export type { ProtectedRequest } from './oauth-middleware.js';
 export type { OAuthMiddlewareOptions, OAuthServerOptions } from './oauth-options.js';
 export { createWebOAuth, type WebOAuthResult } from './web-oauth.js';
 export { expressOAuth, honoOAuth, type HonoOAuthContext } from './framework-adapters.js';

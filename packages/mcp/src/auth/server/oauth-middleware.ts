@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { McpAuthInfo } from '@quiver/core/tools';
+import { attachToolAccess } from '../../tool-access.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
-import { readCallBody, type ProtectedRequest } from './read-call-body.js';
-import { createRequestAuthorizer, type AuthorizationResponse, type RequestAuthorizer } from './request-authorizer.js';
+import { createRequestAuthorizer, type AuthorizationResponse } from './request-authorizer.js';
 import type { TokenValidationResult } from './token-validator.js';
+
+/** A request of `node:http` or of a framework on top of it. */
+export type ProtectedRequest = IncomingMessage & { auth?: unknown; body?: unknown; originalUrl?: string };
 
 export interface OAuthMiddlewareResult {
   /** Whether the MCP server should handle the request. */
@@ -51,23 +53,12 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
     if (result.kind === 'unprotected') return { proceed: true, handled: false };
     if (result.kind === 'response') return respond(req, res, result);
     const { authInfo, validation, headers } = result;
-    const rejection = await rejectCalls(authorizer, req, authInfo, origin);
-    if (rejection) return respond(req, res, { ...rejection, validation });
+    const toolAccess = authorizer.toolAccess(authInfo, origin);
+    if (toolAccess) attachToolAccess(req, toolAccess);
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     req.auth = { ...(typeof req.auth === 'object' ? req.auth : undefined), ...authInfo };
     return { proceed: true, handled: false, tokenValidation: validation };
   };
-}
-
-async function rejectCalls(
-  authorizer: RequestAuthorizer,
-  req: ProtectedRequest,
-  authInfo: McpAuthInfo,
-  origin: string | undefined,
-): Promise<AuthorizationResponse | undefined> {
-  if (!authorizer.readsCalls || req.method !== 'POST') return undefined;
-  const read = await readCallBody(req);
-  return read.kind === 'response' ? read : authorizer.authorizeCalls(read.body, authInfo, origin);
 }
 
 /** An absolute-form target (`GET http://host/path`) counts by its path. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
+import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
 import { parseBearerToken } from './bearer-token.js';
 import { generateWWWAuthenticateHeader, toDescription } from './challenge.js';
 import { defaultValidationTimeout, requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
@@ -47,10 +48,8 @@ export type AuthorizationResult =
 export interface RequestAuthorizer {
   /** Authorizes a request by its head. Never rejects. */
   authorize(request: RequestHead): Promise<AuthorizationResult>;
-  /** Whether {@link RequestAuthorizer.authorizeCalls} needs the body. */
-  readonly readsCalls: boolean;
-  /** Returns the rejection of a parsed body that calls a tool with more scopes than the token has. */
-  authorizeCalls(body: unknown, authInfo: McpAuthInfo, origin: string | undefined): AuthorizationResponse | undefined;
+  /** Returns the check of `toolScopes` that the server runs when it dispatches a tool call; `undefined` without such scopes. */
+  toolAccess(authInfo: McpAuthInfo, origin: string | undefined): ToolAccessCheck | undefined;
 }
 
 /** Returns the OAuth checks of a server, independent of how requests arrive. */
@@ -78,7 +77,7 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
     status: number,
     origin: string | undefined,
     error: { code?: string; description: string; scopes?: readonly string[]; validation?: TokenValidationResult },
-  ): AuthorizationResponse => {
+  ): AuthorizationResponse & ToolAccessRefusal => {
     const { code, description, scopes, validation } = error;
     const challenge = status < 500 && {
       'www-authenticate': generateWWWAuthenticateHeader({
@@ -150,8 +149,6 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
   };
 
   return {
-    readsCalls: callScopes.size > 0,
-
     async authorize({ method, paths, query, authorization, origin }) {
       if (paths.every((path) => metadataPaths.has(path))) return serveMetadata(method);
       if (!paths.some((path) => protectedPaths.some((prefix) => isProtectedPath(path, prefix)))) {
@@ -166,10 +163,13 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
       return authorizeToken(found.token, origin);
     },
 
-    authorizeCalls(body, { scopes = [] }, origin) {
-      const wanted = calledTools(body).flatMap((tool) => callScopes.get(tool) ?? []);
-      if (wanted.every((scope) => scopes.includes(scope))) return undefined;
-      return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
+    toolAccess({ scopes = [] }, origin) {
+      if (callScopes.size === 0) return undefined;
+      return (tool) => {
+        const wanted = callScopes.get(tool) ?? [];
+        if (wanted.every((scope) => scopes.includes(scope))) return undefined;
+        return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
+      };
     },
   };
 }
@@ -223,14 +223,4 @@ function toAuthInfo(
       ...(claims && { claims }),
     },
   };
-}
-
-/** Returns the tools that a message, or every message of a batch, calls. */
-function calledTools(body: unknown): string[] {
-  const messages: unknown[] = Array.isArray(body) ? body : [body];
-  return messages.flatMap((message) => {
-    if (typeof message !== 'object' || message === null) return [];
-    const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null };
-    return method === 'tools/call' && typeof params?.name === 'string' ? [params.name] : [];
-  });
 }

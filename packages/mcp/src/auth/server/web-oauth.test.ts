@@ -58,31 +58,26 @@ describe('createWebOAuth', () => {
     await server.close();
   });
 
-  it('O13 answers 403 for a tool that needs more and leaves the body readable otherwise', async () => {
+  it.each([
+    ['the same request', (request: Request, authInfo: object) => [request, authInfo] as const],
+    ['a copy of the request', (request: Request, authInfo: object) => [new Request(request), { ...authInfo }] as const],
+    ['another identity', (request: Request) => [request, { userId: 'mapped' }] as const],
+  ])('answers 403 to the call of a tool with more scopes, with %s', async (_what, pass) => {
+    const server = createServer();
     const protect = createWebOAuth({ oauth });
-    const refused = await protect(post('secret', 'good'));
-    expect(refused.proceed ? undefined : refused.response.status).toBe(403);
-    const request = post('whoami', 'good');
-    expect((await protect(request)).proceed).toBe(true);
-    expect(await request.json()).toMatchObject({ method: 'tools/call' });
-  });
-
-  it('O13 recognises a call behind a byte order mark', async () => {
-    const plain = post('secret', 'good');
-    const marked = new Request(plain, { method: 'POST', body: `\uFEFF${await plain.clone().text()}` });
-    const result = await createWebOAuth({ oauth })(marked);
-    expect(result.proceed ? undefined : result.response.status).toBe(403);
-  });
-
-  it('H13 answers 413 to a body beyond the limit, and reads no more of it', async () => {
-    let isCancelled = false;
-    const endless = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(new Uint8Array(256 * 1024)),
-      cancel: () => void (isCancelled = true),
-    });
-    const init = { method: 'POST', headers: { authorization: 'Bearer good' }, body: endless, duplex: 'half' };
-    const result = await createWebOAuth({ oauth })(new Request('http://localhost/mcp', init as RequestInit));
-    expect([result.proceed ? undefined : result.response.status, isCancelled]).toEqual([413, true]);
+    const call = async (name: string): Promise<Response> => {
+      const request = post(name, 'good');
+      const result = await protect(request);
+      if (!result.proceed) throw new Error('The good token was refused.');
+      const [passed, authInfo] = pass(request, result.authInfo ?? {});
+      return server.fetch(passed, { authInfo });
+    };
+    const refused = await call('secret');
+    expect(refused.status).toBe(403);
+    expect(refused.headers.get('www-authenticate')).toContain('scope="mcp:write", error="insufficient_scope"');
+    expect(await refused.json()).toMatchObject({ error: 'insufficient_scope' });
+    expect((await call('whoami')).status).toBe(200);
+    await server.close();
   });
 
   it('O32 refuses 64 KiB of token without asking the validator', async () => {

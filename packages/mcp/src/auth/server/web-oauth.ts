@@ -1,7 +1,6 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
-import { readLimitedText } from '../limited-fetch.js';
+import { attachToolAccess } from '../../tool-access.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
-import { maxCallBytes, parsed, tooLarge } from './read-call-body.js';
 import { createRequestAuthorizer, type AuthorizationResponse } from './request-authorizer.js';
 import type { TokenValidationResult } from './token-validator.js';
 
@@ -45,22 +44,13 @@ export function createWebOAuth(options: OAuthMiddlewareOptions): (request: Reque
     if (result.kind === 'unprotected') return { proceed: true, headers: {} };
     if (result.kind === 'response') return toResult(request, result);
     const { authInfo, validation, headers } = result;
-    if (authorizer.readsCalls && request.method === 'POST') {
-      const rejection = await readCall(request).then(
-        (body) => authorizer.authorizeCalls(body, authInfo, origin),
-        () => {
-          request.body?.cancel().catch(() => {});
-          return tooLarge;
-        },
-      );
-      if (rejection) return toResult(request, { ...rejection, validation });
+    const toolAccess = authorizer.toolAccess(authInfo, origin);
+    if (toolAccess) {
+      attachToolAccess(request, toolAccess);
+      attachToolAccess(authInfo, toolAccess);
     }
     return { proceed: true, authInfo, tokenValidation: validation, headers };
   };
-}
-
-async function readCall(request: Request): Promise<unknown> {
-  return parsed(await readLimitedText(new Response(request.clone().body), maxCallBytes));
 }
 
 function toResult(request: Request, { status, headers, body, validation }: AuthorizationResponse): WebOAuthResult {

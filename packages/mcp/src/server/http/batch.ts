@@ -4,6 +4,7 @@ import { resultText, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { answerBatch } from '../eras/batch.js';
 import { answerLegacyRequest, LegacyRequest, trackRequest } from '../eras/legacy.js';
 import { createLegacySession } from '../legacy-session.js';
+import { requireToolAccessOfAll } from '../require-tool-access.js';
 import type { HttpResponse } from './response.js';
 import { requireLegacyVersion, isStateless, requireSession } from './sessions.js';
 
@@ -18,6 +19,7 @@ export async function serveBatch(response: HttpResponse, messages: readonly unkn
   const named = response.request.header('mcp-protocol-version');
   requireLegacyBatch(messages);
   requireLegacyVersion(named);
+  requireToolAccessOfAll(messages, response.request.toolAccess);
   const own = isStateless(response.options) ? undefined : requireSession(response);
   const session = own ?? createLegacySession(named ?? DEFAULT_LEGACY_VERSION);
   response.session = own;

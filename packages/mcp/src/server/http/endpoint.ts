@@ -123,6 +123,8 @@ export function refuseRequest(
   const status = error instanceof ProtocolError ? error.httpStatus : 500;
   const retry = retryStatuses.has(status) ? { 'retry-after': '60' } : undefined;
   const allow = error instanceof MethodNotAllowed ? { allow: error.allow } : undefined;
+  const response = error instanceof ProtocolError ? error.response : undefined;
+  if (response) return reply.send(status, response.headers, JSON.stringify(response.body));
   reply.send(status, { ...jsonHeaders, ...retry, ...allow }, errorText(id, error));
 }
 

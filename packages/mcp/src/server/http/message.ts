@@ -1,3 +1,5 @@
+import type { ToolAccessCheck } from '../../tool-access.js';
+
 /** A request over HTTP as the server reads it, whatever carries it: `node:http`, or the `Request` of the web platform. */
 export interface HttpRequest {
   readonly method: string | undefined;
@@ -11,8 +13,10 @@ export interface HttpRequest {
   readonly repeatsHost: boolean;
   /** Whether a web page could have sent this through DNS rebinding, so that `Host` and `Origin` are checked by default. */
   readonly isRebindable: boolean;
-  /** What authentication found out about the caller. */
+  /** Identity of the caller, from authentication. */
   readonly auth: unknown;
+  /** Check of tool calls, from the authorization middleware. */
+  readonly toolAccess: ToolAccessCheck | undefined;
   /** Reads the body once. @throws ProtocolError with HTTP status 413 or 400 */
   readJson(maxBytes: number): unknown;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
+import { toolAccessOf, type ToolAccessCheck } from '../../tool-access.js';
 import { bodyAlreadyRead, isLoopback, refuseLargerThan, tooLarge } from './guard.js';
 import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 import type { AuthenticatedRequest } from './options.js';
@@ -48,6 +49,10 @@ export class NodeRequest implements HttpRequest {
 
   get auth(): unknown {
     return this.#req.auth;
+  }
+
+  get toolAccess(): ToolAccessCheck | undefined {
+    return toolAccessOf(this.#req, this.#req.auth);
   }
 
   /** Middleware may have read the body already. */

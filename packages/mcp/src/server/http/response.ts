@@ -1,5 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
-import { errorText, resultParts, resultText, type ResultJson } from '../../protocol/json-rpc.js';
+import { errorText, resultParts, resultText, type RequestId, type ResultJson } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { InFlight } from '../legacy-session.js';
 import { toAuthInfo } from '../auth-info.js';
@@ -109,21 +109,26 @@ export class HttpResponse implements Channel, PendingResponse {
     this.running = request;
     heartbeat.add(this);
     let result: ResultJson | undefined;
-    let text = '';
-    let status = 200;
+    let refusal: unknown;
     try {
       result = await answer();
     } catch (error) {
-      if (error instanceof ProtocolError) status = error.httpStatus;
-      else server.logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
-      text = errorText(request.requestId, error);
+      if (!(error instanceof ProtocolError))
+        server.logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
+      refusal = error;
     }
     request.settle();
     heartbeat.remove(this);
     if (request.isCanceled) this.endEmpty(202);
-    else if (result === undefined) this.end(text, status);
+    else if (result === undefined) this.#endWithError(request.requestId, refusal);
     else if (typeof result === 'string' || this.#stream) this.end(resultText(request.requestId, result));
     else this.#reply.send(200, this.#headers(jsonHeaders), resultParts(request.requestId, result));
+  }
+
+  #endWithError(id: RequestId, error: unknown): void {
+    const { response, httpStatus = 200 } = error instanceof ProtocolError ? error : {};
+    if (!response || this.#stream) return this.end(errorText(id, error), httpStatus);
+    this.#reply.send(httpStatus, response.headers, JSON.stringify(response.body));
   }
 
   #endStream(stream: EventStream): void {

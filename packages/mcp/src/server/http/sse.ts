@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import { Connection } from '../connection.js';
+import { requireToolAccessOfAll } from '../require-tool-access.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { refuseRequest, shuttingDown } from './endpoint.js';
 import { defaultMaxBodyBytes, requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
@@ -208,6 +209,7 @@ export class SSEEndpoint {
     requireJsonBody(request);
     if (this.#closing) throw shuttingDown();
     const body = await request.readJson(maxBodyBytes);
+    requireToolAccessOfAll(Array.isArray(body) ? body : [body], request.toolAccess);
     reply.send(202, textHeaders, 'Accepted');
     void connection.connection.receive(body, { authInfo, sessionId, http: request });
   }

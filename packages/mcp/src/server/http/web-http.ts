@@ -1,4 +1,5 @@
 import { parseJsonText } from '../../protocol/json-rpc.js';
+import { toolAccessOf, type ToolAccessCheck } from '../../tool-access.js';
 import { bodyAlreadyRead, refuseLargerThan } from './guard.js';
 import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 
@@ -26,6 +27,10 @@ export class WebRequest implements HttpRequest {
     if (value !== null) return value;
     // A `Request` made in the program has no Host header; the URL says the same.
     return name === 'host' ? new URL(this.#request.url).host : undefined;
+  }
+
+  get toolAccess(): ToolAccessCheck | undefined {
+    return toolAccessOf(this.#request, this.auth);
   }
 
   get headers(): Readonly<Record<string, string>> {

@@ -8,21 +8,22 @@ import {
   type ContentResult,
   type EncodedResult,
 } from '../../content.js';
-import { isObject, type Params } from '../../protocol/json-rpc.js';
+import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import { requireToolAccess } from '../require-tool-access.js';
 import type { ServerRequest } from '../request.js';
-import type { RegisteredTool, ToolRegistry } from '../tool-registry.js';
+import type { RegisteredTool } from '../tool-registry.js';
 import { isUrlElicitationRequired, requestPages } from './url-elicitation-required.js';
 
 /**
  * Answers `tools/call` in both eras.
  *
- * @throws ProtocolError -32602 when the call names no tool of this server or its arguments are not an object, -32042 when the
+ * @throws ProtocolError with HTTP status 403 when the token lacks a scope, -32602 when the call names no tool of this server or its arguments are not an object, -32042 when the
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
 export async function callTool(request: ServerRequest): Promise<EncodedResult> {
   const { signal } = request;
-  const { registered, args } = parseToolCall(request.server.tools, request.params);
+  const { registered, args } = parseToolCall(request);
   try {
     const value = await executeTool(registered.tool, args, {
       toolName: registered.name,
@@ -71,12 +72,13 @@ async function checkStructuredContent(
   return `Error: Invalid structured content for tool ${name}:\n${reasons.join('\n')}`;
 }
 
-function parseToolCall(tools: ToolRegistry, params: Params | undefined): { registered: RegisteredTool; args: unknown } {
+function parseToolCall({ server, params, toolAccess }: ServerRequest): { registered: RegisteredTool; args: unknown } {
   const name = params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
+  requireToolAccess(name, toolAccess);
   const args = params?.['arguments'];
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
-  const registered = tools.get(name);
+  const registered = server.tools.get(name);
   if (!registered) throw invalidParams(`Unknown tool: ${name}`);
   return { registered, args: args ?? {} };
 }
