@@ -23,7 +23,7 @@ export async function authenticateServer(
       `Cannot sign in to MCP server '${name}': its definition has no \`authProvider\`. Pass \`createLoopbackProvider()\` or \`new MCPOAuthClientProvider()\`.`,
     );
   }
-  const serverFetch = await createServerFetch(target.definition, target.url);
+  const serverFetch = createServerFetch(target.definition, target.url);
   const own = target.definition.fetch && { fetch: serverFetch };
   await authenticate({ ...options, provider, serverUrl: target.url, serverFetch, ...own });
 }

@@ -31,10 +31,3 @@ export async function readEvents(response: HttpResponse, { onEvent, onRetry }: E
     if (isTooLong) throw tooLong();
   });
 }
-
-/** Returns the media type of a response without its parameters, in lower case. */
-export function mediaTypeOf(response: HttpResponse): string {
-  const type = response.header('content-type') ?? '';
-  const end = type.indexOf(';');
-  return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase();
-}

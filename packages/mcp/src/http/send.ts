@@ -147,3 +147,10 @@ class FetchResponse implements HttpResponse {
 export function tooLong(): TypeError {
   return new TypeError(`the response is longer than ${maxResponseLength} characters`);
 }
+
+/** Returns the media type of a response without its parameters, in lower case. */
+export function mediaTypeOf(response: HttpResponse): string {
+  const type = response.header('content-type') ?? '';
+  const end = type.indexOf(';');
+  return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase();
+}

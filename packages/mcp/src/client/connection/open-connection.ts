@@ -102,7 +102,7 @@ async function createHttpChannel(definition: HttpServerDefinition, url: URL, isR
   return new HttpChannel({
     url,
     send: await createSend(definition, url),
-    headers: headersOf(definition),
+    headers: definition.headers,
     requestHeaders: requestHeadersOf(definition),
     reconnection,
     sessionId: isResumed ? sessionId : undefined,
@@ -117,14 +117,9 @@ async function createSseChannel(definition: HttpServerDefinition, url: URL): Pro
     url,
     send: await createSend(definition, url),
     openStream: eventSourceInit?.fetch && (await createSend({ url, fetch: eventSourceInit.fetch }, url)),
-    headers: headersOf(definition),
+    headers: definition.headers,
     requestHeaders: requestHeadersOf(definition),
   });
-}
-
-/** With a provider, the authorized `fetch` adds the headers, also to the requests of discovery. */
-function headersOf({ headers, authProvider }: HttpServerDefinition): HttpServerDefinition['headers'] {
-  return authProvider ? undefined : headers;
 }
 
 function requestHeadersOf({ requestInit }: HttpServerDefinition): Record<string, string> | undefined {

@@ -1,5 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
+import type { ClientCapabilities } from '../../protocol/client-types.js';
 import { clientInfo } from '../client-info.js';
 import type { ServerTarget } from '../definition/server-definition.js';
 import type { Engine, EngineRequestOptions, ProgressUpdate } from '../engine/engine.js';
@@ -9,7 +10,7 @@ import { createApplication } from './application.js';
 import { createBackOff } from './back-off.js';
 import { toProtocolLevel, type ServerLog } from './log-message.js';
 import { openConnection } from './open-connection.js';
-import { capabilitiesOf, type ListKind, type ServerHandlers } from './server-handlers.js';
+import type { ListKind, ServerHandlers } from './server-handlers.js';
 import { describeConnection, type ServerStatus } from './server-status.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -216,7 +217,7 @@ export class ServerConnection {
         target,
         limit: this.#connectLimit,
         clientInfo,
-        capabilities: JSON.parse(this.#declared) as ReturnType<typeof capabilitiesOf>,
+        capabilities: JSON.parse(this.#declared) as ClientCapabilities,
         application: createApplication({ serverName: name, handlers, log, enableServerLogs, onListChanged }),
         maxInputRounds,
         logLevel: wantsLogs ? toProtocolLevel(serverLogLevel ?? 'info') : undefined,
@@ -338,4 +339,17 @@ function untilAborted<Result>(running: Promise<Result>, signal: AbortSignal | un
     signal.addEventListener('abort', onAbort, { once: true });
     running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
+}
+
+/** Returns the capabilities that follow from the handlers, extended by those of the definition. */
+function capabilitiesOf(
+  { elicitation, sampling, roots }: ServerHandlers,
+  declared: ClientCapabilities = {},
+): ClientCapabilities {
+  return {
+    ...(elicitation && { elicitation: { form: {} } }),
+    ...(sampling && { sampling: {} }),
+    ...(roots && { roots: { listChanged: true } }),
+    ...declared,
+  };
 }

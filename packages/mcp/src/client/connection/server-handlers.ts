@@ -1,4 +1,4 @@
-import type { ClientCapabilities, Root } from '../../protocol/client-types.js';
+import type { Root } from '../../protocol/client-types.js';
 import type { ProgressUpdate } from '../engine/engine.js';
 import type { ElicitationHandler } from './elicitation.js';
 import type { SamplingHandler } from './sampling.js';
@@ -14,17 +14,4 @@ export interface ServerHandlers {
   onProgress?: (update: ProgressUpdate) => void;
   onResourceUpdated?: (params: { uri: string }) => void;
   readonly onListChanged: Partial<Record<ListKind, () => void>>;
-}
-
-/** Returns the capabilities that follow from the handlers, extended by those of the definition. */
-export function capabilitiesOf(
-  { elicitation, sampling, roots }: ServerHandlers,
-  declared: ClientCapabilities = {},
-): ClientCapabilities {
-  return {
-    ...(elicitation && { elicitation: { form: {} } }),
-    ...(sampling && { sampling: {} }),
-    ...(roots && { roots: { listChanged: true } }),
-    ...declared,
-  };
 }

@@ -1,5 +1,5 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse, Params } from '../../protocol/json-rpc.js';
+import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../../protocol/json-rpc.js';
 
 export type OutgoingMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
@@ -62,5 +62,3 @@ export class HttpError extends Error {
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
 }
-
-export const noParams: Params = Object.freeze({});

@@ -1,15 +1,10 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import process from 'node:process';
-import type { AnyRequestContext } from '@quiver/core/tools';
 import type { Fetch } from '../../fetch.js';
-import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import { followWithinOrigin } from '../../http/redirects.js';
 import { fromFetch, type Send } from '../../http/send.js';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
+import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { HttpServerDefinition } from '../definition/server-definition.js';
-
-/** Request context of a request that passes through a `Fetch`, which has no parameter for it. */
-const context = new AsyncLocalStorage<AnyRequestContext | undefined>();
 
 /** Returns how the requests of a definition are sent: authorized, and redirected within the origin of the server only. */
 export async function createSend(definition: HttpServerDefinition, url: URL): Promise<Send> {
@@ -39,30 +34,23 @@ async function createAuthorizedSend(
   provider: OAuthClientProvider,
   serverUrl: URL,
 ): Promise<Send> {
-  const serverFetch = await createServerFetch(definition, serverUrl);
-  const fetch = definition.fetch && serverFetch;
   const { withAuthorization } = await import('../../auth/client/with-authorization.js');
-  const send = withAuthorization(await createPlainSend(definition, serverUrl), {
-    provider,
-    serverUrl,
-    serverFetch,
-    fetch,
-  });
-  return (url, call) => context.run(call.requestContext, send, url, call);
+  const serverFetch = createServerFetch(definition, serverUrl);
+  const fetch = definition.fetch && serverFetch;
+  const send = await createPlainSend(definition, serverUrl);
+  return withAuthorization(send, { provider, serverUrl, serverFetch, fetch });
 }
 
 /**
- * Returns the `fetch` of one server: the user's or the built-in one, with the request context of the call and the headers of the
- * definition. The headers go to the server's own origin only, never to an authorization server.
+ * Returns the `fetch` for the metadata of one server: the user's or the built-in one, with the headers of the definition. The headers
+ * go to the server's own origin only, never to an authorization server. Metadata belongs to no call, and has no request context.
  */
-export async function createServerFetch({ fetch, headers }: HttpServerDefinition, serverUrl: URL): Promise<Fetch> {
-  const base: Fetch = fetch
-    ? (url, init) => fetch(url, init, context.getStore())
-    : (url, init) => globalThis.fetch(url, init);
+export function createServerFetch({ fetch, headers }: HttpServerDefinition, serverUrl: URL): Fetch {
+  const base: Fetch = fetch ? (url, init) => fetch(url, init) : (url, init) => globalThis.fetch(url, init);
   if (!headers) return base;
   return async (url, init) => {
     if (new URL(url).origin !== serverUrl.origin) return base(url, init);
-    const added = typeof headers === 'function' ? await headers({ requestContext: context.getStore() }) : headers;
+    const added = typeof headers === 'function' ? await headers({ requestContext: undefined }) : headers;
     const merged = new Headers(init?.headers);
     for (const [name, value] of Object.entries(added)) merged.set(name, value);
     return base(url, { ...init, headers: merged });

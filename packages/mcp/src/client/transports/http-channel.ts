@@ -1,7 +1,7 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
-import { mediaTypeOf, readEvents } from '../../http/read-events.js';
+import { readEvents } from '../../http/read-events.js';
 import { redirectTarget } from '../../http/redirects.js';
-import { HttpCall, type HttpResponse, type Send } from '../../http/send.js';
+import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';

@@ -1,5 +1,5 @@
-import { mediaTypeOf, readEvents } from '../../http/read-events.js';
-import { HttpCall, type HttpResponse, type Send } from '../../http/send.js';
+import { readEvents } from '../../http/read-events.js';
+import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
 import {
   ConnectionLostError,
   HttpError,

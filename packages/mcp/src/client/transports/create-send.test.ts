@@ -1,0 +1,72 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { HttpCall } from '../../http/send.js';
+import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
+import { MCPClient } from '../mcp-client.js';
+import { startScripted } from '../../../test/scripted-server.ts';
+import { createSend } from './create-send.js';
+
+async function startRedirecting(target: (port: number) => string, status = 307) {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.headers.host?.split(':')[0]}${request.url}`);
+    const { port } = server.address() as AddressInfo;
+    if (request.url === '/other') response.end('{}');
+    else response.writeHead(status, { location: target(port) }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`), seen };
+}
+
+const post = (): HttpCall => new HttpCall('POST', { 'content-type': 'application/json' }, '{}');
+
+test.each([
+  ['the same origin', () => '/other', 307, {}, 200, 2],
+  ['a method that would change', () => '/other', 303, {}, 303, 1],
+  ['another host', (port: number) => `http://localhost:${port}/other`, 307, {}, 307, 1],
+  ['credentials', (port: number) => `http://user:secret@127.0.0.1:${port}/other`, 307, {}, 307, 1],
+  ['a loop', () => '/mcp', 307, {}, 307, 6],
+  ['redirect: manual', () => '/other', 307, { requestInit: { redirect: 'manual' } }, 307, 1],
+] as const)('a redirect to %s', async (_, target, status, definition, expected, requests) => {
+  const { url, seen } = await startRedirecting(target, status);
+  for (const fetchOption of [{}, { fetch: (to: string | URL, init?: RequestInit) => fetch(to, init) }]) {
+    seen.length = 0;
+    const send = await createSend({ url, ...definition, ...fetchOption }, url);
+    const response = await send(url, post());
+    response.discard();
+    expect([response.status, seen.length]).toEqual([expected, requests]);
+  }
+});
+
+test('credentials in the address are an error, not a request without them', async () => {
+  const url = new URL('http://user:secret@127.0.0.1:1/mcp');
+  const send = await createSend({ url }, url);
+  await expect(send(url, post())).rejects.toThrow('credentials');
+});
+
+test('headers of the definition accompany authorized requests', async () => {
+  const { url, heard } = await startScripted({});
+  const authProvider: OAuthClientProvider = {
+    redirectUrl: undefined,
+    clientMetadata: { redirect_uris: [] },
+    clientInformation: () => undefined,
+    tokens: () => ({ access_token: 'token', token_type: 'Bearer' }),
+    saveTokens: () => {},
+    redirectToAuthorization: () => {},
+    saveCodeVerifier: () => {},
+    codeVerifier: () => '',
+  };
+  await using mcp = new MCPClient({
+    id: 'authorized headers',
+    servers: { it: { url, protocol: 'legacy', authProvider, headers: { 'X-Own': 'yes' } } },
+  });
+  await mcp.listTools();
+  const headers = heard.map(({ name, headers: sent }) => [name, sent['x-own'], sent['authorization']]);
+  expect(headers).toContainEqual(['initialize', 'yes', 'Bearer token']);
+  expect(headers).toContainEqual(['tools/list', 'yes', 'Bearer token']);
+});
