@@ -97,15 +97,13 @@ export {
 export {
   rerank,
   rerankWithScorer,
-  type RelevanceModel,
-  type RelevanceScorer,
   type RerankConfig,
   type RerankerOptions,
-  type RerankingModel,
   type RerankResult,
-  type WeightConfig,
   type RerankWithScorerOptions,
-} from './rerank/index.js';
+  type WeightConfig,
+} from './rerank/rerank.js';
+export type { RelevanceModel, RelevanceScorer, RerankingModel } from './rerank/score-texts.js';
 export type { ChromaConfig, DatabaseConfig, PgVectorConfig, PineconeConfig } from './tools/database-config.js';
 export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-settings.js';
 export { buildChunkGraph, type BuildChunkGraphOptions, type BuildProgress } from './graph/build-chunk-graph.js';

@@ -3,8 +3,7 @@ import { toEmbedder, type Embedder, type EmbedderInput, type EmbeddingProviderOp
 import { evaluateFilter, parseFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
-import { exploreIndex } from './explore-index.js';
-import { bestMode, findSeeds, type SeedQuery, type SeedSearch } from './find-seeds.js';
+import { bestMode, exploreIndex, findSeeds, type SeedQuery, type SeedSearch } from './search-index.js';
 import { findGraph } from './graph-registry.js';
 import { filterKey, type GraphSettings } from './graph-settings.js';
 import type { GraphProgress, IndexGraph } from './index-graph.js';

@@ -8,7 +8,8 @@ import { createOpenAI as createOpenAI3 } from '@ai-sdk/openai-v3';
 import { createOpenAI as createOpenAI4 } from '@ai-sdk/openai-v4';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VectorMatch } from '../store/vector-store.js';
-import { rerank, type RelevanceModel } from './index.js';
+import { rerank } from './rerank.js';
+import type { RelevanceModel } from './score-texts.js';
 
 const match = (id: string, score: number): VectorMatch => ({ id, score, document: id, metadata: {} });
 const results = [match('a', 0.9), match('b', 0.8), match('c', 0.7), match('d', 0.6)];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VectorMatch } from '../store/index.js';
-import { rerank, rerankWithScorer, type RelevanceScorer } from './index.js';
+import { rerank, rerankWithScorer } from './rerank.js';
+import type { RelevanceScorer } from './score-texts.js';
 
 const match = (id: string, score: number, document = id): VectorMatch => ({ id, score, document, metadata: {} });
 const results = [match('a', 0.9), match('b', 0.8), match('c', 0.7), match('d', 0.6)];

@@ -1,20 +1,28 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { recordText } from '../store/vector-store.js';
 import type { VectorMatch } from '../store/vector-store.js';
-import type { RelevanceModel } from './relevance-model.js';
-import { toWeights, type WeightConfig } from './weight-config.js';
-import { scoreTexts, type TextScore } from './score-texts.js';
+import { scoreTexts, type RelevanceModel, type TextScore } from './score-texts.js';
+
+/** Weights of the parts of a score. */
+export interface WeightConfig {
+  /** Relevance by the model. Default 0.4. */
+  semantic?: number;
+  /** Score of the search. Default 0.4. */
+  vector?: number;
+  /** Rank in the results of the search. Default 0.2. */
+  position?: number;
+}
 
 export interface RerankerOptions {
   weights?: WeightConfig;
-  /** The vector of the query: a long one raises all scores a little, as the formula says. */
+  /** Embedding of the query. A long one raises all scores a little. */
   queryEmbedding?: readonly number[] | Float32Array;
-  /** Results wanted. Default 3. */
+  /** Number of results. Default 3. */
   topK?: number;
   signal?: AbortSignal;
 }
 
-/** How a query tool reranks: the judge, and `weights` and `topK`. */
+/** Reranker of a query tool. */
 export interface RerankConfig {
   model: RelevanceModel;
   options?: Omit<RerankerOptions, 'queryEmbedding' | 'signal'>;
@@ -24,26 +32,26 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
   result: Match;
   /** The weighted sum. */
   score: number;
-  /** The parts of the sum, each from 0 to 1. */
+  /** Parts of the sum, each from 0 to 1. */
   details: {
     semantic: number;
     vector: number;
     position: number;
     queryAnalysis?: { magnitude: number; dominantFeatures: number[] };
-    /** Why the model gave no score. The other parts then share its weight. */
+    /** Reason for a missing relevance. The other parts then share its weight. */
     error?: string;
   };
 }
 
 /**
- * Puts search results into a better order: `semantic · relevance + vector · score + position · (1 − i/n)`, where the relevance
+ * Sorts search results by a better score: `semantic · relevance + vector · score + position · (1 − i/n)`, where the relevance
  * comes from a model. Equal scores keep the order of the search.
  *
- * A reranking model is asked once for the whole list, a language model once for each 20 results. Results whose relevance could
- * not be found are ranked by the other parts, and say so.
+ * A reranking model receives the whole list in one request, a language model 20 results per request. Results without a relevance
+ * are ranked by the other parts, and `details.error` names the reason.
  *
  * @throws `RERANK_FAILED` with the first error as cause when the model judged nothing; `RERANK_WEIGHTS_INVALID`;
- *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for a `topK` that is none and for results without a score; the reason of
+ *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` and for results without a score; the reason of
  *   `signal`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
@@ -107,7 +115,7 @@ export async function rerankWithScorer<Match extends VectorMatch>({
   return rerank(results, query, scorer, options);
 }
 
-/** A result without text has nothing to judge: 0, and no question to the model. */
+/** A result without text has the relevance 0; the model does not receive it. */
 async function scoreResults(
   results: readonly VectorMatch[],
   query: string,
@@ -122,7 +130,7 @@ async function scoreResults(
   if (firstError && answers.every((answer) => 'error' in answer)) {
     throw new QuiverError(
       'RERANK_FAILED',
-      `The model judged none of ${asked.length} texts: ${toErrorMessage(firstError.error)}`,
+      `The model returned a score for none of ${asked.length} texts: ${toErrorMessage(firstError.error)}`,
       {
         cause: firstError.error,
       },
@@ -144,4 +152,24 @@ function analyzeQuery(embedding: readonly number[] | Float32Array): {
     .slice(0, dominantFeatureCount)
     .map(({ index }) => index);
   return { factor: magnitude > 10 ? 1.1 : magnitude > 5 ? 1.05 : 1, queryAnalysis: { magnitude, dominantFeatures } };
+}
+
+const defaultWeights: Required<WeightConfig> = { semantic: 0.4, vector: 0.4, position: 0.2 };
+
+/** Missing weights are the defaults; then all are divided by their sum. @throws `RERANK_WEIGHTS_INVALID` */
+function toWeights(weights: WeightConfig = {}): Required<WeightConfig> {
+  const all = { ...defaultWeights };
+  for (const [name, value] of Object.entries(weights)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(defaultWeights, name) || typeof value !== 'number' || !(value >= 0) || value === Infinity) {
+      throw new QuiverError(
+        'RERANK_WEIGHTS_INVALID',
+        `The weight ${name} = ${String(value)} is not valid; weights are semantic, vector and position, numbers of at least 0.`,
+      );
+    }
+    all[name as keyof WeightConfig] = value;
+  }
+  const sum = all.semantic + all.vector + all.position;
+  if (sum === 0) throw new QuiverError('RERANK_WEIGHTS_INVALID', 'At least one weight must be greater than 0.');
+  return { semantic: all.semantic / sum, vector: all.vector / sum, position: all.position / sum };
 }

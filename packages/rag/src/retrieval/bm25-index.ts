@@ -1,48 +1,57 @@
 import { CountedTexts } from './counted-texts.js';
 import { lexicalTerms } from './lexical-terms.js';
-import { buildPostings, type Postings } from './postings.js';
 import { TopK } from './top-k.js';
 
-/** How soon further occurrences of a word in a text stop to count. */
+/** Saturation: how soon further occurrences of a word in a text stop to count. */
 const k1 = 1.2;
-/** How much the length of a text is held against it. */
+/** Length normalization. */
 const b = 0.75;
 /** Texts that may be added before all are sorted again: sorting each one in would take longer. */
 const minFresh = 1024;
 const freshShare = 1 / 16;
 
 export interface Bm25Options {
-  /** The terms of a text or a question. Default: English stems without stop words; words of other languages as they are. */
+  /** Splits a text or a query into terms. Default: English stems without stop words; words of other languages unchanged. */
   toTerms?: (text: string) => string[];
 }
 
 export interface Bm25SearchOptions {
   limit: number;
-  /** Documents that may be found; default all. */
+  /** Whether a document may be found. Default all. */
   accept?: ((doc: number) => boolean) | undefined;
-  /** Decides between documents of equal score. */
+  /** Orders documents of equal score. */
   idOf: (doc: number) => string;
 }
 
 export interface Bm25Match {
   readonly doc: number;
-  /** The share of the largest score that any text could reach for the question: above 0, below 1. */
+  /** Share of the largest score that any text could reach for the query: above 0, below 1. */
   readonly score: number;
 }
 
-/** A term of a question. */
+/** Occurrences by term: slots of texts, in ascending order, and counts. */
+interface Postings {
+  /** Number of sorted slots. */
+  readonly slots: number;
+  /** Start of the postings of each term, and the end of the last. Later terms are in no sorted text. */
+  readonly starts: Int32Array;
+  readonly slotOf: Int32Array;
+  readonly countOf: Int32Array;
+}
+
+/** A term of a query. */
 interface QueryTerm {
   readonly number: number;
-  /** How rare it is, times how often the question names it. */
+  /** Inverse document frequency, times the occurrences in the query. */
   readonly weight: number;
 }
 
 /**
- * Finds texts by words, ordered exactly by BM25: `k1 = 1.2`, `b = 0.75`, `idf = ln(1 + (N − df + 0.5) / (df + 0.5))`; a word of the
- * question counts as often as it occurs there.
+ * Keyword search, ordered exactly by BM25: `k1 = 1.2`, `b = 0.75`, `idf = ln(1 + (N − df + 0.5) / (df + 0.5))`; a word of the query
+ * counts as often as it occurs there.
  *
- * Documents are numbers of the caller's, best small ones. They can be added, replaced and removed at any time; every search sees
- * them as they are, and no frequency or length is an estimate.
+ * Documents are small numbers of the caller. They can be added, replaced and removed at any time; every search sees the current
+ * documents, and no frequency or length is an estimate.
  *
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  */
@@ -64,7 +73,7 @@ export class Bm25Index {
     this.#toTerms = toTerms;
   }
 
-  /** Documents that are there. */
+  /** Number of documents. */
   get count(): number {
     return this.#texts.count;
   }
@@ -76,14 +85,14 @@ export class Bm25Index {
     this.#slotOfDoc.set(doc, this.#texts.append(doc, terms));
   }
 
-  /** Removes a document, if it is there. */
+  /** Removes a document, if it exists. */
   delete(doc: number): void {
     const slot = this.#slotOfDoc.get(doc);
     if (slot === undefined) return;
     this.#texts.remove(slot);
     this.#slotOfDoc.delete(doc);
     this.#removed += 1;
-    // Also where nobody searches: what was replaced must not pile up.
+    // Also without searches: replaced texts must not accumulate.
     if (this.#removed >= Math.max(minFresh, this.count)) this.#sort();
   }
 
@@ -96,7 +105,7 @@ export class Bm25Index {
     this.#texts.docs[slot] = to;
   }
 
-  /** Documents that share a term with the question, best first, equal ones by id. */
+  /** Returns documents that share a term with the query, best first, equal ones by id. */
   search(text: string, { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
     this.#includeFresh();
     const { terms, largest } = this.#toQuery(text);
@@ -111,7 +120,7 @@ export class Bm25Index {
     return found.toSorted().map(({ row, similarity }) => ({ doc: row, score: similarity / largest }));
   }
 
-  /** @returns the terms that some text holds, and what a text could reach at most that repeated all of them for ever */
+  /** @returns terms that some text contains, and the upper bound of all scores */
   #toQuery(text: string): { terms: QueryTerm[]; largest: number } {
     const counts = new Map<string, number>();
     for (const term of this.#toTerms(text)) counts.set(term, (counts.get(term) ?? 0) + 1);
@@ -127,7 +136,7 @@ export class Bm25Index {
     return { terms, largest };
   }
 
-  /** Adds up the scores of all texts that hold one of the terms. @returns their slots */
+  /** Adds up the scores of all texts that contain one of the terms. @returns their slots */
   #sumUp(terms: readonly QueryTerm[]): number[] {
     if (this.#scores.length < this.#texts.slots) this.#scores = new Float64Array(this.#texts.slots * 2);
     const scores = this.#scores;
@@ -177,4 +186,27 @@ export class Bm25Index {
     this.#fresh.clear();
     this.#freshEnd = this.#texts.slots;
   }
+}
+
+/** Sorts texts by term, in two passes. */
+function buildPostings(texts: CountedTexts): Postings {
+  const { terms, slots, pairs } = texts;
+  const length = texts.start(slots);
+  const starts = new Int32Array(terms + 1);
+  for (let at = 0; at < length; at += 2) (starts[(pairs[at] as number) + 1] as number) += 1;
+  for (let term = 0; term < terms; term += 1) (starts[term + 1] as number) += starts[term] as number;
+  const next = starts.slice();
+  const slotOf = new Int32Array(length / 2);
+  const countOf = new Int32Array(length / 2);
+  for (let slot = 0; slot < slots; slot += 1) {
+    const end = texts.start(slot + 1);
+    for (let at = texts.start(slot); at < end; at += 2) {
+      const term = pairs[at] as number;
+      const place = next[term] as number;
+      next[term] = place + 1;
+      slotOf[place] = slot;
+      countOf[place] = pairs[at + 1] as number;
+    }
+  }
+  return { slots, starts, slotOf, countOf };
 }

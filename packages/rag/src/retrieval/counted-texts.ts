@@ -1,5 +1,3 @@
-import { IntList } from './int-list.js';
-
 /**
  * Texts as terms with their numbers of occurrence, one after another in one piece of memory. A text gets the next slot; one that is
  * removed keeps its slot until {@link CountedTexts.compact}.
@@ -133,5 +131,42 @@ export class CountedTexts {
       this.#frequencies.push(0);
     }
     return number;
+  }
+}
+
+/** A growing list of 32-bit integers in one piece of memory. */
+class IntList {
+  #values: Int32Array;
+  #length = 0;
+
+  constructor(capacity = 64) {
+    this.#values = new Int32Array(capacity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The memory itself: valid up to {@link IntList.length}, until the next `push`. */
+  get values(): Int32Array {
+    return this.#values;
+  }
+
+  at(position: number): number {
+    return this.#values[position] as number;
+  }
+
+  set(position: number, value: number): void {
+    this.#values[position] = value;
+  }
+
+  push(value: number): void {
+    if (this.#length === this.#values.length) {
+      const larger = new Int32Array(Math.max(64, this.#length * 2));
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.#length] = value;
+    this.#length += 1;
   }
 }

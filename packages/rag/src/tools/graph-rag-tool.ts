@@ -7,8 +7,6 @@ import type { GraphProgress } from '../graph/index-graph.js';
 import { queryGraph, type FoundPassage, type GraphReport } from '../graph/query-graph.js';
 import { recordText } from '../store/vector-store.js';
 import type { QueryMode } from '../store/index.js';
-import { graphRAGOutputSchema } from './graph-rag-schemas.js';
-import { joinTexts } from './join-texts.js';
 import {
   resolveTopK,
   resolveModelFilter,
@@ -16,8 +14,8 @@ import {
   resolveStore,
   type VectorQueryToolOptions,
 } from './query-settings.js';
-import { vectorQueryInputSchema } from './vector-query-schemas.js';
-import type { QueryResult, VectorQueryInput } from './vector-query-tool.js';
+import { passagesSchema, vectorQueryInputSchema } from './vector-query-schemas.js';
+import { joinTexts, type QueryResult, type VectorQueryInput } from './vector-query-tool.js';
 
 export interface GraphRAGToolOptions extends Pick<
   VectorQueryToolOptions,
@@ -133,3 +131,38 @@ function toGraphQueryResult({ record, score, path }: FoundPassage): GraphQueryRe
   const { id, metadata } = record;
   return { id, metadata, vector: [], score, document: recordText(record), path: [...path] };
 }
+
+const pathSchema: JsonSchema = {
+  type: 'array',
+  description:
+    'The steps that led here from a passage that matches the question; empty when it matches the question itself.',
+  items: {
+    type: 'object',
+    properties: {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      kind: { type: 'string' },
+      reason: { type: 'string' },
+      weight: { type: 'number' },
+    },
+    required: ['from', 'to', 'kind', 'reason', 'weight'],
+  },
+};
+
+const graphSchema: JsonSchema = {
+  type: 'object',
+  description: 'What the answer was found in.',
+  properties: {
+    complete: {
+      type: 'boolean',
+      description:
+        'Whether the whole index was connected; otherwise only what surrounds the passages that match the question.',
+    },
+    nodes: { type: 'integer' },
+    edges: { type: 'integer' },
+    seeds: { type: 'string', enum: ['vector', 'keyword', 'hybrid'] },
+  },
+  required: ['complete', 'nodes', 'edges', 'seeds'],
+};
+
+const graphRAGOutputSchema: JsonSchema = passagesSchema({ path: pathSchema }, { graph: graphSchema });

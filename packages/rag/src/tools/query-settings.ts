@@ -2,7 +2,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext, ToolContext } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
-import type { RerankConfig } from '../rerank/index.js';
+import type { RerankConfig } from '../rerank/rerank.js';
 import type { DiversityOptions, FusionWeights, QueryMode, VectorFilter, VectorStore } from '../store/index.js';
 import type { DatabaseConfig } from './database-config.js';
 

@@ -2,10 +2,9 @@ import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { toEmbedder } from '../embedding/index.js';
-import { rerank } from '../rerank/index.js';
+import { rerank } from '../rerank/rerank.js';
 import { recordText } from '../store/vector-store.js';
 import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
-import { joinTexts } from './join-texts.js';
 import {
   resolveTopK,
   resolveFilter,
@@ -136,4 +135,12 @@ function toQueryResult({ id, metadata, vector, score, document }: VectorMatch): 
     score,
     document: recordText({ metadata, ...(document !== undefined && { document }) }),
   };
+}
+
+/** Joins the texts of passages with blank lines, without empty texts. */
+export function joinTexts(sources: readonly { readonly document: string }[]): string {
+  return sources
+    .map(({ document }) => document)
+    .filter((text) => text !== '')
+    .join('\n\n');
 }
