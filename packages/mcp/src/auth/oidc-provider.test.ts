@@ -88,7 +88,7 @@ async function call({ client }: Stage, tool: string): Promise<string> {
 }
 
 describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (format) => {
-  it('signs in, calls, and tells the tool who calls', async () => {
+  it('signs in, calls, and passes the caller to the tool', async () => {
     const stage = await setUp(format);
     const { errors } = await stage.client.listToolsWithErrors();
     expect(Object.keys(errors)).toEqual(['mcp']);
@@ -99,7 +99,7 @@ describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (f
     expect(stage.oidc.grants).toEqual(['authorization_code']);
   });
 
-  it('OC01 refreshes an expired token once for parallel calls, with rotation', async () => {
+  it('refreshes an expired token once for parallel calls, with rotation', async () => {
     const stage = await setUp(format, 2);
     await stage.client.listToolsWithErrors();
     await stage.signIn();
@@ -114,7 +114,7 @@ describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (f
     expect(stage.shown).toHaveLength(1);
   });
 
-  it('OC16 steps up to a wider scope when a tool needs it', async () => {
+  it('steps up to a wider scope when a tool needs it', async () => {
     const stage = await setUp(format);
     await stage.client.listToolsWithErrors();
     await stage.signIn();
@@ -129,7 +129,7 @@ describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (f
 });
 
 describe('with oidc-provider', () => {
-  it('OC03 asks for one sign-in after the grant was revoked', async () => {
+  it('asks for one sign-in after the grant was revoked', async () => {
     const stage = await setUp('opaque');
     await stage.client.listToolsWithErrors();
     await stage.signIn();
@@ -152,7 +152,7 @@ describe('with oidc-provider', () => {
     expect(await call(stage, 'whoami')).toContain('ada');
   });
 
-  it('O24 refuses a good token that was issued for another server', async () => {
+  it('refuses a good token that was issued for another server', async () => {
     const resources: string[] = [];
     const oidc = await startOidcServer({ resources: () => resources, accessTokenTtl: 60, format: 'jwt' });
     const start = (): Promise<ProtectedServer> =>

@@ -89,7 +89,7 @@ describe('authenticate', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('asks for the scopes that the server names, and for others when told to', async () => {
+  it('requests the scopes that the server names, and others with `scope`', async () => {
     const { mcp, user, shown } = await setUp();
     await authenticate({ provider: user, serverUrl: mcp.url });
     await authenticate({ provider: user, serverUrl: mcp.url, scope: 'mcp:read mcp:write' });
@@ -128,7 +128,7 @@ describe('authenticate', () => {
     expect(await provider.hasValidTokens()).toBe(true);
   });
 
-  it('gives up when nobody comes back', async () => {
+  it('times out without a response', async () => {
     const { mcp, redirectUrl } = await setUp();
     const provider = new MCPOAuthClientProvider({
       redirectUrl,
@@ -140,7 +140,7 @@ describe('authenticate', () => {
     });
   });
 
-  it('OC02 lets four processes with one storage refresh once', async () => {
+  it('lets four processes with one storage refresh once', async () => {
     const { as, mcp, redirectUrl, path, user } = await setUp();
     await authenticate({ provider: user, serverUrl: mcp.url });
     as.active.clear();
@@ -167,7 +167,7 @@ describe('MCPClient.authenticate', () => {
     expect(shown).toHaveLength(1);
   });
 
-  it('finishes what a refused call began, without a pause', async () => {
+  it('signs in right after a rejected call', async () => {
     const { mcp, user, redirectUrl } = await setUp();
     let isThere = false;
     const provider = new MCPOAuthClientProvider({
@@ -207,7 +207,7 @@ describe('MCPClient.authenticate', () => {
     expect((await client.callTool(call)).isError).not.toBe(true);
   });
 
-  it('says what is missing to sign in', async () => {
+  it('names the missing authProvider', async () => {
     const { mcp } = await setUp();
     await using client = new MCPClient({ id: 'nobody', servers: { notes: { url: mcp.url } } });
     await expect(client.authenticate('notes')).rejects.toMatchObject({

@@ -5,7 +5,7 @@ import { closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth-
 import { startProtectedServer } from '../../../test/protected-server.ts';
 
 describe('signing in', () => {
-  it('OC06 OC13 registers, shows one page with PKCE S256, state, scope and resource, and calls with the token', async () => {
+  it('registers, shows one page with PKCE S256, state, scope and resource, and calls with the token', async () => {
     const { as, mcp, shown, user } = await setUpSignedIn();
     expect(shown).toHaveLength(1);
     expect(as.registrations).toHaveLength(1);
@@ -26,7 +26,7 @@ describe('signing in', () => {
   it.each<[string, AuthorizationServerKnobs]>([
     ['only plain', { metadata: (found) => ({ ...found, code_challenge_methods_supported: ['plain'] }) }],
     ['nothing', { metadata: (found) => ({ ...found, code_challenge_methods_supported: undefined }) }],
-  ])('OC06 is refused when the server offers %s instead of S256', async (_what, knobs) => {
+  ])('is refused when the server offers %s instead of S256', async (_what, knobs) => {
     const { mcp, provider, call, shown, as } = await setUp(knobs);
     const fetch = createOAuthFetch({ provider: provider(), serverUrl: mcp.url });
     await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_PKCE_UNSUPPORTED' });
@@ -36,7 +36,7 @@ describe('signing in', () => {
   it.each<[string, (callback: URL) => void]>([
     ['missing', (url) => url.searchParams.delete('state')],
     ['another', (url) => url.searchParams.set('state', 'forged')],
-  ])('OC07 rejects an answer whose state is %s, and wipes the verifier', async (_what, change) => {
+  ])('rejects an answer whose state is %s, and wipes the verifier', async (_what, change) => {
     const { mcp, provider, call, signIn, as } = await setUp();
     const user = provider();
     await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
@@ -47,7 +47,7 @@ describe('signing in', () => {
     expect(as.tokenRequests).toHaveLength(0);
   });
 
-  it('OC07 accepts a state once, and for ten minutes; calls meanwhile show no other page', async () => {
+  it('accepts a state once, and for ten minutes; calls meanwhile show no other page', async () => {
     let now = Date.now();
     const { mcp, provider, call, signIn, shown } = await setUp();
     const user = provider({ now: () => now });
@@ -65,7 +65,7 @@ describe('signing in', () => {
   it.each([
     ['of another server', 'https://evil.example'],
     ['missing though promised', null],
-  ])('OC08 rejects an answer with an issuer %s', async (_what, iss) => {
+  ])('rejects an answer with an issuer %s', async (_what, iss) => {
     const { mcp, provider, call, signIn, as } = await setUp({ iss });
     const user = provider();
     await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('signing in', () => {
     expect(as.tokenRequests).toHaveLength(0);
   });
 
-  it('OC08 sends no code to an authorization server that the MCP server has named since the page was shown', async () => {
+  it('sends no code to an authorization server that the MCP server has named since the page was shown', async () => {
     const { as, mcp, provider, call, signIn } = await setUp({
       iss: null,
       metadata: (found) => ({ ...found, authorization_response_iss_parameter_supported: false }),
@@ -142,7 +142,7 @@ describe('signing in', () => {
     expect((await call(fetch)).status).toBe(200);
   });
 
-  it('OC09 rejects metadata of another issuer', async () => {
+  it('rejects metadata of another issuer', async () => {
     const { mcp, provider, call, as } = await setUp({
       metadata: (found) => ({ ...found, issuer: 'https://other.example' }),
     });
@@ -152,7 +152,7 @@ describe('signing in', () => {
     expect([as.registrations.length, as.tokenRequests.length]).toEqual([0, 0]);
   });
 
-  it('OC09 never shows one server the registration or the tokens of another', async () => {
+  it('never shows one server the registration or the tokens of another', async () => {
     const first = await setUpSignedIn();
     const second = await startAuthorizationServer();
     closing(second.close);
@@ -214,7 +214,7 @@ describe('signing in', () => {
     );
   });
 
-  it('OC09 shows the secret of a pre-registered client to the first authorization server only', async () => {
+  it('shows the secret of a pre-registered client to the first authorization server only', async () => {
     const { provider, mcp } = await setUp();
     const user = provider({ clientInformation: { client_id: 'mine', client_secret: 's' } });
     user.bind(mcp.url);
@@ -254,7 +254,7 @@ describe('signing in', () => {
     expect((await call(fetch)).status).toBe(200);
   });
 
-  it('OC17 rejects tokens of another type', async () => {
+  it('rejects tokens of another type', async () => {
     const { mcp, provider, call, signIn } = await setUp({
       token: (_form, res) => {
         res.writeHead(200, { 'content-type': 'application/json' }).end('{"access_token":"a","token_type":"mac"}');

@@ -18,7 +18,7 @@ async function start(timeout?: number): Promise<OAuthCallbackServer> {
 }
 
 describe('createOAuthCallbackServer', () => {
-  it('OC10 takes one answer, says so to the user, and is gone afterwards', async () => {
+  it('accepts one response, confirms it to the user, and closes', async () => {
     const { url, waitForCode } = await start();
     const answer = await send(`${url.href}?code=c&state=s&iss=https%3A%2F%2Fa.example`, { method: 'GET' });
     expect(answer.status).toBe(200);
@@ -35,7 +35,7 @@ describe('createOAuthCallbackServer', () => {
     expect(second).toBe(410);
   });
 
-  it('OC10 takes nothing on another path, with another method, or without one code', async () => {
+  it('rejects another path, another method, and a response without exactly one code', async () => {
     const { url, waitForCode } = await start();
     for (const path of ['/', '/callback/', '/Callback?code=c', '//callback?code=c', '/favicon.ico']) {
       expect(await send(url.href, { method: 'GET', path })).toMatchObject({ status: 404 });
@@ -47,7 +47,7 @@ describe('createOAuthCallbackServer', () => {
     expect(await waitForCode()).toMatchObject({ code: 'real' });
   });
 
-  it('OC10 escapes what the authorization server says', async () => {
+  it('escapes the error description of the authorization server', async () => {
     const { url, waitForCode } = await start();
     const failed = waitForCode().catch((error: unknown) => error);
     const text = encodeURIComponent('<script>alert("1")</script>');
@@ -96,7 +96,7 @@ describe('createOAuthCallbackServer', () => {
     }
   });
 
-  it('OC10 listens on this machine only, and not for ever', async () => {
+  it('listens on loopback addresses only, and times out', async () => {
     for (const redirectUrl of [
       'https://localhost:3000/callback',
       'http://example.com/callback',
@@ -115,7 +115,7 @@ describe('createOAuthCallbackServer', () => {
     await expect(given.waitForCode()).rejects.toMatchObject({ code: 'OAUTH_SIGN_IN_CANCELLED' });
   });
 
-  it('OC10 listens on this machine under any of its names, which nobody is asked about', async () => {
+  it('listens on 127.0.0.1 for every name of localhost, without a DNS request', async () => {
     const server = await createOAuthCallbackServer({ redirectUrl: 'http://app.localhost:0/callback', state: 's' });
     open.push(server);
     const { status } = await send(`http://127.0.0.1:${server.url.port}/callback?code=c&state=s`, { method: 'GET' });
@@ -123,7 +123,7 @@ describe('createOAuthCallbackServer', () => {
     expect(await server.waitForCode()).toMatchObject({ code: 'c' });
   });
 
-  it('says when its port is taken', async () => {
+  it('reports a port that is in use', async () => {
     const { url } = await start();
     await expect(createOAuthCallbackServer({ redirectUrl: url, state: 's' })).rejects.toMatchObject({
       code: 'PORT_IN_USE',

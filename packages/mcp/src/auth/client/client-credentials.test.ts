@@ -48,7 +48,7 @@ describe('client credentials', () => {
     expect(as.authorizations[0]).toBeUndefined();
   });
 
-  it('OC09 shows neither secret nor assertion to an authorization server that it was not made for', async () => {
+  it('shows neither secret nor assertion to an authorization server that it was not made for', async () => {
     const { as, mcp, call } = await setUp();
     const { privateKey } = await generateKeyPair('ES256', { extractable: true });
     for (const proof of [{ clientSecret: 's3cr3t' }, { privateKey: await exportPKCS8(privateKey) }]) {

@@ -51,7 +51,7 @@ const describeIssuer = (issuer: string): object => ({
   id_token_signing_alg_values_supported: ['RS256'],
 });
 
-describe('OC11 the metadata of a protected resource is found', () => {
+describe('discover finds the metadata of a protected resource', () => {
   const places: [string, string, (Site & object)?][] = [
     ['where the server says', '/elsewhere.json'],
     ['at the path form', `${resource}/mcp`],
@@ -74,14 +74,14 @@ describe('OC11 the metadata of a protected resource is found', () => {
     expect(asked.at(-1)).toBe(`${oauth}/tenant`);
   });
 
-  it('nowhere: then the server is its own authorization server, as in 2025-03-26', async () => {
+  it('nowhere, and takes the server for its own authorization server, as in 2025-03-26', async () => {
     const { origin, asked } = await serve(() => ({}));
     expect(await ask(origin)).toEqual({ authorizationServerUrl: `${origin}/` });
     expect(asked).toEqual([`${resource}/mcp`, resource, oauth, openid]);
   });
 });
 
-describe('OC11 the metadata of a protected resource is refused, and nobody else is asked,', () => {
+describe('discover rejects the metadata of a protected resource, without another request,', () => {
   it.each<[string, string, (origin: string) => object]>([
     ['OAUTH_RESOURCE_MISMATCH', 'for another origin', () => ({ resource: 'https://other.example/mcp' })],
     ['OAUTH_RESOURCE_MISMATCH', 'for another path', (origin) => ({ resource: `${origin}/mcp2` })],
@@ -99,7 +99,7 @@ describe('OC11 the metadata of a protected resource is refused, and nobody else 
   });
 });
 
-describe('OC11 the metadata of an authorization server is found', () => {
+describe('discover finds the metadata of an authorization server', () => {
   it.each([
     ['in the form of RFC 8414', `${oauth}/tenant`, {}],
     ['in the form of OpenID Connect with the path at the end', `${openid}/tenant`, {}],
@@ -117,15 +117,15 @@ describe('OC11 the metadata of an authorization server is found', () => {
   });
 });
 
-describe('OC11 a server that is out of order', () => {
-  it.each([`${resource}/mcp`, `${oauth}/tenant`])('is not taken for one without metadata: %s', async (place) => {
+describe('discover at an unavailable server', () => {
+  it.each([`${resource}/mcp`, `${oauth}/tenant`])('does not treat %s as missing', async (place) => {
     const { origin, asked } = await serve((at) => ({ [`${resource}/mcp`]: describeResource(at), [place]: 503 }));
     await expect(ask(origin)).rejects.toMatchObject({ code: 'OAUTH_UNAVAILABLE' });
     expect(asked.at(-1)).toBe(place);
   });
 });
 
-describe('OC09 metadata that names another issuer', () => {
+describe('discover of metadata that names another issuer', () => {
   const site = (at: string): Site => ({
     [`${resource}/mcp`]: describeResource(at),
     [`${oauth}/tenant`]: describeIssuer(`${at}/other`),
@@ -136,7 +136,7 @@ describe('OC09 metadata that names another issuer', () => {
     await expect(ask(origin)).rejects.toThrow(/issuer/i);
   });
 
-  it('is taken by who asks for it', async () => {
+  it('accepts it with skipIssuerMetadataValidation', async () => {
     const { origin } = await serve(site);
     const { authorizationServerMetadata } = await ask(origin, { skipIssuerMetadataValidation: true });
     expect(authorizationServerMetadata?.issuer).toBe(`${origin}/other`);

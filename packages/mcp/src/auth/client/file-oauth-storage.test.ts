@@ -49,7 +49,7 @@ describe('FileOAuthStorage', () => {
     expect(await readFile(path, 'utf8')).toBe(bytes);
   });
 
-  it('OC14 says that a damaged file is damaged, without quoting it', async () => {
+  it('reports a damaged file without quoting it', async () => {
     const path = join(folder, 'tokens.json');
     await writeFile(path, '{"tokens":"s3cr3t');
     const error: unknown = await new FileOAuthStorage({ path }).get('tokens').catch((reason: unknown) => reason);
@@ -57,7 +57,7 @@ describe('FileOAuthStorage', () => {
     expect(String(error)).not.toContain('s3cr3t');
   });
 
-  it('OC02 lets one run in at a time', async () => {
+  it('lets one run in at a time', async () => {
     const path = join(folder, 'tokens.json');
     let inside = 0;
     let most = 0;

@@ -39,13 +39,13 @@ function answering(...answers: string[][]): { resolve: Resolve; asked: string[] 
 
 const serverUrl = new URL('https://mcp.example.com/mcp');
 
-describe('the guard', () => {
+describe('createGuardedFetch', () => {
   it.each([
     ['a private address', ['127.0.0.1']],
     ['the link-local address of cloud metadata', ['169.254.169.254']],
     ['a private address among public ones', ['203.0.113.7', '10.0.0.1']],
     ['a private address in IPv6 form', ['::ffff:10.0.0.1']],
-  ])('OC12 refuses a name that resolves to %s, before anything is sent', async (_what, addresses) => {
+  ])('refuses a name that resolves to %s, before anything is sent', async (_what, addresses) => {
     const { port, knocks } = await startPrivateService();
     const { resolve } = answering(addresses);
     const fetch = createGuardedFetch({ serverUrl, resolve });
@@ -55,7 +55,7 @@ describe('the guard', () => {
     expect(knocks()).toBe(0);
   });
 
-  it('OC12 connects to the address it looked at, though the name has another one a moment later', async () => {
+  it('connects to the address that it checked, although the name changes a moment later', async () => {
     const { port, knocks } = await startPrivateService();
     // 203.0.113.0/24 is for documentation: nobody answers there.
     const { resolve, asked } = answering(['203.0.113.7'], ['127.0.0.1']);
@@ -68,7 +68,7 @@ describe('the guard', () => {
     expect(knocks()).toBe(0);
   });
 
-  it('OC12 refuses this machine to a server elsewhere, and allows it to one that is here', async () => {
+  it('rejects loopback addresses for a remote server, and allows them for a local one', async () => {
     const { port, knocks } = await startPrivateService();
     const url = `http://localhost:${port}/token`;
     await expect(createGuardedFetch({ serverUrl })(url)).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
@@ -79,13 +79,13 @@ describe('the guard', () => {
     expect(knocks()).toBe(1);
   });
 
-  it('OC12 refuses a name of this machine that resolves to another', async () => {
+  it('rejects a name of localhost that resolves to another host', async () => {
     const { resolve } = answering(['10.0.0.1']);
     const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp'), resolve });
     await expect(fetch('http://auth.localhost:1/token')).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
   });
 
-  it('OC12 does not wait for an endpoint that wants to switch protocols', async () => {
+  it('rejects an endpoint that switches protocols', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {}).resume();
       socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
@@ -97,7 +97,7 @@ describe('the guard', () => {
     await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('without an answer');
   });
 
-  it('OC12 leaves the way to a fetch of the application, after it looked at the name', async () => {
+  it('checks the name before it calls a custom fetch', async () => {
     const asked: string[] = [];
     const fetch = createGuardedFetch({
       serverUrl,
@@ -111,7 +111,7 @@ describe('the guard', () => {
     expect(asked).toEqual(['https://203.0.113.7/token']);
   });
 
-  it('OC12 gives up on an endpoint that does not answer', async () => {
+  it('times out at an endpoint that does not respond', async () => {
     const server = createServer((socket) => void socket.on('error', () => {}).resume());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     closers.push(() => new Promise((resolve) => server.close(resolve)));

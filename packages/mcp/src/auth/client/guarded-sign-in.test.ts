@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { clientMetadata, closing, redirectUrl, setUp, setUpSignedIn } from '../../../test/oauth-stage.ts';
 import { startProtectedServer } from '../../../test/protected-server.ts';
 
-describe('what must not happen', () => {
+describe('createOAuthFetch', () => {
   it.each([
     ['javascript:', 'javascript:alert(1)'],
     ['file:', 'file:///etc/passwd'],
@@ -12,7 +12,7 @@ describe('what must not happen', () => {
     ['link-local', 'http://169.254.169.254/latest'],
     ['credentials in the URL', 'https://u:p@auth.example.com/token'],
     ['a shell', 'https://$(touch /tmp/x)/token'],
-  ])('OC12 an endpoint is asked that is %s', async (_what, endpoint) => {
+  ])('rejects an endpoint that is %s', async (_what, endpoint) => {
     for (const name of ['token_endpoint', 'authorization_endpoint', 'registration_endpoint']) {
       const { mcp, provider, call, shown, as } = await setUp({ metadata: (found) => ({ ...found, [name]: endpoint }) });
       const fetched: string[] = [];
@@ -31,7 +31,7 @@ describe('what must not happen', () => {
   });
 
   it.each(['https://10.0.0.1', 'https://169.254.169.254', 'https://[fd00::1]', 'https://[::ffff:10.0.0.1]'])(
-    'OC12 metadata is fetched from %s',
+    'metadata is fetched from %s',
     async (issuer) => {
       const { provider } = await setUp();
       const moved = await startProtectedServer({
@@ -54,7 +54,7 @@ describe('what must not happen', () => {
     },
   );
 
-  it('OC12 a redirect is followed, or a megabyte read, at the token endpoint', async () => {
+  it('rejects a redirect and a large response of the token endpoint', async () => {
     const { as, call, fetch, user } = await setUpSignedIn();
     for (const reply of ['redirect', 'flood']) {
       as.active.clear();
@@ -69,7 +69,7 @@ describe('what must not happen', () => {
     expect((await user.tokens())?.refresh_token).toBeDefined();
   });
 
-  it('OC15 a token goes to another origin, or to another server of one provider', async () => {
+  it('sends a token to no other origin, and binds a provider to one server', async () => {
     const { user, mcp } = await setUpSignedIn();
     let authorization: string | null = 'unset';
     const watching = createOAuthFetch({
@@ -87,7 +87,7 @@ describe('what must not happen', () => {
     );
   });
 
-  it('OC15 providers of two servers confuse their tokens in one storage', async () => {
+  it('separates the tokens of two servers in one storage', async () => {
     const { storage, provider, user, mcp } = await setUpSignedIn();
     const other = provider({ storage });
     other.bind('https://elsewhere.example/mcp');
@@ -97,7 +97,7 @@ describe('what must not happen', () => {
     expect(await again.tokens()).toEqual(await user.tokens());
   });
 
-  it('OC18 a secret appears in an error or in a printed object', async () => {
+  it('keeps secrets out of errors and printed objects', async () => {
     const { as, call, fetch, user } = await setUpSignedIn();
     const tokens = await user.tokens();
     as.active.clear();
@@ -118,7 +118,7 @@ describe('what must not happen', () => {
   });
 
   it.each(['s3cr3t', '{"access_token":"s3cr3t"} and more', '{"access_token":["s3cr3t"]}'])(
-    'OC18 an error quotes the answer %s, which is no token',
+    'does not quote the malformed token response %s in an error',
     async (answer) => {
       const { as, call, fetch, user, signIn, shown } = await setUpSignedIn();
       as.active.clear();
@@ -137,7 +137,7 @@ describe('what must not happen', () => {
     },
   );
 
-  it('OC18 an error quotes a token that no header can carry', async () => {
+  it('rejects a token that no header can carry, without quoting it', async () => {
     const { mcp, call } = await setUp();
     const broken = createSimpleTokenProvider('s3cr3t\nand more', { redirectUrl, clientMetadata });
     const error = await call(createOAuthFetch({ provider: broken, serverUrl: mcp.url })).catch((e: unknown) => e);

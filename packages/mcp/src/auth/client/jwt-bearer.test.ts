@@ -50,7 +50,7 @@ async function setUp(trusted: string): Promise<{
 }
 
 describe('createJwtBearerProvider', () => {
-  it('exchanges the JWT of a platform for a token, told for whom and for what', async () => {
+  it('exchanges the JWT of a platform for a token, with issuer, resource and scope', async () => {
     const { as, mcp, call } = await setUp('workload-jwt');
     const asked: unknown[] = [];
     const provider = createJwtBearerProvider({
@@ -74,7 +74,7 @@ describe('createJwtBearerProvider', () => {
     ]);
   });
 
-  it('OC09 shows nothing to an authorization server that it was not made for, whatever the MCP server says', async () => {
+  it('shows nothing to an authorization server that it was not made for, whatever the MCP server says', async () => {
     const { as, mcp, call } = await setUp('workload-jwt');
     let asked = 0;
     const options = {
@@ -95,7 +95,7 @@ describe('createJwtBearerProvider', () => {
     expect((await call(createJwtBearerProvider({ ...options, issuer: as.issuer }))).status).toBe(200);
   });
 
-  it('asks once and gives up when the JWT is not taken', async () => {
+  it('sends one request when the JWT is rejected', async () => {
     const { as, call } = await setUp('workload-jwt');
     const provider = createJwtBearerProvider({ clientId: 'nightly', assertion: () => 'expired-jwt' });
     const error = await call(provider).catch((reason: unknown) => reason);
@@ -150,7 +150,7 @@ describe('createEnterpriseManagedProvider', () => {
     expect(as.authorizations[0]).toBe(`Basic ${Buffer.from('chat-at-server:secret').toString('base64')}`);
   });
 
-  it('OC18 says why there is no grant, without repeating the ID token', async () => {
+  it('names the error of the identity provider without repeating the ID token', async () => {
     const { as, call } = await setUp('id-jag');
     const { tokenEndpoint } = await startIdentityProvider((form) => [
       400,
@@ -169,7 +169,7 @@ describe('createEnterpriseManagedProvider', () => {
     expect(as.tokenRequests).toHaveLength(0);
   });
 
-  it('refuses an identity provider on an open line', () => {
+  it('rejects an identity provider without TLS', () => {
     expect(() =>
       createEnterpriseManagedProvider({
         clientId: 'c',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { setUp, setUpSignedIn, type Stage } from '../../../test/oauth-stage.ts';
 
 describe('refreshing', () => {
-  it('OC01 serves twenty parallel calls with one refresh', async () => {
+  it('serves twenty parallel calls with one refresh', async () => {
     const { as, call, fetch, shown } = await setUpSignedIn();
     as.active.clear();
     const answers = await Promise.all(Array.from({ length: 20 }, () => call(fetch)));
@@ -13,7 +13,7 @@ describe('refreshing', () => {
     expect([as.familyRevoked, shown.length]).toEqual([false, 1]);
   });
 
-  it('OC01 is shared by clients with one storage', async () => {
+  it('is shared by clients with one storage', async () => {
     const { as, mcp, call, fetch, provider } = await setUpSignedIn();
     const other = createOAuthFetch({ provider: provider(), serverUrl: mcp.url });
     as.active.clear();
@@ -22,7 +22,7 @@ describe('refreshing', () => {
     expect(as.familyRevoked).toBe(false);
   });
 
-  it('OC01 is one for all parallel calls through the authProvider of MCPClient', async () => {
+  it('is one for all parallel calls through the authProvider of MCPClient', async () => {
     const { as, mcp, shown, user } = await setUpSignedIn();
     const client = new MCPClient({ id: 'refresh', servers: { mcp: { url: mcp.url, authProvider: user } } });
     const { mcp_whoami: whoami } = await client.listTools();
@@ -34,7 +34,7 @@ describe('refreshing', () => {
     await client.disconnect();
   });
 
-  it('OC01 happens before a call when the token is known to have expired, through MCPClient too', async () => {
+  it('happens before a call with an expired token, through MCPClient too', async () => {
     let now = Date.now();
     const stage = await setUp();
     const user = stage.provider({ now: () => now });
@@ -54,7 +54,7 @@ describe('refreshing', () => {
     await client.disconnect();
   });
 
-  it('OC03 turns invalid_grant into one sign-in, and deletes only the tokens it used', async () => {
+  it('turns invalid_grant into one sign-in, and deletes only the tokens it used', async () => {
     const { as, call, fetch, shown, user } = await setUpSignedIn();
     as.active.clear();
     as.knobs.token = (_form, res) => {
@@ -67,7 +67,7 @@ describe('refreshing', () => {
     expect(await user.tokens()).toBeUndefined();
   });
 
-  it('OC03 keeps newer tokens that somebody else has stored meanwhile', async () => {
+  it('keeps newer tokens that another process has stored meanwhile', async () => {
     const { as, call, fetch, user, shown } = await setUpSignedIn();
     as.active.clear();
     as.active.set('newer', ['mcp:read']);
@@ -87,7 +87,7 @@ describe('refreshing', () => {
     ['503', 503, ''],
     ['an HTML page', 502, '<html>'],
     ['temporarily_unavailable', 400, '{"error":"temporarily_unavailable"}'],
-  ])('OC04 keeps the tokens through %s, tries again, and shows no page', async (_what, status, body) => {
+  ])('keeps the tokens through %s, tries again, and shows no page', async (_what, status, body) => {
     const { as, call, fetch, user, shown } = await setUpSignedIn();
     as.active.clear();
     let refusals = 2;
@@ -105,7 +105,7 @@ describe('refreshing', () => {
     expect(shown).toHaveLength(1);
   });
 
-  it('OC05 keeps the refresh token when the answer brings no new one', async () => {
+  it('keeps the refresh token when the answer brings no new one', async () => {
     const { as, call, fetch, user } = await setUpSignedIn({ keepsRefreshToken: true });
     const before = (await user.tokens())?.refresh_token;
     as.active.clear();
@@ -115,14 +115,14 @@ describe('refreshing', () => {
     expect((await call(fetch)).status).toBe(200);
   });
 
-  it('OC13 names the resource', async () => {
+  it('names the resource', async () => {
     const { as, mcp, call, fetch } = await setUpSignedIn();
     as.active.clear();
     await call(fetch);
     expect(as.tokenRequests.at(-1)?.get('resource')).toBe(mcp.url);
   });
 
-  it('OC13 names a resource without a path as it was named on the sign-in page', async () => {
+  it('names a resource without a path as it was named on the sign-in page', async () => {
     const { as, mcp, call, fetch, user } = await setUpSignedIn();
     const discovered = await user.discoveryState();
     if (!discovered) throw new Error('Nothing was discovered.');
@@ -134,7 +134,7 @@ describe('refreshing', () => {
 });
 
 describe('more scopes', () => {
-  it('OC16 asks once for the union, and calls again with the new token', async () => {
+  it('asks once for the union, and calls again with the new token', async () => {
     const { call, fetch, shown, signIn, user, as } = await setUpSignedIn();
     await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
     expect(shown.at(-1)?.searchParams.get('scope')).toBe('mcp:read mcp:write');
@@ -144,7 +144,7 @@ describe('more scopes', () => {
     expect(as.authorizeRequests).toHaveLength(2);
   });
 
-  it('OC16 gives the 403 back when the new token is not good enough either', async () => {
+  it('returns the 403 when the new token does not suffice either', async () => {
     const { mcp, call, as } = await setUp();
     let grants = 0;
     as.knobs.token = (_form, res) => {
@@ -159,7 +159,7 @@ describe('more scopes', () => {
     expect([answer.status, grants]).toEqual([403, 2]);
   });
 
-  it('OC16 asks the user once for scopes that are not granted, and shows the 403 from then on', async () => {
+  it('asks the user once for scopes that are not granted, and returns the 403 from then on', async () => {
     const { call, fetch, shown, signIn, user, as } = await setUpSignedIn();
     await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
     as.knobs.token = (_form, res) => {
@@ -186,7 +186,7 @@ describe('more scopes', () => {
       return new Response(null, { status: 403, headers: { 'www-authenticate': challenge } });
     };
 
-  it('OC16 shows one page to calls that need different scopes, however many the server invents', async () => {
+  it('shows one page to calls that need different scopes, however many the server invents', async () => {
     const stage = await setUpSignedIn();
     const { mcp, user, shown } = stage;
     const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url, serverFetch: demanding(stage) });
@@ -198,7 +198,7 @@ describe('more scopes', () => {
     expect(shown).toHaveLength(2);
   });
 
-  it('OC16 gets different scopes at the same time where no page is needed', async () => {
+  it('gets different scopes at the same time where no page is needed', async () => {
     const stage = await setUp();
     const { mcp } = stage;
     const provider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 's3cr3t' });

@@ -26,7 +26,7 @@ it.each([
   'fe80::1',
   'fec0::1',
   'ff02::1',
-])('OC12 %s is no public address', (address) => {
+])('%s is not a public address', (address) => {
   expect(isPrivateAddress(address)).toBe(true);
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
 
 describe('createSimpleTokenProvider', () => {
-  it('sends its token, and knows whether it is still good', async () => {
+  it('sends its token, and knows whether it has expired', async () => {
     const { as, mcp, call } = await setUp();
     as.active.set('given', ['mcp:read']);
     const provider = createSimpleTokenProvider('given', { redirectUrl, clientMetadata });
@@ -23,7 +23,7 @@ describe('createSimpleTokenProvider', () => {
     await client.disconnect();
   });
 
-  it('says that the server refused the token, and which host the sign-in failed at', async () => {
+  it('reports the rejected token and the host at which the sign-in failed', async () => {
     const { as, mcp } = await setUp();
     await as.close();
     const authProvider = createSimpleTokenProvider('wrong', { redirectUrl, clientMetadata });
@@ -35,7 +35,7 @@ describe('createSimpleTokenProvider', () => {
     await client.disconnect();
   });
 
-  it('is not needed for it: a provider that has nothing yet signs in, is finished, and serves', async () => {
+  it('is optional: a provider without tokens signs in and serves', async () => {
     const { mcp, provider, signIn, as } = await setUp();
     const authProvider = provider();
     const client = new MCPClient({ id: 'sign-in', servers: { mcp: { url: mcp.url, authProvider } } });

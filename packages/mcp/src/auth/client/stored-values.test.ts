@@ -15,7 +15,7 @@ describe('a storage', () => {
         throw new Error('disk');
       },
     ],
-  ])('OC14 that returns %s counts as empty, with one warning at most', async (_what, get) => {
+  ])('that returns %s counts as empty, with one warning at most', async (_what, get) => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
     const provider = new MCPOAuthClientProvider({
@@ -32,7 +32,7 @@ describe('a storage', () => {
     expect(({} as { access_token?: string }).access_token).toBeUndefined();
   });
 
-  it('OC14 that cannot be written does not end the sign-in', async () => {
+  it('that cannot be written does not end the sign-in', async () => {
     const stage = await setUp();
     const full = {
       get: () => undefined,
@@ -49,7 +49,7 @@ describe('a storage', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('OC14 that cannot lock is used without a lock, and a run that failed is not run again', async () => {
+  it('that cannot lock is used without a lock, and a run that failed is not run again', async () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
     const storage = new InMemoryOAuthStorage();

@@ -29,7 +29,7 @@ function call(url: string, headers: Record<string, string | string[]> = {}, path
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` });
 
 describe('the challenge', () => {
-  it('O01 names metadata and scope, and no error, when no token was sent', async () => {
+  it('names metadata and scope, and no error, when no token was sent', async () => {
     const { url, origin } = await start({ validateToken });
     const { status, headers, json } = await call(url);
     expect(status).toBe(401);
@@ -39,7 +39,7 @@ describe('the challenge', () => {
     expect(json).toEqual({ error: 'unauthorized', error_description: 'Bearer token required' });
   });
 
-  it('O02 says invalid_token for a token that nobody knows', async () => {
+  it('says invalid_token for a token that nobody knows', async () => {
     const { url } = await start({ validateToken });
     const { status, headers, json } = await call(url, bearer('unknown'));
     expect(status).toBe(401);
@@ -47,20 +47,20 @@ describe('the challenge', () => {
     expect(json).toMatchObject({ error: 'invalid_token' });
   });
 
-  it('O03 treats another scheme like no token', async () => {
+  it('treats another scheme like no token', async () => {
     const { url } = await start({ validateToken });
     const { status, headers } = await call(url, { authorization: 'Basic Z29vZDo=' });
     expect(status).toBe(401);
     expect(headers['www-authenticate']).not.toContain('error=');
   });
 
-  it('O04 accepts the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     const { url } = await start({ validateToken });
     expect(await call(url, { authorization: 'bearer good' })).toMatchObject({ status: 200 });
     expect(await call(url, { authorization: 'BEARER good' })).toMatchObject({ status: 200 });
   });
 
-  it('O05 never takes a token from the query', async () => {
+  it('never takes a token from the query', async () => {
     const { url } = await start({ validateToken });
     expect(await call(url, {}, '/mcp?access_token=good')).toMatchObject({ status: 401 });
   });
@@ -70,14 +70,14 @@ describe('the challenge', () => {
     ['an empty one', { authorization: 'Bearer ' }],
     ['a quoted one', { authorization: 'Bearer "good"' }],
     ['a list', { authorization: 'Bearer good, Bearer good' }],
-  ])('O06 answers 400 to %s', async (_what, headers) => {
+  ])('answers 400 to %s', async (_what, headers) => {
     const { url } = await start({ validateToken });
     const answer = await call(url, headers);
     expect(answer.status).toBe(400);
     expect(answer.headers['www-authenticate']).toContain('error="invalid_request"');
   });
 
-  it('O06 answers 400 to two Authorization headers, and to a header with a query', async () => {
+  it('answers 400 to two Authorization headers, and to a header with a query', async () => {
     const { url } = await start({ validateToken });
     const port = Number(new URL(url).port);
     const doubled = await new Promise<number | undefined>((resolve, reject) => {
@@ -93,7 +93,7 @@ describe('the challenge', () => {
     expect(await call(url, bearer('good'), '/mcp?access_token=other')).toMatchObject({ status: 400 });
   });
 
-  it('O32 refuses a huge token quickly, without asking the validator', async () => {
+  it('refuses a huge token quickly, without asking the validator', async () => {
     let asked = 0;
     const { url } = await start({
       validateToken: () => {
@@ -110,7 +110,7 @@ describe('the challenge', () => {
 
 describe('the metadata', () => {
   it.each(['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'])(
-    'O07 stands at %s for GET, HEAD and OPTIONS, without a token',
+    'stands at %s for GET, HEAD and OPTIONS, without a token',
     async (path) => {
       const { url, origin } = await start({ validateToken, resourceName: 'Mine' });
       const got = await send(url, { method: 'GET', path });
@@ -145,7 +145,7 @@ describe('the metadata', () => {
     expect(json.scopes_supported).toEqual(['a', 'b']);
   });
 
-  it('O08 is found behind the URL of the challenge and names the configured resource', async () => {
+  it('is found behind the URL of the challenge and names the configured resource', async () => {
     const { url } = await start({ validateToken });
     const challenge = (await call(url)).headers['www-authenticate'] as string;
     const metadataUrl = /resource_metadata="([^"]+)"/.exec(challenge)?.[1] as string;
@@ -153,7 +153,7 @@ describe('the metadata', () => {
     expect(metadata.resource).toBe(url);
   });
 
-  it('O08 refuses a resource with a fragment, or one that is not a URL', () => {
+  it('refuses a resource with a fragment, or one that is not a URL', () => {
     for (const resource of ['https://x.example/mcp#a', 'mcp', 'ftp://x.example/', '']) {
       expect(() =>
         createOAuthMiddleware({ oauth: { resource, authorizationServers: ['https://a.example'], validateToken } }),
@@ -175,14 +175,14 @@ describe('the guarded paths', () => {
     '/\\mcp',
     '/mcp%2f',
     '/%zz',
-  ])('O09 does not serve %s without a token', async (path) => {
+  ])('does not serve %s without a token', async (path) => {
     const { url } = await start({ validateToken });
     const { status } = await call(url, {}, path);
     expect([400, 401, 404]).toContain(status);
   });
 
   it.each(['/mcp/', '//mcp', '/MCP', '/%6dcp', '/x/../mcp'])(
-    'O09 guards /mcp when mcpPath spells it %s',
+    'guards /mcp when mcpPath spells it %s',
     async (mcpPath) => {
       const { url } = await start({ validateToken, resource: 'https://mcp.example.com/' }, { mcpPath });
       for (const path of ['/mcp', '/mcp/', '//mcp/']) {
@@ -191,13 +191,13 @@ describe('the guarded paths', () => {
     },
   );
 
-  it('O09 guards the path of the resource when mcpPath names another', async () => {
+  it('guards the path of the resource when mcpPath names another', async () => {
     const { url } = await start({ validateToken }, { mcpPath: '/elsewhere' });
     expect(await call(url)).toMatchObject({ status: 401 });
   });
 
   it.each(['/', '/sse', '/message?sessionId=1', '/health'])(
-    "O09 guards %s with mcpPath '/', as servers with several paths need, and leaves only the metadata open",
+    "guards %s with mcpPath '/', as servers with several paths need, and leaves only the metadata open",
     async (path) => {
       const { url } = await start({ validateToken }, { mcpPath: '/' });
       expect(await send(url, { method: 'GET', path })).toMatchObject({ status: 401 });
@@ -220,7 +220,7 @@ describe('the guarded paths', () => {
 });
 
 describe('cross-origin pages', () => {
-  it('O10 may ask first without a token, and may read what they need', async () => {
+  it('may send a preflight without a token, and may read the challenge', async () => {
     const { url } = await start({ validateToken });
     const headers = { origin: 'http://localhost:5173' };
     const preflight = await send(url, { method: 'OPTIONS', headers });
@@ -232,7 +232,7 @@ describe('cross-origin pages', () => {
     }
   });
 
-  it('are told nothing when they are not among the allowed origins', async () => {
+  it('receive no CORS headers unless their origin is allowed', async () => {
     const { url } = await start({ validateToken }, { allowedOrigins: ['https://app.example'] });
     const stranger = await send(url, { method: 'OPTIONS', headers: { origin: 'https://evil.example' } });
     expect(stranger.headers['access-control-allow-origin']).toBeUndefined();
@@ -251,7 +251,7 @@ async function whoami(url: string, token: string): Promise<Record<string, unknow
 }
 
 describe('the identity', () => {
-  it('O11 reaches tools with subject, scopes and claims, and without the token', async () => {
+  it('reaches tools with subject, scopes and claims, and without the token', async () => {
     const expiresAt = Math.floor(Date.now() / 1000) + 60;
     const { url } = await start({
       validateToken: () => ({
@@ -272,14 +272,14 @@ describe('the identity', () => {
     });
   });
 
-  it('O11 reaches tools in the stateless revision too', async () => {
+  it('reaches tools in protocol version 2026-07-28 too', async () => {
     const { url } = await start({ validateToken });
     const { headers, body } = modern('tools/call', { name: 'whoami', arguments: {} });
     const { json } = await send(url, { headers: { ...headers, ...bearer('good') }, body });
     expect(json.result.content[0].text).toContain('"subject":"ada"');
   });
 
-  it('O11 reaches agents in their request context, in both eras', async () => {
+  it('reaches agents in their request context, in both eras', async () => {
     const { url } = await start({ validateToken });
     const headers = { ...bearer('good'), ...(await openSession(url, bearer('good'))) };
     const params = { name: 'ask_concierge', arguments: { message: 'Who am I?' } };
@@ -294,19 +294,19 @@ describe('the identity', () => {
     }
   });
 
-  it('O13 asks for the scopes of an agent by the name of its tool', async () => {
+  it('asks for the scopes of an agent by the name of its tool', async () => {
     const { url } = await start({ validateToken, toolScopes: { ask_concierge: ['mcp:write'] } });
     const { headers, body } = modern('tools/call', { name: 'ask_concierge', arguments: { message: 'Hello' } });
     expect((await send(url, { headers: { ...headers, ...bearer('good') }, body })).status).toBe(403);
     expect((await send(url, { headers: { ...headers, ...bearer('other') }, body })).status).toBe(200);
   });
 
-  it('O11 includes the token when the owner of the server asks for it', async () => {
+  it('includes the token when the owner of the server asks for it', async () => {
     const { url } = await start({ validateToken, exposeToken: true });
     expect(await whoami(url, 'good')).toMatchObject({ token: 'good' });
   });
 
-  it('S13 keeps the session of one user from another, named or not', async () => {
+  it('keeps the session of one user from another, named or not', async () => {
     const { url } = await start({ validateToken });
     const session = await openSession(url, bearer('good'));
     expect(await send(url, { headers: { ...bearer('other'), ...session }, body: rpc('ping') })).toMatchObject({
@@ -322,7 +322,7 @@ describe('the identity', () => {
     });
   });
 
-  it('S13 keeps sessions and the state of questions from the same subject of another issuer', async () => {
+  it('keeps sessions and the state of questions from the same subject of another issuer', async () => {
     const { url } = await start({
       validateToken: (token) => ({ valid: true, subject: '1', issuer: `https://${token}.example` }),
     });
@@ -350,7 +350,7 @@ describe('the identity', () => {
     expect((await ask('a', answers)).json.result.content[0].text).toBe('Hello, Ada!');
   });
 
-  it('O12 answers 403 with all scopes that are needed', async () => {
+  it('answers 403 with all scopes that are needed', async () => {
     const { url, origin } = await start({ validateToken, requiredScopes: ['mcp:read', 'mcp:write'] });
     const { status, headers, json } = await call(url, bearer('good'));
     expect(status).toBe(403);
@@ -361,14 +361,14 @@ describe('the identity', () => {
     expect(await call(url, bearer('other'))).toMatchObject({ status: 200 });
   });
 
-  it('O12 names every scope, however many there are', async () => {
+  it('names every scope, however many there are', async () => {
     const requiredScopes = Array.from({ length: 60 }, (_, n) => `resource-${n}:read`);
     const { url } = await start({ validateToken, requiredScopes });
     const { headers } = await call(url, bearer('good'));
     expect(headers['www-authenticate']).toContain(`scope="${requiredScopes.join(' ')}"`);
   });
 
-  it('O13 answers 403 to the call of a tool that needs more, in both eras, and serves the others', async () => {
+  it('answers 403 to the call of a tool that needs more, in both eras, and serves the others', async () => {
     const { url } = await start({ validateToken, requiredScopes: ['mcp:read'], toolScopes: { secret: ['mcp:write'] } });
     const session = await openSession(url, bearer('good'));
     const legacy = (token: string, name: string): Promise<WireAnswer> =>
@@ -383,7 +383,7 @@ describe('the identity', () => {
     expect(allowed.json.result.content[0].text).toBe('{"secret":42}');
   });
 
-  it('O13 looks at every call of a batch', async () => {
+  it('checks every call of a batch', async () => {
     const { url } = await start({ validateToken, requiredScopes: ['mcp:read'], toolScopes: { secret: ['mcp:write'] } });
     const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'old', version: '1' } };
     const opened = await send(url, { headers: bearer('good'), body: rpc('initialize', params) });
@@ -395,14 +395,14 @@ describe('the identity', () => {
     expect([served.status, served.json.length]).toEqual([200, 2]);
   });
 
-  it('O13 recognises a call behind a byte order mark', async () => {
+  it('recognizes a call behind a byte order mark', async () => {
     const { url } = await start({ validateToken, toolScopes: { secret: ['mcp:write'] } });
     const { headers, body } = modern('tools/call', { name: 'secret', arguments: {} });
     const marked = { headers: { ...headers, ...bearer('good') }, body: `\uFEFF${JSON.stringify(body)}` };
     expect((await send(url, marked)).status).toBe(403);
   });
 
-  it('O13 leaves bodies that are not calls to the server behind', async () => {
+  it('leaves bodies that are not calls to the server behind', async () => {
     const { url } = await start({ validateToken, toolScopes: { secret: ['mcp:write'] } });
     const broken = await send(url, { headers: bearer('good'), body: '{"jsonrpc":' });
     expect([broken.status, broken.json.error.code]).toEqual([400, -32_700]);
@@ -412,7 +412,7 @@ describe('the identity', () => {
 });
 
 describe('a validator', () => {
-  it('O20 that throws costs one request a 500 without details, and the server lives on', async () => {
+  it('that throws causes a 500 without details, and the process continues', async () => {
     const validators = [
       () => {
         throw new Error('password=hunter2 for good');
@@ -435,8 +435,8 @@ describe('a validator', () => {
   });
 
   it.each([
-    ['O21 with line breaks', 'bad\r\nSet-Cookie: a=b', 'bad Set-Cookie: a=b'],
-    ['O22 outside ASCII', 'abgelaufen – schön "so" \\ 🙂', "abgelaufen sch n 'so'"],
+    ['with line breaks', 'bad\r\nSet-Cookie: a=b', 'bad Set-Cookie: a=b'],
+    ['outside ASCII', 'abgelaufen – schön "so" \\ 🙂', "abgelaufen sch n 'so'"],
   ])('%s in its description is cleaned', async (_what, errorDescription, expected) => {
     const { url } = await start({ validateToken: () => ({ valid: false, error: 'invalid_token', errorDescription }) });
     const { status, headers } = await call(url, bearer('good'));
@@ -445,7 +445,7 @@ describe('a validator', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  it('O23 cannot let an expired token in', async () => {
+  it('cannot accept an expired token', async () => {
     const now = Math.floor(Date.now() / 1000);
     for (const expiresAt of [now - 3600, Number.NaN]) {
       const { url } = await start({ validateToken: () => ({ valid: true, expiresAt }) });
@@ -460,7 +460,7 @@ describe('a validator', () => {
     ['a subject that everyone would share', { scopes: ['mcp:read'], subject: '' }],
     ['a subject that is no text', { scopes: ['mcp:read'], subject: {} }],
     ['claims that are no object', { scopes: ['mcp:read'], claims: 'all' }],
-  ])('O12 O23 that returns %s lets nobody in, and the log says what is wrong', async (_what, result) => {
+  ])('that returns %s accepts no token, and the log names the member', async (_what, result) => {
     const { url, logged } = await start({
       requiredScopes: ['mcp:read'],
       validateToken: () => ({ valid: true, ...result }) as never,
@@ -479,7 +479,7 @@ describe('a validator', () => {
     }
   });
 
-  it('O31 must be there, or nothing starts', () => {
+  it('is required to start', () => {
     const oauth = { resource: 'https://x.example/mcp', authorizationServers: ['https://a.example'] };
     expect(() => createOAuthMiddleware({ oauth: oauth as never })).toThrow(
       expect.objectContaining({ code: 'OAUTH_VALIDATOR_MISSING' }) as Error,
@@ -495,7 +495,7 @@ describe('a validator', () => {
     );
   });
 
-  it('O33 that repeats the token does not get it into an answer or a log', async () => {
+  it('that repeats the token does not expose it in a response or a log', async () => {
     const { url, logged } = await start({
       validateToken: (token) => ({ valid: false, errorDescription: `${token} is bad` }),
     });
@@ -521,7 +521,7 @@ describe('a validator', () => {
     expect(await call(url)).toMatchObject({ status: 401 });
   });
 
-  it('that quotes a token, or a part of one, does not get it into a log', async () => {
+  it('that quotes a token, or a part of one, does not expose it in a log', async () => {
     const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl';
     const validators: ((text: string) => never)[] = [
       (text) => JSON.parse(text) as never,
