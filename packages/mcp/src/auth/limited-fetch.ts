@@ -21,32 +21,27 @@ export async function limitedFetch(
   const { status, statusText, headers } = response;
   const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
   if (isRedirect) await response.body?.cancel();
-  const text = isRedirect ? null : await readLimitedText(response, maxResponseBytes);
+  const text = isRedirect ? null : await readText(response);
   const hasBody = text !== null && status !== 204 && status !== 205;
   // `fetch` reports a redirect that it does not follow with status 0 in browsers.
   return new Response(hasBody ? text : null, { status: isRedirect ? 302 : status, statusText, headers: [...headers] });
 }
 
-/**
- * Reads the text of a message.
- *
- * @throws `OAUTH_ANSWER_TOO_LARGE` as soon as `maxBytes` are exceeded; the rest is not read
- */
-export async function readLimitedText(message: Response, maxBytes: number): Promise<string> {
-  if (!message.body) return message.text();
+async function readText(response: Response): Promise<string> {
+  if (!response.body) return response.text();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const reader = message.body.getReader();
+  const reader = response.body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
     length += value.length;
-    if (length > maxBytes) {
-      // Not awaited: one half of a cloned body is canceled only when the other is, too.
+    if (length > maxResponseBytes) {
+      // Not awaited: the connection may take its time to close.
       reader.cancel().catch(() => {});
       throw new QuiverError(
         'OAUTH_ANSWER_TOO_LARGE',
-        `Discarded the OAuth server's response: it exceeds ${maxBytes} bytes.`,
+        `Discarded the OAuth server's response: it exceeds ${maxResponseBytes} bytes.`,
       );
     }
     chunks.push(value);
