@@ -14,13 +14,13 @@ export interface ListMarker {
 }
 
 const fenceStart = /(`{3,})[^`\n]*(?=\n|$)|(~{3,})/y;
-const atxHeading = /(#{1,6})(?:[ \t]+([^\n]*))?\r?(?=\n|$)/y;
 const setextUnderline = /(?:=+|-+)[ \t]*\r?(?=\n|$)/y;
 const thematicBreak = /(?:\*[ \t]*){3,}\r?(?=\n|$)|(?:-[ \t]*){3,}\r?(?=\n|$)|(?:_[ \t]*){3,}\r?(?=\n|$)/y;
 const bullet = /[*+-](?=[ \t\r\n]|$)/y;
 const ordinal = /(\d{1,9})[.)](?=[ \t\r\n]|$)/y;
 
 export function matchFence(text: string, at: number): Fence | undefined {
+  if (text[at] !== '`' && text[at] !== '~') return undefined;
   const found = match(fenceStart, text, at);
   const run = found?.[1] ?? found?.[2];
   return run === undefined ? undefined : { marker: run.charAt(0), length: run.length };
@@ -32,16 +32,23 @@ export function closesFence(text: string, at: number, lineEnd: number, { marker,
   return end - at >= length && text.slice(end, lineEnd).trim() === '';
 }
 
-/** Level and text of `# Title ##`. */
+/** Returns level and text of `# Title ##`. */
 export function matchAtxHeading(text: string, at: number): { level: number; title: string } | undefined {
-  const found = match(atxHeading, text, at);
-  if (!found) return undefined;
-  return { level: found[1]!.length, title: withoutClosingMarks(found[2] ?? '') };
+  let start = at;
+  while (text[start] === '#') start++;
+  const level = start - at;
+  const next = text.charCodeAt(start);
+  // A NaN stands for the end of the text.
+  const isClosed = next === 0x20 || next === 0x09 || next === 0x0a || next === 0x0d || Number.isNaN(next);
+  if (level === 0 || level > 6 || !isClosed) return undefined;
+  const newline = text.indexOf('\n', start);
+  return { level, title: withoutClosingMarks(text.slice(start, newline === -1 ? text.length : newline)) };
 }
 
 /** `# Title ##` is closed by marks that stand alone at the end. */
 function withoutClosingMarks(text: string): string {
   const title = text.trim();
+  if (title === '') return title;
   let end = title.length;
   while (end > 0 && title[end - 1] === '#') end--;
   return end === 0 || /[ \t]/.test(title.charAt(end - 1)) ? title.slice(0, end).trim() : title;
@@ -49,11 +56,12 @@ function withoutClosingMarks(text: string): string {
 
 /** 1 for `===`, 2 for `---`. */
 export function matchSetextUnderline(text: string, at: number): 1 | 2 | undefined {
+  if (text[at] !== '=' && text[at] !== '-') return undefined;
   return match(setextUnderline, text, at) ? (text[at] === '=' ? 1 : 2) : undefined;
 }
 
 export function isThematicBreak(text: string, at: number): boolean {
-  return match(thematicBreak, text, at) !== null;
+  return '*-_'.includes(text.charAt(at)) && match(thematicBreak, text, at) !== null;
 }
 
 export function matchListMarker(text: string, at: number): ListMarker | undefined {

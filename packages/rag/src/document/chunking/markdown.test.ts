@@ -76,3 +76,11 @@ describe('markdown chunks', () => {
     expect(await chunk('just text')).toEqual([[undefined, 'just text']]);
   });
 });
+
+test('a heading without a title begins no chunk', async () => {
+  const chunks = await MDocument.fromMarkdown('# One\n\nText.\n\n#\n\nMore.').chunk({ maxSize: 100 });
+  expect(chunks.map(({ text, metadata }) => [text, metadata.headings])).toEqual([
+    ['# One\n\nText.\n\n#\n\nMore.', ['One']],
+  ]);
+  expect(await MDocument.fromMarkdown('\n#'.repeat(2000)).chunk({ maxSize: 1000, overlap: 0 })).toHaveLength(4);
+});

@@ -30,15 +30,15 @@ export interface Section extends Omit<Span, 'text'> {
   readonly path: readonly Heading[];
 }
 
-/** Splits a text of this length at its headings. */
+/** Splits a text of this length at its headings. A heading without a title begins no section. */
 export function readSections(length: number, blocks: readonly Block[]): Section[] {
   const sections: Section[] = [];
   let current: Omit<Section, 'end'> = { start: 0, headings: [], path: [] };
   for (const { start, heading } of blocks) {
-    if (!heading) continue;
+    if (!heading?.title) continue;
     if (current.heading || start > 0) sections.push({ ...current, end: start });
     const path = [...current.path.filter(({ level }) => level < heading.level), heading];
-    const headings = path.map(({ title }) => title).filter((title) => title !== '');
+    const headings = path.map(({ title }) => title);
     current = { start, headings, path, heading };
   }
   sections.push({ ...current, end: length });

@@ -72,5 +72,5 @@ function commonPath(one: readonly Heading[], other: readonly Heading[]): readonl
 }
 
 function toSection(start: number, end: number, path: readonly Heading[]): Section {
-  return { start, end, path, headings: path.map(({ title }) => title).filter((title) => title !== '') };
+  return { start, end, path, headings: path.map(({ title }) => title) };
 }
