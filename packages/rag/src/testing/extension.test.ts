@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { createLexicalEmbedder, createVectorQueryTool, rerank, type RerankingModel } from '../index.js';
+import { LocalVector } from '../stores/local/index.js';
+
+// Each extension of CONTRIBUTING.md, "Where to add things", as a user writes it: no other file changes.
+
+it('accepts a new reranker as an object, in rerank() and in a query tool', async () => {
+  const shortestFirst: RerankingModel = {
+    modelId: 'shortest-first',
+    doRerank: async ({ documents: { values } }) => ({
+      ranking: values.map((text, index) => ({ index, relevanceScore: 1 / (1 + text.length) })),
+    }),
+  };
+  const texts = { long: 'A long text about cats and their sofas.', short: 'Cats.' };
+  const model = createLexicalEmbedder();
+  const store = new LocalVector();
+  const vectors = await model.embed(Object.values(texts));
+  await store.createIndex({ indexName: 'texts', dimension: vectors[0]?.length ?? 0 });
+  await store.upsert({ indexName: 'texts', ids: Object.keys(texts), vectors, documents: Object.values(texts) });
+
+  const weights = { semantic: 1, vector: 0, position: 0 };
+  const matches = await store.query({ indexName: 'texts', queryVector: vectors[0] ?? [], topK: 2 });
+  const ranked = await rerank(matches, 'cats', shortestFirst, { weights });
+  expect(ranked.map(({ result }) => result.id)).toEqual(['short', 'long']);
+
+  const reranker = { model: shortestFirst, options: { weights } };
+  const tool = createVectorQueryTool({ vectorStore: store, indexName: 'texts', model, reranker });
+  expect(await tool.execute({ queryText: 'cats' })).toMatchObject({ sources: [{ id: 'short' }, { id: 'long' }] });
+});
