@@ -123,26 +123,26 @@ function versionProblemOf(envelope: Params): EnvelopeProblem | undefined {
   return { key: metaKeys.protocolVersion, problem: 'expected a protocol version string' };
 }
 
-/** Members of capabilities that the protocol defines; `true` where every member is an object. */
-const capabilityMembers: Readonly<Record<string, true | readonly string[]>> = {
-  experimental: true,
-  extensions: true,
-  sampling: ['context', 'tools'],
-  elicitation: ['form', 'url'],
-  roots: [],
-};
+/** Members of capabilities that are objects; `true` where every member is one. */
+const capabilityMembers: ReadonlyMap<string, true | readonly string[]> = new Map<string, true | readonly string[]>([
+  ['experimental', true],
+  ['extensions', true],
+  ['sampling', ['context', 'tools']],
+  ['elicitation', ['form', 'url']],
+  ['roots', []],
+]);
 
 /** Returns the path to an invalid capability, empty for the capabilities themselves; `undefined` when all are valid. */
 function invalidCapability(capabilities: unknown): string | undefined {
   if (!isObject(capabilities)) return '';
-  for (const name in capabilityMembers) {
+  for (const name in capabilities) {
+    const members = capabilityMembers.get(name);
     const value = capabilities[name];
-    if (value === undefined) continue;
+    if (members === undefined || value === undefined) continue;
     if (!isObject(value)) return `.${name}`;
     if (name === 'roots' && !['undefined', 'boolean'].includes(typeof value['listChanged']))
       return '.roots.listChanged';
-    const members = capabilityMembers[name];
-    for (const member of members === true ? Object.keys(value) : (members ?? []))
+    for (const member of members === true ? Object.keys(value) : members)
       if (value[member] !== undefined && !isObject(value[member])) return `.${name}.${member}`;
   }
   return undefined;

@@ -11,7 +11,7 @@ const maxRounds = 10;
 
 /** A request whose handler may send requests to the client, during one round. */
 export interface RoundRequest extends ServerRequest {
-  round: InputRequiredRound;
+  allowInput(createRound: () => InputRequiredRound): void;
 }
 
 /**
@@ -37,12 +37,13 @@ function runRound(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     let hasResult = false;
-    request.round = new InputRequiredRound(request, previous, (end) => {
+    const onEnd = (end: () => Promise<string>): void => {
       if (hasResult) return;
       // From here on the promise follows the round, and the outcome of the run is ignored.
       resolve(end());
       request.abandon();
-    });
+    };
+    request.allowInput(() => new InputRequiredRound(request, previous, onEnd));
     run().then(
       (result) => ((hasResult = true), resolve(result)),
       (error: Error) => ((hasResult = true), reject(error)),

@@ -16,6 +16,7 @@ import { answerListen } from './listen.js';
 /** A request of the modern era; everything about the client is in its `_meta`. */
 export class ModernRequest extends ServerRequest {
   readonly era = 'modern';
+  #createRound: (() => InputRequiredRound) | undefined;
   #round: InputRequiredRound | undefined;
 
   get protocolVersion(): string {
@@ -39,12 +40,13 @@ export class ModernRequest extends ServerRequest {
     return isLoggingLevel(level) ? level : undefined;
   }
 
-  /** Sets the round in which the handler may send requests to the client. */
-  set round(round: InputRequiredRound) {
-    this.#round = round;
+  /** Allows the handler to send requests to the client; the round is created with the first one. */
+  allowInput(createRound: () => InputRequiredRound): void {
+    this.#createRound = createRound;
   }
 
   async sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
+    this.#round ??= this.#createRound?.();
     if (this.#round) return this.#round.request(request, options);
     throw new QuiverError(
       `${request.subject}_NOT_SUPPORTED`,
