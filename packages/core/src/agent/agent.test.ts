@@ -61,6 +61,20 @@ describe.each(majors)('Agent on AI SDK $version', (major) => {
     expect(calls()[0]?.tools?.map((tool) => tool.name)).toEqual(['whoAmI', 'price', 'stocks_whoAmI']);
   });
 
+  it('validates tools of AI SDK 4 by their parameters', async () => {
+    const received: unknown[] = [];
+    const older = {
+      description: 'x',
+      parameters: z.object({ n: z.number() }),
+      execute: (n: unknown) => received.push(n),
+    };
+    const steps = [{ call: 'older', input: { n: 'x' } }, { call: 'older', input: { n: 1 } }, { say: 'ok' }];
+    const { agent, calls } = createAgent(steps, { tools: { older } });
+    await agent.generate('Hi');
+    expect(received).toEqual([{ n: 1 }]);
+    expect(calls()[0]?.tools?.[0]).toMatchObject({ inputSchema: { properties: { n: { type: 'number' } } } });
+  });
+
   it('continues a conversation', async () => {
     const { agent, calls } = createAgent([{ say: 'ok' }]);
     await agent.generate([

@@ -1,7 +1,7 @@
 import { QuiverError, toErrorMessage } from '../errors.js';
 import { explainModelError } from '../llm/model-provider.js';
 import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
-import { withRequestContext, type AnyRequestContext } from '../tools/index.js';
+import { withInputSchema, withRequestContext, type AnyRequestContext } from '../tools/index.js';
 import type { AgentResult, AgentStream } from './agent-result.js';
 
 /** Tools by the name under which the model calls them; of any origin. */
@@ -129,9 +129,10 @@ export class Agent {
 
 /** A name that is taken is prefixed with its toolset, so that no tool replaces another. */
 function mergeTools(tools: AgentTools, toolsets: Record<string, AgentTools> = {}): AgentTools {
-  const merged = new Map(Object.entries(tools));
+  const merged = new Map(Object.entries(tools).map(([name, tool]) => [name, withInputSchema(tool)]));
   for (const [source, set] of Object.entries(toolsets)) {
-    for (const [name, tool] of Object.entries(set)) {
+    for (const [name, given] of Object.entries(set)) {
+      const tool = withInputSchema(given);
       if (merged.get(name) === tool) continue;
       const freeName = merged.has(name) ? `${source}_${name}` : name;
       if (merged.has(freeName)) {

@@ -33,15 +33,16 @@ const factories: Readonly<Record<string, string>> = {
 /**
  * Splits a model string at its first slash; white space around it is ignored.
  *
+ * @param example - a model string of the expected kind, for the error
  * @throws `MODEL_STRING_INVALID` when it is not of the form `provider/model`
  */
-export function parseModelString(text: string): ModelString {
+export function parseModelString(text: string, example: string): ModelString {
   const [provider = '', ...rest] = text.trim().split('/');
   const modelId = rest.join('/');
   if (provider === '' || modelId === '') {
     throw new QuiverError(
       'MODEL_STRING_INVALID',
-      `'${text}' does not name a model. Write provider/model, for example 'openai/text-embedding-3-small'.`,
+      `'${text}' does not name a model. Write provider/model, for example '${example}'.`,
     );
   }
   return { provider, modelId };

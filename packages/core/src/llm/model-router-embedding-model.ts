@@ -63,7 +63,7 @@ export class ModelRouterEmbeddingModel<Specification extends EmbeddingSpecificat
   private readonly resolve: () => Promise<EmbeddingModel>;
 
   constructor(model: string, options: ModelRouterEmbeddingOptions<Specification> = {}) {
-    const { provider, modelId } = parseModelString(model);
+    const { provider, modelId } = parseModelString(model, 'openai/text-embedding-3-small');
     const { specificationVersion = 'v2', ...settings } = options;
     // Without the option, `Specification` is its default.
     this.specificationVersion = specificationVersion as Specification;

@@ -74,6 +74,11 @@ describe('ModelRouterEmbeddingModel', () => {
         expect.objectContaining({ code: 'MODEL_STRING_INVALID' }),
       );
   });
+
+  it('recommends a model of the kind that is missing', async () => {
+    await expect(resolveLanguageModel('gpt')).rejects.toThrow("for example 'openai/gpt-5.1'");
+    expect(() => new ModelRouterEmbeddingModel('small')).toThrow("for example 'openai/text-embedding-3-small'");
+  });
 });
 
 describe('a model string that cannot be used', () => {

@@ -41,7 +41,7 @@ export async function resolveLanguageModel(
 ): Promise<ResolvedLanguageModel> {
   // Whoever made the object follows one of the specifications, all of which have the member that is not asked for here.
   if (typeof model !== 'string') return model as ResolvedLanguageModel;
-  const { provider, modelId } = parseModelString(model);
+  const { provider, modelId } = parseModelString(model, 'openai/gpt-5.1');
   const models = await loadModelProvider(provider, options);
   const create = (options.baseURL !== undefined && models.chat) || models.languageModel;
   if (!create) {

@@ -11,6 +11,15 @@ describe('types of RequestContext', () => {
     expectTypeOf(context.get('something-else')).toEqualTypeOf<unknown>();
   });
 
+  it('starts with an object whose declared keys have their types', () => {
+    const context = new RequestContext<{ topK: number }>({ topK: 5, 'something-else': true });
+    expectTypeOf(context.get('topK')).toEqualTypeOf<number>();
+    // @ts-expect-error topK is a number
+    void new RequestContext<{ topK: number }>({ topK: 'five' });
+    // oxlint-disable-next-line typescript/no-explicit-any -- that is the assertion
+    expectTypeOf(new RequestContext({ topK: 5 }).get('other')).toEqualTypeOf<any>();
+  });
+
   it('is untyped without declared keys, as a Map of any', () => {
     // oxlint-disable-next-line typescript/no-explicit-any -- that is the assertion
     expectTypeOf(new RequestContext().get('tenantId')).toEqualTypeOf<any>();

@@ -11,6 +11,11 @@ type ValueOf<Values, Key extends string> = Key extends keyof Values
     ? Untyped
     : unknown;
 
+/** Values of declared keys, and of any others. A conditional type, so that `Values` is not inferred from the argument. */
+type InitialValues<Values> = [Values] extends [infer Declared]
+  ? Partial<Declared> & Readonly<Record<string, unknown>>
+  : never;
+
 /**
  * What belongs to one request rather than to a tool: tenant, user, limits. It travels from the caller through agents and tools.
  *
@@ -23,9 +28,9 @@ type ValueOf<Values, Key extends string> = Key extends keyof Values
 export class RequestContext<Values = Untyped> {
   readonly #values: Map<string, unknown>;
 
-  /** @param entries - pairs to start with: another context, a `Map`, or an array of pairs */
-  constructor(entries?: Iterable<readonly [string, unknown]>) {
-    this.#values = new Map(entries);
+  /** @param entries - initial values: an object, another context, a `Map`, or an array of pairs */
+  constructor(entries?: Iterable<readonly [string, unknown]> | InitialValues<Values>) {
+    this.#values = new Map(entries && Symbol.iterator in entries ? entries : Object.entries(entries ?? {}));
   }
 
   set<Key extends KeyOf<Values>>(key: Key, value: ValueOf<Values, Key>): this {
@@ -102,12 +107,17 @@ export class RequestContext<Values = Untyped> {
 
   /**
    * The part of the context that JSON can carry. Never throws: functions, symbols, cyclic, very large and otherwise
-   * unserialisable values are left out.
+   * unserializable values are left out. Contexts that refer to each other are cyclic values.
    */
   toJSON(): Record<string, Untyped> {
     const result: Record<string, Untyped> = {};
+    const total: Budget = { visits: maxVisits };
     for (const [key, value] of this.#values) {
-      if (isSerialisable(value))
+      const budget = { visits: Math.min(maxVisitsOfValue, total.visits) };
+      const before = budget.visits;
+      const isIncluded = isSerializable(value, budget, new Set([this]));
+      total.visits -= before - Math.max(0, budget.visits);
+      if (isIncluded)
         Object.defineProperty(result, key, { value, enumerable: true, configurable: true, writable: true });
     }
     return result;
@@ -115,18 +125,66 @@ export class RequestContext<Values = Untyped> {
 }
 
 /** A context may hold connections and clients; walking through all they refer to would stall the request. */
-const maxVisits = 10_000;
+const maxVisitsOfValue = 10_000;
+/** Bound of one `toJSON`, contexts inside the context included. Primitive values of the context itself are free. */
+const maxVisits = 50_000;
 
-function isSerialisable(value: unknown): boolean {
-  let visits = 0;
+interface Budget {
+  visits: number;
+}
+
+function isSerializable(value: unknown, budget: Budget, ancestors: Set<object>): boolean {
   try {
-    const text = JSON.stringify(value, (_key, nested: unknown) => {
-      visits += 1;
-      if (visits > maxVisits) throw new RangeError('too large');
-      return nested;
-    });
-    return text !== undefined;
+    return canBecomeJson(value, budget, ancestors);
   } catch {
+    // A getter or a `toJSON` threw, or the value is nested too deeply.
     return false;
   }
+}
+
+/** Whether `JSON.stringify` would return text for the value, within the budget. */
+function canBecomeJson(given: unknown, budget: Budget, ancestors: Set<object>): boolean {
+  if (typeof given !== 'object' || given === null) {
+    return typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean' || given === null;
+  }
+  if (ancestors.has(given)) throw new RangeError('cyclic');
+  ancestors.add(given);
+  const isIncluded = areSerializable(given, budget, ancestors);
+  ancestors.delete(given);
+  return isIncluded;
+}
+
+function areSerializable(given: object, budget: Budget, ancestors: Set<object>): boolean {
+  spend(budget, 1);
+  if (isContext(given)) {
+    // A context leaves out what it cannot serialize.
+    for (const [, value] of given.entries()) canBecomeJson(value, budget, ancestors);
+    return true;
+  }
+  if (Object.prototype.toString.call(given) === '[object BigInt]') throw new TypeError('JSON has no bigint');
+  if (ArrayBuffer.isView(given)) {
+    spend(budget, given.byteLength);
+    return true;
+  }
+  const { toJSON } = given as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return canBecomeJson(toJSON.call(given), budget, ancestors);
+  if (Array.isArray(given)) spend(budget, given.length);
+  const parts: unknown[] = Array.isArray(given) ? given : Object.values(given);
+  spend(budget, parts.length);
+  for (const part of parts) {
+    if (typeof part === 'bigint') throw new TypeError('JSON has no bigint');
+    canBecomeJson(part, budget, ancestors);
+  }
+  return true;
+}
+
+function spend(budget: Budget, visits: number): void {
+  budget.visits -= visits;
+  if (budget.visits < 0) throw new RangeError('too large');
+}
+
+/** By its methods, not by `instanceof`: it may come from another copy of this package. */
+function isContext(value: object): value is RequestContext {
+  const { getRaw, setRaw, entries } = value as Partial<RequestContext>;
+  return typeof getRaw === 'function' && typeof setRaw === 'function' && typeof entries === 'function';
 }

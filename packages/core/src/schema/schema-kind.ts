@@ -21,6 +21,7 @@ export type SchemaKind =
   | { readonly kind: 'ai-sdk'; readonly schema: AiSdkSchema }
   | { readonly kind: 'self-describing'; readonly schema: SelfDescribingSchema }
   | { readonly kind: 'zod-3'; readonly schema: Zod3Schema }
+  | { readonly kind: 'zod-mini'; readonly schema: StandardSchemaV1 }
   | { readonly kind: 'standard'; readonly schema: StandardSchemaV1 }
   | { readonly kind: 'json-schema'; readonly schema: JsonSchema };
 
@@ -42,6 +43,7 @@ export function describeSchema(schema: Schema): SchemaKind {
     if ('jsonSchema' in standard['~standard'])
       return { kind: 'self-describing', schema: standard as SelfDescribingSchema };
     if (isZod3(standard)) return { kind: 'zod-3', schema: standard };
+    if ('_zod' in schema) return { kind: 'zod-mini', schema: standard };
     return { kind: 'standard', schema: standard };
   }
   // The AI SDK also takes a function that makes the schema when it is first needed.

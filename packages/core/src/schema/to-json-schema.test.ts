@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-v3';
+import * as mini from 'zod/mini';
 import { z as z3InV4 } from 'zod/v3';
 import { toJsonSchema, type Schema } from './index.js';
 
@@ -18,6 +19,7 @@ const expected = {
 
 const libraries: Record<string, Schema> = {
   'zod 4': z.object({ city: z.string(), days: z.number().optional() }),
+  'zod/mini': mini.object({ city: mini.string(), days: mini.optional(mini.number()) }),
   'zod 3': z3.object({ city: z3.string(), days: z3.number().optional() }),
   'zod 3 inside zod 4': z3InV4.object({ city: z3InV4.string(), days: z3InV4.number().optional() }),
   ArkType: type({ city: 'string', 'days?': 'number' }),

@@ -1,3 +1,5 @@
+import process from 'node:process';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { QuiverError, toErrorMessage } from '../errors.js';
 import {
@@ -42,6 +44,8 @@ function convert(described: SchemaKind, direction: SchemaDirection): JsonSchema 
         return fromAiSdkSchema(described.schema.jsonSchema);
       case 'self-describing':
         return fromSelfDescribing(described.schema, direction);
+      case 'zod-mini':
+        return fromZodMini(described.schema, direction);
       case 'zod-3':
         return fromZod3(described.schema, direction);
       case 'standard':
@@ -67,18 +71,32 @@ function fromAiSdkSchema(jsonSchema: unknown): JsonSchema {
 
 function fromSelfDescribing(schema: SelfDescribingSchema, direction: SchemaDirection): JsonSchema {
   const { vendor, jsonSchema } = schema['~standard'];
-  const libraryOptions = vendor === 'zod' ? { unrepresentable: 'any', override: describeDates } : undefined;
+  const libraryOptions = vendor === 'zod' ? zodOptions : undefined;
   return jsonSchema[direction]({ target: 'draft-2020-12', ...(libraryOptions && { libraryOptions }) });
 }
 
-/** zod's `override` hook: a date has no JSON Schema of its own, and travels as text. */
-function describeDates(context: {
+interface ZodNode {
   zodSchema: { _zod: { def: { type: string } } };
   jsonSchema: Record<string, unknown>;
-}): void {
-  if (context.zodSchema._zod.def.type !== 'date') return;
-  context.jsonSchema['type'] = 'string';
-  context.jsonSchema['format'] = 'date-time';
+}
+
+/** Dates and bigints have no JSON Schema of their own. They travel in a form that the validation of an input accepts. */
+const zodOptions = {
+  unrepresentable: 'any',
+  override: ({ zodSchema, jsonSchema }: ZodNode): void => {
+    const { type } = zodSchema._zod.def;
+    if (type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+    if (type === 'bigint') Object.assign(jsonSchema, { type: ['integer', 'string'], pattern: '^-?\\d+$' });
+  },
+};
+
+/** Schemas of `zod/mini` do not describe themselves; zod does. Its copy is loaded, because this package does not depend on it. */
+function fromZodMini(schema: StandardSchemaV1, direction: SchemaDirection): JsonSchema {
+  const { createRequire } = process.getBuiltinModule('node:module');
+  const zod = createRequire(import.meta.url)('zod/v4/core') as {
+    toJSONSchema(schema: unknown, options: object): JsonSchema;
+  };
+  return zod.toJSONSchema(schema, { target: 'draft-2020-12', io: direction, ...zodOptions });
 }
 
 function fromZod3(schema: Zod3Schema, direction: SchemaDirection): JsonSchema {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createLogger, getDefaultLogger, setDefaultLogger } from '../index.js';
 import { RequestContext } from '../request-context/index.js';
 import { toJsonSchema } from '../schema/index.js';
-import { createTool, executeTool, getToolId, isToolFailure, withRequestContext } from './index.js';
+import { createTool, executeTool, getToolId, isToolFailure, isVercelTool, Tool, withRequestContext } from './index.js';
 
 const standardLogger = getDefaultLogger();
 let logged: string[] = [];
@@ -12,6 +12,62 @@ beforeEach(() => {
   setDefaultLogger(createLogger({ level: 'debug', write: (line) => logged.push(line) }));
 });
 afterEach(() => setDefaultLogger(standardLogger));
+
+describe('Tool', () => {
+  const options = {
+    id: 'double',
+    description: 'Doubles',
+    inputSchema: z.object({ n: z.number() }),
+    execute: async ({ n }: { n: number }) => 2 * n,
+  };
+
+  it('creates what createTool creates', async () => {
+    const tool = new Tool(options);
+    expect(await tool.execute({ n: 2 })).toBe(4);
+    expect(Object.keys(tool)).toEqual(Object.keys(createTool(options)));
+  });
+
+  it('recognizes tools of createTool, with and without execute, and their copies', () => {
+    const { execute: _, ...client } = options;
+    for (const tool of [createTool(options), { ...createTool(options) }, createTool(client), new Tool(options)]) {
+      expect(tool).toBeInstanceOf(Tool);
+      expect(isVercelTool(tool)).toBe(false);
+    }
+  });
+
+  it('does not recognize tools of the AI SDK', () => {
+    const foreign = { description: 'x', inputSchema: z.object({}), execute: async () => 1 };
+    expect(foreign).not.toBeInstanceOf(Tool);
+    expect([foreign, { parameters: z.object({}) }, null, 'x', {}].map(isVercelTool)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('tools of AI SDK 4', () => {
+  const parameters = z.object({ n: z.number() });
+  const execute = async ({ n }: { n: number }) => n;
+
+  it('are validated by their parameters in createTool', async () => {
+    const tool = createTool({ id: 't', description: 'x', parameters, execute } as never) as Tool;
+    expect(isToolFailure(await tool.execute({ n: 'x' }))).toBe(true);
+    expect(await tool.execute({ n: 1 })).toBe(1);
+    expect(tool.inputSchema.jsonSchema).toMatchObject({ properties: { n: { type: 'number' } } });
+  });
+
+  it('are validated by their parameters in executeTool', async () => {
+    const tool = { description: 'x', parameters, execute };
+    expect(isToolFailure(await executeTool(tool, { n: 'x' }))).toBe(true);
+    expect(await executeTool(tool, { n: 1 })).toBe(1);
+    await expect(executeTool({ parameters: 'n', execute } as never, {})).rejects.toMatchObject({
+      code: 'SCHEMA_NOT_RECOGNISED',
+    });
+  });
+});
 
 describe('createTool', () => {
   it('keeps every option', () => {

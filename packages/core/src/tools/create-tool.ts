@@ -4,7 +4,7 @@ import { toAiSdkInputSchema } from './ai-sdk-input-schema.js';
 import { DefinedTool } from './defined-tool.js';
 import { isolatedHooks } from './isolated-hooks.js';
 import { showToModel } from './model-output.js';
-import { registerDefinition } from './tool-definition.js';
+import { registerDefinition, withInputSchema } from './tool-definition.js';
 import type {
   ClientToolOptions,
   ErasedToolOptions,
@@ -48,14 +48,15 @@ export function createTool<
 >(
   options: ClientToolOptions<InputSchema, OutputSchema, Result<OutputSchema, Output>>,
 ): ClientTool<InputSchema, OutputSchema, Result<OutputSchema, Output>>;
-export function createTool(options: ErasedToolOptions): AnyClientTool {
-  const { id, description } = options;
+export function createTool(given: ErasedToolOptions): AnyClientTool {
+  const { id, description } = given;
   if (typeof id !== 'string' || id === '' || typeof description !== 'string') {
     throw new QuiverError(
       'TOOL_OPTIONS_INVALID',
       `createTool needs a non-empty id and a description (id: ${String(id)}).`,
     );
   }
+  const options = 'parameters' in given ? withInputSchema(given) : given;
   const defined = new DefinedTool(options);
   const { inputSchema, outputSchema, requireApproval } = defined;
   const { title, strict, inputExamples, mcp, providerOptions } = options;

@@ -1,7 +1,8 @@
 export { createTool } from './create-tool.js';
 export { executeTool } from './execute-tool.js';
-export { getToolId } from './tool-definition.js';
+export { getToolId, withInputSchema } from './tool-definition.js';
 export { isToolFailure, type ToolFailure, type ValidationErrors } from './tool-failure.js';
+export { isVercelTool, Tool } from './tool-class.js';
 export { withRequestContext } from './with-request-context.js';
 export type { ToolModelOutput, ToolModelOutputPart } from './model-output.js';
 export type {
@@ -29,7 +30,6 @@ export type {
 } from './tool-hooks.js';
 export type {
   ClientTool,
-  Tool,
   ToolAnnotations,
   ToolCallInput,
   ToolCallResult,

@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod-v3';
-import type { Schema } from '../schema/index.js';
+import { toJsonSchema, type Schema } from '../schema/index.js';
 import { createTool } from './create-tool.js';
+import { executeTool } from './execute-tool.js';
 import { isToolFailure } from './tool-failure.js';
 import { validateInput } from './validate-input.js';
 
@@ -19,6 +20,27 @@ const fields = z.object({
 });
 
 describe('repair of input', () => {
+  it('creates dates and bigints from their JSON form', async () => {
+    const tool = createTool({
+      id: 'book',
+      description: 'Books',
+      inputSchema: z.object({ at: z.date(), seats: z.array(z.bigint()), note: z.string().optional(), id: z.string() }),
+      execute: async (input) => input,
+    });
+    const { properties } = toJsonSchema(tool.inputSchema, 'input') as { properties: object };
+    expect(properties).toMatchObject({ at: { type: 'string', format: 'date-time' } });
+    const at = '2026-11-22T03:39:57.000Z';
+    const input = { at, seats: [1, '12345678901234567890'], id: at };
+    const expected = { at: new Date(at), seats: [1n, 12_345_678_901_234_567_890n], id: at };
+    expect(await executeTool(tool, input)).toEqual(expected);
+    expect(await executeTool(tool, { ...input, note: null })).toEqual(expected);
+    for (const bad of ['2026-11-22', '2026-13-22T03:39:57Z', 1])
+      expect(isToolFailure(await executeTool(tool, { ...input, at: bad }))).toBe(true);
+    for (const bad of [1.5, 'one', 2 ** 60]) {
+      expect(isToolFailure(await executeTool(tool, { ...input, seats: [bad] }))).toBe(true);
+    }
+  });
+
   it('parses arrays and objects that were sent as text', async () => {
     expect(await accepted(fields, { tags: '["a","b"]' })).toEqual({ tags: ['a', 'b'] });
     expect(await accepted(fields, { tags: ['a'], options: '{"n":1}' })).toEqual({ tags: ['a'], options: { n: 1 } });

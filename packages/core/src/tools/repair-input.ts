@@ -2,8 +2,8 @@ import type { SchemaIssue } from '../schema/index.js';
 
 /**
  * Candidates for an input that failed validation, in the order they should be tried: models send JSON as text, `null` for
- * what they leave out, nothing at all for tools without parameters, and other names for `prompt`. A candidate is used only if
- * the schema accepts it.
+ * what they leave out, nothing at all for tools without parameters, and other names for `prompt`. Dates and bigints arrive as text or numbers,
+ * because JSON has no form for them. A candidate is used only if the schema accepts it.
  */
 export function* repairInput(input: unknown, issues: readonly SchemaIssue[]): Generator<unknown> {
   if (input === undefined || input === null) {
@@ -21,11 +21,28 @@ export function* repairInput(input: unknown, issues: readonly SchemaIssue[]): Ge
   const paths = issues.map((issue) => issue.path).filter((path) => path.length > 0);
   const parsed = replaceAt(input, paths, (value) => (typeof value === 'string' ? parseContainer(value) : undefined));
   if (parsed) yield parsed;
-  const withoutNulls = replaceAt(parsed ?? input, paths, (value) => (value === null ? removed : undefined));
-  if (withoutNulls) yield withoutNulls;
+  const revived = replaceAt(parsed ?? input, paths, reviveFromJson);
+  if (revived) yield revived;
+  for (const candidate of revived ? [parsed ?? input, revived] : [parsed ?? input]) {
+    const withoutNulls = replaceAt(candidate as object, paths, (value) => (value === null ? removed : undefined));
+    if (withoutNulls) yield withoutNulls;
+  }
   const prompted = promptFrom(input, issues);
   if (prompted) yield prompted;
 }
+
+/** The value that a JSON form of a date or a bigint stands for. */
+function reviveFromJson(value: unknown): unknown {
+  if (typeof value === 'string' && dateTime.test(value)) {
+    const date = new Date(value);
+    return Number.isNaN(date.getTime()) ? undefined : date;
+  }
+  const isInteger = typeof value === 'number' ? Number.isSafeInteger(value) : /^-?\d{1,1000}$/.test(String(value));
+  return (typeof value === 'number' || typeof value === 'string') && isInteger ? BigInt(value) : undefined;
+}
+
+/** @see [RFC 3339, section 5.6](https://www.rfc-editor.org/rfc/rfc3339.html#section-5.6) */
+const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 /** Models that delegate to an agent often rename its `prompt`. */
 function promptFrom(input: object, issues: readonly SchemaIssue[]): object | undefined {

@@ -73,7 +73,7 @@ function foreignDefinitionOf(tool: ToolLike): ToolDefinition {
   const { onInputAvailable, onOutput } = tool as ToolHooks<unknown, unknown>;
   return {
     id,
-    inputSchema: tool.inputSchema as Schema | undefined,
+    inputSchema: withInputSchema(tool).inputSchema as Schema | undefined,
     outputSchema: tool.outputSchema as Schema | undefined,
     ...(onInputAvailable && { onInputAvailable: (event) => onInputAvailable.call(tool, event) }),
     ...(onOutput && { onOutput: (event) => onOutput.call(tool, event) }),
@@ -86,6 +86,12 @@ function foreignDefinitionOf(tool: ToolLike): ToolDefinition {
         context: context.requestContext,
       }),
   };
+}
+
+/** A tool whose input schema may have the name that AI SDK 4 gave it, `parameters`; the result has it as `inputSchema`. */
+export function withInputSchema<Tool extends { readonly inputSchema?: unknown }>(tool: Tool): Tool {
+  const { parameters } = tool as { parameters?: unknown };
+  return tool.inputSchema === undefined && parameters !== undefined ? { ...tool, inputSchema: parameters } : tool;
 }
 
 /** The `id` of a tool, which its public type does not show. */

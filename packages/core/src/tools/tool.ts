@@ -51,6 +51,9 @@ type FailureInsteadOf<Output> = Output extends Primitive | readonly unknown[]
   ? ToolFailure
   : ToolFailure & { [Key in Exclude<keyof Output, keyof ToolFailure>]?: undefined };
 
+/** What a tool without preliminary results returns. */
+export type DefaultRun<InputSchema, Output> = IfAny<InputSchema, Untyped, Promise<Output>>;
+
 type Primitive = string | number | bigint | boolean | symbol | null | undefined | void;
 
 /** What a call by hand returns for a tool whose run returns `Run`. */
@@ -106,7 +109,7 @@ export interface Tool<
   InputSchema = Untyped,
   OutputSchema = Untyped,
   Output = InferOutput<OutputSchema>,
-  Run = IfAny<InputSchema, Untyped, Promise<Output>>,
+  Run = DefaultRun<InputSchema, Output>,
 > extends ClientTool<InputSchema, OutputSchema, Output> {
   /**
    * Validates the input, runs the tool and validates the output. Returns a `ToolFailure` when a validation fails; `isToolFailure(result)`

@@ -1,5 +1,5 @@
 import { setDefaultLogger, getDefaultLogger } from '@quiver/core';
-import { isToolFailure } from '@quiver/core/tools';
+import { createTool, isToolFailure } from '@quiver/core/tools';
 import { McpServer, Server } from '@modelcontextprotocol/server';
 import { generateText as generateText5 } from 'ai-v5';
 import { MockLanguageModelV2 } from 'ai-v5/test';
@@ -9,6 +9,7 @@ import { generateText as generateText7, stepCountIs as stepCountIs7 } from 'ai-v
 import { MockLanguageModelV4 } from 'ai-v7/test';
 import { stepCountIs as stepCountIs5 } from 'ai-v5';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { exampleTools } from '../../test/example-tools.ts';
 import type { ProtocolTool } from '../protocol/client-types.js';
 import { MCPServer } from '../server/mcp-server.js';
@@ -563,6 +564,39 @@ test('refuses an output whose check would block, instead of checking it', async 
   await expect(pick(await mcp.listTools(), 'it_rows').execute({})).rejects.toMatchObject({
     code: 'MCP_OUTPUT_TOO_COMPLEX',
   });
+});
+
+test('a server accepts the JSON form of dates and bigints', async () => {
+  const inputSchema = z.object({ at: z.date(), seats: z.bigint() });
+  const received: unknown[] = [];
+  const book = createTool({
+    id: 'book',
+    description: 'Books seats',
+    inputSchema,
+    outputSchema: z.object({ until: z.date(), total: z.string() }),
+    execute: async (input) => {
+      received.push(input);
+      return { until: input.at, total: `${input.seats}` };
+    },
+  });
+  const mcp = clientOf({ it: new MCPServer({ name: 'it', version: '1', tools: { book } }) });
+  const tool = pick(await mcp.listTools(), 'it_book');
+  for (const seats of [7, '12345678901234567890']) {
+    const at = '2026-11-22T03:39:57.000Z';
+    expect(await tool.execute({ at, seats })).toEqual({ until: at, total: String(seats) });
+    expect(received.at(-1)).toEqual({ at: new Date(at), seats: BigInt(seats) });
+  }
+  expect(isToolFailure(await tool.execute({ at: 'tomorrow', seats: 1.5 }))).toBe(true);
+});
+
+test('a server validates tools of AI SDK 4 by their parameters', async () => {
+  const parameters = z.object({ n: z.number() });
+  const older = { description: 'x', parameters, execute: async ({ n }: { n: number }) => `${n}` };
+  const mcp = clientOf({ it: new MCPServer({ name: 'it', version: '1', tools: { older } }) });
+  const tool = pick(await mcp.listTools(), 'it_older');
+  expect(tool.inputSchema).toMatchObject({ jsonSchema: { properties: { n: { type: 'number' } } } });
+  expect(await tool.execute({ n: 1 })).toEqual(text('1'));
+  expect(isToolFailure(await tool.execute({ n: 'x' }))).toBe(true);
 });
 
 test('a high-level server of the official SDK works with questions of both eras', async () => {

@@ -1,6 +1,6 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
-import type { ToolAnnotations, ToolLike, ToolMcpOptions } from '@quiver/core/tools';
+import { withInputSchema, type ToolAnnotations, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import type { Era } from '../protocol/classify-era.js';
 import { prepareResult, type Params, type PreparedResult, type ResultJson } from '../protocol/json-rpc.js';
 import { findParamHeaders, type ParamHeader } from './param-headers.js';
@@ -117,7 +117,7 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
       `Tool ${JSON.stringify(name)} is served, but some clients will refuse its name: use 1 to 128 of A-Z a-z 0-9 _ . -`,
     );
   }
-  const inputSchema = describeInput(name, tool.inputSchema, logger);
+  const inputSchema = describeInput(name, withInputSchema(tool).inputSchema, logger);
   if (!inputSchema) return undefined;
   const outputSchema = describeOutput(name, tool.outputSchema, logger);
   const listed: ListedTool = {
