@@ -104,7 +104,10 @@ export {
   type WeightConfig,
 } from './rerank/rerank.js';
 export type { RelevanceModel, RelevanceScorer, RerankingModel } from './rerank/score-texts.js';
-export type { ChromaConfig, DatabaseConfig, PgVectorConfig, PineconeConfig } from './tools/database-config.js';
+export type { ChromaConfig } from './stores/chroma/index.js';
+export type { PgVectorConfig } from './stores/pg/index.js';
+export type { PineconeConfig } from './stores/pinecone/index.js';
+export type { DatabaseConfig } from './tools/database-config.js';
 export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-settings.js';
 export { buildChunkGraph, type BuildChunkGraphOptions, type BuildProgress } from './graph/build-chunk-graph.js';
 export {

@@ -52,11 +52,15 @@ export interface ChromaVectorConfig extends ChromaConnectionOptions {
   id?: string;
 }
 
-export interface ChromaQueryParams extends QueryParams {
+/** Block `chroma` of a query tool's `databaseConfig`. */
+export interface ChromaConfig {
   /** A further filter on metadata, in the same language; both must hold. */
   where?: VectorFilter;
   /** A condition on the documents in Chroma's language, such as `{ $contains: 'API' }`. */
   whereDocument?: ChromaWhere;
+}
+
+export interface ChromaQueryParams extends QueryParams, ChromaConfig {
   /** The older name of `whereDocument`. */
   documentFilter?: ChromaWhere;
 }

@@ -1,5 +1,5 @@
-import type { Duplex } from 'node:stream';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
+import type { PoolConfig } from 'pg';
 import { toSql } from 'pgvector';
 import { invalidArgument } from '../../store/check-arguments.js';
 import { untilAborted } from '../../store/store-call.js';
@@ -48,7 +48,7 @@ export interface PgConnectionOptions {
   user?: string;
   password?: string | (() => string | Promise<string>);
   /** Opens the connection, as connectors of Cloud SQL do. */
-  stream?: () => Duplex;
+  stream?: () => unknown;
   /** As in `pg`: `true`, or options of TLS. */
   ssl?: boolean | Record<string, unknown>;
   /** Connections at most. Default 20. */
@@ -126,7 +126,8 @@ async function openPool(options: PgConnectionOptions): Promise<PgPool> {
     connectionTimeoutMillis: 5000,
     statement_timeout: 60_000,
     ...pgPoolOptions,
-  });
+    // The type of `stream` is that of Node, which users of other entry points need not have.
+  } as PoolConfig);
   // Without a listener, a server that restarts would end this process; the pool opens a new connection by itself.
   pool.on('error', (error) =>
     getDefaultLogger().warn(`An idle connection to PostgreSQL ended: ${toErrorMessage(error)}`),

@@ -1,7 +1,13 @@
-export type { PgIndexConfig } from './create-index.js';
-export type { PgCreateIndexParams } from './create-index.js';
-export type { PgConnectionOptions } from './database.js';
+import type { PgVectorConfig } from './search-sql.js';
+
+export type { PgCreateIndexParams, PgIndexConfig } from './create-index.js';
+export type { PgClient, PgConnectionOptions, PgPool } from './database.js';
 export type { PgIndexType, PgVectorType } from './pg-index.js';
 export { PgVector, type PgIndexDescription, type PgVectorOptions } from './pg-vector.js';
-export type { PgClient, PgPool } from './database.js';
-export type { PgQueryParams } from './search-sql.js';
+export type { PgQueryParams, PgVectorConfig } from './search-sql.js';
+
+declare module '../../tools/database-config.js' {
+  interface DatabaseConfig {
+    pgvector?: PgVectorConfig;
+  }
+}

@@ -185,7 +185,8 @@ export function hybridSql({ nearest, keyword, settings, columns, depth, limit, w
     SELECT ${['id', ...columns, 'score'].join(', ')} FROM fused JOIN ${table} USING (id) ORDER BY score DESC, id`;
 }
 
-export interface PgQueryParams extends QueryParams {
+/** Block `pgvector` of a query tool's `databaseConfig`. */
+export interface PgVectorConfig {
   /** Only results with a score above this. */
   minScore?: number;
   /**
@@ -195,6 +196,9 @@ export interface PgQueryParams extends QueryParams {
   ef?: number;
   /** Lists that a search through an IVFFlat index visits. Default: the square root of their number. */
   probes?: number;
+}
+
+export interface PgQueryParams extends QueryParams, PgVectorConfig {
   /** Compares all vectors: slower, and nothing is missed. Default `false`. */
   exact?: boolean;
   /** Another place for `ef` and `probes`. */

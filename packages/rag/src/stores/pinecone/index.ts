@@ -1,8 +1,17 @@
+import type { PineconeConfig } from './pinecone-vector.js';
+
 export type { PineconeConnectionOptions, PineconeLikeClient, SparseVector } from './pinecone-client.js';
 export {
   PineconeVector,
+  type PineconeConfig,
   type PineconeQueryParams,
   type PineconeUpsertParams,
   type PineconeVectorConfig,
 } from './pinecone-vector.js';
 export { createLexicalSparseEncoder, type LexicalSparseEncoderOptions, type SparseEncoder } from './sparse-encoder.js';
+
+declare module '../../tools/database-config.js' {
+  interface DatabaseConfig {
+    pinecone?: PineconeConfig;
+  }
+}

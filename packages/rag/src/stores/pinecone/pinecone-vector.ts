@@ -76,7 +76,13 @@ interface InNamespace {
   namespace?: string;
 }
 
-export type PineconeQueryParams = QueryParams & InNamespace & { sparseVector?: SparseVector };
+/** Block `pinecone` of a query tool's `databaseConfig`. */
+export interface PineconeConfig extends InNamespace {
+  /** Weights of words, for an index that stores them next to the vectors. */
+  sparseVector?: SparseVector;
+}
+
+export type PineconeQueryParams = QueryParams & PineconeConfig;
 export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?: readonly SparseVector[] };
 
 interface OpenIndex extends IndexShape {
