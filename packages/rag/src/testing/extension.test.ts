@@ -1,6 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLexicalEmbedder, createVectorQueryTool, rerank, type RerankingModel } from '../index.js';
 import { LocalVector } from '../stores/local/index.js';
+import { describeFilters, describeVectorStore } from './index.js';
+import { ToyVector } from './toy-vector.fixture.js';
 
 // Each extension of CONTRIBUTING.md, "Where to add things", as a user writes it: no other file changes.
 
@@ -26,4 +28,31 @@ it('accepts a new reranker as an object, in rerank() and in a query tool', async
   const reranker = { model: shortestFirst, options: { weights } };
   const tool = createVectorQueryTool({ vectorStore: store, indexName: 'texts', model, reranker });
   expect(await tool.execute({ queryText: 'cats' })).toMatchObject({ sources: [{ id: 'short' }, { id: 'long' }] });
+});
+
+describeVectorStore(
+  'a new vector store',
+  async () => new ToyVector(),
+  async () => {},
+);
+describeFilters(
+  'a new vector store',
+  async () => new ToyVector(),
+  async () => {},
+);
+
+describe('a new vector store in a query tool', () => {
+  it('receives the block of databaseConfig that it declared', async () => {
+    const vectorStore = new ToyVector();
+    await vectorStore.createIndex({ indexName: 'docs', dimension: 1 });
+    await vectorStore.upsert({ indexName: 'docs', ids: ['1', '2'], vectors: [[1], [2]], documents: ['a', 'b'] });
+    const tool = createVectorQueryTool({
+      indexName: 'docs',
+      vectorStore,
+      model: { id: 'constant', embed: async (texts) => texts.map(() => Float32Array.of(1)) },
+      databaseConfig: { toy: { largest: 1 }, pgvector: { minScore: 2 } },
+    });
+    const result = await tool.execute({ queryText: 'a', topK: 5 });
+    expect(result).toMatchObject({ sources: [{ document: 'a' }] });
+  });
 });
