@@ -38,6 +38,10 @@ declare global {
   const requestedSchema: any;
   // oxlint-enable typescript/no-explicit-any
   const apiKey: string;
+  const ca: string;
+  const cert: string;
+  const key: string;
+  const transport: mcp.MessageTransport;
   const message: string;
   const name: string;
   const pem: string;

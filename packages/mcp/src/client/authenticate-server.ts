@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { ServerTarget } from './definition/server-definition.js';
-import { createServerFetch } from './transports/create-send.js';
+import { createServerFetch, withAuthProvider } from './transports/create-send.js';
 
 export interface AuthenticateServerOptions {
   /** Scopes to request, even when the stored tokens are valid. Default: the scopes that the server names. */
@@ -16,14 +16,14 @@ export async function authenticateServer(
   options: AuthenticateServerOptions,
 ): Promise<void> {
   const { authenticate } = await import('../auth/client/index.js');
-  const provider = target.kind === 'http' ? target.definition.authProvider : undefined;
-  if (target.kind !== 'http' || !provider) {
+  const definition = target.kind === 'http' ? await withAuthProvider(target.definition) : undefined;
+  if (target.kind !== 'http' || !definition?.authProvider) {
     throw new QuiverError(
       'OAUTH_PROVIDER_MISSING',
-      `Cannot sign in to MCP server '${name}': its definition has no \`authProvider\`. Pass \`createLoopbackProvider()\` or \`new MCPOAuthClientProvider()\`.`,
+      `Cannot sign in to MCP server '${name}': its definition has no \`authProvider\`. Set \`auth: 'oauth'\`, or pass \`createLoopbackProvider()\` or \`new MCPOAuthClientProvider()\`.`,
     );
   }
-  const serverFetch = createServerFetch(target.definition, target.url);
-  const own = target.definition.fetch && { fetch: serverFetch };
-  await authenticate({ ...options, provider, serverUrl: target.url, serverFetch, ...own });
+  const serverFetch = await createServerFetch(definition, target.url);
+  const own = definition.fetch && { fetch: serverFetch };
+  await authenticate({ ...options, provider: definition.authProvider, serverUrl: target.url, serverFetch, ...own });
 }

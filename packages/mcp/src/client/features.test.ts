@@ -1,7 +1,15 @@
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getDefaultLogger, setDefaultLogger } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import { createTool } from '@quiver/core/tools';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioClientTransport1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { McpServer } from '@modelcontextprotocol/server';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { certificate, certificateKey } from '../../test/localhost-certificate.ts';
+import * as scripted from '../../test/scripted-server.ts';
 import { exampleTools } from '../../test/example-tools.ts';
 import { createFullServer } from '../../test/full-server.ts';
 import { commandFor } from '../../test/spawn-server.ts';
@@ -110,6 +118,25 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
       data: Buffer.from([0, 255, 1]),
       mediaType: 'application/octet-stream',
     });
+  });
+
+  test('every request of the server reaches `onMessage` as well as its handler', async () => {
+    const events: string[] = [];
+    await using mcp = connect({
+      onMessage: ({ method, params }, { serverName }) => {
+        events.push(`${serverName} ${method} ${params === undefined}`);
+        throw new Error('an error of the handler harms nothing');
+      },
+      sampling: async () => {
+        events.push('sampling');
+        return { role: 'assistant', content: { type: 'text', text: 'Paris' }, model: 'm' };
+      },
+    });
+    const usual = getDefaultLogger();
+    setDefaultLogger({ ...usual, error: () => {} });
+    await mcp.callTool({ serverName: 'it', name: 'sample' });
+    setDefaultLogger(usual);
+    expect(events).toEqual(['it sampling/createMessage false', 'sampling']);
   });
 
   test('a resource that is not there is an error that names the operation and the reason', async () => {
@@ -346,6 +373,127 @@ describe('per-call identity', () => {
     ]);
     expect(seen).toContain('initialize nobody');
     expect(seen).toContain('notifications/initialized nobody');
+  });
+});
+
+test('every notification of the server reaches `onMessage` after its handler', async () => {
+  const events: string[] = [];
+  const { url } = await scripted.startScripted({
+    'tools/call': scripted.stream((response, { id }) => {
+      response.write(scripted.event(scripted.changed));
+      response.write(scripted.event({ jsonrpc: '2.0', method: 'notifications/custom', params: { a: 1 } }));
+      response.end(scripted.event({ jsonrpc: '2.0', id, result: { content: [] } }));
+    }),
+  });
+  await using mcp = new MCPClient({
+    id: 'notifications',
+    servers: {
+      it: {
+        url,
+        protocol: 'legacy',
+        onMessage: ({ method, params }) => events.push(`${method} ${JSON.stringify(params)}`),
+      },
+    },
+  });
+  await mcp.tools.onListChanged('it', () => events.push('handler'));
+  await mcp.callTool({ serverName: 'it', name: 'go' });
+  expect(events).toEqual(['handler', 'notifications/tools/list_changed undefined', 'notifications/custom {"a":1}']);
+});
+
+describe('clientInfo', () => {
+  test.for(['legacy', 'modern'] as const)('of a server replaces that of the client (%s)', async (protocol) => {
+    const script = { ...(protocol === 'modern' && { 'server/discover': scripted.result(scripted.discovered) }) };
+    const [one, other, default_] = [
+      await scripted.startScripted(script),
+      await scripted.startScripted(script),
+      await scripted.startScripted(script),
+    ];
+    await using mcp = new MCPClient({
+      id: `info ${protocol}`,
+      clientInfo: { name: 'app', version: '2' },
+      servers: {
+        one: { url: one.url, protocol },
+        other: { url: other.url, protocol, clientInfo: { name: 'other', version: '3', title: 'Other' } },
+      },
+    });
+    await using plain = new MCPClient({ id: `plain ${protocol}`, servers: { it: { url: default_.url, protocol } } });
+    await mcp.listTools();
+    await plain.listTools();
+    const received = ({ heard }: typeof one): unknown => {
+      const params = heard.find(({ name }) => name === (protocol === 'modern' ? 'tools/list' : 'initialize'))?.params;
+      const meta = params?.['_meta'] as Record<string, unknown> | undefined;
+      return protocol === 'modern' ? meta?.['io.modelcontextprotocol/clientInfo'] : params?.['clientInfo'];
+    };
+    expect(received(one)).toEqual({ name: 'app', version: '2' });
+    expect(received(other)).toEqual({ name: 'other', version: '3', title: 'Other' });
+    expect(received(default_)).toMatchObject({ name: 'quiver' });
+  });
+});
+
+describe('transports of the application', () => {
+  const { command, args } = commandFor('sdk1-server.ts', 'stdio');
+
+  test.for([
+    ['SDK 1, stdio', () => new StdioClientTransport1({ command, args })],
+    ['SDK 2, HTTP', () => new StreamableHTTPClientTransport(new URL(exampleHttp.url))],
+  ] as const)('%s: tools are listed and called', async ([name, createTransport]) => {
+    await using mcp = new MCPClient({
+      id: `transport ${name}`,
+      servers: { it: createTransport(), timed: { server: createTransport(), timeout: 5000 } },
+    });
+    expect(Object.keys(await mcp.listTools())).toEqual(expect.arrayContaining(['it_add', 'timed_add']));
+    expect(await mcp.callTool({ serverName: 'it', name: 'add', args: { a: 1, b: 2 } })).toMatchObject({
+      structuredContent: { sum: 3 },
+    });
+    expect(mcp.status()['it']).toMatchObject({ state: 'ready', transport: 'custom' });
+  });
+
+  test('a closed transport is a lost connection', async () => {
+    const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
+    await createSdkServer().connect(serverSide);
+    await using mcp = new MCPClient({ id: 'closed transport', servers: { it: clientSide } });
+    await mcp.callTool({ serverName: 'it', name: 'hello' });
+    await serverSide.close();
+    expect(mcp.status()['it']?.state).toBe('idle');
+    await expect(mcp.callTool({ serverName: 'it', name: 'hello' })).rejects.toMatchObject({
+      code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
+    });
+  });
+
+  function createSdkServer(): McpServer {
+    const server = new McpServer({ name: 'sdk', version: '1' });
+    server.registerTool('hello', {}, async () => ({ content: [{ type: 'text', text: 'hi' }] }));
+    return server;
+  }
+});
+
+describe('tls', () => {
+  test('a server with a private certificate is reached with `ca` or without verification, in both eras', async () => {
+    const https = createServer({ key: certificateKey, cert: certificate }, (req, res) => {
+      void example.startHTTP({ url: new URL(req.url as string, 'https://localhost'), httpPath: '/mcp', req, res });
+    });
+    await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void https.close());
+    const url = `https://localhost:${(https.address() as AddressInfo).port}/mcp`;
+    await using mcp = new MCPClient({
+      id: 'tls',
+      servers: {
+        trusted: { url, tls: { ca: certificate } },
+        bytes: { url, tls: { ca: [Buffer.from(certificate)] }, protocol: 'legacy' },
+        unverified: { url, tls: { rejectUnauthorized: false } },
+        untrusted: { url },
+      },
+    });
+    const { tools, errors } = await mcp.listToolsWithErrors();
+    expect(Object.keys(tools)).toEqual(expect.arrayContaining(['trusted_add', 'bytes_add', 'unverified_add']));
+    expect(errors).toEqual({ untrusted: expect.stringContaining('self-signed certificate') });
+  });
+
+  test('is refused together with `fetch`', () => {
+    const definition = { url: 'https://localhost', tls: {}, fetch: globalThis.fetch };
+    expect(() => new MCPClient({ servers: { it: definition } })).toThrow(
+      expect.objectContaining({ code: 'SERVER_DEFINITION_INVALID', message: expect.stringContaining('`tls`') }),
+    );
   });
 });
 

@@ -5,6 +5,7 @@
  */
 export type { ToolCatalogue, ToolsWithErrors } from './tools/client-tools.js';
 export type { ContextualFetch } from '../http/send.js';
+export type { ClientInfo } from './client-info.js';
 export { MCPClient, type MCPClientOptions } from './mcp-client.js';
 export type { Answers, ServerErrorDetails } from './ask-servers.js';
 export type { AuthenticateServerOptions } from './authenticate-server.js';
@@ -30,15 +31,18 @@ export type {
   InProcessServerDefinition,
   MastraMCPServerDefinition,
   ServerDefinition,
+  ServerMessageHandler,
+  TlsOptions,
   ServerOptions,
   StdioServerDefinition,
   ToolApproval,
 } from './definition/server-definition.js';
-export type { ProgressUpdate } from './engine/engine.js';
+export type { ProgressUpdate, ServerMessage } from './engine/engine.js';
 export type { ServerStatus } from './connection/server-status.js';
 export { fingerprintTool, type DefinitionChanges } from './tools/tool-fingerprint.js';
 export { getToolResult } from './tools/tool-result.js';
 export type { ToolSelection } from './tools/tool-selection.js';
+export type { MessageTransport } from './transports/transport-channel.js';
 export type { InProcessServer } from './transports/in-process.js';
 export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/client-types.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';

@@ -4,6 +4,7 @@ import { isObject } from '../protocol/json-rpc.js';
 import { askServers, logMissing } from './ask-servers.js';
 import { authenticateServer, type AuthenticateServerOptions } from './authenticate-server.js';
 import { callTool, type CallToolOptions } from './tools/call-tool.js';
+import type { ClientInfo } from './client-info.js';
 import { requireServer, withServer, type ClientServers } from './client-servers.js';
 import {
   askForDefinitions,
@@ -33,6 +34,8 @@ export interface MCPClientOptions {
   servers: Record<string, ServerDefinition>;
   /** Milliseconds one request may take; 0 for no limit. Default 60 000. */
   timeout?: number;
+  /** Name and version that servers receive. Default: name and version of Quiver. */
+  clientInfo?: ClientInfo;
 }
 
 const defaultTimeout = 60_000;
@@ -86,13 +89,16 @@ export class MCPClient implements AsyncDisposable {
    * @throws `MCP_CLIENT_OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`
    */
   constructor(options: MCPClientOptions) {
-    const { id, servers, timeout = defaultTimeout } = requireClientOptions(options);
+    const { id, servers, timeout = defaultTimeout, clientInfo } = requireClientOptions(options);
     this.id = id;
     const known = findLiveClient<MCPClient>(id, options);
     if (known && isSameConfiguration(known.configuration, options)) return known;
     this.configuration = options;
     const handles: ClientServers = new Map(
-      Object.entries(servers).map(([name, definition]) => [name, new ServerHandle(name, definition, timeout)]),
+      Object.entries(servers).map(([name, definition]) => [
+        name,
+        new ServerHandle(name, definition, { timeout, clientInfo }),
+      ]),
     );
     if (known) {
       known
@@ -335,7 +341,12 @@ async function askForInstructions(
   return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
 }
 
-const clientOptions: Readonly<Record<keyof MCPClientOptions, true>> = { id: true, servers: true, timeout: true };
+const clientOptions: Readonly<Record<keyof MCPClientOptions, true>> = {
+  id: true,
+  servers: true,
+  timeout: true,
+  clientInfo: true,
+};
 
 function requireClientOptions(options: MCPClientOptions): MCPClientOptions {
   const known = Object.keys(clientOptions).join(', ');

@@ -11,9 +11,16 @@ import type { ListKind, ServerHandlers } from './connection/server-handlers.js';
 import { parseServerDefinition } from './definition/parse-server-definition.js';
 import type { ServerDefinition, ServerOptions, ServerTarget } from './definition/server-definition.js';
 import type { Engine, EngineRequestOptions } from './engine/engine.js';
+import type { ClientInfo } from './client-info.js';
 import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
 import { malformedToolsError, parseToolDefinitions } from './tools/tool-definitions.js';
 import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
+
+/** Settings of the client for servers that do not define them. */
+export interface ServerDefaults {
+  readonly timeout: number;
+  readonly clientInfo?: ClientInfo | undefined;
+}
 
 /** One server of the client: its connection and what is known of it. */
 export class ServerHandle {
@@ -30,10 +37,11 @@ export class ServerHandle {
   #prompts: ListCache<Prompt> | undefined;
 
   /** @throws `SERVER_DEFINITION_INVALID` */
-  constructor(name: string, definition: ServerDefinition, defaultTimeout: number) {
+  constructor(name: string, definition: ServerDefinition, defaults: ServerDefaults) {
     this.name = name;
     this.target = parseServerDefinition(name, definition);
-    const { logger, log: alsoLogger, roots, sampling, timeout = defaultTimeout } = this.options;
+    const { logger, log: alsoLogger, roots, sampling, timeout = defaults.timeout } = this.options;
+    const { clientInfo = defaults.clientInfo } = this.options;
     this.handlers = {
       onListChanged: {},
       ...(roots && { roots }),
@@ -46,6 +54,7 @@ export class ServerHandle {
       timeout,
       log: this.log,
       handlers: this.handlers,
+      clientInfo,
       onListChanged: (kind) => this.#invalidate(kind),
       onLost: () => {
         for (const kind of ['tools', 'resources', 'prompts'] as const) this.#invalidate(kind);

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
-import { maxResponseLength, tooLong, type HttpResponse, type Send } from './send.js';
+import { Agent as HttpsAgent, request as httpsRequest, type AgentOptions, type RequestOptions } from 'node:https';
+import { maxResponseLength, tooLong, type HttpCall, type HttpResponse, type Send } from './send.js';
 
 const httpAgent = new HttpAgent({ keepAlive: true });
 const httpsAgent = new HttpsAgent({ keepAlive: true });
@@ -9,8 +9,16 @@ const httpsAgent = new HttpsAgent({ keepAlive: true });
 const targets = new WeakMap<URL, RequestOptions & { readonly host: string }>();
 
 /** Sends requests over `node:http` on connections that stay open. It costs a quarter of the built-in `fetch` per call. */
-export const nodeSend: Send = (url, call) =>
-  new Promise((resolve, reject) => {
+export const nodeSend: Send = (url, call) => sendOver(httpsAgent, url, call);
+
+/** Returns a {@link Send} with TLS settings, which has connections of its own. */
+export function createNodeSend(tls: AgentOptions): Send {
+  const agent = new HttpsAgent({ ...tls, keepAlive: true });
+  return (url, call) => sendOver(agent, url, call);
+}
+
+function sendOver(secureAgent: HttpsAgent, url: URL, call: HttpCall): Promise<HttpResponse> {
+  return new Promise((resolve, reject) => {
     if (call.isCanceled) return reject(new TypeError('fetch failed: the request was canceled'));
     const target = targetOf(url);
     const { method, headers, body } = call;
@@ -24,7 +32,7 @@ export const nodeSend: Send = (url, call) =>
       path: target.path,
       method,
       headers: flat,
-      agent: isSecure ? httpsAgent : httpAgent,
+      agent: isSecure ? secureAgent : httpAgent,
     });
     call.onCancel = () => request.destroy();
     request.on('response', (message) => {
@@ -36,6 +44,7 @@ export const nodeSend: Send = (url, call) =>
     request.on('error', (error) => reject(networkError(error)));
     request.end(body);
   });
+}
 
 function targetOf(url: URL): RequestOptions & { readonly host: string } {
   const known = targets.get(url);

@@ -89,6 +89,28 @@ export function fromFetch(fetch: ContextualFetch, init: RequestInit = {}): Send 
   };
 }
 
+/** Returns a `fetch` over a {@link Send}, for short texts: it reads the whole body and keeps the headers that OAuth needs. */
+export function toFetch(send: Send): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, init = {}) => {
+    const { method = 'GET', headers, body, signal } = init;
+    const text = body === undefined || body === null ? undefined : String(body as string | URLSearchParams);
+    const call = new HttpCall(method as HttpCall['method'], Object.fromEntries(new Headers(headers)), text);
+    if (body instanceof URLSearchParams)
+      call.headers['content-type'] ??= 'application/x-www-form-urlencoded;charset=UTF-8';
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', () => call.cancel(), { once: true });
+    const response = await send(new URL(url), call);
+    const kept = new Headers();
+    for (const name of ['content-type', 'www-authenticate', 'dpop-nonce', 'location', 'retry-after']) {
+      const value = response.header(name);
+      if (value !== undefined) kept.set(name, value);
+    }
+    const { status } = response;
+    const content = await response.text();
+    return new Response([204, 205, 304].includes(status) ? null : content, { status, headers: kept });
+  };
+}
+
 /** A custom `fetch` may read headers with `get`, change them with `set`, or spread them, which yields nothing with plain `Headers`. */
 function toSpreadable(headers: Record<string, string>): Headers {
   return Object.assign(new Headers(headers), headers);

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { QuiverError } from '@quiver/core';
+import { getDefaultLogger, setDefaultLogger, type QuiverError } from '@quiver/core';
 import { authenticate, createOAuthFetch, FileOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -165,6 +165,20 @@ describe('MCPClient.authenticate', () => {
     expect(Object.keys(await client.listTools())).toContain('notes_whoami');
     await client.authenticate('notes');
     expect(shown).toHaveLength(1);
+  });
+
+  it("signs in at this computer with `auth: 'oauth'` alone", async () => {
+    const { mcp } = await setUp();
+    await using client = new MCPClient({ id: 'one word', servers: { notes: { url: mcp.url, auth: 'oauth' } } });
+    expect((await client.listToolsWithErrors()).errorDetails['notes']).toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+    });
+    const usual = getDefaultLogger();
+    // The page is logged; a browser would follow the redirect back to this computer.
+    setDefaultLogger({ ...usual, warn: (line) => void fetch(/https?:\S+/.exec(line)?.[0] ?? '') });
+    await client.authenticate('notes');
+    setDefaultLogger(usual);
+    expect(Object.keys(await client.listTools())).toContain('notes_whoami');
   });
 
   it('signs in right after a rejected call', async () => {

@@ -80,7 +80,9 @@ async function open(options: OpenConnectionOptions, channels: Channel[]): Promis
       return connect(new StdioChannel(target.definition), 'legacy');
     }
   }
-  const { definition, url } = target;
+  const { url } = target;
+  const { withAuthProvider } = await import('../transports/create-send.js');
+  const definition = await withAuthProvider(target.definition);
   const isSsePath = url.pathname.endsWith('/sse');
   const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
   if (transport !== 'sse') {
@@ -163,6 +165,6 @@ function describeTarget(target: ServerTarget): string {
 function adviceFor(error: unknown, target: ServerTarget): string {
   if (target.kind !== 'http') return '';
   if (isNetworkError(error)) return ' Check that the server runs, and that `url` is right.';
-  if (statusOf(error) !== 401 || target.definition.authProvider) return '';
-  return ' The server requires authorization: set `authProvider` in its definition, or send a token with `headers`.';
+  if (statusOf(error) !== 401 || target.definition.authProvider || target.definition.auth) return '';
+  return ' The server requires authorization: set `auth: "oauth"` or `authProvider` in its definition, or send a token with `headers`.';
 }

@@ -1,9 +1,9 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities } from '../../protocol/client-types.js';
-import { clientInfo } from '../client-info.js';
-import type { ServerTarget } from '../definition/server-definition.js';
-import type { Engine, EngineRequestOptions, ProgressUpdate } from '../engine/engine.js';
+import { defaultClientInfo, type ClientInfo } from '../client-info.js';
+import type { ServerMessageHandler, ServerTarget } from '../definition/server-definition.js';
+import type { Engine, EngineRequestOptions, ProgressUpdate, ServerMessage } from '../engine/engine.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { HttpError } from '../transports/channel.js';
 import { createApplication } from './application.js';
@@ -37,6 +37,7 @@ export interface ServerConnectionOptions {
   readonly timeout: number;
   readonly log: ServerLog;
   readonly handlers: ServerHandlers;
+  readonly clientInfo?: ClientInfo | undefined;
   /** Called for changed lists, in addition to the handler of the application. */
   readonly onListChanged: (kind: ListKind) => void;
   /** The connection ended, and cached lists may be out of date. */
@@ -216,7 +217,8 @@ export class ServerConnection {
         name,
         target,
         limit: this.#connectLimit,
-        clientInfo,
+        clientInfo: this.#options.clientInfo ?? defaultClientInfo,
+        onMessage: target.definition.onMessage && isolate(target.definition.onMessage, name),
         capabilities: JSON.parse(this.#declared) as ClientCapabilities,
         application: createApplication({ serverName: name, handlers, log, enableServerLogs, onListChanged }),
         maxInputRounds,
@@ -321,6 +323,17 @@ export class ServerConnection {
     const { kind, definition } = this.#options.target;
     return definition.connectTimeout ?? defaultConnectTimeouts[kind];
   }
+}
+
+/** An error of the application's handler is not an error of the server. */
+function isolate(handler: ServerMessageHandler, serverName: string): (message: ServerMessage) => void {
+  return (message) => {
+    try {
+      handler(message, { serverName });
+    } catch (error) {
+      getDefaultLogger().error(`\`onMessage\` of MCP server '${serverName}' threw: ${toErrorMessage(error)}`, error);
+    }
+  };
 }
 
 /** Returns whether the server rejected a request unread, because it no longer knows the session. */

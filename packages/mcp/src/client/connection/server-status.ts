@@ -6,7 +6,7 @@ import type { Engine } from '../engine/engine.js';
 export interface ServerStatus {
   /** `idle`: not needed yet, or disconnected. `failed`: the last attempt to connect failed. */
   state: 'idle' | 'connecting' | 'ready' | 'failed';
-  transport?: 'stdio' | 'http' | 'sse' | 'in-process';
+  transport?: 'stdio' | 'http' | 'sse' | 'in-process' | 'custom';
   /** Revision of the protocol. */
   protocolVersion?: string;
   serverInfo?: { name: string; version: string; title?: string };

@@ -28,7 +28,7 @@ test.for([
   ['neither url nor command', { timeout: 5 }, 'names none of them'],
   ['a url that is not http', { url: 'file:///etc/passwd' }, "has the url 'file:///etc/passwd'"],
   ['an empty command', { command: '' }, 'has an empty `command`'],
-  ['a server that is not a server', { server: {} }, 'without `fetch()` or `connect()`'],
+  ['a server that is not a server', { server: {} }, 'neither a server nor a transport'],
   ['null', null, 'is null'],
   ['undefined', undefined, 'is undefined'],
   ['a number', 5, 'is a number'],

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import { isInProcessServer } from '../transports/in-process.js';
+import { isTransport } from '../transports/transport-channel.js';
 import type {
   HttpServerDefinition,
   InProcessServerDefinition,
@@ -22,7 +23,9 @@ const serverOptions: OptionNames<ServerOptions> = {
   serverLogLevel: true,
   enableProgressTracking: true,
   resetTimeoutOnProgress: true,
+  clientInfo: true,
   capabilities: true,
+  onMessage: true,
   roots: true,
   sampling: true,
   maxInputRounds: true,
@@ -60,6 +63,8 @@ const optionsByTarget = {
     eventSourceInit: true,
     fetch: true,
     authProvider: true,
+    auth: true,
+    tls: true,
     reconnectionOptions: true,
     sessionId: true,
   } satisfies OptionNames<Omit<HttpServerDefinition, 'command' | 'server'>>,
@@ -77,7 +82,7 @@ const targets = ['command', 'url', 'server'] as const;
 export function parseServerDefinition(name: string, value: unknown): ServerTarget {
   if (typeof value === 'string' || value instanceof URL) return parseAddress(name, value);
   if (!isObject(value)) throw invalid(name, `is ${describe(value)}`);
-  if (isInProcessServer(value)) return { kind: 'in-process', definition: { server: value } };
+  if (isInProcessServer(value) || isTransport(value)) return { kind: 'in-process', definition: { server: value } };
   const given = targets.filter((key) => value[key] !== undefined);
   const [target] = given;
   if (!target) throw invalid(name, 'names none of them');
@@ -90,12 +95,16 @@ export function parseServerDefinition(name: string, value: unknown): ServerTarge
         throw invalid(name, 'has an empty `command`');
       return { kind: 'stdio', definition: value as unknown as StdioServerDefinition };
     case 'server':
-      if (!isObject(value['server']) || !isInProcessServer(value['server']))
-        throw invalid(name, 'has a `server` without `fetch()` or `connect()`');
+      if (!isObject(value['server']) || !(isInProcessServer(value['server']) || isTransport(value['server'])))
+        throw invalid(name, 'has a `server` that is neither a server nor a transport');
       return { kind: 'in-process', definition: value as unknown as InProcessServerDefinition };
     case 'url': {
       const url = toHttpUrl(value['url']);
       if (!url) throw invalid(name, `has the url '${String(value['url'])}'`);
+      if (value['tls'] !== undefined && value['fetch'] !== undefined) throw conflict(name, '`tls` and `fetch`');
+      if (value['auth'] !== undefined && value['authProvider'] !== undefined)
+        throw conflict(name, '`auth` and `authProvider`');
+      if (value['auth'] !== undefined && value['auth'] !== 'oauth') throw conflict(name, "`auth` other than 'oauth'");
       return { kind: 'http', definition: value as unknown as HttpServerDefinition, url };
     }
   }
@@ -129,6 +138,14 @@ function requireKnownOptions(name: string, value: Record<string, unknown>, targe
     'SERVER_DEFINITION_INVALID',
     `MCP server '${name}' is defined with '${unknown.join(', ')}', which is not an option beside \`${target}\`. Known: ${known.join(', ')}.`,
     { details: { server: name, unknown } },
+  );
+}
+
+function conflict(name: string, options: string): QuiverError {
+  return new QuiverError(
+    'SERVER_DEFINITION_INVALID',
+    `MCP server '${name}' is defined with ${options}, which is not possible. Remove one of the options.`,
+    { details: { server: name } },
   );
 }
 

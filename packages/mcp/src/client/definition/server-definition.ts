@@ -7,7 +7,10 @@ import type { SamplingOptions } from '../connection/sampling.js';
 import type { ToolSelection } from '../tools/tool-selection.js';
 import type { ContextualFetch } from '../../http/send.js';
 import type { DefinitionHeaders, ReconnectionOptions } from '../transports/http-channel.js';
+import type { ClientInfo } from '../client-info.js';
+import type { ServerMessage } from '../engine/engine.js';
 import type { InProcessServer } from '../transports/in-process.js';
+import type { MessageTransport } from '../transports/transport-channel.js';
 
 /** Decides whether a person must agree to a call before it is sent. */
 export type ToolApproval = (call: {
@@ -45,6 +48,10 @@ export interface ServerOptions extends ToolSelection {
   roots?: Root[] | (() => Root[] | PromiseLike<Root[]>);
   /** Lets the server ask a language model. Off unless set. */
   sampling?: SamplingOptions;
+  /** Name and version that the server receives. Default: the client's `clientInfo`. */
+  clientInfo?: ClientInfo;
+  /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
+  onMessage?: ServerMessageHandler;
   /** How often one call may be answered with questions before it fails. Default 10. */
   maxInputRounds?: number;
   /**
@@ -98,6 +105,24 @@ export interface StdioServerDefinition extends ServerOptions {
   server?: never;
 }
 
+/** Receives a request or notification of a server. */
+export type ServerMessageHandler = (message: ServerMessage, info: { readonly serverName: string }) => void;
+
+/** TLS settings of the connections to one server, as `node:https` takes them. Node.js only. */
+export interface TlsOptions {
+  /** Certificates of the authorities to trust, in PEM format. Default: those of Node.js. */
+  ca?: string | Uint8Array | (string | Uint8Array)[];
+  /** Client certificate, in PEM format. */
+  cert?: string | Uint8Array;
+  /** Key of the client certificate, in PEM format. */
+  key?: string | Uint8Array;
+  passphrase?: string;
+  /** Host name that the certificate must contain. Default: the host of the URL. */
+  servername?: string;
+  /** `false` accepts every certificate: for tests only. Default `true`. */
+  rejectUnauthorized?: boolean;
+}
+
 /** A server that is reached over Streamable HTTP, or over the older HTTP+SSE. */
 export interface HttpServerDefinition extends ServerOptions {
   url: string | URL;
@@ -116,6 +141,10 @@ export interface HttpServerDefinition extends ServerOptions {
   fetch?: ContextualFetch;
   /** Answers 401 with tokens. */
   authProvider?: OAuthClientProvider;
+  /** `'oauth'`: signs in a user at this computer, with `mcp.authenticate(name)`. Short for `authProvider: createLoopbackProvider()`. */
+  auth?: 'oauth';
+  /** TLS settings. Not together with `fetch`. */
+  tls?: TlsOptions;
   /** How a lost event stream is taken up again. */
   reconnectionOptions?: ReconnectionOptions;
   /** Goes on with a session of an earlier connection instead of opening one. */
@@ -126,7 +155,7 @@ export interface HttpServerDefinition extends ServerOptions {
 
 /** A server in this process. */
 export interface InProcessServerDefinition extends ServerOptions {
-  server: InProcessServer;
+  server: InProcessServer | MessageTransport;
   command?: never;
   url?: never;
 }
@@ -134,8 +163,8 @@ export interface InProcessServerDefinition extends ServerOptions {
 /** One entry of `servers`: `command` starts a process, `url` connects over HTTP, `server` is a server of this process. */
 export type MastraMCPServerDefinition = StdioServerDefinition | HttpServerDefinition | InProcessServerDefinition;
 
-/** Server definition, or its short form: a URL, the path of a script (`.js`, `.ts`, `.py`), a server of this process. */
-export type ServerDefinition = MastraMCPServerDefinition | InProcessServer | string | URL;
+/** Server definition, or its short form: a URL, the path of a script (`.js`, `.ts`, `.py`), a server of this process, a transport. */
+export type ServerDefinition = MastraMCPServerDefinition | InProcessServer | MessageTransport | string | URL;
 
 /** Parsed server definition. */
 export type ServerTarget =

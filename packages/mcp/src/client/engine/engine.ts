@@ -40,6 +40,12 @@ export interface EngineRequestOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** A request or notification of a server. */
+export interface ServerMessage {
+  readonly method: string;
+  readonly params?: Params;
+}
+
 /** Application behind the client: responds to requests of the server and receives its notifications. */
 export interface Application {
   /** @throws {@link ProtocolError} for a method without a handler */
@@ -56,6 +62,8 @@ export interface EngineOptions {
   readonly maxInputRounds?: number | undefined;
   /** Log level that modern requests declare. */
   readonly logLevel?: LoggingLevel | undefined;
+  /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
+  readonly onMessage?: ((message: ServerMessage) => void) | undefined;
   readonly onError: (error: unknown) => void;
   readonly onSessionLost: () => void;
   /** The connection ended without {@link Engine.close}. */
@@ -239,9 +247,11 @@ export class Engine implements Receiver {
   #receive(value: unknown): void {
     const incoming = parseMessage(value);
     if (incoming?.kind === 'response') this.#settle(incoming.message);
-    else if (incoming?.kind === 'request') void this.#respond(incoming.message);
-    else if (incoming) this.#receiveNotification(incoming.message);
-    else {
+    else if (incoming) {
+      if (incoming.kind === 'request') void this.#respond(incoming.message);
+      else this.#receiveNotification(incoming.message);
+      this.#options.onMessage?.(incoming.message);
+    } else {
       const error = new TypeError('The server sent a message that is not a JSON-RPC message.');
       const id = isObject(value) && !('method' in value) ? this.#idOf(value['id']) : undefined;
       if (id === undefined) this.#options.onError(error);
@@ -329,7 +339,9 @@ export class Engine implements Receiver {
         const { method, params = {} } = isObject(request) ? request : {};
         if (typeof method !== 'string' || !isObject(params))
           throw new TypeError(`Invalid input request '${key}': method and params are required`);
-        return [key, await this.#options.application.respond(method, params, signal)];
+        const responding = this.#options.application.respond(method, params, signal);
+        this.#options.onMessage?.({ method, params });
+        return [key, await responding];
       });
       const pause = new Promise<void>(
         (resolve) => void (entries.length === 0 ? setTimeout(resolve, statePause) : resolve()),

@@ -26,7 +26,7 @@ export interface Receiver {
 
 /** Path of messages to one server and back. */
 export interface Channel {
-  readonly kind: 'stdio' | 'http' | 'sse' | 'in-process';
+  readonly kind: 'stdio' | 'http' | 'sse' | 'in-process' | 'custom';
   readonly sessionId?: string | undefined;
   /** Starts to deliver messages. */
   start(receiver: Receiver): Promise<void>;

@@ -1,10 +1,12 @@
+import { Buffer } from 'node:buffer';
+import type { AgentOptions } from 'node:https';
 import process from 'node:process';
 import type { Fetch } from '../../fetch.js';
 import { followWithinOrigin } from '../../http/redirects.js';
-import { fromFetch, type Send } from '../../http/send.js';
+import { fromFetch, toFetch, type Send } from '../../http/send.js';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
-import type { HttpServerDefinition } from '../definition/server-definition.js';
+import type { HttpServerDefinition, TlsOptions } from '../definition/server-definition.js';
 
 /** Returns how the requests of a definition are sent: authorized, and redirected within the origin of the server only. */
 export async function createSend(definition: HttpServerDefinition, url: URL): Promise<Send> {
@@ -16,7 +18,8 @@ export async function createSend(definition: HttpServerDefinition, url: URL): Pr
   return redirect === 'manual' || redirect === 'error' ? send : followWithinOrigin(send);
 }
 
-async function createPlainSend({ fetch, requestInit = {} }: HttpServerDefinition, url: URL): Promise<Send> {
+async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefinition, url: URL): Promise<Send> {
+  if (tls) return (await import('../../http/node-send.js')).createNodeSend(toAgentOptions(tls));
   const { headers: _, redirect, ...others } = requestInit;
   const init: RequestInit = { ...others, redirect: redirect === 'error' ? redirect : 'manual' };
   if (fetch) return fromFetch(fetch, init);
@@ -27,6 +30,30 @@ async function createPlainSend({ fetch, requestInit = {} }: HttpServerDefinition
   if (typeof process === 'undefined' || process.versions?.node === undefined) return viaFetch;
   const { nodeSend } = await import('../../http/node-send.js');
   return (to, call) => (isFetchReplaced() ? viaFetch : nodeSend)(to, call);
+}
+
+/** Node.js takes bytes as `Buffer`. */
+function toAgentOptions({ ca, cert, key, ...others }: TlsOptions): AgentOptions {
+  const toPem = (value: string | Uint8Array): string | Buffer =>
+    typeof value === 'string' ? value : Buffer.from(value);
+  return {
+    ...others,
+    ...(ca !== undefined && { ca: Array.isArray(ca) ? ca.map(toPem) : toPem(ca) }),
+    ...(cert !== undefined && { cert: toPem(cert) }),
+    ...(key !== undefined && { key: toPem(key) }),
+  };
+}
+
+/** Providers of definitions with `auth: 'oauth'`. An entry lives as long as its definition. */
+const loopbackProviders = new WeakMap<HttpServerDefinition, OAuthClientProvider>();
+
+/** Returns the definition with the provider that its `auth` stands for. */
+export async function withAuthProvider(definition: HttpServerDefinition): Promise<HttpServerDefinition> {
+  if (definition.auth === undefined) return definition;
+  const { createLoopbackProvider } = await import('../../auth/client/loopback-provider.js');
+  const authProvider = loopbackProviders.get(definition) ?? createLoopbackProvider();
+  loopbackProviders.set(definition, authProvider);
+  return { ...definition, authProvider };
 }
 
 async function createAuthorizedSend(
@@ -45,8 +72,12 @@ async function createAuthorizedSend(
  * Returns the `fetch` for the metadata of one server: the user's or the built-in one, with the headers of the definition. The headers
  * go to the server's own origin only, never to an authorization server. Metadata belongs to no call, and has no request context.
  */
-export function createServerFetch({ fetch, headers }: HttpServerDefinition, serverUrl: URL): Fetch {
-  const base: Fetch = fetch ? (url, init) => fetch(url, init) : (url, init) => globalThis.fetch(url, init);
+export async function createServerFetch(definition: HttpServerDefinition, serverUrl: URL): Promise<Fetch> {
+  const { fetch, headers, tls } = definition;
+  const plain: Fetch = tls
+    ? toFetch(await createPlainSend(definition, serverUrl))
+    : (url, init) => globalThis.fetch(url, init);
+  const base: Fetch = fetch ? (url, init) => fetch(url, init) : plain;
   if (!headers) return base;
   return async (url, init) => {
     if (new URL(url).origin !== serverUrl.origin) return base(url, init);

@@ -1,6 +1,7 @@
 import { fromFetch } from '../../http/send.js';
 import type { Channel, OutgoingMessage, Receiver } from './channel.js';
 import { HttpChannel } from './http-channel.js';
+import { TransportChannel, type MessageTransport } from './transport-channel.js';
 
 /** A server of this process that takes a transport, as the servers of the official SDKs do. */
 interface ConnectableServer {
@@ -33,8 +34,9 @@ export function isInProcessServer(value: object): value is InProcessServer {
 
 const inProcessUrl = new URL('http://localhost/mcp');
 
-/** Returns a channel to a server of this process. It opens no port. */
-export function createInProcessChannel(server: InProcessServer): Channel {
+/** Returns a channel to a server of this process, or over the application's transport. It opens no port. */
+export function createInProcessChannel(server: InProcessServer | MessageTransport): Channel {
+  if (!isInProcessServer(server)) return new TransportChannel(server);
   if (!('fetch' in server)) return new InProcessChannel(server as ConnectableServer);
   const send = fromFetch((url, init) => {
     const headers = new Headers(init?.headers);

@@ -1,0 +1,19 @@
+/** Self-signed certificate of `localhost`, for tests. Valid until 2126. */
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBnDCCAUGgAwIBAgIUJPnHBzr9qGnOa0m+zdcfc9dJDY4wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMjA0NDUyMloYDzIxMjYxMDI5
+MDQ0NTIyWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQIyDUs34Ry6V+KUtV06hnHxlfzRiw+/4VUoyTPCKB0IRSD9Ax7+VX+
+YbL/+ZqKGYMO6hee//UjyAT1kfuuRxDco28wbTAdBgNVHQ4EFgQU8HXy3eNIMTgp
+9XbH+4FB5wwAwRMwHwYDVR0jBBgwFoAU8HXy3eNIMTgp9XbH+4FB5wwAwRMwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSQAwRgIhANtdDetuIFgRERcoUi8fdQbgEwodRJpfMjZeED7AF7F1AiEA
+zVwh6lXjgiqKNbVht9kX1FpVIqltC5tZjdPpm5BhPbM=
+-----END CERTIFICATE-----`;
+
+/** Key of {@link certificate}. It protects nothing. */
+export const certificateKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgtuuMEbRprTJ9G8V/
+UQBfm1CWI8KkRKLStTdojklAC6qhRANCAAQIyDUs34Ry6V+KUtV06hnHxlfzRiw+
+/4VUoyTPCKB0IRSD9Ax7+VX+YbL/+ZqKGYMO6hee//UjyAT1kfuuRxDc
+-----END PRIVATE KEY-----`;
