@@ -97,7 +97,7 @@ export class MCPClient implements AsyncDisposable {
     const handles: ClientServers = new Map(
       Object.entries(servers).map(([name, definition]) => [
         name,
-        new ServerHandle(name, definition, { timeout, clientInfo }),
+        new ServerHandle(name, definition, timeout, clientInfo),
       ]),
     );
     if (known) {

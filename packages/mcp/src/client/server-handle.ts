@@ -16,12 +16,6 @@ import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache
 import { malformedToolsError, parseToolDefinitions } from './tools/tool-definitions.js';
 import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
 
-/** Settings of the client for servers that do not define them. */
-export interface ServerDefaults {
-  readonly timeout: number;
-  readonly clientInfo?: ClientInfo | undefined;
-}
-
 /** One server of the client: its connection and what is known of it. */
 export class ServerHandle {
   readonly name: string;
@@ -37,11 +31,11 @@ export class ServerHandle {
   #prompts: ListCache<Prompt> | undefined;
 
   /** @throws `SERVER_DEFINITION_INVALID` */
-  constructor(name: string, definition: ServerDefinition, defaults: ServerDefaults) {
+  constructor(name: string, definition: ServerDefinition, defaultTimeout: number, defaultClientInfo?: ClientInfo) {
     this.name = name;
     this.target = parseServerDefinition(name, definition);
-    const { logger, log: alsoLogger, roots, sampling, timeout = defaults.timeout } = this.options;
-    const { clientInfo = defaults.clientInfo } = this.options;
+    const { logger, log: alsoLogger, roots, sampling, timeout = defaultTimeout } = this.options;
+    const { clientInfo = defaultClientInfo } = this.options;
     this.handlers = {
       onListChanged: {},
       ...(roots && { roots }),
