@@ -62,7 +62,7 @@ async function createAuthorizedSend(
   serverUrl: URL,
 ): Promise<Send> {
   const { withAuthorization } = await import('../../auth/client/with-authorization.js');
-  const serverFetch = createServerFetch(definition, serverUrl);
+  const serverFetch = await createServerFetch(definition, serverUrl);
   const fetch = definition.fetch && serverFetch;
   const send = await createPlainSend(definition, serverUrl);
   return withAuthorization(send, { provider, serverUrl, serverFetch, fetch });
