@@ -1,6 +1,5 @@
-import { canonicalJson } from './canonical-json.js';
 import type { Span } from './chunking/span.js';
-import { addToHash, contentHash, startHash, toHex } from './content-hash.js';
+import { canonicalJson, addToHash, contentHash, startHash, toHex } from './content-hash.js';
 
 /** Facts about a text, kept with it in a store: plain JSON data. */
 export type Metadata = Record<string, unknown>;

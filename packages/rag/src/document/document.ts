@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { canonicalJson } from './canonical-json.js';
+import { canonicalJson } from './content-hash.js';
 import type { Chunk, Metadata } from './chunk.js';
 import { toChunks } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';

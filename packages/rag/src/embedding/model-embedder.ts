@@ -1,7 +1,7 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
 import { untilAborted } from '../store/store-call.js';
-import { checkEmbeddings } from './check-embeddings.js';
+import { checkEmbeddings } from './embedder.js';
 import { createLimit, type Limit } from './concurrency-limit.js';
 import type { Embedder } from './embedder.js';
 import { retry } from './retry.js';

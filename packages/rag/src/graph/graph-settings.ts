@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { canonicalJson } from '../document/canonical-json.js';
+import { canonicalJson } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
 import { resolveEdgeOptions, type EdgeOptions } from './edge-options.js';
 import type { VectorFilter } from '../store/index.js';

@@ -1,7 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
-import { contentHash } from '../document/content-hash.js';
-import { canonicalJson } from '../document/canonical-json.js';
+import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 
 /** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../document/canonical-json.js';
+import { canonicalJson } from '../document/content-hash.js';
 import type { VectorFilter, VectorRecord } from '../store/vector-store.js';
 import { callStore, type StoreAccess } from './ingest-target.js';
 import { isInScope, isScalar, type IngestScope } from './scope.js';

@@ -1,8 +1,8 @@
+import { createReadStream } from 'node:fs';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { isHeaderOf, toExportScope } from '../transfer/export-lines.js';
 import { exportIndex, type ExportIndexOptions, type ExportPosition } from '../transfer/export-index.js';
 import { importIndex, type ImportIndexOptions } from '../transfer/import-index.js';
-import { readLines } from './read-lines.js';
 
 export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {
   /** Where the export is put when it is complete. */
@@ -73,4 +73,18 @@ async function findPosition(
     } else records += 1;
   }
   return position;
+}
+
+/**
+ * The lines of a file in UTF-8, without their ends. Only a line feed ends a line: JSON may hold the other characters that `node:readline`
+ * takes for one.
+ */
+async function* readLines(path: string): AsyncGenerator<string, void> {
+  let rest = '';
+  for await (const text of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
+    const lines = (rest + String(text)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { opendir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Metadata } from '../document/chunk.js';
@@ -7,8 +7,6 @@ import { findJsonValues } from '../document/chunking/json-scanner.js';
 import { MDocument, type DocumentType, type SourceDocument } from '../document/document.js';
 import { fileKind } from './file-kinds.js';
 import { createPathMatcher } from './glob.js';
-import { readPdf } from './read-pdf.js';
-import { walkFolder } from './walk-folder.js';
 
 /** `unknown encoding`: neither UTF-8 nor UTF-16 with a byte order mark, for example Latin-1. */
 export type SkipReason = 'unreadable' | 'binary' | 'unknown encoding' | 'too large' | 'unknown type';
@@ -154,4 +152,55 @@ function log({ path, reason, error }: SkippedFile): void {
   const message = `${path} was not loaded: ${reason}${error === undefined ? '' : ` (${toErrorMessage(error)})`}`;
   if (reason === 'unknown type') getDefaultLogger().debug(message);
   else getDefaultLogger().warn(message);
+}
+
+/**
+ * The text of each page of a PDF, with its number in the metadata, through `unpdf`, an optional peer dependency.
+ *
+ * @throws `PDF_PARSER_MISSING` when it is not installed; what it throws for files that are damaged or encrypted
+ */
+async function readPdf(bytes: Uint8Array): Promise<SourceDocument[]> {
+  const { extractText, getDocumentProxy } = await import('unpdf').catch((error: unknown) => {
+    throw new QuiverError(
+      'PDF_PARSER_MISSING',
+      'Reading PDF files needs the package unpdf. Install it: npm install unpdf',
+      {
+        cause: error,
+      },
+    );
+  });
+  // 0: errors are thrown, and nothing is printed.
+  const document = await getDocumentProxy(bytes, { verbosity: 0 });
+  const { text } = await extractText(document, { mergePages: false }).finally(() => document.destroy());
+  return text.map((page, index) => ({ text: page, metadata: { page: index + 1 } }));
+}
+
+interface WalkOptions {
+  readonly isExcluded: (path: string) => boolean;
+  readonly signal: AbortSignal | undefined;
+  /** A folder that cannot be read. */
+  readonly onUnreadable: (path: string, error: unknown) => void;
+}
+
+/** The files below a folder, as paths from there with `/`, in the order of their names. Links are not followed. */
+async function* walkFolder(root: string, options: WalkOptions): AsyncGenerator<string> {
+  const waiting = [''];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    options.signal?.throwIfAborted();
+    const entries: { path: string; isFolder: boolean }[] = [];
+    try {
+      for await (const entry of await opendir(join(root, folder))) {
+        const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+        if ((entry.isDirectory() || entry.isFile()) && !options.isExcluded(path)) {
+          entries.push({ path, isFolder: entry.isDirectory() });
+        }
+      }
+    } catch (error) {
+      if (folder === '') throw error;
+      options.onUnreadable(folder, error);
+    }
+    entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+    for (const { path, isFolder } of entries) if (!isFolder) yield path;
+    for (const { path, isFolder } of entries.toReversed()) if (isFolder) waiting.push(path);
+  }
 }

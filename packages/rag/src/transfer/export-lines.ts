@@ -1,6 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { canonicalJson } from '../document/canonical-json.js';
-import { contentHash } from '../document/content-hash.js';
+import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { toFilter } from '../store/check-arguments.js';
 import type { VectorFilter, VectorMetadata, VectorMetric } from '../store/vector-store.js';
 

@@ -1,5 +1,5 @@
 import type { Measure } from './size-limit.js';
-import { isWhiteSpace } from './trim-span.js';
+import { isWhiteSpace } from './text-boundary.js';
 
 /** Longer pieces hardly come again. */
 const longestKept = 400;

@@ -1,6 +1,6 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
 import type { Chunker } from './span.js';
-import { floorGraphemeBoundary } from './grapheme-boundary.js';
+import { floorGraphemeBoundary } from './text-boundary.js';
 import { readHtmlText, type HtmlBlock, type HtmlElement } from './html-text.js';
 import {
   divideAtLines,

@@ -1,6 +1,6 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
 import type { Chunker } from './span.js';
-import { isGraphemeBoundary } from './grapheme-boundary.js';
+import { isGraphemeBoundary } from './text-boundary.js';
 import { joinBareHeadings, packSections, readSections, type Block, type Heading } from './sections.js';
 import { createSizeLimit } from './size-limit.js';
 

@@ -1,8 +1,13 @@
-import { floorGraphemeBoundary, nextGraphemeBoundary } from './grapheme-boundary.js';
+import {
+  floorGraphemeBoundary,
+  floorWordBoundary,
+  isWhiteSpace,
+  nextGraphemeBoundary,
+  skipWhiteSpace,
+  trimEnd,
+} from './text-boundary.js';
 import { createSizeLimit, type SizeLimit, type SizeOptions } from './size-limit.js';
 import type { Span } from './span.js';
-import { isWhiteSpace, skipWhiteSpace, trimEnd } from './trim-span.js';
-import { floorWordBoundary } from './word-boundary.js';
 
 /** Whether a separator stands at the start of the chunk after the cut or at the end of the chunk before. */
 export type SeparatorPosition = 'start' | 'end';

@@ -2,7 +2,7 @@ import { createPacker, type FindCut, type PackOptions } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
 import { createSizeLimit } from './size-limit.js';
 import type { Span } from './span.js';
-import { skipWhiteSpace } from './trim-span.js';
+import { skipWhiteSpace } from './text-boundary.js';
 
 /** A part of a text that stays in one chunk if it fits. It ends where the next block starts. */
 export interface Block {

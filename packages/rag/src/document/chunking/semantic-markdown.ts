@@ -4,7 +4,7 @@ import { readMarkdownBlocks } from './markdown-blocks.js';
 import { packSections, readSections, type Heading, type Section } from './sections.js';
 import { createSizeLimit } from './size-limit.js';
 import { readTokenCounter, type TokenOptions } from './token-counter.js';
-import { skipWhiteSpace } from './trim-span.js';
+import { skipWhiteSpace } from './text-boundary.js';
 
 /** `maxSize`, `overlap` and `joinThreshold` are numbers of tokens. */
 export interface SemanticMarkdownChunkOptions extends CommonChunkOptions, TokenOptions {

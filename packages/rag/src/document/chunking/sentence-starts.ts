@@ -1,5 +1,4 @@
-import { isGraphemeBoundary } from './grapheme-boundary.js';
-import { isWhiteSpace } from './trim-span.js';
+import { isGraphemeBoundary, isWhiteSpace } from './text-boundary.js';
 
 /** Positions where sentences can start, and whether one does. */
 export interface SentenceStarts {

@@ -1,9 +1,7 @@
 import { invalidOptions, show, type OptionReader } from './chunk-options.js';
-import { isGraphemeBoundary } from './grapheme-boundary.js';
+import { floorWordBoundary, isGraphemeBoundary, isWhiteSpace } from './text-boundary.js';
 import type { CutWindow, FindCut, SeparatorPosition } from './pack-spans.js';
 import { lastAtOrBefore } from './sorted-search.js';
-import { isWhiteSpace } from './trim-span.js';
-import { floorWordBoundary } from './word-boundary.js';
 
 /** Options of the strategies that cut at separators. */
 export interface SeparatorChunkOptions {

@@ -1,6 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { floorGraphemeBoundary, nextGraphemeBoundary } from './grapheme-boundary.js';
-import { isWhiteSpace } from './trim-span.js';
+import { floorGraphemeBoundary, isWhiteSpace, nextGraphemeBoundary } from './text-boundary.js';
 
 /** The size of a text, for example its number of tokens. */
 export type Measure = (text: string) => number;

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../../document/canonical-json.js';
+import { canonicalJson } from '../../document/content-hash.js';
 import type { Filter } from '../../filter/index.js';
 import type { SqlQuery } from './database.js';
 import { filterToSql, SqlParameters } from './filter-to-sql.js';

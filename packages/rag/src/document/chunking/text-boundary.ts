@@ -1,4 +1,4 @@
-let segmenter: Intl.Segmenter | undefined;
+let graphemeSegmenter: Intl.Segmenter | undefined;
 
 /**
  * Tells whether a text may be cut at `index` without splitting a user-perceived character: an emoji sequence, a letter and its
@@ -39,13 +39,13 @@ export function nextGraphemeBoundary(text: string, index: number): number {
  * a window is trusted as far as the last cluster that it closes.
  */
 function* clustersFrom(text: string, from: number, index: number): Generator<number> {
-  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
+  graphemeSegmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
   let start = from;
   let size = Math.max(64, index - from + 32);
   while (start < text.length) {
     const end = Math.min(text.length, start + size);
     let last = 0;
-    for (const { index: offset } of segmenter.segment(text.slice(start, end))) {
+    for (const { index: offset } of graphemeSegmenter.segment(text.slice(start, end))) {
       // A boundary one unit before the window's end may come from a surrogate pair that the window cut.
       if (offset === 0 || (end < text.length && start + offset >= end - 1)) continue;
       last = offset;
@@ -94,4 +94,65 @@ function isPlain(unit: number): boolean {
 /** What may prepend itself to an ASCII character: half of a pair, or one of the scripts that have Prepend characters. */
 function mayJoinNext(unit: number): boolean {
   return (unit >= 0xd800 && unit <= 0xdfff) || (unit >= 0x600 && unit <= 0x8ff) || (unit >= 0xd00 && unit <= 0xd7f);
+}
+
+let wordSegmenter: Intl.Segmenter | undefined;
+
+/** Scripts without spaces between words. */
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** No word is longer, and the segmenter needs some text around it. */
+const context = 40;
+
+/**
+ * Returns the last boundary between words at or before `at`, in a script that has no spaces: Chinese, Japanese, Thai. Returns `at`
+ * in other scripts, and if there is no boundary from `from` on.
+ *
+ * @see [UAX #29, Word Boundaries](https://www.unicode.org/reports/tr29/#Word_Boundaries)
+ */
+export function floorWordBoundary(text: string, at: number, from: number): number {
+  if (at >= text.length || !unspaced.test(text.charAt(at)) || !unspaced.test(text.charAt(at - 1))) return at;
+  wordSegmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
+  const offset = Math.max(0, at - context);
+  let boundary = at;
+  for (const { index } of wordSegmenter.segment(text.slice(offset, at + context))) {
+    const position = offset + index;
+    if (position > at) break;
+    // The window may start inside a word or a character.
+    if (position >= from && index > 0 && isGraphemeBoundary(text, position, offset)) boundary = position;
+  }
+  return boundary;
+}
+
+/** White space as `String.prototype.trim` means it. */
+export function isWhiteSpace(unit: number): boolean {
+  if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  if (unit < 0xa0) return false;
+  return (
+    unit === 0xa0 ||
+    unit === 0x1680 ||
+    (unit >= 0x2000 && unit <= 0x200a) ||
+    unit === 0x2028 ||
+    unit === 0x2029 ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000 ||
+    unit === 0xfeff
+  );
+}
+
+/** The first position from `start` that is not white space, or `end`. White space that carries an accent is not skipped. */
+export function skipWhiteSpace(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && isWhiteSpace(text.charCodeAt(at))) at++;
+  while (at > start && at < end && !isGraphemeBoundary(text, at, start)) at--;
+  return at;
+}
+
+/** The position after the last character before `end` that is not white space, or `start`. */
+export function trimEnd(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && isWhiteSpace(text.charCodeAt(at - 1))) at--;
+  while (at < end && !isGraphemeBoundary(text, at, start)) at++;
+  return at;
 }
