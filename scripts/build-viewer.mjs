@@ -17,7 +17,7 @@ export async function bundleViewer() {
     legalComments: 'none',
     write: false,
   });
-  return `'use strict';${outputFiles[0].text}`;
+  return outputFiles[0].text;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -17,23 +17,23 @@ import {
   type VectorQueryTool,
 } from '../tools/vector-query-tool.js';
 
-/** A tool that is called as in the older generation, `execute({ context, runtimeContext })`, or as every other tool. */
+/** A tool that accepts calls of the v0 API, `execute({ context, runtimeContext })`, and calls of the current API. */
 export type V0RagTool<Wrapped extends { execute: (...args: never[]) => unknown }, Input> = Omit<Wrapped, 'execute'> & {
   readonly execute: Wrapped['execute'] &
     ((call: V0Call<Input>, options?: ToolCallOptions) => ReturnType<Wrapped['execute']>);
 };
 
-/** `createVectorQueryTool` of `@quiver/rag`, whose tools also take calls of the older generation. */
+/** Creates the tool of `createVectorQueryTool` in `@quiver/rag`, which also accepts calls of the v0 API. */
 export function createVectorQueryTool(options: VectorQueryToolOptions): V0RagTool<VectorQueryTool, VectorQueryInput> {
   return withV0Calls(createQuery(options));
 }
 
-/** `createGraphRAGTool` of `@quiver/rag`, whose tools also take calls of the older generation. */
+/** Creates the tool of `createGraphRAGTool` in `@quiver/rag`, which also accepts calls of the v0 API. */
 export function createGraphRAGTool(options: GraphRAGToolOptions): V0RagTool<GraphRAGTool, VectorQueryInput> {
   return withV0Calls(createGraph(options));
 }
 
-/** `createDocumentChunkerTool` of `@quiver/rag`, whose tools also take calls of the older generation. */
+/** Creates the tool of `createDocumentChunkerTool` in `@quiver/rag`, which also accepts calls of the v0 API. */
 export function createDocumentChunkerTool(
   options: DocumentChunkerToolOptions,
 ): V0RagTool<DocumentChunkerTool, Record<string, never>> {

@@ -132,7 +132,7 @@ describe('the graph of an index', () => {
     expect(scans(calls)).toBe(1);
   });
 
-  it('I10: ends for the caller that gives up, and goes on for the others', async () => {
+  it('ends for the caller that gives up, and goes on for the others', async () => {
     const { store, before } = watched(new LocalVector());
     await fill(store, facts);
     let release: (() => void) | undefined;

@@ -4,31 +4,31 @@ import { parseFilter } from '../filter/index.js';
 import { resolveEdgeOptions, type EdgeOptions } from './edge-options.js';
 import type { VectorFilter } from '../store/index.js';
 
-/** How the graph over an index is made and walked. */
+/** Options of the graph of an index and of its ranking. */
 export interface GraphOptions {
-  /** Length of the embeddings, to be checked: default, whatever the index has. */
+  /** Length of the embeddings, as a check. Default: the dimension of the index. */
   dimension?: number;
   /** Passages are connected when their cosine similarity is above it. Default 0.7. */
   threshold?: number;
-  /** Rounds of the computation at most; it ends earlier when nothing changes any more. Default 100. */
+  /** Most rounds of the computation; it ends earlier when nothing changes any more. Default 100. */
   randomWalkSteps?: number;
   /**
-   * Chance of a walker to start again at the passages that match the question, above 0 and below 1. Default 0.15: lower values favor
-   * passages that are connected with many others, whatever the question.
+   * Probability of a walker to restart at the passages that match the query, above 0 and below 1. Default 0.15. Lower values prefer
+   * passages with many edges.
    */
   restartProb?: number;
-  /** Which connections the graph has. Default: all kinds, with the weights of {@link EdgeOptions}. */
+  /** Kinds of edges. Default: all kinds, with the weights of {@link EdgeOptions}. */
   edges?: EdgeOptions;
   /**
-   * Of an index with more passages no whole graph is held: it is explored from the passages that match the question, and the
-   * answer says so. Default 20,000.
+   * Largest number of passages in a graph. A larger index is explored from the passages that match the query, and the report says
+   * so. The time of a build grows with the square of the number. Default 20,000.
    */
   maxNodes?: number;
 }
 
 const defaultMaxNodes = 20_000;
 
-/** Options after they were checked. */
+/** Checked options. */
 export interface GraphSettings {
   readonly dimension: number | undefined;
   readonly randomWalkSteps: number;
@@ -62,20 +62,20 @@ function invalid(name: string, wanted: string, value: unknown): QuiverError {
   return new QuiverError('GRAPH_INVALID', `graphOptions.${name} must be ${wanted}, not ${String(value)}.`);
 }
 
-/** What a graph is made of: passages of an index that pass a filter, and kinds of connections. Equal scopes have equal graphs. */
+/** Records of an index that match a filter, and kinds of edges. Equal scopes have equal graphs. */
 export interface GraphScope {
   readonly indexName: string;
-  /** Of the application, for example one tenant: passages that do not pass have no influence whatever. */
+  /** Filter of the application, for example of one tenant: other passages have no influence. */
   readonly filter: VectorFilter;
   readonly edges: EdgeOptions;
 }
 
-/** Equal for equal scopes alone. @throws `FILTER_INVALID` */
+/** Returns a key that only equal scopes share. @throws `FILTER_INVALID` */
 export function scopeKey({ indexName, filter, edges }: GraphScope): string {
   return canonicalJson([indexName, filterKey(filter), resolveEdgeOptions(edges)]);
 }
 
-/** Equal for equal filters alone; those that are written in another way may differ. @throws `FILTER_INVALID` */
+/** Returns a key that only equal filters share. Equivalent filters in another notation may have another key. @throws `FILTER_INVALID` */
 export function filterKey(filter: VectorFilter): string {
   // JSON of the filter as it was written would lose its regular expressions.
   return filter ? canonicalJson(parseFilter(filter)) : '';

@@ -13,7 +13,7 @@ export interface MarginalRelevanceOptions {
 
 /**
  * Chooses results one after another, each time the one with the largest `λ · score − (1 − λ) · similarity`, where similarity is the
- * cosine to the nearest result chosen before. Where that is equal, the earlier candidate wins; scores are left as they are.
+ * cosine to the nearest result chosen before. Where that is equal, the earlier candidate wins; scores stay unchanged.
  *
  * @param candidates - best first; one without a vector, or with one of zeros, resembles nothing
  * @see Carbonell and Goldstein: The use of MMR, diversity-based reranking. SIGIR 1998. https://doi.org/10.1145/290941.291025

@@ -1,4 +1,4 @@
-/** English words that say nothing of what a text is about: they are no terms of it, and begin no names. */
+/** English words without information about the subject of a text. They are neither terms nor the beginning of names. */
 export const stopWords: ReadonlySet<string> = new Set(
   (
     'a an the of and or to in on for with by at from as is are was were be been it its this that these those which who whom what when where how why ' +

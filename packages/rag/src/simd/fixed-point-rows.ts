@@ -1,7 +1,7 @@
 import { fixedPointProductsWasm } from './kernels.js';
 import { pageBytes, wasmModule, type WasmInstance } from './wasm-module.js';
 
-/** What 1 is as an integer. Its square, the product of two equal rows, fits into 31 bits with room for rounding. */
+/** Integer for the number 1. Its square, the product of two equal rows, fits into 31 bits with room for rounding. */
 const one = 32_000;
 /** Rows of a block, a multiple of 4: two blocks of 1,536 numbers fit into the second cache of a processor. */
 export const blockRows = 128;

@@ -13,7 +13,7 @@ export const startNibbleDots: (pages: number) => WasmInstance<NibbleDots> | unde
 
 /** Rows that the kernel compares at once; an even number. */
 const blockRows = 1024;
-/** Where the query is while it is compared. */
+/** Address of the query. */
 const queryAddress = 0;
 
 /** Dot product of a query with a row, computed with integers. */
@@ -46,11 +46,11 @@ export class QuantizedRows {
    * integers lose nothing, as with vectors of zeros and ones, it is all that two calculations of one number differ by.
    */
   readonly rounding: number;
-  /** What rounding a query loses at most, and `rounding` twice, as a share of its length. */
+  /** Largest rounding error of a query, plus `rounding` twice, as a share of its length. */
   readonly #queryError: number;
   /** The row that is being stored; zeros behind its end. */
   #row: Float32Array;
-  /** What the kernel returns of it. */
+  /** Results of the kernel for that row. */
   #sums: Float32Array;
   readonly #isUnit: boolean;
   #scales = new Float64Array(0);
@@ -116,7 +116,7 @@ export class QuantizedRows {
     this.#errorsWithoutLow[row] = bounds.lostWithoutLow + lostByQuery;
   }
 
-  /** Compares a query with the first `count` rows. What it yields is valid until the next block. */
+  /** Compares a query with the first `count` rows. A block is valid until the next one. */
   *estimate(query: Float32Array, factor: number, count: number): Generator<BlockEstimate> {
     const { buffer } = this.#kernel.memory;
     const { stride, largestQueryCode, pairAddress, blockAddress } = this.#layout;

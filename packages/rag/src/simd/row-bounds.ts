@@ -5,7 +5,7 @@ const largestRowCode = 119;
 const roundoff = 2 ** -24;
 
 export interface RowBounds {
-  /** What one step of the integers stands for. */
+  /** Size of one integer step. */
   readonly scale: number;
   /** Length of the row at most. */
   readonly length: number;

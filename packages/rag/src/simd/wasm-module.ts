@@ -5,7 +5,7 @@ export interface WasmMemory {
   grow(pages: number): number;
 }
 
-/** A running module with a memory of its own. */
+/** A running module with its memory. */
 export interface WasmInstance<Exports> {
   readonly memory: WasmMemory;
   readonly exports: Exports;

@@ -169,7 +169,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
     afterAll(() => database.close());
 
     it(
-      'I09: keeps tenants apart, makes each graph once, and keeps it in a table where there is one',
+      'keeps tenants apart, makes each graph once, and keeps it in a table where there is one',
       { timeout: 60_000 },
       async () => {
         const configs = new Map<unknown, PgVectorOptions>();

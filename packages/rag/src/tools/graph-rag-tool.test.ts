@@ -215,7 +215,7 @@ describe('createGraphRAGTool', () => {
       requestContext: new RequestContext([['filter', { tenant }]] as [string, unknown][]),
     });
 
-    it('I03: keeps fifty tenants of one index apart, asked in any order, as if each had an index of its own', async () => {
+    it('keeps fifty tenants of one index apart, asked in any order, as if each had an index of its own', async () => {
       await using store = new LocalVector();
       const tenants = Array.from({ length: 50 }, (_, n) => `t${n}`);
       const textsOf = (tenant: string): Record<string, string> =>
@@ -245,7 +245,7 @@ describe('createGraphRAGTool', () => {
       }
     });
 
-    it('I03: tells filters apart that differ in a regular expression alone', async () => {
+    it('tells filters apart that differ in a regular expression alone', async () => {
       await using store = new LocalVector();
       for (const tenant of ['a', 'b']) await fill(store, { [tenant]: `Ada Quill is in ${tenant}.` }, { tenant });
       const tool = toolOver(store, { enableFilter: true });
@@ -258,7 +258,7 @@ describe('createGraphRAGTool', () => {
       }
     });
 
-    it('I03: leaves out a passage that became that of another tenant while the question was answered', async () => {
+    it('leaves out a passage that became that of another tenant while the question was answered', async () => {
       await using store = new LocalVector();
       await fill(store, facts, { tenant: 'a' });
       const moving = new Proxy(store, {
@@ -331,7 +331,7 @@ describe('createGraphRAGTool', () => {
       });
     });
 
-    it('F19: lets the model narrow what the application set, never widen it', async () => {
+    it('lets the model narrow what the application set, never widen it', async () => {
       await using store = new LocalVector();
       await fill(store, { mine: 'Ada Quill is here.' }, { tenant: 'a' });
       await fill(store, { other: 'Ada Quill is there.' }, { tenant: 'b' });

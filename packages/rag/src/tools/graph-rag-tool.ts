@@ -32,25 +32,25 @@ export interface GraphRAGToolOptions extends Pick<
   | 'databaseConfig'
   | 'providerOptions'
 > {
-  /** How the graph is made and walked. */
+  /** Options of the graph and its ranking. */
   graphOptions?: GraphOptions;
   /**
-   * How the passages are found that the walk starts at: `vector`, by meaning; `keyword`, by words; `hybrid`, by both. A store that
-   * cannot do it refuses. Default: `hybrid` where the store can, otherwise `vector`; the answer says which.
+   * Search mode for the seeds, where ranking starts. A store without the mode throws. Default: `hybrid` where the store supports
+   * it, otherwise `vector`; `graph.seeds` of the result names it.
    */
   seeds?: QueryMode;
-  /** Told while the graph is made, which the first question after a change waits for. */
+  /** Receives the progress of a build. The first query after a change waits for it. */
   onProgress?: (progress: GraphProgress) => void;
 }
 
-/** A passage, and how it was found. */
+/** A passage and the path to it. */
 export interface GraphQueryResult extends QueryResult {
-  /** The steps that led to it from a passage that matches the question; empty when it matches the question itself. */
+  /** Steps from a passage that matches the query; empty for such a passage itself. */
   path: ChunkEdge[];
 }
 
 export interface GraphRAGOutput {
-  /** The texts of all passages, best first, separated by blank lines. */
+  /** Texts of all passages, best first, separated by blank lines. */
   relevantContext: string;
   sources: GraphQueryResult[];
   graph: GraphReport;
@@ -61,17 +61,16 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
 }
 
 /**
- * A tool that answers a question with passages that match it and passages that are connected with these: through names they share,
- * links, their order in a document, similarity, and relations that you know. The graph is made over the whole index, belongs to its
- * data and not to the tool, and follows every change of them.
+ * Creates a tool that returns passages that match a query and passages that are connected with them: by shared names, links,
+ * their order in a document, similarity, and relations in their metadata. There is one graph per index, shared by all tools, and
+ * updated after every change.
  *
- * The request context overrides what was set here: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
- * `includeSources`, `databaseConfig`, `model`, `providerOptions`. A filter in the request context makes a graph of
- * its own, in which nothing else has any influence: that is how tenants are kept apart. What the model filters by narrows the walk
- * and the results.
+ * The request context overrides these options: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
+ * `includeSources`, `databaseConfig`, `model`, `providerOptions`. A filter in the request context selects a
+ * separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
  * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `GRAPH_INVALID` for bad options; `VECTOR_QUERY_UNSUPPORTED`
- *   when the store cannot find the seeds so; `GRAPH_QUERY_FAILED` with the cause when store or embedding model fail. A failure is
+ *   when the store does not support the mode of the seeds; `GRAPH_QUERY_FAILED` with the cause when store or embedding model fail. A failure is
  *   never an empty result.
  * @example
  * const exploreDocs = createGraphRAGTool({ vectorStore: store, indexName: 'docs', model: 'openai/text-embedding-3-small' });

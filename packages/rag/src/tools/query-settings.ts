@@ -22,43 +22,43 @@ export interface VectorStoreRegistry {
 export interface VectorQueryToolOptions {
   /** Default `VectorQuery <vectorStoreName> <indexName> Tool`. */
   id?: string;
-  /** Tells a model when to use the tool. */
+  /** Description of the tool for models. */
   description?: string;
   indexName: string;
-  /** Turns the question into a vector; must be what the index was made with. */
+  /** Embedder of the query; must be the one of the index. */
   model: EmbedderInput;
   /**
-   * A store, a function that chooses one for each call, or a registry that is asked for `vectorStoreName`. Default: the registry
+   * A store, a function that chooses one for each call, or a registry of stores by `vectorStoreName`. Default: the registry
    * `mastra` in the options of the call, or under that key in the request context.
    */
   vectorStore?: VectorStore | VectorStoreResolver | VectorStoreRegistry;
   /** Name of the store in a registry, and part of the default id. The request context overrides it. */
   vectorStoreName?: string;
-  /** How passages are found: by meaning, by words, or by both. Default `vector`. A store that cannot do it refuses. */
+  /** Vector search, keyword search, or both (`hybrid`). Default `vector`. A store without the mode throws. */
   mode?: QueryMode;
-  /** For `hybrid`: how much each ranking counts. Default 1 each, or what the embedder recommends for its vectors. */
+  /** Weights of the two rankings of `hybrid`. Default 1 each, or the recommendation of the embedder for its vectors. */
   fusion?: FusionWeights;
-  /** Passages that say different things. Default: the best ones, whatever they repeat. */
+  /** Prefers passages that differ from each other. Default: the best passages. */
   diversity?: DiversityOptions;
   /** Lets the model filter by metadata. Default `false`. */
   enableFilter?: boolean;
-  /** The metadata fields that a model may want to filter by, each with what it holds; the model is told. */
+  /** Metadata fields for filters of the model, each with a description that the model receives. */
   filterFields?: Readonly<Record<string, string>>;
-  /** Returns the passages as `sources` beside their text. Default `true`. */
+  /** Whether to return the passages as `sources` in addition to their text. Default `true`. */
   includeSources?: boolean;
-  /** Returns the vectors of the sources. Default `false`. */
+  /** Whether to return the vectors of the sources. Default `false`. */
   includeVectors?: boolean;
   databaseConfig?: DatabaseConfig;
-  /** Lets a model put the passages into a better order; its `topK` is that of the query by default. */
+  /** Model that sorts the passages. Its `topK` is that of the query by default. */
   reranker?: RerankConfig;
-  /** Passed on to the embedding model. */
+  /** Options of the embedding model. */
   providerOptions?: Record<string, Record<string, unknown>>;
 }
 
 export const defaultTopK = 10;
 const maxTopK = 1000;
 
-/** What decides one call: the options of the tool, with what the request context overrides. */
+/** Settings of one call: the options of the tool, overridden by the request context. */
 export interface QuerySettings extends Required<
   Pick<VectorQueryToolOptions, 'indexName' | 'model' | 'includeSources' | 'includeVectors' | 'databaseConfig'>
 > {
@@ -69,15 +69,15 @@ export interface QuerySettings extends Required<
   readonly reranker: RerankConfig | undefined;
   readonly topK: unknown;
   readonly enableFilter: boolean;
-  /** Set by the application; always applies. */
+  /** Filter of the application; always applies. */
   readonly trustedFilter: VectorFilter;
 }
 
 /**
- * What the application put into the request context wins over what was set at creation.
+ * Merges the options of the tool with the request context, which takes precedence.
  *
- * @throws `FILTER_INVALID` when the request context holds a filter that cannot be honored. One that is `undefined` is no
- *   exception: a tenant that could not be determined must not open all tenants.
+ * @throws `FILTER_INVALID` when the request context holds an invalid filter. `undefined` is invalid, too: an
+ *   unknown tenant must not open all tenants.
  */
 export function resolveSettings(options: VectorQueryToolOptions, requestContext: AnyRequestContext): QuerySettings {
   const setting = <Key extends keyof VectorQueryToolOptions>(key: Key): VectorQueryToolOptions[Key] =>
@@ -99,12 +99,12 @@ export function resolveSettings(options: VectorQueryToolOptions, requestContext:
   };
 }
 
-/** The model's filter, where it may use one. */
+/** Returns the filter of the model, if filters are enabled. */
 export function resolveModelFilter({ enableFilter }: QuerySettings, filter: VectorFilter | string): VectorFilter {
   return enableFilter && filter !== undefined && filter !== null ? checkFilter(filter) : undefined;
 }
 
-/** The model's filter within the application's: it can narrow the search, never widen it. */
+/** Combines the filters of the application and the model: the model can narrow the search, never widen it. */
 export function resolveFilter(settings: QuerySettings, filter: VectorFilter | string): VectorFilter {
   const { trustedFilter } = settings;
   const own = resolveModelFilter(settings, filter);
@@ -112,7 +112,7 @@ export function resolveFilter(settings: QuerySettings, filter: VectorFilter | st
 }
 
 /**
- * What the application or else the model wants, as a whole number that is not too large.
+ * Returns `topK` of the application, otherwise of the model, as a whole number of at most 1,000.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1
  */

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import { defaultTopK, type VectorQueryToolOptions } from './query-settings.js';
 
-/** With filters only where they are enabled: a model uses what it is shown. */
+/** Returns the input schema. It contains `filter` only if filters are enabled, because a model uses every property. */
 export function vectorQueryInputSchema({
   enableFilter = false,
   filterFields = {},
@@ -34,7 +34,7 @@ export function vectorQueryInputSchema({
 }
 
 /**
- * What tools that find passages return.
+ * Returns the output schema of tools that find passages.
  *
  * @param ofSource - further members of a passage, all of them required
  * @param beside - further members of the answer, all of them required

@@ -17,9 +17,9 @@ import { vectorQueryInputSchema, vectorQueryOutputSchema } from './vector-query-
 
 export interface VectorQueryInput {
   queryText: string;
-  /** Passages wanted. Default 10; fractions are rounded down, more than 1,000 are never returned. */
+  /** Number of passages. Default 10, at most 1,000. Fractions are rounded down. */
   topK?: number;
-  /** Only when filters are enabled: an object, or JSON text of one. */
+  /** Filter as an object or as JSON text, if filters are enabled. */
   filter?: VectorFilter | string;
 }
 
@@ -27,16 +27,16 @@ export interface VectorQueryInput {
 export interface QueryResult {
   id: string;
   metadata: VectorMetadata;
-  /** Empty unless vectors were asked for. */
+  /** Empty unless `includeVectors` is set. */
   vector: number[];
   /** In [0, 1], larger is better. */
   score: number;
-  /** The text of the passage; empty if the store holds none. */
+  /** Text of the passage; empty if the store has none. */
   document: string;
 }
 
 export interface VectorQueryOutput {
-  /** The texts of all passages, best first, separated by blank lines. */
+  /** Texts of all passages, best first, separated by blank lines. */
   relevantContext: string;
   sources: QueryResult[];
 }
@@ -46,11 +46,11 @@ export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, Vecto
 }
 
 /**
- * A tool that answers a question with the passages of an index that fit it best.
+ * Creates a tool that returns the passages of an index that match a query best.
  *
- * The request context overrides what was set here: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
- * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`. A filter in the request context always applies; what the model filters by is
- * added.
+ * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`. A filter in the request context always applies, in addition to
+ * the filter of the model.
  *
  * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `VECTOR_QUERY_FAILED` with the cause when store or
  *   embedding model fail. A failure is never an empty result.
