@@ -6,7 +6,7 @@
 export type { ToolCatalogue, ToolsWithErrors } from './tools/client-tools.js';
 export type { ContextualFetch } from '../http/send.js';
 export type { ClientInfo } from './client-info.js';
-export { MCPClient, type MCPClientOptions } from './mcp-client.js';
+export { MCPClient, type ClientLease, type MCPClientOptions } from './mcp-client.js';
 export type { Answers, ServerErrorDetails } from './ask-servers.js';
 export type { AuthenticateServerOptions } from './authenticate-server.js';
 export type { CallToolOptions } from './tools/call-tool.js';

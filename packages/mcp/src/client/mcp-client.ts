@@ -1,4 +1,4 @@
-import { getDefaultLogger, QuiverError } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
 import type { CallToolResult, CompleteResult, Root } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
 import { askServers, logMissing } from './ask-servers.js';
@@ -16,11 +16,10 @@ import {
 } from './tools/client-tools.js';
 import { complete, type CompleteOptions } from './completion.js';
 import type { ElicitationHandler } from './connection/elicitation.js';
-import { findLiveClient, registerLiveClient, releaseLiveClient } from './live-clients.js';
 import { createClientPrompts, type ClientPrompts } from './prompts.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { createClientResources, type ClientResources, type ListOptions } from './resources.js';
-import { isSameConfiguration } from './definition/same-configuration.js';
+import { SharedServers } from './shared-servers.js';
 import type { ServerDefinition } from './definition/server-definition.js';
 import { ServerHandle } from './server-handle.js';
 import type { ProgressUpdate } from './engine/engine.js';
@@ -40,6 +39,12 @@ export interface MCPClientOptions {
 
 const defaultTimeout = 60_000;
 
+/** One use of a client's connections. */
+export interface ClientLease extends AsyncDisposable {
+  /** Ends the connections, unless there are other users. */
+  release(): Promise<void>;
+}
+
 /**
  * Connects to any number of MCP servers and offers their tools as one set, with their resources and prompts. Servers are connected
  * when they are first needed, in parallel, and a server that is down does not take the others with it.
@@ -55,17 +60,15 @@ const defaultTimeout = 60_000;
  */
 export class MCPClient implements AsyncDisposable {
   readonly id: string | undefined;
-  /** What the client was made of; decides whether another one repeats it. */
-  readonly configuration!: Readonly<MCPClientOptions>;
-  readonly resources!: ClientResources;
-  readonly prompts!: ClientPrompts;
-  readonly tools!: {
+  readonly resources: ClientResources;
+  readonly prompts: ClientPrompts;
+  readonly tools: {
     /** Sets the handler that hears when a server says that its tools changed. */
     onListChanged(serverName: string, handler: () => void): Promise<void>;
     /** Sets the handler that hears how a server's tools differ from what they were, when they are listed again. */
     onDefinitionsChanged(serverName: string, handler: (changes: DefinitionChanges) => void): Promise<void>;
   };
-  readonly elicitation!: {
+  readonly elicitation: {
     /**
      * Sets the handler that answers a server's questions to the person. Set it before the server is used: a server that is
      * connected already is connected again, since it was told that nobody answers.
@@ -74,16 +77,16 @@ export class MCPClient implements AsyncDisposable {
      */
     onRequest(serverName: string, handler: ElicitationHandler): Promise<void>;
   };
-  readonly progress!: {
+  readonly progress: {
     /** Sets the handler that hears how far a server's calls are. @throws `MCP_CLIENT_ON_UPDATE_PROGRESS_FAILED` */
     onUpdate(serverName: string, handler: (params: ProgressUpdate) => void): Promise<void>;
   };
-  readonly #servers!: ClientServers;
-  #disconnecting: Promise<void> | undefined;
+  readonly #servers: ClientServers;
+  readonly #shared: SharedServers;
 
   /**
-   * With the id and the configuration of a live client, that client is returned. With the id and another configuration, the
-   * old client is disconnected.
+   * Clients with the same `id` and the same configuration share their connections, and the last one that disconnects ends them. With
+   * the same `id` and another configuration, the connections of the previous client are ended.
    *
    * @throws `MCP_CLIENT_DUPLICATE` without id, when a live client has the same configuration
    * @throws `MCP_CLIENT_OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`
@@ -91,22 +94,18 @@ export class MCPClient implements AsyncDisposable {
   constructor(options: MCPClientOptions) {
     const { id, servers, timeout = defaultTimeout, clientInfo } = requireClientOptions(options);
     this.id = id;
-    const known = findLiveClient<MCPClient>(id, options);
-    if (known && isSameConfiguration(known.configuration, options)) return known;
-    this.configuration = options;
-    const handles: ClientServers = new Map(
-      Object.entries(servers).map(([name, definition]) => [
-        name,
-        new ServerHandle(name, definition, timeout, clientInfo),
-      ]),
+    this.#shared = SharedServers.for(
+      options,
+      () =>
+        new Map(
+          Object.entries(servers).map(([name, definition]) => [
+            name,
+            new ServerHandle(name, definition, timeout, clientInfo),
+          ]),
+        ),
     );
-    if (known) {
-      known
-        .disconnect()
-        .catch((error: unknown) =>
-          getDefaultLogger().warn(`The replaced MCPClient '${id}' did not disconnect.`, error),
-        );
-    }
+    this.#shared.acquire(this);
+    const handles = this.#shared.servers;
     this.#servers = handles;
     this.resources = createClientResources(handles);
     this.prompts = createClientPrompts(handles);
@@ -133,7 +132,6 @@ export class MCPClient implements AsyncDisposable {
           handlers.onProgress = handler;
         }),
     };
-    registerLiveClient(this);
   }
 
   /**
@@ -305,16 +303,28 @@ export class MCPClient implements AsyncDisposable {
     return withServer(this.#servers, 'RECONNECT', serverName, ({ connection }) => connection.reconnect());
   }
 
-  /** Ends all connections and the processes behind them. Calls at the same time share the work. */
+  /**
+   * Keeps the connections open until the lease is released, also when another user of this client disconnects.
+   *
+   * @example
+   * await using lease = mcp.acquire();
+   * await mcp.callTool({ serverName: 'files', name: 'index' }); // not ended by another user's `mcp.disconnect()`
+   */
+  acquire(): ClientLease {
+    const lease: ClientLease = {
+      release: () => this.#shared.release(lease),
+      [Symbol.asyncDispose]: () => this.#shared.release(lease),
+    };
+    this.#shared.acquire(lease);
+    return lease;
+  }
+
+  /**
+   * Ends all connections and the processes behind them, unless there are leases or other clients that share them. The next request
+   * connects again.
+   */
   disconnect(): Promise<void> {
-    this.#disconnecting ??= Promise.all(
-      [...this.#servers.values()].map(({ connection }) => connection.disconnect()),
-    ).then(() => {
-      releaseLiveClient(this);
-      this.#disconnecting = undefined;
-      return undefined;
-    });
-    return this.#disconnecting;
+    return this.#shared.release(this);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
