@@ -5,7 +5,7 @@ import { table } from './table.mjs';
 export const sizes = [1000, 2000, 5000, 10_000, 20_000, 50_000];
 export const dimension = 384;
 
-/** Builds graphs of growing size, each in a process of its own, so that its memory can be told. */
+/** Builds graphs of growing size, each in a separate process, to measure its memory. */
 export function measureGrowth() {
   const worker = fileURLToPath(new URL('build-one.mjs', import.meta.url));
   return sizes.map((count) => {
