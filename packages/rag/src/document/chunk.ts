@@ -1,6 +1,3 @@
-import type { Span } from './chunking/span.js';
-import { canonicalJson, addToHash, contentHash, startHash, toHex } from './content-hash.js';
-
 /** Facts about a text, kept with it in a store: plain JSON data. */
 export type Metadata = Record<string, unknown>;
 
@@ -27,25 +24,4 @@ export interface Chunk {
   /** The same as `text`. */
   readonly content: string;
   readonly metadata: ChunkMetadata;
-}
-
-/** Turns the spans of one text into chunks. */
-export function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
-  const identity = startHash(canonicalJson(metadata));
-  const occurrences = new Map<string, number>();
-  return spans.map((span) => {
-    const { start, end, headings } = span;
-    const content = span.text ?? text.slice(start, end);
-    const hash = toHex(
-      span.text === undefined ? addToHash(identity, text, start, end) : addToHash(identity, span.text),
-    );
-    const earlier = occurrences.get(hash) ?? 0;
-    occurrences.set(hash, earlier + 1);
-    return {
-      id: earlier === 0 ? hash : contentHash(hash, String(earlier)),
-      text: content,
-      content,
-      metadata: { ...metadata, ...span.metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },
-    };
-  });
 }

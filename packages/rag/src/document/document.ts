@@ -1,10 +1,10 @@
 import { QuiverError } from '@quiver/core';
-import { canonicalJson } from './content-hash.js';
+import { addToHash, canonicalJson, contentHash, startHash, toHex } from './content-hash.js';
 import type { Chunk, Metadata } from './chunk.js';
-import { toChunks } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
+import type { Span } from './chunking/span.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
 import type { ExtractItem } from './extract/extract-metadata.js';
 import type { ExtractParams } from './extract/extract-options.js';
@@ -205,4 +205,25 @@ function parseSource(source: SourceDocument): Required<SourceDocument> {
 
 function invalid(message: string): QuiverError {
   return new QuiverError('DOCUMENT_INVALID', message);
+}
+
+/** Returns the chunks of the spans of one text. */
+function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
+  const identity = startHash(canonicalJson(metadata));
+  const occurrences = new Map<string, number>();
+  return spans.map((span) => {
+    const { start, end, headings } = span;
+    const content = span.text ?? text.slice(start, end);
+    const hash = toHex(
+      span.text === undefined ? addToHash(identity, text, start, end) : addToHash(identity, span.text),
+    );
+    const earlier = occurrences.get(hash) ?? 0;
+    occurrences.set(hash, earlier + 1);
+    return {
+      id: earlier === 0 ? hash : contentHash(hash, String(earlier)),
+      text: content,
+      content,
+      metadata: { ...metadata, ...span.metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },
+    };
+  });
 }

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { OptionReader } from '../document/chunking/chunk-options.js';
+import { findViolation } from '../document/chunking/find-violation.fixture.js';
+import { packSpans } from '../document/chunking/pack-spans.js';
+import type { Chunker } from '../document/chunking/span.js';
 import { createLexicalEmbedder, createVectorQueryTool, rerank, type RerankingModel } from '../index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { describeFilters, describeVectorStore } from './index.js';
@@ -54,5 +58,33 @@ describe('a new vector store in a query tool', () => {
     });
     const result = await tool.execute({ queryText: 'a', topK: 5 });
     expect(result).toMatchObject({ sources: [{ document: 'a' }] });
+  });
+});
+
+describe('a new chunking strategy', () => {
+  /** All of its file: options, their checks, and the choice of cuts. The table of strategies gets its name. */
+  function commas(read: OptionReader): Chunker {
+    const options = read.common({ overlap: 0 });
+    const mark = read.oneOf('mark', [',', ';']) ?? ',';
+    return (text) =>
+      packSpans(text, options, ({ first, last }) => {
+        const at = text.lastIndexOf(mark, last - 1);
+        return at + 1 >= first ? at + 1 : undefined;
+      });
+  }
+
+  it('has the property of all strategies', () => {
+    const text = 'one,two,three;four,five,six,a-very-long-word-without-any-mark,seven';
+    const sizes = { maxSize: 12, overlap: 0, stripWhitespace: true };
+    const spans = commas(new OptionReader('commas', { maxSize: 12 }))(text);
+    expect(spans.slice(0, 2).map(({ start, end }) => text.slice(start, end))).toEqual(['one,two,', 'three;four,']);
+    expect(findViolation(text, spans, { ...sizes, measure: ({ length }) => length })).toBeUndefined();
+  });
+
+  it('rejects unknown options and values like all strategies', () => {
+    const read = new OptionReader('commas', { mark: ';', marks: ';' });
+    commas(read);
+    expect(() => read.requireNoOthers()).toThrow("Invalid parameters for commas strategy: 'marks' not supported.");
+    expect(() => commas(new OptionReader('commas', { mark: '.' }))).toThrow("mark must be one of ,, ;, not '.'");
   });
 });

@@ -1,7 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { ExtractParams } from '../extract/extract-options.js';
-import type { PackOptions, SeparatorPosition } from './pack-spans.js';
-import type { Measure } from './size-limit.js';
+import type { PackOptions, SeparatorPosition, Measure } from './pack-spans.js';
 
 /** Options of every strategy. Sizes are UTF-16 code units, as in `string.length`, unless the strategy or a function measures otherwise. */
 export interface CommonChunkOptions {

@@ -57,14 +57,11 @@ export type ChunkParams =
  *
  * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy, an unknown option or an invalid value; `TOKENIZER_MISSING`
  */
-export async function createChunker(
-  strategy: string,
-  options: RawOptions,
-  table: Readonly<Record<string, () => Promise<ChunkingStrategy>>> = strategies,
-): Promise<Chunker> {
-  const load = Object.hasOwn(table, strategy) ? table[strategy] : undefined;
+export async function createChunker(strategy: string, options: RawOptions): Promise<Chunker> {
+  const known: Readonly<Record<string, () => Promise<ChunkingStrategy>>> = strategies;
+  const load = Object.hasOwn(known, strategy) ? known[strategy] : undefined;
   if (!load)
-    throw invalidOptions(`There is no chunking strategy '${strategy}'. Known: ${Object.keys(table).join(', ')}.`);
+    throw invalidOptions(`There is no chunking strategy '${strategy}'. Known: ${Object.keys(known).join(', ')}.`);
   const read = new OptionReader(strategy, options);
   const chunker = await (await load())(read);
   read.requireNoOthers();

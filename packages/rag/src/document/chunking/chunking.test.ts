@@ -3,6 +3,7 @@ import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
 import { describe, expect, test } from 'vitest';
 import { createChunker } from './chunking-strategy.js';
 import { codeLanguages } from './code-languages.js';
+import { findViolation } from './find-violation.fixture.js';
 
 /** Pieces that make cuts hard: clusters of several code units, lone surrogates, line ends, Markdown marks. */
 const fragment = fc.oneof(
@@ -61,12 +62,6 @@ const sizes = fc.integer({ min: 1, max: 60 }).chain((maxSize) =>
     stripWhitespace: fc.boolean(),
   }),
 );
-
-const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
-
-function boundariesOf(source: string): Set<number> {
-  return new Set([...Array.from(segmenter.segment(source), ({ index }) => index), source.length]);
-}
 
 const hardUnits = [
   '* ',
@@ -162,23 +157,7 @@ describe.each(cases)('every chunk of $name', ({ strategy, own, measure = units, 
     await fc.assert(
       fc.asyncProperty(text, sizes, own, async (source, size, options) => {
         const spans = (await createChunker(strategy, { ...size, ...options }))(source);
-        const boundaries = boundariesOf(source);
-        let covered = 0;
-        for (const { start, end } of spans) {
-          expect(end).toBeGreaterThan(start);
-          expect(boundaries).toContain(start);
-          expect(boundaries).toContain(end);
-          const isOneCluster = [...segmenter.segment(source.slice(start, end))].length === 1;
-          expect(measure(source.slice(start, end)) <= size.maxSize || isOneCluster).toBe(true);
-          const repeated = source.slice(start, Math.max(start, covered));
-          expect(repeated === '' ? 0 : measure(repeated)).toBeLessThanOrEqual(size.overlap);
-          expect(end, 'adds something new').toBeGreaterThan(covered);
-          const between = source.slice(covered, start);
-          expect(size.stripWhitespace ? between.trim() : between).toBe('');
-          covered = end;
-        }
-        const rest = source.slice(covered);
-        expect(size.stripWhitespace ? rest.trim() : rest).toBe('');
+        expect(findViolation(source, spans, { ...size, measure })).toBeUndefined();
       }),
       { numRuns: runs },
     );

@@ -1,4 +1,4 @@
-import type { Measure } from './size-limit.js';
+import type { Measure } from './pack-spans.js';
 import { isWhiteSpace } from './text-boundary.js';
 
 /** Longer pieces hardly come again. */

@@ -10,7 +10,7 @@ import {
   readSections,
   type Section,
 } from './sections.js';
-import { createSizeLimit } from './size-limit.js';
+import { createSizeLimit } from './pack-spans.js';
 import { lastAtOrBefore } from './sorted-search.js';
 
 export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {

@@ -2,7 +2,7 @@ import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-o
 import type { Chunker } from './span.js';
 import { isGraphemeBoundary } from './text-boundary.js';
 import { joinBareHeadings, packSections, readSections, type Block, type Heading } from './sections.js';
-import { createSizeLimit } from './size-limit.js';
+import { createSizeLimit } from './pack-spans.js';
 
 export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'latex';

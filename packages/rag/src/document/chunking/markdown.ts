@@ -2,7 +2,7 @@ import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-o
 import type { Chunker } from './span.js';
 import { firstMarkedLevel, readMarkdownBlocks } from './markdown-blocks.js';
 import { divideAtLines, joinBareHeadings, labelSections, packSections, readSections } from './sections.js';
-import { createSizeLimit } from './size-limit.js';
+import { createSizeLimit } from './pack-spans.js';
 
 export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'markdown';

@@ -1,6 +1,5 @@
-import { createPacker, type FindCut, type PackOptions } from './pack-spans.js';
+import { createPacker, type FindCut, type PackOptions, createSizeLimit } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
-import { createSizeLimit } from './size-limit.js';
 import type { Span } from './span.js';
 import { skipWhiteSpace } from './text-boundary.js';
 

@@ -2,7 +2,7 @@ import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
 import type { Chunker } from './span.js';
 import { readMarkdownBlocks } from './markdown-blocks.js';
 import { packSections, readSections, type Heading, type Section } from './sections.js';
-import { createSizeLimit } from './size-limit.js';
+import { createSizeLimit } from './pack-spans.js';
 import { readTokenCounter, type TokenOptions } from './token-counter.js';
 import { skipWhiteSpace } from './text-boundary.js';
 

@@ -7,10 +7,9 @@ import {
   type OptionReader,
 } from './chunk-options.js';
 import type { Chunker } from './span.js';
-import { packSpans, type FindCut, type PackOptions } from './pack-spans.js';
+import { packSpans, type FindCut, type PackOptions, createSizeLimit } from './pack-spans.js';
 import { readSentenceStarts, type SentenceStarts } from './sentence-starts.js';
 import { findWordCut } from './separator-cut.js';
-import { createSizeLimit } from './size-limit.js';
 import { lastAtOrBefore } from './sorted-search.js';
 
 export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions {

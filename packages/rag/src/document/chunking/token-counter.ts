@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { countByWords } from './count-by-words.js';
 import { invalidOptions, requireOneOf, show, type OptionReader } from './chunk-options.js';
-import type { Measure } from './size-limit.js';
+import type { Measure } from './pack-spans.js';
 
 const encodingNames = ['cl100k_base', 'o200k_base', 'o200k_harmony', 'p50k_base', 'p50k_edit', 'r50k_base'] as const;
 
