@@ -1,3 +1,4 @@
+export { untilAborted, withinTime } from './async.js';
 export { isQuiverError, QuiverError, toErrorMessage, type QuiverErrorOptions } from './errors.js';
 export { escapeForLog } from './escape-for-log.js';
 export {

@@ -7,7 +7,7 @@ import { createToolContext, type ToolCallOptions } from './tool-context.js';
 import { definitionOf, type ToolDefinition } from './tool-definition.js';
 import type { ToolFailure } from './tool-failure.js';
 import type { ToolLike } from './tool.js';
-import { untilAborted } from './until-aborted.js';
+import { untilAborted } from '../async.js';
 
 /**
  * The one path of every tool call, whoever makes it: validate the input, `onInputAvailable`, run, validate the output,
@@ -29,7 +29,7 @@ export function executeDefinition(
   options: ToolCallOptions,
   done: DoneBefore = nothingDone,
 ): Promise<unknown> {
-  return untilAborted(runCall(definition, input, options, done), options.abortSignal);
+  return untilAborted(() => runCall(definition, input, options, done), options.abortSignal);
 }
 
 async function runCall(
@@ -63,10 +63,7 @@ export async function* streamDefinition(
   const context = createToolContext(definition.id, options);
   const { abortSignal } = context;
   abortSignal?.throwIfAborted();
-  const ready = await untilAborted(
-    Promise.resolve(prepareCall(definition, input, options, context, done)),
-    abortSignal,
-  );
+  const ready = await untilAborted(async () => prepareCall(definition, input, options, context, done), abortSignal);
   if (!ready.ok) {
     yield failed(ready.failure, options);
     return;
@@ -76,7 +73,7 @@ export async function* streamDefinition(
   let isFinished = false;
   try {
     while (!isFinished) {
-      const step = await untilAborted(results.next(), abortSignal);
+      const step = await untilAborted(() => results.next(), abortSignal);
       isFinished = step.done === true;
       // A generator that yielded nothing has the result `undefined`.
       if (isFinished && last) break;
@@ -88,7 +85,9 @@ export async function* streamDefinition(
     // Not awaited: a tool that ignores its signal must not hold up the caller.
     if (!isFinished) void Promise.resolve(results.return?.()).catch(() => {});
   }
-  if (last?.ok) await untilAborted(Promise.resolve(announceOutput(definition, last.value, context)), abortSignal);
+  if (!last?.ok) return;
+  const { value } = last;
+  await untilAborted(() => announceOutput(definition, value, context), abortSignal);
 }
 
 function failed(failure: ToolFailure, options: ToolCallOptions): ToolFailure {

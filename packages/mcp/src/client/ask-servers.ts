@@ -1,4 +1,4 @@
-import { escapeForLog, getDefaultLogger, isQuiverError, toErrorMessage } from '@quiver/core';
+import { escapeForLog, getDefaultLogger, isQuiverError, toErrorMessage, withinTime } from '@quiver/core';
 
 /** Why a server could not be asked, for programs. */
 export interface ServerErrorDetails {
@@ -37,7 +37,7 @@ export async function askServers<Server, Answer>({
   const outcomes = await Promise.all(
     all.map(async (server) => {
       try {
-        return await withinTime(ask(server), perServerTimeoutMs);
+        return await withinTime(ask(server), perServerTimeoutMs, (limit) => new Error(`no answer within ${limit} ms`));
       } catch (error) {
         return { error };
       } finally {
@@ -67,12 +67,4 @@ function toDetails(error: unknown): ServerErrorDetails {
   if (!isQuiverError(error)) return { message };
   const status = error.details?.['httpStatus'];
   return { message, code: error.code, ...(typeof status === 'number' && { httpStatus: status }) };
-}
-
-function withinTime<Result>(running: Promise<Result>, milliseconds: number | undefined): Promise<Result> {
-  if (milliseconds === undefined) return running;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds);
-    running.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -1,6 +1,5 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
-import { untilAborted } from '../store/store-call.js';
 import { checkEmbeddings } from './embedder.js';
 import { createLimit, type Limit } from './concurrency-limit.js';
 import type { Embedder } from './embedder.js';

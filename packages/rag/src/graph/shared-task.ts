@@ -1,4 +1,4 @@
-import { untilAborted } from '../store/store-call.js';
+import { untilAborted } from '@quiver/core';
 
 /**
  * A task that several callers wait for. One that gives up does not end it for the others; when all have given up, it is aborted.

@@ -1,9 +1,8 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, untilAborted } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
 import { createLimit } from '../embedding/concurrency-limit.js';
 import { retry } from '../embedding/retry.js';
 import { partsOf } from '../store/store-call.js';
-import { untilAborted } from '../store/store-call.js';
 
 /** Scores one text per call. */
 export interface RelevanceScorer {

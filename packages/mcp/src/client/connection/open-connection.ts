@@ -1,4 +1,4 @@
-import { QuiverError, isQuiverError } from '@quiver/core';
+import { QuiverError, isQuiverError, untilAborted, withinTime } from '@quiver/core';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { HttpServerDefinition, ServerTarget } from '../definition/server-definition.js';
 import { Engine, type EngineOptions } from '../engine/engine.js';
@@ -30,7 +30,11 @@ export async function openConnection(options: OpenConnectionOptions, signal: Abo
   const { name, target, limit } = options;
   const channels: Channel[] = [];
   try {
-    const engine = await withinTime(open(options, channels), limit, signal);
+    const engine = await withinTime(
+      untilAborted(() => open(options, channels), signal),
+      limit,
+      toTimeoutError,
+    );
     const { era } = engine.server;
     if (target.kind === 'http' && era && engine.server !== resumedServer) cacheEra(target.url, era);
     return engine;
@@ -140,20 +144,8 @@ function isReactionOfSseServer(error: unknown): boolean {
   return !(error instanceof ProtocolError && error.code <= -32_020 && error.code >= -32_099);
 }
 
-/** Rejects when the time is over, or when the signal fires. */
-function withinTime<Result>(running: Promise<Result>, milliseconds: number, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`no response within ${milliseconds} ms; raise \`connectTimeout\` if it needs longer`)),
-      milliseconds,
-    );
-    const onAbort = (): void => reject(new Error('the client was disconnected'));
-    signal.addEventListener('abort', onAbort, { once: true });
-    running.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    });
-  });
+function toTimeoutError(milliseconds: number): Error {
+  return new Error(`no response within ${milliseconds} ms; raise \`connectTimeout\` if it needs longer`);
 }
 
 function describeTarget(target: ServerTarget): string {

@@ -1,4 +1,4 @@
-import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities } from '../../protocol/client-types.js';
 import { defaultClientInfo, type ClientInfo } from '../client-info.js';
@@ -107,7 +107,7 @@ export class ServerConnection {
     const { resetTimeoutOnProgress = target.definition.resetTimeoutOnProgress } = options;
     for (let attempt = 1, left = retries; ; attempt += 1) {
       signal?.throwIfAborted();
-      const engine = await untilAborted(this.connect(), signal);
+      const engine = await untilAborted(() => this.connect(), signal);
       const { channel } = engine;
       try {
         return await run(engine, { ...options, timeout, resetTimeoutOnProgress });
@@ -166,7 +166,7 @@ export class ServerConnection {
     clearTimeout(this.#revival);
     // Changes go unnoticed until the next connection.
     this.#options.onLost();
-    this.#attempt?.abort();
+    this.#attempt?.abort(new Error('the client was disconnected'));
     // Does not wait for the set-up of an open connection: it may be what never settles.
     const engine = current ?? (await connecting?.catch(() => undefined));
     if (!engine) return;
@@ -343,15 +343,6 @@ function isSessionLost(error: unknown, { channel }: Engine): boolean {
 
 function disconnected(name: string): QuiverError {
   return new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
-}
-
-function untilAborted<Result>(running: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (!signal) return running;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    running.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 /** Returns the capabilities that follow from the handlers, extended by those of the definition. */

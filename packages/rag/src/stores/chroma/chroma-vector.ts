@@ -1,3 +1,4 @@
+import { untilAborted } from '@quiver/core';
 import {
   checkUpsert,
   indexNotFound,
@@ -10,7 +11,7 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { fuseSearches, runSearch } from '../../store/search.js';
-import { toStoreFailure, untilAborted } from '../../store/store-call.js';
+import { toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,

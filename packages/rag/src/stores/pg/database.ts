@@ -1,8 +1,7 @@
-import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
+import { getDefaultLogger, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { PoolConfig } from 'pg';
 import { toSql } from 'pgvector';
 import { invalidArgument } from '../../store/check-arguments.js';
-import { untilAborted } from '../../store/store-call.js';
 
 /** A row as the drivers give it: `jsonb` is parsed, everything else is cast to text, integer or double in the statement. */
 export type SqlRow = Record<string, unknown>;

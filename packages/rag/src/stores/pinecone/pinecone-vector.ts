@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, untilAborted } from '@quiver/core';
 import {
   checkUpsert,
   indexNotFound,
@@ -13,7 +13,7 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { fuseSearches, runSearch } from '../../store/search.js';
-import { toStoreFailure, untilAborted } from '../../store/store-call.js';
+import { toStoreFailure } from '../../store/store-call.js';
 import {
   type Cancellable,
   type CreateIndexParams,

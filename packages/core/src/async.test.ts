@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { untilAborted } from './store-call.js';
+import { untilAborted, withinTime } from './async.js';
 
 const forever = new Promise<never>(() => undefined);
 
@@ -30,4 +30,11 @@ it('hands on the result, and the error', async () => {
   const { signal } = new AbortController();
   expect(await untilAborted(async () => 1, signal)).toBe(1);
   await expect(untilAborted(() => Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+});
+
+it('withinTime rejects with the error of the caller after the limit', async () => {
+  const forever = new Promise<never>(() => {});
+  await expect(withinTime(forever, 5, (limit) => new Error(`more than ${limit} ms`))).rejects.toThrow('more than 5 ms');
+  expect(await withinTime(Promise.resolve(1), 60_000, () => new Error('late'))).toBe(1);
+  expect(await withinTime(Promise.resolve(1), undefined, () => new Error('late'))).toBe(1);
 });

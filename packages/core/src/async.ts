@@ -1,0 +1,41 @@
+/**
+ * Starts an operation unless the signal has fired, and stops waiting for it when the signal fires. The operation receives the signal
+ * elsewhere and stops by itself.
+ *
+ * @throws the reason of the signal
+ */
+export function untilAborted<Value>(start: () => Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (!signal) return start();
+  if (signal.aborted) return Promise.reject(signal.reason as Error);
+  const running = start();
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    const stopListening = (): void => signal.removeEventListener('abort', onAbort);
+    signal.addEventListener('abort', onAbort);
+    // One chained promise, not two: every call of a server comes through here.
+    running.then(
+      (value) => (stopListening(), resolve(value)),
+      (error: Error) => (stopListening(), reject(error)),
+    );
+    // The operation may have fired the signal while it started.
+    if (signal.aborted) onAbort();
+  });
+}
+
+/**
+ * Stops waiting for an operation after a time limit.
+ *
+ * @param milliseconds - `undefined` for no limit
+ * @param toError - creates the error of an operation that takes longer
+ */
+export function withinTime<Value>(
+  running: Promise<Value>,
+  milliseconds: number | undefined,
+  toError: (milliseconds: number) => Error,
+): Promise<Value> {
+  if (milliseconds === undefined) return running;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(toError(milliseconds)), milliseconds);
+    running.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
