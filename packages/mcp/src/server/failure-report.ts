@@ -2,9 +2,9 @@ import { escapeForLog, QuiverError, toErrorMessage, type Logger } from '@quiver/
 import { errorCodes } from '../protocol/constants.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
 
-/** What clients are told of exceptions in tools and callbacks. */
+/** Messages that clients receive about exceptions in tools and callbacks. */
 export interface FailureReport {
-  /** The message for the client. With masking it is a reference to the log, where the exception is. */
+  /** Returns the message for the client. With masking it is a reference to the log, where the exception is. */
   describe(what: string, error: unknown): string;
 }
 
@@ -17,22 +17,22 @@ export function createFailureReport({ mask, logger }: { mask: boolean; logger: L
       }
       const reference = crypto.randomUUID().slice(0, 8);
       logger.error(escapeForLog(`${what} failed (reference ${reference}): ${toErrorMessage(error)}`), error);
-      return `${what} failed. The reason stands in the server's log under the reference ${reference}.`;
+      return `${what} failed. The server's log has the reason under the reference ${reference}.`;
     },
   };
 }
 
-/** What goes wrong in a callback of the server's author, as a protocol error; protocol errors pass. */
+/** Returns the protocol error for an exception of a callback; protocol errors pass unchanged. */
 export function toCallbackError(failures: FailureReport, what: string, error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   return new ProtocolError(errorCodes.internal, failures.describe(what, error));
 }
 
 /**
- * A result that a callback must not give.
+ * Refuses an invalid result of a callback.
  *
  * @throws `CALLBACK_RESULT_INVALID`
  */
 export function refuseResult(callback: string, expected: string): never {
-  throw new QuiverError('CALLBACK_RESULT_INVALID', `${callback} returned something else than ${expected}.`);
+  throw new QuiverError('CALLBACK_RESULT_INVALID', `${callback} must return ${expected}.`);
 }
