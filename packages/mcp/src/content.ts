@@ -2,20 +2,20 @@ import { isToolFailure } from '@quiver/core/tools';
 import { toErrorMessage } from '@quiver/core';
 import { isObject } from './protocol/json-rpc.js';
 
-/** The result of a tool call as JSON text, ready to be closed by the era that answers. */
+/** Result of a tool call as JSON text; the era adds the last members. */
 export interface EncodedResult {
-  /** The members without braces: `"content":[…],"structuredContent":{…}`. */
+  /** Members without braces: `"content":[…],"structuredContent":{…}`. */
   readonly members: string;
-  /** `_meta` of a result that brought its own. */
+  /** `_meta` of the result. */
   readonly meta?: Record<string, unknown> | undefined;
 }
 
 /**
- * Turns what a tool returned into a tool result. A value is written as JSON once.
+ * Converts the value that a tool returned to a tool result. A value is written as JSON once.
  *
  * `{ content: […] }` passes through, so images, audio and links survive; a string becomes text; `undefined` becomes no
- * content; everything else becomes JSON text. With an output schema the value is also `structuredContent`. What cannot be
- * written as JSON (circular references, BigInt) becomes an error result that says so: never a protocol error.
+ * content; other values become JSON text. With an output schema the value is also `structuredContent`. Values without a JSON
+ * form (circular references, BigInt) become an error result, never a protocol error.
  *
  * @param hasOutputSchema - whether the tool declares what it returns
  */
@@ -36,7 +36,7 @@ export interface ContentResult {
   readonly _meta?: unknown;
 }
 
-/** A result in the protocol's own form. */
+/** Returns whether a value is a tool result of the protocol. */
 export function isContentResult(value: unknown): value is ContentResult {
   return (
     isObject(value) &&
@@ -71,7 +71,7 @@ function toJsonText(value: unknown): string {
   return json;
 }
 
-/** A failed call, with a text that a model can read. */
+/** Returns an error result with a text for the model. */
 export function encodeErrorText(text: string): EncodedResult {
   return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true` };
 }

@@ -9,10 +9,10 @@ export interface PromptArgument {
   required?: boolean;
 }
 
-/** A template of messages that people choose, for example as a slash command. */
+/** A template of messages that users choose, for example as a slash command. */
 export interface Prompt {
   name: string;
-  /** Tells prompts of one name apart. Travels in `_meta`, since the protocol has no place for it. */
+  /** Distinguishes prompts with the same name. Travels in `_meta`, because the protocol does not define it. */
   version?: string;
   title?: string;
   description?: string;

@@ -1,4 +1,4 @@
-/** Where an icon is, and for what it is made. */
+/** Icon of a server, tool, prompt or resource. */
 export interface Icon {
   /** An `https` or `data` URL. */
   src: string;
@@ -8,7 +8,7 @@ export interface Icon {
   theme?: 'light' | 'dark';
 }
 
-/** For whom content is meant, and how much it matters. */
+/** Audience and priority of content. */
 export interface ContentAnnotations {
   audience?: ('user' | 'assistant')[];
   /** From 0, optional, to 1, required. */
@@ -17,7 +17,7 @@ export interface ContentAnnotations {
   lastModified?: string;
 }
 
-/** Something with a URI that clients can read. */
+/** Data with a URI that clients can read. */
 export interface Resource {
   uri: string;
   name: string;
@@ -31,23 +31,23 @@ export interface Resource {
   _meta?: Record<string, unknown>;
 }
 
-/** A family of resources: their URIs follow a template of RFC 6570, such as `db://orders/{id}`. */
+/** Resources whose URIs match an RFC 6570 template, such as `db://orders/{id}`. */
 export interface ResourceTemplate {
   uriTemplate: string;
   name: string;
   title?: string;
   description?: string;
-  /** The type of all resources of the family, where they share one. */
+  /** Media type of all matching resources, if they share one. */
   mimeType?: string;
   annotations?: ContentAnnotations;
   icons?: Icon[];
   _meta?: Record<string, unknown>;
 }
 
-/** One page of `resources/list`, as it travels. */
+/** Result of `resources/list`. */
 export interface ListResourcesResult {
   resources: Resource[];
-  /** Where the next page begins; absent on the last one. */
+  /** Start of the next page; absent on the last one. */
   nextCursor?: string;
   _meta?: Record<string, unknown>;
 }

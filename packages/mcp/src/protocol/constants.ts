@@ -1,14 +1,14 @@
-/** Revisions with a handshake, newest first. */
+/** Protocol versions of the legacy era, newest first. */
 export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'] as const;
 
-/** The legacy revision a request without `MCP-Protocol-Version` header is taken to speak. */
+/** Legacy version of a request without `MCP-Protocol-Version` header. */
 export const DEFAULT_LEGACY_VERSION = '2025-03-26';
 
-/** The stateless revision: no handshake, every request describes itself. */
+/** Protocol version of the modern era: no handshake, every request describes its client. */
 export const MODERN_VERSION = '2026-07-28';
 
 /**
- * Keys of `_meta` that the modern revision reserves.
+ * Keys of `_meta` that the modern era reserves.
  *
  * Spelled out here, and compared with the SDK's constants by a test: importing the SDK for a string costs 75 ms at start-up.
  */
@@ -21,7 +21,7 @@ export const metaKeys = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
-/** Numbers of errors on the wire. */
+/** Error codes of JSON-RPC and MCP. */
 export const errorCodes = {
   parse: -32700,
   invalidRequest: -32600,
@@ -43,7 +43,7 @@ export const loggingLevels = ['debug', 'info', 'notice', 'warning', 'error', 'cr
 
 export type LoggingLevel = (typeof loggingLevels)[number];
 
-/** Tells whether a string is one of the protocol's log levels. */
+/** Returns whether a string is one of the protocol's log levels. */
 export function isLoggingLevel(value: unknown): value is LoggingLevel {
   return loggingLevels.includes(value as LoggingLevel);
 }

@@ -18,7 +18,7 @@ export interface JsonRpcNotification {
   readonly params?: Params;
 }
 
-/** The answer to a request that this side sent. */
+/** Response to a request. */
 export interface JsonRpcResponse {
   readonly jsonrpc: '2.0';
   readonly id: RequestId;
@@ -64,7 +64,7 @@ export function parseError(message: string): ProtocolError {
 }
 
 /**
- * Sorts a parsed body. Member names are compared exactly: `Method` is not `method`.
+ * Classifies a parsed body by its kind. Member names are compared exactly: `Method` is not `method`.
  *
  * @returns `undefined` for what is not one JSON-RPC message; an array is never one
  * @see [JSON-RPC 2.0](https://www.jsonrpc.org/specification)
@@ -82,17 +82,17 @@ export function parseMessage(value: unknown): IncomingMessage | undefined {
   return answered ? { kind: 'response', message: value as unknown as JsonRpcResponse } : undefined;
 }
 
-/** Tells whether a value is a JSON object: not an array, not `null`. */
+/** Returns whether a value is a JSON object: not an array, not `null`. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Integers that JavaScript would change are none: an answer would carry another id. */
+/** Returns whether a value is a request id. JavaScript changes unsafe integers, so a response would carry another id. */
 export function isRequestId(value: unknown): value is RequestId {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-/** A result that many answers repeat, as JSON: its bytes are made once. */
+/** A result that many responses share, as JSON: its bytes are made once. */
 export interface PreparedResult {
   readonly text: string;
   readonly bytes: Uint8Array;
@@ -107,12 +107,12 @@ export function prepareResult(text: string): PreparedResult {
   return { text, bytes: encoder.encode(text) };
 }
 
-/** The text of an answer whose result is JSON already. */
+/** Returns the text of a response whose result is JSON text. */
 export function resultText(id: RequestId, result: ResultJson): string {
   return `${beforeResult(id)}${typeof result === 'string' ? result : result.text}}`;
 }
 
-/** The same as bytes, in parts: the long one in the middle is not copied. */
+/** Returns the response as bytes, in parts: the long part in the middle is not copied. */
 export function resultParts(id: RequestId, { bytes }: PreparedResult): Uint8Array[] {
   return [encoder.encode(beforeResult(id)), bytes, closingBrace];
 }
@@ -123,7 +123,7 @@ function beforeResult(id: RequestId): string {
 
 const closingBrace = encoder.encode('}');
 
-/** The text of an error answer. Anything but a {@link ProtocolError} becomes -32603 without a word about its cause. */
+/** Returns the text of an error response. Errors other than {@link ProtocolError} become -32603 without details. */
 export function errorText(id: RequestId | null, error: unknown): string {
   const { code, message, data } = error instanceof ProtocolError ? error : internalError;
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } });

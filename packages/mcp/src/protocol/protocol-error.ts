@@ -2,13 +2,13 @@ import { errorCodes } from './constants.js';
 
 export interface ProtocolErrorOptions {
   data?: unknown;
-  /** HTTP status to answer with; over stdio it means nothing. Default 200: the error is the answer, the transport is fine. */
+  /** HTTP status of the response; unused over stdio. Default 200: the transport worked. */
   httpStatus?: number;
   /** Headers and JSON body of the HTTP response. Default: the JSON-RPC error. */
   response?: { readonly headers: Readonly<Record<string, string>>; readonly body: object };
 }
 
-/** An error that the other side sees as a JSON-RPC error: a number and a sentence. Never leaves the package as an exception. */
+/** An error that is sent as a JSON-RPC error. Never leaves the package as an exception. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
   readonly code: number;

@@ -2,21 +2,21 @@ import { errorCodes } from './constants.js';
 import type { JsonRpcRequest, Params } from './json-rpc.js';
 import { ProtocolError } from './protocol-error.js';
 
-/** The headers that repeat what the body of a modern request says. */
+/** Headers that repeat members of a modern request. */
 export interface StandardHeaders {
   readonly protocolVersion: string | undefined;
   readonly method: string | undefined;
   readonly name: string | undefined;
 }
 
-/** Which body member the `Mcp-Name` header repeats. */
+/** Member of the params that the `Mcp-Name` header repeats, by method. */
 const nameSources: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
   ['resources/read', 'uri'],
 ]);
 
-/** The value that `Mcp-Name` has to repeat; `undefined` when the header says nothing for this method or body. */
+/** Returns the value that `Mcp-Name` must repeat; `undefined` when the method or the params have none. */
 export function expectedName(method: string, params: Params | undefined): string | undefined {
   const source = nameSources.get(method);
   const value = source === undefined ? undefined : params?.[source];
@@ -24,7 +24,7 @@ export function expectedName(method: string, params: Params | undefined): string
 }
 
 /**
- * Refuses a modern request whose standard headers are missing or say something else than the body.
+ * Refuses a modern request whose standard headers are missing or differ from the body.
  *
  * @throws ProtocolError -32020 with HTTP status 400
  * @see [SEP-2243, standard request headers](https://modelcontextprotocol.io/seps/2243-http-standardization)
@@ -57,7 +57,7 @@ export function headerMismatch(header: string, body: string): ProtocolError {
 
 const encoded = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
 
-/** Plain text as it is, `=?base64?…?=` decoded; `undefined` when it looks encoded and is not. */
+/** Returns plain text unchanged and `=?base64?…?=` decoded; `undefined` for invalid Base64. */
 export function decodeHeaderValue(value: string): string | undefined {
   if (!value.startsWith('=?base64?') || !value.endsWith('?=')) return value;
   const base64 = encoded.exec(value)?.[1];

@@ -4,7 +4,7 @@ import { isObject } from '../protocol/json-rpc.js';
 const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes', 'expiresAt', 'resource', 'extra']);
 
 /**
- * What middleware put on `req.auth`, as tools see it: as it is, and everything that is not one of the usual keys also under
+ * Returns the identity that middleware set as `req.auth` in the form that tools receive: unchanged, with custom keys also under
  * `extra`.
  */
 export function toAuthInfo(auth: unknown): McpAuthInfo | undefined {
@@ -17,9 +17,9 @@ export function toAuthInfo(auth: unknown): McpAuthInfo | undefined {
 const subjectKeys = ['sub', 'subject', 'userId'] as const;
 
 /**
- * Whom sessions, event streams and the state of unanswered questions belong to. A user's id survives a refreshed token; it means
- * something beside its issuer only, since two authorization servers may both know a `1`. Without an id the token itself is the
- * identity, since many users may share a client id. The empty string stands for callers without authentication.
+ * Returns the principal that owns sessions, event streams and `requestState`. A user id survives a refreshed token. It is unique only
+ * together with its issuer, because two authorization servers may both have a user `1`. Without a user id the token is the identity,
+ * because many users may share a client id. The empty string means no authentication.
  *
  * @see [OpenID Connect Core, section 5.7 – Claim Stability and Uniqueness](https://openid.net/specs/openid-connect-core-1_0.html#ClaimStability)
  * @see [MCP, session hijacking](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)

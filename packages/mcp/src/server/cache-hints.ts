@@ -1,10 +1,10 @@
 import { QuiverError } from '@quiver/core';
 
-/** What a client of the stateless revision may keep, for how long and for whom. */
+/** Time and scope in which modern clients may cache a result. */
 export interface CacheHint {
-  /** Milliseconds. 0 means that it must ask again. */
+  /** Milliseconds; 0 means no caching. */
   ttlMs: number;
-  /** `public` only for what every caller gets alike. Default `private`. */
+  /** `public` only for results that are the same for every caller. Default `private`. */
   cacheScope?: 'public' | 'private';
 }
 
@@ -19,18 +19,18 @@ const cacheableMethods = [
 
 export type CacheableMethod = (typeof cacheableMethods)[number];
 
-/** Hints by method; without one nothing is kept. */
+/** Hints by method; without a hint a result is not cached. */
 export type CacheHints = Partial<Record<CacheableMethod, CacheHint>>;
 
 /**
- * The members of a result that say how long it may be kept, as JSON text by method.
+ * Returns the cache members of a result as JSON text, by method.
  *
  * @throws `SERVER_CONFIG_INVALID`
  */
 export function describeCacheHints(hints: CacheHints): Readonly<Record<CacheableMethod, string>> {
   for (const method of Object.keys(hints)) {
     if (!cacheableMethods.includes(method as CacheableMethod))
-      throw invalid(`there is nothing to cache of '${method}'; use ${cacheableMethods.join(', ')}`);
+      throw invalid(`results of '${method}' cannot be cached; use ${cacheableMethods.join(', ')}`);
   }
   const described = cacheableMethods.map((method) => {
     const { ttlMs = 0, cacheScope = 'private' } = hints[method] ?? {};

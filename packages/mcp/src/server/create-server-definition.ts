@@ -82,7 +82,7 @@ const optionNames = Object.keys({
   workflows: 0,
 } satisfies Record<keyof MCPServerConfig, 0>);
 
-/** An option that is misspelled would have no effect, and nobody would notice. */
+/** A misspelled option would have no effect. */
 function requireKnownOptions(config: object): void {
   const unknown = Object.entries(config).flatMap(([name, value]) =>
     value === undefined || optionNames.includes(name) ? [] : [`'${name}'`],
@@ -107,7 +107,7 @@ function collectTools({ tools, agents, workflows }: MCPServerConfig, pageSize: n
   for (const [name, tool] of Object.entries(tools ?? {})) registry.add(name, tool);
   const isFree = (name: string, what: string): boolean => {
     const taken = registry.get(name) !== undefined;
-    if (taken) logger.warn(`${what} is not served: there is a tool named '${name}' already.`);
+    if (taken) logger.warn(`${what} is not served, because a tool is named '${name}'. Rename one of them.`);
     return !taken;
   };
   for (const [key, agent] of Object.entries(agents ?? {})) {

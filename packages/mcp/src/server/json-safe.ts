@@ -1,6 +1,6 @@
 const maxDepth = 32;
 
-/** Getters of the AI SDK's results that say something; others throw, or repeat the whole conversation. */
+/** Getters of AI SDK results with information; others throw, or repeat the whole conversation. */
 const resultGetters = [
   'text',
   'object',
@@ -14,8 +14,7 @@ const resultGetters = [
 ] as const;
 
 /**
- * A copy that JSON can carry: circular references, functions and what throws when it is read are left out, dates and errors
- * become text, maps and sets become objects and arrays, big integers become text.
+ * Returns a copy with a JSON form: circular references, functions and members that throw are left out, dates and errors become text, maps and sets become objects and arrays, big integers become text.
  */
 export function toJsonSafe(value: unknown): unknown {
   return copy(value, []);

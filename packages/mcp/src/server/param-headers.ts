@@ -2,7 +2,7 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { isObject } from '../protocol/json-rpc.js';
 import { decodeHeaderValue, headerMismatch } from '../protocol/standard-headers.js';
 
-/** An argument that clients repeat in a header, so that proxies can route by it. */
+/** An argument that clients repeat in a header, for routing by proxies. */
 export interface ParamHeader {
   /** In lower case: `mcp-param-region`. */
   readonly header: string;
@@ -48,7 +48,7 @@ function argumentAt(args: unknown, path: readonly string[]): unknown {
     if (node === undefined || node === null) return undefined;
     throw headerMismatch(
       `(any for ${path.join('.')})`,
-      `the body carries ${path.join('.')} inside of something that is no object`,
+      `the body carries ${path.join('.')} inside a value that is not an object`,
     );
   }, args);
 }
@@ -73,7 +73,7 @@ export function requireParamHeaders(
     if (decoded === undefined) throw headerMismatch(given, `the ${header} header carries an invalid Base64 value`);
     const isSameNumber = typeof value === 'number' && /^-?\d+(\.\d+)?$/.test(decoded) && Number(decoded) === value;
     if (decoded !== String(value) && !isSameNumber) {
-      throw headerMismatch(given, `the ${header} header does not say what the body carries in ${path.join('.')}`);
+      throw headerMismatch(given, `the ${header} header differs from ${path.join('.')} in the body`);
     }
   }
 }

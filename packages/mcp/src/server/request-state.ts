@@ -4,29 +4,29 @@ import { invalidParams } from '../protocol/protocol-error.js';
 
 export interface RequestStateOptions {
   /**
-   * Signs what clients carry between the rounds of a call; at least 32 bytes, the same for every instance that may see a round.
-   * Default: random, good for one process.
+   * Key that signs the state between the rounds of a call; at least 32 bytes, the same for every instance of the server. Default: random,
+   * for one process.
    */
   key?: string | Uint8Array;
-  /** How long a client may take to answer. Default 600. */
+  /** Seconds that a client has for a round. Default 600. */
   ttlSeconds?: number;
 }
 
-/** What a call remembers from round to round. It travels through the client: signed, not secret. */
+/** State of a call between its rounds. It travels through the client: signed, not secret. */
 export interface RequestState {
   /** Digest of what the request names, and its arguments. */
   readonly call: string;
   readonly round: number;
-  /** Digest of each question that was asked. */
+  /** Digest of each request that was sent, by name. */
   readonly asked: Readonly<Record<string, string>>;
-  /** Answers that were given, with the digest of their question. */
+  /** Results of the client, with the digest of their request. */
   readonly answers: Readonly<Record<string, { readonly question: string; readonly answer: unknown }>>;
 }
 
 export interface RequestStateCodec {
   /** @param binding - what the state is bound to: method and caller, as a digest */
   mint(state: RequestState, binding: string): Promise<string>;
-  /** @throws ProtocolError -32602 for what was tampered with, has expired or belongs to somebody else */
+  /** @throws ProtocolError -32602 for a state that was changed, has expired or belongs to another caller */
   verify(text: unknown, binding: string): Promise<RequestState>;
 }
 
@@ -35,7 +35,7 @@ const minKeyBytes = 32;
 const defaultTtlSeconds = 600;
 
 /**
- * Signs the state as a JSON Web Token; `jose` is loaded when the first question is asked.
+ * Signs the state as a JSON Web Token; `jose` is loaded with the first state.
  *
  * @param now - milliseconds since 1970
  * @throws `SERVER_CONFIG_INVALID` for a key of less than 32 bytes
@@ -71,7 +71,7 @@ export function createRequestStateCodec(
         const { payload } = await jwtVerify(text as string, secret(), { ...options, requiredClaims: ['exp', 'aud'] });
         if (isObject(payload['state'])) return payload['state'] as unknown as RequestState;
       } catch {
-        // Which check failed is nobody's business.
+        // Does not reveal which check failed.
       }
       throw invalidParams(
         'Invalid requestState: it was changed, has expired, or belongs to another caller. Start the call again.',

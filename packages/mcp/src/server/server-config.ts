@@ -43,14 +43,14 @@ export interface MCPServerConfig {
   /** Tools by the name clients call them by. */
   tools: ToolsInput;
   /**
-   * Agents that clients can ask: each becomes the tool `ask_<key>`. Needs a description. Ours, the AI SDK's, Mastra's.
+   * Agents of Quiver, the AI SDK or Mastra: each becomes the tool `ask_<key>`. Needs a description.
    */
   agents?: Record<string, AgentLike>;
   /** Workflows that clients can run: each becomes the tool `run_<key>`. Needs a description. */
   workflows?: Record<string, WorkflowLike>;
   /** Data that clients can read. */
   resources?: MCPServerResources;
-  /** Templates of messages that people choose. */
+  /** Templates of messages that users choose. */
   prompts?: MCPServerPrompts;
   description?: string;
   /** Name for people; `name` is for programs. */
@@ -58,7 +58,7 @@ export interface MCPServerConfig {
   /** Shown by clients. */
   icons?: Icon[];
   websiteUrl?: string;
-  /** Tells the model of a client how to use the server. */
+  /** Text that tells the client's model how to use the server. */
   instructions?: string;
   repository?: Repository;
   /** The registry that is authoritative for the packages, for example `npm`. */
@@ -69,17 +69,17 @@ export interface MCPServerConfig {
   releaseDate?: string;
   /** Default `true`. */
   isLatest?: boolean;
-  /** Signs the questions of tools to clients of the stateless revision. Set a key when several instances serve one URL. */
+  /** Signs the state of `input_required` rounds. Set a key when several instances serve one URL. */
   requestState?: RequestStateOptions;
   /**
-   * Keeps the messages of exceptions from clients: they get a reference to the log instead. Turn it on where strangers call, for
-   * example with `process.env.NODE_ENV === 'production'`. Refused arguments and results with `isError` are shown either way. Default
-   * `false`: a model that reads what went wrong can help itself.
+   * Whether clients receive a reference to the log instead of the messages of exceptions. Turn it on for untrusted clients, for example with
+   * `process.env.NODE_ENV === 'production'`. Messages about invalid arguments and results with `isError` are sent in both cases.
+   * Default `false`: a model can correct its call with the message.
    */
   maskErrors?: boolean;
   /** Items per page of a list. Default 1000. */
   pageSize?: number;
-  /** How long clients of the stateless revision may keep lists and resources, by method. Default: not at all. */
+  /** Time for which modern clients may cache lists and resources, by method. Default: no caching. */
   cacheHints?: CacheHints;
   /** Carries change events between the instances of a server. Default: within this process. */
   eventBus?: ServerEventBus;

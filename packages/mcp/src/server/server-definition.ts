@@ -8,7 +8,7 @@ import type { MCPServerPrompts, MCPServerResources } from './server-callbacks.js
 import type { Subscribers } from './subscribers.js';
 import type { ToolRegistry } from './tool-registry.js';
 
-/** What eras and transports share of a server; made once from its configuration. */
+/** State of a server that eras and transports share; made once from its configuration. */
 export interface ServerDefinition {
   /** Identity of the server on the wire. */
   readonly serverInfo: Implementation;

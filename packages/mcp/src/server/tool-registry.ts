@@ -10,7 +10,7 @@ import { encodePage, pageOf } from './list-page.js';
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
 
-/** What a tool was made from. */
+/** Origin of a tool. */
 export type ToolType = 'tool' | 'agent' | 'workflow';
 
 /** A tool as the protocol lists it. */
@@ -43,8 +43,7 @@ export interface ToolRegistryOptions {
 }
 
 /**
- * The table of a server's tools. Schemas are converted once, and the result of `tools/list` is made once for as long as the tools
- * stay the same.
+ * Tools of a server. Schemas are converted once, and the result of `tools/list` is cached until the tools change.
  */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
@@ -81,10 +80,10 @@ export class ToolRegistry {
   }
 
   /**
-   * A `tools/list` result, in the order the tools were added. The first page, which is all that most clients ever ask for, is made once.
+   * Returns a `tools/list` result, in the order the tools were added. The first page, which most clients request, is made once.
    *
-   * @param close - makes the result of its members: `"tools":[…]`, and `"nextCursor"` when there are more
-   * @throws ProtocolError -32602 for a cursor that is not one of ours
+   * @param close - returns the result of its members: `"tools":[…]`, and `"nextCursor"` when there are more
+   * @throws ProtocolError -32602 for an unknown cursor
    */
   list(era: Era, params: Params | undefined, close: (members: string) => string): ResultJson {
     if (params?.['cursor'] !== undefined) return close(this.#pageMembers(era, params));
@@ -147,7 +146,7 @@ function paramHeadersOf(name: string, inputSchema: JsonSchema, logger: Logger): 
   }
 }
 
-/** What only MCP clients see. */
+/** Returns the members that only MCP clients see. */
 function describeMcp(name: string, mcp: ToolMcpOptions | undefined, logger: Logger): Partial<ListedTool> {
   const { annotations, icons, _meta } = mcp ?? {};
   const described = {
@@ -172,7 +171,7 @@ function describeInput(name: string, schema: unknown, logger: Logger): JsonSchem
     () => ({ type: 'object' }),
     (reason) => logger.warn(`Tool '${name}' is offered without a description of its input: ${reason}`),
   );
-  // The protocol requires an object at the root; unions of objects say so only in their members.
+  // The protocol requires `type: object` at the root; unions of objects have it only in their members.
   if (described['type'] === undefined) return { type: 'object', ...described };
   if (described['type'] === 'object') return described;
   logger.warn(

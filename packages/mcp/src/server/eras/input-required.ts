@@ -29,7 +29,7 @@ export function answerWithInput(request: RoundRequest, run: () => Promise<string
   return readRequestState(request).then((previous) => runRound(request, run, previous));
 }
 
-/** Settles with whatever comes first: the result, or a request without a result. The run is then abandoned. */
+/** Settles with the result, or when the handler sends a request without a result. The run is then abandoned. */
 function runRound(
   request: RoundRequest,
   run: () => Promise<string>,

@@ -19,7 +19,7 @@ interface ListenFilter {
  * Answers `subscriptions/listen`: a request that stays open and sends change notifications. It is acknowledged first, with the part
  * of the filter that this server supports, and answered when the server closes.
  *
- * @throws ProtocolError -32602 without a valid filter, -32601 where nothing can be sent before the answer
+ * @throws ProtocolError -32602 without a valid filter, -32601 where no message can be sent before the result
  * @see [MCP 2026-07-28, subscriptions](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions)
  */
 export async function answerListen(request: ServerRequest): Promise<string> {

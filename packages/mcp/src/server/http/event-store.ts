@@ -1,17 +1,17 @@
 /**
- * Keeps the events of streams, so that a client whose connection broke can go on where it was. The shape is the official SDK's.
+ * Stores the events of streams, so that a client can resume a broken stream. The interface is the official SDK's.
  *
  * Ids of streams are `<session>/<stream>`: a store may be shared by sessions, servers and processes.
  */
 export interface EventStore {
-  /** Stores one message, `{}` for the mark at the beginning of a stream, and returns the id it can be found by. */
+  /** Stores one message, `{}` for the start of a stream, and returns its event id. */
   storeEvent(streamId: string, message: EventMessage): Promise<string>;
-  /** The stream that an event belongs to, if the store knows it. Without this method it is found by a replay into nothing. */
+  /** Returns the stream of an event, if the store has the event. Without this method the server replays the stream to find it. */
   getStreamIdForEventId?(eventId: string): Promise<string | undefined>;
   /**
-   * Sends everything of the event's stream that came after it, in order, and returns the stream's id.
+   * Sends all later events of the event's stream, in order, and returns the id of the stream.
    *
-   * @throws when the event is not known (any more)
+   * @throws when the event is not stored
    */
   replayEventsAfter(
     lastEventId: string,

@@ -12,14 +12,14 @@ export interface EventStreamOptions {
 }
 
 /**
- * Messages on their way to one client, in order. Without a store what has no reader is dropped. With one every event has an id,
- * the reader may leave and come back, and nothing is lost or repeated between "replayed" and "live".
+ * Event stream to one client, in order. Without a store, messages without a reader are dropped. With a store every event has an id, the
+ * client may resume the stream, and no event is lost or repeated between replay and live events.
  */
 export class EventStream implements Channel {
   readonly #options: EventStreamOptions;
-  /** Who has asked for the stream. */
+  /** Current reader of the stream. */
   #reader: EventSink | undefined;
-  /** Where messages go: the reader, once it has all that it missed. */
+  /** Reader that received all missed events. */
   #sink: EventSink | undefined;
   #isComplete = false;
   /** Writes wait for the store, and for each other. */
@@ -39,7 +39,7 @@ export class EventStream implements Channel {
     this.#sink = sink;
   }
 
-  /** Marks the beginning, so that a client that has seen no message yet can come back too. */
+  /** Sends an event id at the start, so that a client can resume before the first message. */
   prime(retryInterval: number | undefined): void {
     const { store, id } = this.#options;
     if (!store) return;
@@ -68,7 +68,7 @@ export class EventStream implements Channel {
     return true;
   }
 
-  /** Gives the stream a new reader, after all that it missed. */
+  /** Gives the stream a new reader, after a replay of the missed events. */
   resume(sink: EventSink, lastEventId: string): void {
     const { store } = this.#options;
     this.#reader = sink;
@@ -76,7 +76,7 @@ export class EventStream implements Channel {
       try {
         if (store) await replay(store, lastEventId, sink);
       } catch (error) {
-        // A reader that cannot have what it missed must come again, and must not keep others away meanwhile.
+        // A reader whose replay failed must resume again, and must not block other readers.
         this.detach(sink);
         sink.end();
         throw error;
@@ -91,14 +91,14 @@ export class EventStream implements Channel {
     this.#sink?.write(': keep-alive\n\n');
   }
 
-  /** A reader has gone. It may be heard of late, when there is another one already. */
+  /** Removes a reader that disconnected. The notice may come late, when there is another reader. */
   detach(sink: EventSink): void {
     if (this.#reader !== sink) return;
     this.#reader = undefined;
     this.#sink = undefined;
   }
 
-  /** Sends the reader away, to come back later. */
+  /** Disconnects the reader, which resumes later. */
   pause(): void {
     this.#enqueue(async () => {
       const sink = this.#sink;
@@ -108,7 +108,7 @@ export class EventStream implements Channel {
     });
   }
 
-  /** Nothing follows: settles when everything is stored and written. */
+  /** Ends the stream. Settles when all events are stored and written. */
   async end(): Promise<void> {
     if (!this.#options.store) {
       this.#isComplete = true;
@@ -127,7 +127,7 @@ export class EventStream implements Channel {
   }
 }
 
-/** Writes what a store has after an event. The marks at beginnings of streams are left out. */
+/** Writes the stored events after an event. Start marks are left out. */
 export async function replay(store: EventStore, lastEventId: string, sink: EventSink): Promise<void> {
   await store.replayEventsAfter(lastEventId, {
     send: async (eventId, message: object) => {
@@ -136,7 +136,7 @@ export async function replay(store: EventStore, lastEventId: string, sink: Event
   });
 }
 
-/** The stream that an event belongs to, or `undefined` for an event that the store does not know. */
+/** Returns the stream of an event, or `undefined` for an unknown event. */
 export async function findStreamId(store: EventStore, eventId: string): Promise<string | undefined> {
   if (store.getStreamIdForEventId) return store.getStreamIdForEventId(eventId);
   try {

@@ -14,14 +14,14 @@ interface StoredEvent {
 }
 
 /**
- * An event store for one process, bounded: the oldest events are forgotten when there are too many. Event ids are
+ * An event store for one process, bounded: the oldest events are evicted. Event ids are
  * `<stream>_<n>`.
  *
  * @example
  * await server.listen({ port: 3000, eventStore: new InMemoryEventStore() });
  */
 export class InMemoryEventStore implements EventStore {
-  /** Oldest first; the event with number `n` stands at `n - #first`. Those before `#start` are forgotten already. */
+  /** Oldest first; the event with number `n` is at `n - #first`. Those before `#start` are forgotten already. */
   #events: (StoredEvent | undefined)[] = [];
   #first = 0;
   #start = 0;
@@ -52,7 +52,7 @@ export class InMemoryEventStore implements EventStore {
     return this.#find(eventId)?.streamId;
   }
 
-  /** @throws `EVENT_NOT_FOUND` when the event was forgotten or never existed */
+  /** @throws `EVENT_NOT_FOUND` when the event is not stored */
   async replayEventsAfter(
     lastEventId: string,
     { send }: { send: (eventId: string, message: EventMessage) => Promise<void> },
@@ -61,7 +61,7 @@ export class InMemoryEventStore implements EventStore {
     if (!found) {
       throw new QuiverError(
         'EVENT_NOT_FOUND',
-        'The event to resume after is not stored (any more): start the request again.',
+        'Cannot resume the stream: the event is no longer stored. Send the request again.',
       );
     }
     const { streamId, number } = found;

@@ -6,29 +6,29 @@ import { NodeReply, NodeRequest } from './node-http.js';
 import type { StreamableHTTPServerTransportOptions } from './options.js';
 
 export interface ListenOptions extends StreamableHTTPServerTransportOptions {
-  /** Default 0: the operating system chooses a free one. */
+  /** Port. Default 0: a free port. */
   port?: number;
-  /** Default `127.0.0.1`: reachable from this machine only. */
+  /** Interface. Default `127.0.0.1`: reachable from the same host only. */
   host?: string;
   /** Default `/mcp`. */
   path?: string;
-  /** Milliseconds that running calls get when the server closes. Default 10 000. */
+  /** Milliseconds for in-flight calls when the server closes. Default 10 000. */
   shutdownGrace?: number;
-  /** Milliseconds in which the headers of a request have to arrive. Default 10 000. */
+  /** Milliseconds in which the headers of a request must arrive. Default 10 000. */
   headersTimeout?: number;
-  /** Milliseconds in which a whole request has to arrive. Default 30 000. */
+  /** Milliseconds in which a whole request must arrive. Default 30 000. */
   requestTimeout?: number;
 }
 
 export interface McpHttpServer {
-  /** Where clients connect, for example `http://127.0.0.1:3000/mcp`. */
+  /** URL for clients, for example `http://127.0.0.1:3000/mcp`. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new connections, waits for running calls, then ends what is left. */
+  /** Refuses new connections, waits for in-flight calls, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** Longer than the idle time-out of common proxies, which would otherwise send into a connection that is being closed. */
+/** Longer than the idle timeout of common proxies, which would otherwise use a connection that is closing. */
 const keepAliveTimeout = 65_000;
 
 export async function listen(
@@ -47,7 +47,7 @@ export async function listen(
   } = options;
   if (isWildcard(host) && !transportOptions.allowedHosts) {
     logger.warn(
-      `The MCP server listens on every interface (${host}) and accepts any Host from outside; set allowedHosts.`,
+      `The MCP server listens on every interface (${host}) and accepts any Host header from other machines. Set allowedHosts.`,
     );
   }
   // Node looks for late requests every 30 s unless told otherwise.
@@ -74,7 +74,7 @@ function isWildcard(host: string): boolean {
 
 /** `undefined` for targets that are not a path, such as `//` or `http://[`. */
 function pathOf(target: string | undefined): string | undefined {
-  // As it is, in most cases: parsing a URL costs more than all the rest that is done with it.
+  // Most targets need no parsing, which costs more than the rest of the routing.
   if (target !== undefined && /^\/[\w-]+$/.test(target)) return target;
   try {
     return target?.startsWith('/') ? new URL(`http://localhost${target}`).pathname : undefined;

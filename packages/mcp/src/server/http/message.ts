@@ -1,6 +1,6 @@
 import type { ToolAccessCheck } from '../../tool-access.js';
 
-/** A request over HTTP as the server reads it, whatever carries it: `node:http`, or the `Request` of the web platform. */
+/** An HTTP request, from `node:http` or from the `Request` of the web platform. */
 export interface HttpRequest {
   readonly method: string | undefined;
   /** By its name in lower case. A header that came several times is joined with commas, which then matches nothing. */
@@ -25,15 +25,15 @@ export interface HttpRequest {
 export type ReplyBody = string | readonly Uint8Array[];
 
 /**
- * Where the answer goes: to the client at once with `send`, or piece by piece after `stream`. One of the two, once. Both copy
+ * Response of the transport: whole with `send`, or as an event stream with `stream`. Only one of the two is called, once. Both copy
  * the headers, because adapters such as `@hono/node-server` 1.x write `Content-Length` into the object that they receive.
  */
 export interface HttpReply {
-  /** Does nothing when the answer has begun, or nobody is there to read it. */
+  /** Does nothing when the response has started or the client disconnected. */
   send(status: number, headers: Readonly<Record<string, string>>, body?: ReplyBody): void;
   /** Begins an event stream with status 200; the headers may wait for the first event. */
   stream(headers: Readonly<Record<string, string>>): EventSink;
-  /** Calls back when the connection is over, whether the answer was complete or not; soon, when it is over already. */
+  /** Calls back when the connection closes, also after a complete response; soon, when it is closed already. */
   onClose(callback: () => void): void;
 }
 
@@ -44,7 +44,7 @@ export interface EventSink {
   end(): void;
 }
 
-/** Bytes that may wait for a slow reader before the connection is given up. */
+/** Bytes that may wait for a slow reader before the server closes the connection. */
 export const maxBufferedBytes: number = 16 * 1024 * 1024;
 
 export const eventStreamHeaders = {

@@ -41,7 +41,7 @@ export class NodeRequest implements HttpRequest {
     return count > 1;
   }
 
-  /** Only what arrives over loopback: a page in a browser on this machine can reach nothing else by rebinding. */
+  /** Only requests over loopback: DNS rebinding in a browser of the same host reaches no other interface. */
   get isRebindable(): boolean {
     const address = this.#req.socket?.localAddress;
     return address !== undefined && isLoopback(address);
@@ -138,7 +138,7 @@ export class NodeReply implements HttpReply, EventSink {
   }
 
   onClose(callback: () => void): void {
-    // Middleware may have taken its time, and the client may be gone by now: nobody would call back.
+    // The client may have disconnected during the middleware, and no event would follow.
     if (this.#res.destroyed) queueMicrotask(callback);
     else this.#res.on('close', callback);
   }

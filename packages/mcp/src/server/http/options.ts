@@ -3,7 +3,7 @@ import type { EventStore } from './event-store.js';
 import type { OriginPolicy } from './guard.js';
 import type { SessionLimits } from './sessions.js';
 
-/** How `startHTTP()`, `listen()` and `fetch()` treat requests. */
+/** Options of `startHTTP()`, `listen()` and `fetch()`. */
 export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
   /**
    * Makes the ids of sessions; they must be unguessable. Default: `crypto.randomUUID`. Given as `undefined`, there are no
@@ -12,18 +12,18 @@ export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Part
   sessionIdGenerator?: (() => string) | undefined;
   /** Called with the id of every new session, before its client learns it. */
   onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
-  /** No sessions: every request stands alone, as where each runs in a process of its own. Default `false`. */
+  /** Whether there are no sessions, for example where each request runs in a separate process. Default `false`. */
   serverless?: boolean | undefined;
   /**
-   * Answers are always JSON and never event streams. What a tool sends before its answer then goes to the session's GET stream,
-   * or nowhere; without that stream it cannot ask. Default `false`: answers are JSON until there is something to send first.
+   * Whether responses are always JSON and never event streams. Messages that a tool sends before its result then go to the standalone event
+   * stream of the session; without it they are dropped. Default `false`: responses are JSON unless a message precedes the result.
    */
   enableJsonResponse?: boolean | undefined;
-  /** Lets clients whose connection broke go on where they were. Sessions only. Default: none. */
+  /** Lets clients resume broken event streams. Sessions only. Default: none. */
   eventStore?: EventStore | undefined;
-  /** Milliseconds after which a client with an `eventStore` comes back. Default: the client decides. */
+  /** Milliseconds before a client resumes a stream. Default: the client decides. */
   retryInterval?: number | undefined;
-  /** The largest body that is read, in bytes. Default 4 MiB. */
+  /** Largest body that is read, in bytes. Default 4 MiB. */
   maxBodyBytes?: number | undefined;
 }
 

@@ -162,7 +162,7 @@ export class SessionStore {
 
   /**
    * @param caller - caller that the session counts for
-   * @throws `SESSION_ID_INVALID` when the id is taken, or cannot stand in a header
+   * @throws `SESSION_ID_INVALID` when the id is in use or is not a valid header value
    */
   create(id: string, principal: string, protocolVersion: string, caller?: string): HttpSession {
     if (!/^[\x21-\x7E]+$/.test(id) || this.#sessions.has(id)) {

@@ -141,7 +141,7 @@ export class SSEEndpoint {
     }
   }
 
-  /** Opens a stream, whatever the path and method of the request. Never rejects. */
+  /** Opens a stream, regardless of the path and method of the request. Never rejects. */
   open(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions = {}): void {
     try {
       requireTrustedOrigin(request, options);

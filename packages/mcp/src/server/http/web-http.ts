@@ -37,7 +37,7 @@ export class WebRequest implements HttpRequest {
     return Object.fromEntries(this.#request.headers);
   }
 
-  /** The address a request came in on is not known here. Over https a rebound name fails at its certificate. */
+  /** The interface of a request is unknown. Over https, DNS rebinding fails at the certificate. */
   get isRebindable(): boolean {
     return !this.#request.url.startsWith('https:');
   }
@@ -139,7 +139,7 @@ export class WebReply implements HttpReply, EventSink {
     this.#close();
   }
 
-  /** Whoever reads the body learns that nothing follows. */
+  /** Ends the body with an error for its reader. */
   #abort(): void {
     this.#controller?.error(this.#request.signal.reason);
     this.#close();

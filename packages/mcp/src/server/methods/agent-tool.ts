@@ -10,9 +10,9 @@ const inputSchema = {
 } as const;
 
 /**
- * The tool that puts a question to an agent. Its result is a copy of the agent's that JSON can carry and that always has `text`.
+ * Returns the tool that calls an agent. Its result is a copy of the agent's result with a JSON form, and always has `text`.
  *
- * @throws `AGENT_DESCRIPTION_MISSING`: without a description no client could tell when to ask
+ * @throws `AGENT_DESCRIPTION_MISSING`: clients decide by the description when to call the tool
  */
 export function createAgentTool(key: string, agent: AgentLike): ToolLike {
   const name = agent.name ?? agent.id ?? key;
@@ -33,7 +33,7 @@ export function createAgentTool(key: string, agent: AgentLike): ToolLike {
   };
 }
 
-/** The agent's tools find the caller under `mcp.extra`, and its parts under their own names unless those are taken. */
+/** The agent's tools receive the caller as `mcp.extra`, and its parts under their own names unless those are taken. */
 function shareExtra(requestContext: AnyRequestContext, extra: McpExtra | undefined): void {
   if (!extra) return;
   const parts = { authInfo: extra.authInfo, sessionId: extra.sessionId, requestId: extra.requestId };

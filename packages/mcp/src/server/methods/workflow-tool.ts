@@ -5,8 +5,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { toJsonSafe } from '../json-safe.js';
 
 /**
- * The tool that runs a workflow to its end, or to the point where it waits for something. Its result is a copy of the run's that
- * JSON can carry.
+ * Returns the tool that runs a workflow until it ends or suspends. Its result is a copy of the run's result with a JSON form.
  *
  * @throws `WORKFLOW_DESCRIPTION_MISSING`
  */
@@ -23,7 +22,7 @@ export function createWorkflowTool(key: string, workflow: WorkflowLike): ToolLik
     ...(inputSchema !== undefined && inputSchema !== null && { inputSchema }),
     execute: async (inputData: unknown, { requestContext, abortSignal }) => {
       const result = toJsonSafe(await runWorkflow(workflow, inputData, { requestContext, abortSignal }));
-      // A run that failed is a failed call, with all that is known of it.
+      // A failed run is a failed call, with the whole result.
       return isObject(result) && result['status'] === 'failed'
         ? { content: [{ type: 'text', text: JSON.stringify(result) }], isError: true }
         : result;
