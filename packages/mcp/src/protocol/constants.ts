@@ -4,6 +4,12 @@ export const LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-
 /** Legacy version of a request without `MCP-Protocol-Version` header. */
 export const DEFAULT_LEGACY_VERSION = '2025-03-26';
 
+/** Only version with batches; the next one removed them. */
+export const BATCH_VERSION = '2025-03-26';
+
+/** First legacy version whose clients accept events without data, and error -32042 with pages. */
+export const LAST_LEGACY_VERSION = '2025-11-25';
+
 /** Protocol version of the modern era: no handshake, every request describes its client. */
 export const MODERN_VERSION = '2026-07-28';
 

@@ -11,8 +11,7 @@ import type { MCPServerConfig } from './server-config.js';
 import type { ServerDefinition } from './server-definition.js';
 import { Subscribers } from './subscribers.js';
 import { ToolRegistry } from './tool-registry.js';
-
-const defaultPageSize = 1000;
+import { DEFAULT_PAGE_SIZE } from './limits.js';
 
 /**
  * Returns what all transports share, made from the configuration.
@@ -21,7 +20,7 @@ const defaultPageSize = 1000;
  */
 export function createServerDefinition(config: MCPServerConfig): ServerDefinition {
   requireKnownOptions(config);
-  const { name, version, title, icons, websiteUrl, description, pageSize = defaultPageSize } = config;
+  const { name, version, title, icons, websiteUrl, description, pageSize = DEFAULT_PAGE_SIZE } = config;
   const { logger = getDefaultLogger(), maskErrors = false, resources, prompts } = config;
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw invalid('MCPServer needs a name and a version: both are shown to every client.');

@@ -29,6 +29,7 @@ import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo 
 import type { ServerDefinition } from './server-definition.js';
 import type { StdioConnection } from './stdio.js';
 import type { RegisteredTool, ToolsInput } from './tool-registry.js';
+import { DEFAULT_GRACE } from './limits.js';
 
 export interface FetchOptions extends StreamableHTTPServerTransportOptions {
   /** Identity of the caller, from your authentication; reaches tools as `context.mcp.extra.authInfo`. */
@@ -39,8 +40,6 @@ export interface CloseOptions {
   /** Milliseconds for in-flight calls; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
   grace?: number;
 }
-
-const defaultGrace = 10_000;
 
 /** Standard input and output of the process, as served by `startStdio()`. */
 export interface StdioServerTransport {
@@ -235,7 +234,7 @@ export class MCPServer implements AsyncDisposable {
       get sessionIds() {
         return endpoint.sessionIds;
       },
-      close: () => endpoint.shutDown(defaultGrace),
+      close: () => endpoint.shutDown(DEFAULT_GRACE),
     };
   }
 
@@ -268,7 +267,7 @@ export class MCPServer implements AsyncDisposable {
    * Refuses new requests, waits for in-flight calls, then ends all connections and sessions and stops the servers of `listen()`. A
    * closed server cannot be started again.
    */
-  async close({ grace = defaultGrace }: CloseOptions = {}): Promise<void> {
+  async close({ grace = DEFAULT_GRACE }: CloseOptions = {}): Promise<void> {
     this.#isClosed = true;
     await Promise.all([
       this.#stdio?.shutDown(grace),

@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
+import { DEFAULT_REQUEST_STATE_TTL } from './limits.js';
 
 export interface RequestStateOptions {
   /**
@@ -32,7 +33,6 @@ export interface RequestStateCodec {
 
 const algorithm = 'HS256';
 const minKeyBytes = 32;
-const defaultTtlSeconds = 600;
 
 /**
  * Signs the state as a JSON Web Token; `jose` is loaded with the first state.
@@ -43,7 +43,7 @@ const defaultTtlSeconds = 600;
  * @see [RFC 7518, section 3.2 – HMAC with SHA-2](https://www.rfc-editor.org/rfc/rfc7518.html#section-3.2)
  */
 export function createRequestStateCodec(
-  { key: given, ttlSeconds = defaultTtlSeconds }: RequestStateOptions = {},
+  { key: given, ttlSeconds = DEFAULT_REQUEST_STATE_TTL }: RequestStateOptions = {},
   now: () => number = Date.now,
 ): RequestStateCodec {
   let key = typeof given === 'string' ? new TextEncoder().encode(given) : given;

@@ -4,9 +4,7 @@ import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
 import type { ServerDefinition } from './server-definition.js';
-
-/** Longest message that is read, in bytes: 10 MiB. */
-const maxMessageBytes = 10 * 1024 * 1024;
+import { MAX_STDIO_MESSAGE_BYTES } from './limits.js';
 
 export interface StdioOptions {
   readonly server: ServerDefinition;
@@ -31,10 +29,13 @@ export class StdioConnection {
     this.#input = input;
     this.#onClose = onClose;
     this.#onData = createLineReader({
-      maxBytes: maxMessageBytes,
+      maxBytes: MAX_STDIO_MESSAGE_BYTES,
       onLine: (line) => this.#receive(line),
       onTooLong: () =>
-        this.#connection.refuse(null, parseError(`Parse error: a message is longer than ${maxMessageBytes} bytes`)),
+        this.#connection.refuse(
+          null,
+          parseError(`Parse error: a message is longer than ${MAX_STDIO_MESSAGE_BYTES} bytes`),
+        ),
     });
     input.on('data', this.#onData);
     input.once('end', this.#onEnd);

@@ -1,15 +1,11 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
-import { errorCodes } from '../../protocol/constants.js';
+import { BATCH_VERSION, errorCodes } from '../../protocol/constants.js';
 import { errorText, parseMessage, type JsonRpcRequest } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { LegacySession } from '../legacy-session.js';
 import { acceptLegacyNotification } from './legacy.js';
 import { acceptLegacyResponse } from './send-client-request.js';
-
-/** The only protocol version with batches; the next one removed them. */
-const BATCH_VERSION = '2025-03-26';
-
-const maxMessages = 100;
+import { MAX_BATCH_MESSAGES } from '../limits.js';
 
 export interface BatchOptions {
   readonly messages: readonly unknown[];
@@ -42,7 +38,8 @@ export async function answerBatch({
     );
   }
   if (messages.length === 0) throw refused('Invalid Request: the batch is empty');
-  if (messages.length > maxMessages) throw refused(`Invalid Request: a batch holds at most ${maxMessages} messages`);
+  if (messages.length > MAX_BATCH_MESSAGES)
+    throw refused(`Invalid Request: a batch holds at most ${MAX_BATCH_MESSAGES} messages`);
   const answerOne = async (value: unknown): Promise<string | undefined> => {
     const incoming = parseMessage(value);
     if (incoming?.kind === 'notification') return void acceptLegacyNotification(session, incoming.message);

@@ -6,8 +6,7 @@ import { principalOf } from '../auth-info.js';
 import { missingCapabilities, type ClientRequest } from '../client-requests/client-request.js';
 import type { ServerRequest } from '../request.js';
 import type { RequestState } from '../request-state.js';
-
-const maxRounds = 10;
+import { MAX_INPUT_ROUNDS } from '../limits.js';
 
 /** A request whose handler may send requests to the client, during one round. */
 export interface RoundRequest extends ServerRequest {
@@ -122,10 +121,10 @@ export class InputRequiredRound {
     const outstanding = [...(this.#outstanding ?? [])];
     this.#requireCapabilities();
     const round = (this.#previous?.round ?? 0) + 1;
-    if (round > maxRounds) {
+    if (round > MAX_INPUT_ROUNDS) {
       throw new ProtocolError(
         errorCodes.internal,
-        `The server sent requests to the client in more than ${maxRounds} rounds; the request was ended.`,
+        `The server sent requests to the client in more than ${MAX_INPUT_ROUNDS} rounds; the request was ended.`,
       );
     }
     const asked: Record<string, string> = {};

@@ -23,9 +23,7 @@ import { findMethod } from '../methods/find-method.js';
 import { ServerRequest, type Caller, type Channel } from '../request.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { sendClientRequest } from './send-client-request.js';
-
-/** Resources that one client may subscribe to. */
-const maxSubscriptions = 1000;
+import { MAX_SUBSCRIPTIONS } from '../limits.js';
 
 /** A request of a legacy client; what the client declared in the handshake is in its session. */
 export class LegacyRequest extends ServerRequest {
@@ -160,8 +158,8 @@ function setLogLevel(session: LegacySession, params: Params | undefined): string
 function subscribe(session: LegacySession, params: Params | undefined): string {
   const uri = requireUri(params);
   const subscriptions = (session.subscriptions ??= new Set());
-  if (subscriptions.size >= maxSubscriptions && !subscriptions.has(uri))
-    throw invalidParams(`One client can subscribe to at most ${maxSubscriptions} resources.`);
+  if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
+    throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
   subscriptions.add(uri);
   return '{}';
 }

@@ -4,9 +4,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { ServerRequest } from '../request.js';
 import { toNotification, type ServerEvent } from '../subscribers.js';
-
-const maxListeners = 1024;
-const maxWatched = 1000;
+import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 
 interface ListenFilter {
   toolsListChanged?: true;
@@ -26,7 +24,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
   const { server, params, requestId } = request;
   const { subscribers } = server;
   const filter = supportedPart(parseFilter(params), server.capabilities);
-  if (subscribers.listenerCount >= maxListeners)
+  if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   const identity = { [metaKeys.subscriptionId]: requestId };
   const method = 'notifications/subscriptions/acknowledged';
@@ -59,7 +57,9 @@ function parseFilter(params: Params | undefined): Record<string, unknown> {
       (name) => filter[name] === undefined || typeof filter[name] === 'boolean',
     ) &&
     (watched === undefined ||
-      (Array.isArray(watched) && watched.length <= maxWatched && watched.every((uri) => typeof uri === 'string')));
+      (Array.isArray(watched) &&
+        watched.length <= MAX_LISTENED_RESOURCES &&
+        watched.every((uri) => typeof uri === 'string')));
   if (!isValid)
     throw invalidParams("Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");
   return filter;

@@ -3,9 +3,7 @@ import type { ElicitOptions } from '@quiver/core/tools';
 import type { JsonRpcResponse } from '../../protocol/json-rpc.js';
 import { missingCapabilities, type ClientRequest } from '../client-requests/client-request.js';
 import type { LegacySession } from '../legacy-session.js';
-
-/** Milliseconds that a user has for a response: ten minutes. */
-const defaultTimeout = 10 * 60_000;
+import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from '../limits.js';
 
 /** Carries a request to the client: the request that a tool answers, or the connection. */
 export interface RequestLink {
@@ -65,7 +63,7 @@ export function rejectPending(session: LegacySession): void {
 
 function sendAndWait<Result>({ session, link, request, options }: SendClientRequest<Result>): Promise<JsonRpcResponse> {
   const { method, params, legacyParams, subject } = request;
-  const { timeout = defaultTimeout, signal } = options;
+  const { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal } = options;
   session.sentRequests = (session.sentRequests ?? 0) + 1;
   const id = `server-${session.sentRequests}`;
   const pending = (session.pending ??= new Map());

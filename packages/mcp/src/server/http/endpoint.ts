@@ -3,7 +3,7 @@ import { errorCodes } from '../../protocol/constants.js';
 import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerDefinition } from '../server-definition.js';
-import { defaultMaxBodyBytes, requireAcceptedResponse, requireJsonBody, requireTrustedOrigin } from './guard.js';
+import { requireAcceptedResponse, requireJsonBody, requireTrustedOrigin } from './guard.js';
 import { Heartbeat } from './heartbeat.js';
 import { jsonHeaders, type HttpReply, type HttpRequest } from './message.js';
 import { openStream } from './open-stream.js';
@@ -11,6 +11,7 @@ import type { StreamableHTTPServerTransportOptions } from './options.js';
 import { servePost } from './post.js';
 import { HttpResponse, type HttpEndpointState } from './response.js';
 import { isStateless, requireSession, SessionStore } from './sessions.js';
+import { DEFAULT_MAX_BODY_BYTES, RETRY_AFTER_SECONDS } from '../limits.js';
 
 /** Serves MCP over Streamable HTTP, in both eras, for requests that another server accepted. */
 export class HttpEndpoint {
@@ -53,7 +54,7 @@ export class HttpEndpoint {
       if (method === 'POST') {
         requireJsonBody(request);
         requireAcceptedResponse(request);
-        const body = await request.readJson(options.maxBodyBytes ?? defaultMaxBodyBytes);
+        const body = await request.readJson(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
         if (isObject(body) && isRequestId(body['id'])) id = body['id'];
         // The server may have closed while the body arrived.
         this.#requireOpen();
@@ -121,7 +122,7 @@ export function refuseRequest(
     logger.error(`An MCP request over HTTP failed: ${toErrorMessage(error)}`, error);
   }
   const status = error instanceof ProtocolError ? error.httpStatus : 500;
-  const retry = retryStatuses.has(status) ? { 'retry-after': '60' } : undefined;
+  const retry = retryStatuses.has(status) ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
   const allow = error instanceof MethodNotAllowed ? { allow: error.allow } : undefined;
   const response = error instanceof ProtocolError ? error.response : undefined;
   if (response) return reply.send(status, response.headers, JSON.stringify(response.body));

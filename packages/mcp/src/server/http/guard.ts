@@ -152,9 +152,6 @@ function notAcceptable(message: string): ProtocolError {
   return new ProtocolError(errorCodes.refused, message, { httpStatus: 406 });
 }
 
-/** Largest body that is read by default, in bytes: 4 MiB. */
-export const defaultMaxBodyBytes: number = 4 * 1024 * 1024;
-
 /** @throws ProtocolError with HTTP status 413 */
 export function refuseLargerThan(maxBytes: number, bytes: number): void {
   if (bytes > maxBytes) throw tooLarge(maxBytes);

@@ -4,6 +4,7 @@ import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import type { HttpEndpoint } from './endpoint.js';
 import { NodeReply, NodeRequest } from './node-http.js';
 import type { StreamableHTTPServerTransportOptions } from './options.js';
+import { DEFAULT_GRACE, DEFAULT_HEADERS_TIMEOUT, DEFAULT_REQUEST_TIMEOUT, KEEP_ALIVE_TIMEOUT } from '../limits.js';
 
 export interface ListenOptions extends StreamableHTTPServerTransportOptions {
   /** Port. Default 0: a free port. */
@@ -28,9 +29,6 @@ export interface McpHttpServer {
   close(): Promise<void>;
 }
 
-/** Longer than the idle timeout of common proxies, which would otherwise use a connection that is closing. */
-const keepAliveTimeout = 65_000;
-
 export async function listen(
   options: ListenOptions & { endpoint: HttpEndpoint; logger: Logger },
 ): Promise<McpHttpServer> {
@@ -40,9 +38,9 @@ export async function listen(
     port = 0,
     host = '127.0.0.1',
     path = '/mcp',
-    shutdownGrace = 10_000,
-    headersTimeout = 10_000,
-    requestTimeout = 30_000,
+    shutdownGrace = DEFAULT_GRACE,
+    headersTimeout = DEFAULT_HEADERS_TIMEOUT,
+    requestTimeout = DEFAULT_REQUEST_TIMEOUT,
     ...transportOptions
   } = options;
   if (isWildcard(host) && !transportOptions.allowedHosts) {
@@ -52,7 +50,7 @@ export async function listen(
   }
   // Node looks for late requests every 30 s unless told otherwise.
   const connectionsCheckingInterval = Math.min(1_000, headersTimeout, requestTimeout);
-  const limits = { headersTimeout, requestTimeout, keepAliveTimeout, connectionsCheckingInterval };
+  const limits = { headersTimeout, requestTimeout, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, connectionsCheckingInterval };
   const server = createServer(limits, (req, res) => {
     const pathname = pathOf(req.url);
     if (pathname === undefined) return void res.writeHead(400).end();

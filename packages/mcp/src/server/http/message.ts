@@ -44,9 +44,6 @@ export interface EventSink {
   end(): void;
 }
 
-/** Bytes that may wait for a slow reader before the server closes the connection. */
-export const maxBufferedBytes: number = 16 * 1024 * 1024;
-
 export const eventStreamHeaders = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',

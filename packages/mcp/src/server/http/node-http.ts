@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
 import { toolAccessOf, type ToolAccessCheck } from '../../tool-access.js';
 import { bodyAlreadyRead, isLoopback, refuseLargerThan, tooLarge } from './guard.js';
-import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
+import type { EventSink, HttpReply, HttpRequest, ReplyBody } from './message.js';
+import { MAX_BUFFERED_BYTES } from '../limits.js';
 import type { AuthenticatedRequest } from './options.js';
 
 /** A request of `node:http`, or of a framework on top of it. */
@@ -147,7 +148,7 @@ export class NodeReply implements HttpReply, EventSink {
     const res = this.#res;
     if (res.destroyed || res.writableEnded) return;
     // Asked before, not after: a single message may be longer than all that may wait.
-    if (res.writableLength > maxBufferedBytes) res.destroy();
+    if (res.writableLength > MAX_BUFFERED_BYTES) res.destroy();
     else res.write(text);
   }
 

@@ -1,10 +1,10 @@
-import { errorCodes } from '../../protocol/constants.js';
+import { errorCodes, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, replay } from './event-stream.js';
 import { requireEventStream } from './guard.js';
 import type { EventSink } from './message.js';
-import { firstVersionWithPriming, type HttpResponse } from './response.js';
+import type { HttpResponse } from './response.js';
 import { requireSession, type HttpSession } from './sessions.js';
 
 /**
@@ -26,7 +26,7 @@ export async function openStream(response: HttpResponse): Promise<void> {
   watch(response, session, stream, sink);
   // Sends the headers, which the client waits for.
   stream.keepAlive();
-  if (session.protocolVersion >= firstVersionWithPriming) stream.prime(options.retryInterval);
+  if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
 }
 
 async function resumeStream(

@@ -1,4 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
+import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, resultParts, resultText, type RequestId, type ResultJson } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { InFlight } from '../legacy-session.js';
@@ -10,9 +11,6 @@ import type { Heartbeat, PendingResponse } from './heartbeat.js';
 import { eventStreamHeaders, jsonHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './options.js';
 import type { HttpSession, SessionStore } from './sessions.js';
-
-/** Clients of earlier protocol versions fail on events without data. */
-export const firstVersionWithPriming = '2025-11-25';
 
 /** State of one endpoint between requests. */
 export interface HttpEndpointState {
@@ -147,7 +145,7 @@ export class HttpResponse implements Channel, PendingResponse {
     this.#reply.onClose(() => stream.detach(sink));
     if (session && store) {
       (session.streams ??= new Map()).set(this.#streamId, stream);
-      if (session.protocolVersion >= firstVersionWithPriming) stream.prime(options.retryInterval);
+      if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
     }
     return stream;
   }

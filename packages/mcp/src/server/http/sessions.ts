@@ -7,18 +7,23 @@ import type { ClientCapabilities } from '../../protocol/types.js';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import { rejectPending } from '../eras/send-client-request.js';
 import type { InFlight, LegacySession } from '../legacy-session.js';
+import {
+  DEFAULT_IDLE_TIMEOUT,
+  DEFAULT_MAX_REQUESTS_PER_SESSION,
+  DEFAULT_MAX_SESSIONS,
+  DEFAULT_MAX_SESSIONS_PER_CALLER,
+} from '../limits.js';
 import type { EventStream } from './event-stream.js';
 import { isLoopback } from './guard.js';
 import type { HttpRequest } from './message.js';
 
 /** Returns the limits with the default for each one that is `undefined`. */
 export function withDefaults(limits: { readonly [Name in keyof SessionLimits]?: number | undefined }): SessionLimits {
-  const { idleTimeout, maxSessions, maxSessionsPerCaller, maxRequestsPerSession } = defaultSessionLimits;
   return {
-    idleTimeout: limits.idleTimeout ?? idleTimeout,
-    maxSessions: limits.maxSessions ?? maxSessions,
-    maxSessionsPerCaller: limits.maxSessionsPerCaller ?? maxSessionsPerCaller,
-    maxRequestsPerSession: limits.maxRequestsPerSession ?? maxRequestsPerSession,
+    idleTimeout: limits.idleTimeout ?? DEFAULT_IDLE_TIMEOUT,
+    maxSessions: limits.maxSessions ?? DEFAULT_MAX_SESSIONS,
+    maxSessionsPerCaller: limits.maxSessionsPerCaller ?? DEFAULT_MAX_SESSIONS_PER_CALLER,
+    maxRequestsPerSession: limits.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
   };
 }
 
@@ -29,7 +34,7 @@ export class HttpSession implements LegacySession {
   readonly principal: string;
   /** Caller that the session counts for, see {@link SessionLimits.maxSessionsPerCaller}. */
   caller: string | undefined;
-  maxRequests: number = defaultSessionLimits.maxRequestsPerSession;
+  maxRequests: number = DEFAULT_MAX_REQUESTS_PER_SESSION;
   initialized = false;
   protocolVersion: string;
   clientCapabilities: ClientCapabilities = {};
@@ -78,13 +83,6 @@ export interface SessionLimits {
   /** Unfinished requests per session; more are refused with status 429. Default 1000. */
   readonly maxRequestsPerSession: number;
 }
-
-export const defaultSessionLimits: SessionLimits = {
-  idleTimeout: 30 * 60_000,
-  maxSessions: 10_000,
-  maxSessionsPerCaller: 1_000,
-  maxRequestsPerSession: 1_000,
-};
 
 const sweepsPerTimeout = 4;
 

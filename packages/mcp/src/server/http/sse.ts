@@ -4,11 +4,12 @@ import { Connection } from '../connection.js';
 import { requireToolAccessOfAll } from '../require-tool-access.js';
 import type { ServerDefinition } from '../server-definition.js';
 import { refuseRequest, shuttingDown } from './endpoint.js';
-import { defaultMaxBodyBytes, requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
+import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import { NodeReply, NodeRequest } from './node-http.js';
 import { callerOf, CallerCount, requireRoom, withDefaults, type SessionLimits } from './sessions.js';
 import { WebReply, WebRequest } from './web-http.js';
+import { DEFAULT_MAX_BODY_BYTES, SSE_KEEP_ALIVE_INTERVAL } from '../limits.js';
 
 /** Options of `startSSE()` and `startHonoSSE()`. */
 export interface SSEOptions extends OriginPolicy, Partial<Omit<SessionLimits, 'idleTimeout'>> {
@@ -93,7 +94,6 @@ export interface SSEConnection {
   readonly sink: EventSink;
 }
 
-const keepAliveMilliseconds = 15_000;
 const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
 
 /**
@@ -197,7 +197,7 @@ export class SSEEndpoint {
     request: HttpRequest,
     reply: HttpReply,
     sessionId: string | null,
-    { maxBodyBytes = defaultMaxBodyBytes }: SSEOptions,
+    { maxBodyBytes = DEFAULT_MAX_BODY_BYTES }: SSEOptions,
   ): Promise<void> {
     if (this.#connections.size === 0) return reply.send(503, textHeaders, 'SSE connection not established');
     if (sessionId === null) return reply.send(400, textHeaders, 'No sessionId provided');
@@ -217,7 +217,7 @@ export class SSEEndpoint {
   #startKeepAlive(): NodeJS.Timeout {
     const timer = setInterval(() => {
       for (const { sink } of this.#connections.values()) sink.write(': keep-alive\n\n');
-    }, keepAliveMilliseconds);
+    }, SSE_KEEP_ALIVE_INTERVAL);
     // Outside of Node timers are numbers and keep nothing alive.
     timer.unref?.();
     return timer;

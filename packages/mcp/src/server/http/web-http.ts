@@ -1,7 +1,8 @@
 import { parseJsonText } from '../../protocol/json-rpc.js';
 import { toolAccessOf, type ToolAccessCheck } from '../../tool-access.js';
 import { bodyAlreadyRead, refuseLargerThan } from './guard.js';
-import { maxBufferedBytes, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
+import type { EventSink, HttpReply, HttpRequest, ReplyBody } from './message.js';
+import { MAX_BUFFERED_BYTES } from '../limits.js';
 
 /** Bytes that own their memory, as bodies do. */
 type JsonBytes = Uint8Array<ArrayBuffer>;
@@ -110,7 +111,7 @@ export class WebReply implements HttpReply, EventSink {
         },
         cancel: () => this.#close(),
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: maxBufferedBytes }),
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_BUFFERED_BYTES }),
     );
     this.#respond?.(new Response(body, { headers: { ...headers } }));
     this.#respond = undefined;

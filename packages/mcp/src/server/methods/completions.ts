@@ -3,8 +3,7 @@ import { invalidParams } from '../../protocol/protocol-error.js';
 import type { EncodedResult } from '../../content.js';
 import { refuseResult, toCallbackError } from '../failure-report.js';
 import type { ServerRequest } from '../request.js';
-
-const maxValues = 100;
+import { MAX_COMPLETION_VALUES } from '../limits.js';
 
 interface ParsedCompletion {
   readonly ref: Record<string, unknown>;
@@ -29,7 +28,11 @@ export async function complete(request: ServerRequest): Promise<EncodedResult> {
     throw toCallbackError(request.server.failures, `Completing ${parsed.name}`, error);
   }
   const all = values as string[];
-  const completion = { values: all.slice(0, maxValues), total: all.length, hasMore: all.length > maxValues };
+  const completion = {
+    values: all.slice(0, MAX_COMPLETION_VALUES),
+    total: all.length,
+    hasMore: all.length > MAX_COMPLETION_VALUES,
+  };
   return { members: `"completion":${JSON.stringify(completion)}` };
 }
 

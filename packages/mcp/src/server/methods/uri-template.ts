@@ -1,10 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { UriVariables } from '../server-callbacks.js';
-
-/** URIs beyond this length match nothing. */
-const maxUriLength = 16 * 1024;
-
-const maxTemplateLength = 2048;
+import { MAX_URI_LENGTH, MAX_URI_TEMPLATE_LENGTH } from '../limits.js';
 
 /** Text between braces in a template. */
 interface Expression {
@@ -32,7 +28,7 @@ interface Expression {
  */
 export function matchUriTemplate(template: string, uri: string): UriVariables | undefined {
   const parts = parseTemplate(template);
-  if (uri.length > maxUriLength) return undefined;
+  if (uri.length > MAX_URI_LENGTH) return undefined;
   // reached[k][p] is 1 when the first k parts match the first p characters.
   const reached: Uint8Array[] = [new Uint8Array(uri.length + 1)];
   (reached[0] as Uint8Array)[0] = 1;
@@ -137,7 +133,8 @@ const charactersByOperator: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** Splits a template into literals and expressions. */
 function parseTemplate(template: string): (string | Expression)[] {
-  if (template.length > maxTemplateLength) throw invalid(template, `it is longer than ${maxTemplateLength} characters`);
+  if (template.length > MAX_URI_TEMPLATE_LENGTH)
+    throw invalid(template, `it is longer than ${MAX_URI_TEMPLATE_LENGTH} characters`);
   return template
     .split(/(\{[^{}]*\})/)
     .filter((part) => part !== '')

@@ -1,16 +1,13 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
 import type { ElicitUrlRequest } from '@quiver/core/tools';
 import { encodeErrorText, type EncodedResult } from '../../content.js';
-import { errorCodes } from '../../protocol/constants.js';
+import { errorCodes, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { missingCapabilities } from '../client-requests/client-request.js';
 import { elicitationRequest } from '../client-requests/elicitation.js';
 import type { ServerRequest } from '../request.js';
 
 const code = 'URL_ELICITATION_REQUIRED';
-
-/** First protocol version with this error; the modern era sends an elicitation request instead. */
-const firstVersionWithPages = '2025-11-25';
 
 /**
  * Returns the error that a tool throws when the user must open pages first, to sign in or to consent. The client shows the pages and
@@ -45,7 +42,7 @@ export async function requestPages(request: ServerRequest, error: QuiverError): 
   // Settles in a round after the first: the user opened the pages, and the tool threw again.
   if (request.era === 'modern')
     await Promise.all(elicitations.map((page, index) => request.sendToClient(page, { key: `page-${index + 1}` })));
-  else if (request.protocolVersion >= firstVersionWithPages && canShowPages(request)) {
+  else if (request.protocolVersion >= LAST_LEGACY_VERSION && canShowPages(request)) {
     const data = { elicitations: elicitations.map(({ params, legacyParams }) => ({ ...params, ...legacyParams })) };
     throw new ProtocolError(errorCodes.urlElicitationRequired, error.message, { data });
   }
