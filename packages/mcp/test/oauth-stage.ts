@@ -12,7 +12,7 @@ import {
   type AuthorizationServerKnobs,
 } from './authorization-server.ts';
 import { startProtectedServer, type ProtectedServer } from './protected-server.ts';
-import { initializeParams, rpc } from './wire.ts';
+import { initializeParams, modern, rpc } from './wire.ts';
 
 /** Ends what a test has started, when that is over. */
 export function closing(...close: (() => Promise<void>)[]): void {
@@ -64,14 +64,15 @@ export async function setUp(knobs: AuthorizationServerKnobs = {}): Promise<Stage
         onRedirectToAuthorization: (url) => void shown.push(url),
         ...options,
       }),
-    call: (fetch, tool) =>
-      fetch(mcp.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        body: JSON.stringify(
-          tool === undefined ? rpc('initialize', initializeParams) : rpc('tools/call', { name: tool }),
-        ),
-      }),
+    call: (fetch, tool) => {
+      const accepted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const request =
+        tool === undefined
+          ? { headers: {}, body: rpc('initialize', initializeParams) }
+          : modern('tools/call', { name: tool, arguments: {} });
+      const headers = { ...accepted, ...(request.headers as Record<string, string>) };
+      return fetch(mcp.url, { method: 'POST', headers, body: JSON.stringify(request.body) });
+    },
     signIn: async (provider, change) => {
       const page = shown.at(-1);
       if (!page) throw new Error('No sign-in page was shown.');
