@@ -1,4 +1,4 @@
-import { recordText } from '../store/vector-store.js';
+import { recordText } from '../store/check-arguments.js';
 import type { VectorMetadata, VectorRecord } from '../store/index.js';
 
 /** A statement of a text. */

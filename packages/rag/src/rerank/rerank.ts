@@ -1,5 +1,5 @@
+import { recordText } from '../store/check-arguments.js';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { recordText } from '../store/vector-store.js';
 import type { VectorMatch } from '../store/vector-store.js';
 import { scoreTexts, type RelevanceModel, type TextScore } from './score-texts.js';
 

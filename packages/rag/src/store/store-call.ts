@@ -51,6 +51,33 @@ export function toStoreFailure(
   });
 }
 
+/** Runs work with the client of a remote store, and turns its errors into ours. */
+export type ServiceCalls<Client> = <Result>(
+  what: string,
+  signal: AbortSignal | undefined,
+  work: (client: Client) => Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * Returns the calls of a store whose client accepts one signal for all its requests: calls without a signal share a client, a call with
+ * a signal has a client of its own.
+ *
+ * @param store - name for messages
+ */
+export function serviceCalls<Client>(
+  store: string,
+  open: (signal?: AbortSignal) => Promise<Client>,
+): ServiceCalls<Client> {
+  let shared: Promise<Client> | undefined;
+  return async (what, signal, work) => {
+    try {
+      return await untilAborted(async () => work(await (signal ? open(signal) : (shared ??= open()))), signal);
+    } catch (error) {
+      throw toStoreFailure(error, { store, what, signal });
+    }
+  };
+}
+
 /** A list in parts of at most `size` items. */
 export function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
   const parts: Item[][] = [];

@@ -1,3 +1,4 @@
+import { recordText } from '../store/check-arguments.js';
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type Tool, type ToolExecute } from '@quiver/core/tools';
@@ -5,7 +6,6 @@ import type { ChunkEdge } from '../graph/chunk-graph.js';
 import { parseGraphOptions, type GraphOptions } from '../graph/graph-settings.js';
 import type { GraphProgress } from '../graph/index-graph.js';
 import { queryGraph, type FoundPassage, type GraphReport } from '../graph/query-graph.js';
-import { recordText } from '../store/vector-store.js';
 import type { QueryMode } from '../store/index.js';
 import {
   resolveTopK,

@@ -1,9 +1,9 @@
+import { recordText } from '../store/check-arguments.js';
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
 import { toEmbedder } from '../embedding/index.js';
 import { rerank } from '../rerank/rerank.js';
-import { recordText } from '../store/vector-store.js';
 import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
 import {
   resolveTopK,

@@ -1,6 +1,6 @@
 import type { FieldPath, Filter, FilterScalar } from '../../filter/index.js';
-import type { CheckedRecord } from '../../store/check-arguments.js';
-import { recordText, type VectorMetadata, type VectorRecord } from '../../store/vector-store.js';
+import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
+import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaWhere } from './chroma-client.js';
 
 /** The metadata as JSON: Chroma itself has no nested objects, no null, and no lists of mixed types. */

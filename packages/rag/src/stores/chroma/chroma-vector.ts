@@ -1,4 +1,3 @@
-import { untilAborted } from '@quiver/core';
 import {
   checkUpsert,
   indexNotFound,
@@ -11,7 +10,7 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { fuseSearches, runSearch } from '../../store/search.js';
-import { toStoreFailure } from '../../store/store-call.js';
+import { serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -95,13 +94,12 @@ export class ChromaVector implements VectorStore {
     keywordRanking: 'native',
   };
   readonly id: string;
-  readonly #config: ChromaConnectionOptions;
   readonly #listings = idListings(() => performance.now());
-  #client: Promise<ChromaLikeClient> | undefined;
+  readonly #run: ServiceCalls<ChromaLikeClient>;
 
   constructor({ id = 'chroma-vector', ...config }: ChromaVectorConfig = {}) {
     this.id = id;
-    this.#config = config;
+    this.#run = serviceCalls('Chroma', (signal) => openChroma(config, signal));
   }
 
   async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
@@ -220,22 +218,6 @@ export class ChromaVector implements VectorStore {
       if (!open) throw indexNotFound(indexName, await this.listIndexes());
       return work(open, client);
     });
-  }
-
-  async #run<Result>(
-    what: string,
-    signal: AbortSignal | undefined,
-    work: (client: ChromaLikeClient) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await untilAborted(async () => {
-        // A client takes a signal for all its requests, so a call with a signal has a client of its own.
-        const opening = signal ? openChroma(this.#config, signal) : (this.#client ??= openChroma(this.#config));
-        return work(await opening);
-      }, signal);
-    } catch (error) {
-      throw toStoreFailure(error, { store: 'Chroma', what, signal });
-    }
   }
 }
 

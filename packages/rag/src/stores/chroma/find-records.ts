@@ -2,14 +2,14 @@ import { QuiverError } from '@quiver/core';
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { lexicalTerms } from '../../retrieval/lexical-terms.js';
-import { toVector } from '../../store/check-arguments.js';
+import { recordText, toVector } from '../../store/check-arguments.js';
 import {
   type KeywordSearch,
   nearestMatching,
   type NearestMatchingOptions,
   type VectorSearch,
 } from '../../store/search.js';
-import { recordText, type VectorMatch, type VectorMetric, type VectorRecord } from '../../store/vector-store.js';
+import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaWhere } from './chroma-client.js';
 import { type OpenCollection, readByIds, recordsPerRead } from './chroma-collection.js';
 import { filterToWhere, fromChromaRecord } from './chroma-record.js';

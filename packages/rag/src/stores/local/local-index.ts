@@ -1,14 +1,8 @@
 import type { Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
-import type { CheckedRecord } from '../../store/check-arguments.js';
+import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
-import {
-  recordText,
-  type VectorMatch,
-  type VectorMetadata,
-  type VectorMetric,
-  type VectorRecord,
-} from '../../store/vector-store.js';
+import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { nearestRows } from './nearest-rows.js';
 import { RowSelection } from './row-selection.js';
 import { isLittleEndian, swapBytes, vectorAt, VectorTable } from './vector-table.js';
@@ -239,4 +233,53 @@ export function toUpsert(records: readonly CheckedRecord[]): IndexOperation {
   const vectors = new Uint8Array(numbers.buffer);
   if (!isLittleEndian) swapBytes(vectors);
   return { type: 'upsert', rows: records.map(({ vector: _vector, ...row }) => row), vectors };
+}
+
+/** An index and the way to change it. */
+export interface StoredIndex {
+  readonly index: LocalIndex;
+  /** Other operations lead to another version. */
+  readonly version: string;
+  /** Returns when the change is as durable as the place it is kept in. After an error the index is as before. */
+  append(operation: IndexOperation): Promise<void>;
+}
+
+/** Where indexes are kept: in memory, or in a folder. */
+export interface IndexHolder {
+  list(): Promise<string[]>;
+  find(name: string): Promise<StoredIndex | undefined>;
+  /** As `find`, for a caller that is going to change the index. */
+  findToWrite(name: string): Promise<StoredIndex | undefined>;
+  create(header: IndexHeader): Promise<void>;
+  delete(name: string): Promise<void>;
+  close(): Promise<void>;
+  readonly derived?: DerivedData;
+}
+
+/** Counted for all indexes in memory together: an index that is made again under its name has no version of the one before. */
+let changesInMemory = 0;
+
+/** Keeps indexes as long as the object lives. */
+export function createMemoryHolder(): IndexHolder {
+  const indexes = new Map<string, StoredIndex>();
+  const find = (name: string): Promise<StoredIndex | undefined> => Promise.resolve(indexes.get(name));
+  return {
+    list: async () => [...indexes.keys()],
+    find,
+    findToWrite: find,
+    create: async (header) => {
+      const index = new LocalIndex(header);
+      const stored = {
+        index,
+        version: String((changesInMemory += 1)),
+        append: async (operation: IndexOperation) => {
+          index.apply(operation);
+          stored.version = String((changesInMemory += 1));
+        },
+      };
+      indexes.set(header.name, stored);
+    },
+    delete: async (name) => void indexes.delete(name),
+    close: async () => indexes.clear(),
+  };
 }

@@ -33,8 +33,7 @@ import type {
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
-import { createMemoryHolder, type IndexHolder, type StoredIndex } from './index-holder.js';
-import { toUpsert } from './local-index.js';
+import { createMemoryHolder, type IndexHolder, type StoredIndex, toUpsert } from './local-index.js';
 
 export interface LocalVectorOptions {
   /**

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, requireSameShape } from '../../store/check-arguments.js';
-import { type CreateIndexParams, textKeys, type VectorMetric } from '../../store/vector-store.js';
+import { invalidArgument, requireSameShape, textKeys } from '../../store/check-arguments.js';
+import type { CreateIndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
 import { derivedTableName } from './derived-table.js';
 import { fieldToSql, quoteIdentifier, requireInteger, requireTextSearchName } from './filter-to-sql.js';

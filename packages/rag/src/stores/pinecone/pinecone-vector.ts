@@ -4,6 +4,7 @@ import {
   indexNotFound,
   type IndexShape,
   invalidArgument,
+  recordText,
   recordUpdate,
   requireFilter,
   requireIndexShape,
@@ -13,24 +14,23 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { fuseSearches, runSearch } from '../../store/search.js';
-import { toStoreFailure } from '../../store/store-call.js';
-import {
-  type Cancellable,
-  type CreateIndexParams,
-  type DeleteVectorsParams,
-  type GetParams,
-  type IndexDescription,
-  type IndexParams,
-  type QueryParams,
-  recordText,
-  type ScanPage,
-  type ScanParams,
-  type UpdateVectorParams,
-  type UpsertParams,
-  type VectorMatch,
-  type VectorRecord,
-  type VectorStore,
-  type VectorStoreCapabilities,
+import { serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import type {
+  Cancellable,
+  CreateIndexParams,
+  DeleteVectorsParams,
+  GetParams,
+  IndexDescription,
+  IndexParams,
+  QueryParams,
+  ScanPage,
+  ScanParams,
+  UpdateVectorParams,
+  UpsertParams,
+  VectorMatch,
+  VectorRecord,
+  VectorStore,
+  VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import { findRecords, requireSparseMetric } from './find-records.js';
 import {
@@ -116,11 +116,12 @@ export class PineconeVector implements VectorStore {
   readonly id: string;
   readonly #config: PineconeVectorConfig;
   readonly #shapes = knownShapes(() => performance.now());
-  #client: Promise<PineconeLikeClient> | undefined;
+  readonly #run: ServiceCalls<PineconeLikeClient>;
 
   constructor(config: PineconeVectorConfig) {
     this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
+    this.#run = serviceCalls('Pinecone', (signal) => openPinecone(config, signal));
     this.capabilities = config.sparseEncoder
       ? { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'native' }
       : { modes: ['vector'] };
@@ -301,22 +302,6 @@ export class PineconeVector implements VectorStore {
         return work({ ...shape, index, namespace: used, isThere }, client);
       });
     });
-  }
-
-  async #run<Result>(
-    what: string,
-    signal: AbortSignal | undefined,
-    work: (client: PineconeLikeClient) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await untilAborted(async () => {
-        // A client takes a signal for all its requests, so a call with a signal has a client of its own.
-        const opening = signal ? openPinecone(this.#config, signal) : (this.#client ??= openPinecone(this.#config));
-        return work(await opening);
-      }, signal);
-    } catch (error) {
-      throw toStoreFailure(error, { store: 'Pinecone', what, signal });
-    }
   }
 }
 

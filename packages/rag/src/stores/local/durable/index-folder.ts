@@ -5,8 +5,7 @@ import { isQuiverError, QuiverError } from '@quiver/core';
 import { acquireFileLock, type FileLock } from '@quiver/core/file-lock';
 import { invalidArgument } from '../../../store/check-arguments.js';
 import type { DerivedData } from '../../../store/vector-store.js';
-import type { IndexHolder } from '../index-holder.js';
-import type { IndexHeader } from '../local-index.js';
+import type { IndexHeader, IndexHolder } from '../local-index.js';
 import { IndexLog, type LogWriter, temporaryExtension } from './index-log.js';
 
 const extension = '.qvlog';

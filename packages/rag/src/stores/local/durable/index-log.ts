@@ -2,8 +2,7 @@ import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { toStoreFailure } from '../../../store/store-call.js';
-import type { StoredIndex } from '../index-holder.js';
-import { type IndexHeader, type IndexOperation, LocalIndex, toUpsert } from '../local-index.js';
+import { type IndexHeader, type IndexOperation, LocalIndex, type StoredIndex, toUpsert } from '../local-index.js';
 import {
   checksumOf,
   createReadAhead,
