@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
@@ -26,7 +25,7 @@ export interface CallToolOptions {
   onProgress?: (update: ProgressUpdate) => void;
   /** For whom the call is made; reaches `headers` and `fetch` of the server definition. */
   requestContext?: AnyRequestContext;
-  /** The progress token. Default: a random UUID. */
+  /** The progress token. Default: a unique one. */
   runId?: string;
 }
 
@@ -36,7 +35,7 @@ export async function callTool(
   options: Omit<CallToolOptions, 'serverName'>,
   known?: ProtocolTool,
 ): Promise<CallToolResult> {
-  const { name, requestContext, runId = randomUUID() } = options;
+  const { name, requestContext, runId = createRunId() } = options;
   const call = { toolName: name, runId };
   server.log('debug', `Calling tool '${name}'.`, call, requestContext);
   try {
@@ -94,4 +93,15 @@ async function sendCall(
 
 function findTool(tools: ListCache<ProtocolTool>, name: string): ProtocolTool | undefined {
   return tools.peek()?.find((listed) => listed.name === name);
+}
+
+let processId: string | undefined;
+let calls = 0;
+
+/** Returns a unique id. A random UUID per call costs as much as the rest of a call over stdio. */
+function createRunId(): string {
+  // Not at import: edge runtimes forbid random values there.
+  processId ??= crypto.randomUUID();
+  calls += 1;
+  return `${processId}-${calls}`;
 }

@@ -49,16 +49,23 @@ export interface Channel {
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
-  readonly text: string;
 
-  constructor(status: number, message: string, text = '') {
+  constructor(status: number, message: string) {
     super(message);
     this.status = status;
-    this.text = text;
   }
 }
 
 /** The connection, or the stream that a response was expected on, ended first. */
 export class ConnectionLostError extends Error {
   override readonly name = 'ConnectionLostError';
+}
+
+/** The longest part of a body in an error message: some servers respond with a page. */
+const maxQuotedLength = 500;
+
+/** Returns the error for a response with an error status. */
+export function toHttpError(status: number, text: string): HttpError {
+  const quoted = text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text;
+  return new HttpError(status, `HTTP ${status}${quoted === '' ? '' : `: ${quoted}`}`);
 }

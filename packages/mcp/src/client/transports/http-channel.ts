@@ -9,6 +9,7 @@ import { expectedName } from '../../protocol/standard-headers.js';
 import {
   ConnectionLostError,
   HttpError,
+  toHttpError,
   type Channel,
   type OutgoingMessage,
   type Receiver,
@@ -209,7 +210,7 @@ export class HttpChannel implements Channel {
         status,
         `HTTP ${status}: the redirect to ${target.origin}${target.pathname} was not followed`,
       );
-    throw new HttpError(status, `HTTP ${status}${text === '' ? '' : `: ${text}`}`, text);
+    throw toHttpError(status, text);
   }
 
   #receiveJson(text: string, requestId: RequestId): void {

@@ -3,6 +3,7 @@ import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/
 import {
   ConnectionLostError,
   HttpError,
+  toHttpError,
   type Channel,
   type OutgoingMessage,
   type Receiver,
@@ -75,7 +76,7 @@ export class SseChannel implements Channel {
       const { status } = response;
       if (status >= 200 && status < 300) return response.discard();
       const text = await response.text().catch(() => '');
-      throw new HttpError(status, `HTTP ${status}${text === '' ? '' : `: ${text}`}`, text);
+      throw toHttpError(status, text);
     } finally {
       this.#calls.delete(call);
     }

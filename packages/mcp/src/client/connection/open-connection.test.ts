@@ -1,0 +1,78 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import process from 'node:process';
+import { Server } from '@modelcontextprotocol/server';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { plain, startScripted } from '../../../test/scripted-server.ts';
+import { ServerHandle } from '../server-handle.js';
+import type { MastraMCPServerDefinition } from '../definition/server-definition.js';
+
+async function connectTo(definition: MastraMCPServerDefinition, timeout = 20_000): Promise<string> {
+  const { connection } = new ServerHandle('it', definition, timeout);
+  onTestFinished(() => connection.disconnect());
+  return connection.connect().then(
+    () => 'connected',
+    (error: Error) => error.message,
+  );
+}
+
+describe('the error of a failed connection', () => {
+  test('names the address of a server that is down, and what to check', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    expect(await connectTo({ url: `http://127.0.0.1:${port}/mcp` })).toBe(
+      `Could not connect to MCP server 'it' (http://127.0.0.1:${port}/mcp): connect ECONNREFUSED 127.0.0.1:${port}. Check that the server runs, and that \`url\` is right.`,
+    );
+  });
+
+  test('names a program that does not exist, and what to check', async () => {
+    expect(await connectTo({ command: 'nonesuch-cmd' })).toBe(
+      "Could not connect to MCP server 'it' (nonesuch-cmd): The program 'nonesuch-cmd' could not be started: spawn nonesuch-cmd ENOENT. Check `command`, `cwd` and PATH.",
+    );
+  });
+
+  test('recommends a provider to a client without one', async () => {
+    const { url } = await startScripted({ 'server/discover': plain(401, 'who?') });
+    expect(await connectTo({ url })).toMatch(/HTTP 401: who\? .* or `authProvider` in its definition, or send a token/);
+  });
+});
+
+describe('the time to connect', () => {
+  /** A server over stdio that starts after a pause. */
+  const late = `setTimeout(() => require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'm', version: '1' } };
+    if (method === 'initialize') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }), 1000)`;
+
+  test('of a process is not bounded by the timeout of requests', async () => {
+    expect(await connectTo({ command: process.execPath, args: ['-e', late] }, 500)).toBe('connected');
+  });
+
+  test('of a process is bounded by connectTimeout', async () => {
+    const definition = { command: process.execPath, args: ['-e', late], connectTimeout: 200 };
+    expect(await connectTo(definition)).toContain('no response within 200 ms; raise `connectTimeout`');
+  });
+
+  test('of a server in this process is longer than over HTTP', async () => {
+    const server = new Server({ name: 'slow', version: '1' }, { capabilities: {} });
+    const connect = server.connect.bind(server);
+    server.connect = async (transport) => {
+      await new Promise((resolve) => setTimeout(resolve, 3200));
+      await connect(transport);
+    };
+    expect(await connectTo({ server })).toBe('connected');
+  });
+});
+
+test('a legacy process that ends at server/discover is started again for the handshake', async () => {
+  const script = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method } = JSON.parse(line);
+    const result = { protocolVersion: '2025-11-25', capabilities: {}, serverInfo: { name: 'm', version: '1' } };
+    if (method === 'server/discover') process.exit(1);
+    if (method === 'initialize') console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  })`;
+  expect(await connectTo({ command: process.execPath, args: ['-e', script], protocol: 'auto' })).toBe('connected');
+});
