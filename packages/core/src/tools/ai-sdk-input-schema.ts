@@ -11,7 +11,7 @@ const validatorMark = Symbol.for('vercel.ai.validator');
 export interface InputOwner {
   readonly id: string;
   /** Called with every input that passed, so that it is not parsed a second time: a transform must run once. */
-  markParsed(input: unknown): void;
+  recordValidated(input: unknown): void;
 }
 
 /**
@@ -95,7 +95,7 @@ async function validateForAiSdk(
     const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
     return { success: false, error: new TypeError(reasons.join('\n')) };
   }
-  tool.markParsed(result.value);
+  tool.recordValidated(result.value);
   return { success: true, value: result.value };
 }
 

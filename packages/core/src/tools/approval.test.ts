@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { majors, toolResultsSeenBy, type Major, type Message } from '../../test/ai-sdk-majors.js';
-import { isApprovedIn } from './approval.js';
+import { findApprovedCall } from './approval.js';
 import { createTool } from './index.js';
 
 function createPayment() {
@@ -126,7 +126,7 @@ describe('approval settings of a call in AI SDK 7', () => {
   });
 });
 
-describe('isApprovedIn', () => {
+describe('findApprovedCall', () => {
   const request = (approvalId: string, toolCallId: string) => ({
     role: 'assistant',
     content: [{ type: 'tool-approval-request', approvalId, toolCallId }],
@@ -137,15 +137,15 @@ describe('isApprovedIn', () => {
   });
 
   it('wants a yes to exactly this call', () => {
-    expect(isApprovedIn([request('a', 'c1'), response('a', true)], 'c1')).toBe(true);
-    expect(isApprovedIn([request('a', 'c1'), response('a', false)], 'c1')).toBe(false);
-    expect(isApprovedIn([request('a', 'c1'), response('a', 'yes')], 'c1')).toBe(false);
-    expect(isApprovedIn([request('a', 'c1'), response('a', true)], 'c2')).toBe(false);
-    expect(isApprovedIn([request('a', 'c1'), response('b', true)], 'c1')).toBe(false);
-    expect(isApprovedIn([request('a', 'c1'), response('a', true), request('b', 'c1')], 'c1')).toBe(false);
+    expect(findApprovedCall([request('a', 'c1'), response('a', true)], 'c1')).toBeDefined();
+    expect(findApprovedCall([request('a', 'c1'), response('a', false)], 'c1')).toBeUndefined();
+    expect(findApprovedCall([request('a', 'c1'), response('a', 'yes')], 'c1')).toBeUndefined();
+    expect(findApprovedCall([request('a', 'c1'), response('a', true)], 'c2')).toBeUndefined();
+    expect(findApprovedCall([request('a', 'c1'), response('b', true)], 'c1')).toBeUndefined();
+    expect(findApprovedCall([request('a', 'c1'), response('a', true), request('b', 'c1')], 'c1')).toBeUndefined();
   });
 
   it('ignores messages of any other shape', () => {
-    expect(isApprovedIn([null, 'text', { content: 'text' }, { content: [null, 1] }, {}], 'c1')).toBe(false);
+    expect(findApprovedCall([null, 'text', { content: 'text' }, { content: [null, 1] }, {}], 'c1')).toBeUndefined();
   });
 });

@@ -1,8 +1,8 @@
 import { QuiverError } from '../errors.js';
 import type { Schema } from '../schema/index.js';
+import { isolateHooks } from './ai-sdk-calls.js';
 import { toAiSdkInputSchema } from './ai-sdk-input-schema.js';
 import { DefinedTool } from './defined-tool.js';
-import { isolatedHooks } from './isolated-hooks.js';
 import { showToModel } from './model-output.js';
 import { registerDefinition, withInputSchema } from './tool-definition.js';
 import type {
@@ -73,7 +73,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
     tool.needsApproval = typeof requireApproval === 'function' ? defined.needsApproval.bind(defined) : requireApproval;
   }
   tool.toModelOutput = options.toModelOutput ? defined.toModelOutput.bind(defined) : showPlainly;
-  Object.assign(tool, isolatedHooks(options, defined));
+  Object.assign(tool, isolateHooks(options, defined));
   if (options.execute) {
     tool.execute = (isGenerator(options.execute) ? defined.stream : defined.execute).bind(defined);
     registerDefinition(tool.execute, defined);

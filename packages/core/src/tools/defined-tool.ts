@@ -1,9 +1,9 @@
 import type { Schema } from '../schema/index.js';
+import { AiSdkCalls } from './ai-sdk-calls.js';
 import { executeDefinition, streamDefinition } from './execute-tool.js';
 import { showToModel } from './model-output.js';
-import { createSeenCalls, type SeenCalls } from './seen-calls.js';
 import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
-import { markSelfContained, type ToolDefinition } from './tool-definition.js';
+import type { ToolDefinition } from './tool-definition.js';
 import type { ErasedToolOptions } from './tool-options.js';
 
 /**
@@ -19,12 +19,7 @@ export class DefinedTool implements ToolDefinition {
   readonly onInputAvailable: ToolDefinition['onInputAvailable'];
   readonly onOutput: ToolDefinition['onOutput'];
   private readonly options: ErasedToolOptions;
-  private calls: SeenCalls | undefined;
-
-  static {
-    markSelfContained(this.prototype.execute);
-    markSelfContained(this.prototype.stream);
-  }
+  private recordedCalls: AiSdkCalls | undefined;
 
   constructor(options: ErasedToolOptions) {
     this.id = options.id;
@@ -35,11 +30,11 @@ export class DefinedTool implements ToolDefinition {
     this.onInputAvailable = options.onInputAvailable;
     this.onOutput = options.onOutput && announceOutputOnce(options.onOutput, this);
     this.options = options;
-    this.calls = undefined;
+    this.recordedCalls = undefined;
   }
 
-  get seen(): SeenCalls {
-    return (this.calls ??= createSeenCalls());
+  get calls(): AiSdkCalls {
+    return (this.recordedCalls ??= new AiSdkCalls());
   }
 
   run(input: unknown, context: ToolContext): unknown {
@@ -47,16 +42,16 @@ export class DefinedTool implements ToolDefinition {
   }
 
   execute(input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
-    return executeDefinition(this, input, options, this.seen.begin(input, options));
+    return executeDefinition(this, input, options, this.calls.begin(input, options));
   }
 
   stream(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown> {
-    return streamDefinition(this, input, options, this.seen.begin(input, options));
+    return streamDefinition(this, input, options, this.calls.begin(input, options));
   }
 
-  markParsed(input: unknown): void {
-    // Without `execute` nobody would ever ask.
-    if (this.options.execute) this.seen.markParsed(input);
+  recordValidated(input: unknown): void {
+    // Without `execute` no call begins.
+    if (this.options.execute) this.calls.recordValidated(input);
   }
 
   /** The AI SDK asks with options of its own; the user's function receives what `execute` would. */
@@ -75,10 +70,10 @@ export class DefinedTool implements ToolDefinition {
 /** `execute` itself announces its output; a driver that knows `onOutput`, as Mastra's agents do, must not do it again. */
 function announceOutputOnce(
   onOutput: NonNullable<ErasedToolOptions['onOutput']>,
-  tool: { readonly seen: SeenCalls },
+  tool: { readonly calls: AiSdkCalls },
 ): NonNullable<ErasedToolOptions['onOutput']> {
   return (event) => {
-    tool.seen.markOutputAnnounced(event.toolCallId);
+    tool.calls.recordOutputAnnounced(event.toolCallId);
     return onOutput(event);
   };
 }

@@ -1,13 +1,15 @@
-import { QuiverError } from '../errors.js';
-import { announceOutput, checkOutput, finishCall } from './finish-call.js';
-import { rememberCaller } from './model-output.js';
-import { prepareCall, type Step } from './prepare-call.js';
-import { nothingDone, type DoneBefore } from './seen-calls.js';
-import { createToolContext, type ToolCallOptions } from './tool-context.js';
-import { definitionOf, type ToolDefinition } from './tool-definition.js';
-import type { ToolFailure } from './tool-failure.js';
-import type { ToolLike } from './tool.js';
 import { untilAborted } from '../async.js';
+import { QuiverError } from '../errors.js';
+import { validate, type SchemaIssue, type ValidationResult } from '../schema/index.js';
+import { nothingDone, type DoneBefore } from './ai-sdk-calls.js';
+import { findApprovedCall } from './approval.js';
+import { rememberCaller } from './model-output.js';
+import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
+import { definitionOf, type ToolDefinition } from './tool-definition.js';
+import { createToolFailure, type ToolFailure } from './tool-failure.js';
+import { runHook } from './tool-hooks.js';
+import type { ToolLike } from './tool.js';
+import { validateInput } from './validate-input.js';
 
 /**
  * The one path of every tool call, whoever makes it: validate the input, `onInputAvailable`, run, validate the output,
@@ -23,34 +25,28 @@ export async function executeTool(tool: ToolLike, input: unknown, options: ToolC
   return executeDefinition(definitionOf(tool), input, options);
 }
 
+/** As {@link executeTool}, for a definition. */
 export function executeDefinition(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
   done: DoneBefore = nothingDone,
 ): Promise<unknown> {
-  return untilAborted(() => runCall(definition, input, options, done), options.abortSignal);
-}
-
-async function runCall(
-  definition: ToolDefinition,
-  input: unknown,
-  options: ToolCallOptions,
-  done: DoneBefore,
-): Promise<unknown> {
-  const context = createToolContext(definition.id, options);
-  context.abortSignal?.throwIfAborted();
-  // Steps that have nothing to wait for are not awaited: this is the hot path of a server.
-  const preparing = prepareCall(definition, input, options, context, done);
-  const ready = preparing instanceof Promise ? await preparing : preparing;
-  if (!ready.ok) return failed(ready.failure, options);
-  let output = await definition.run(ready.value, context, options);
-  if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
-  const finishing = finishCall(definition, output, context, options);
-  const checked = finishing instanceof Promise ? await finishing : finishing;
-  if (!checked.ok) return failed(checked.failure, options);
-  rememberCaller(checked.value, options);
-  return checked.value;
+  const run = async (): Promise<unknown> => {
+    const context = createToolContext(definition.id, options);
+    // Steps that have nothing to wait for are not awaited: this is the hot path of a server.
+    const preparing = prepareCall(definition, input, options, context, done);
+    const ready = preparing instanceof Promise ? await preparing : preparing;
+    if (!ready.ok) return failed(ready.failure, options);
+    let output = await definition.run(ready.value, context, options);
+    if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
+    const finishing = finishCall(definition, output, context, options);
+    const checked = finishing instanceof Promise ? await finishing : finishing;
+    if (!checked.ok) return failed(checked.failure, options);
+    rememberCaller(checked.value, options);
+    return checked.value;
+  };
+  return untilAborted(run, options.abortSignal);
 }
 
 /** As {@link executeDefinition}, for tools that yield preliminary results: every one of them is validated and passed on. */
@@ -108,4 +104,121 @@ async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | und
     if (signal?.aborted) break;
   }
   return last;
+}
+
+/** What a stage of a call yields: the value to go on with, or why the call ends here. */
+type Step = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: ToolFailure };
+
+/** Everything before `execute`. A promise only when there is something to wait for. */
+function prepareCall(
+  definition: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  context: ToolContext,
+  done: DoneBefore,
+): Step | Promise<Step> {
+  const { inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
+  const validated: ValidationResult<unknown> | Promise<ValidationResult<unknown>> =
+    inputSchema && !done.inputIsValid ? validateInput(inputSchema, input) : { ok: true, value: input };
+  if (validated instanceof Promise || requestContextSchema || requireApproval || onInputAvailable)
+    return prepareSlowly();
+  return validated.ok ? validated : { ok: false, failure: inputFailure(definition, validated.issues, input) };
+
+  async function prepareSlowly(): Promise<Step> {
+    const result = await validated;
+    if (!result.ok) return { ok: false, failure: inputFailure(definition, result.issues, input) };
+    if (requestContextSchema) {
+      const values = context.requestContext.toJSON();
+      const checked = await validate(requestContextSchema, values);
+      if (!checked.ok) {
+        const what = `Tool request context validation failed for ${definition.id}. The caller must provide:`;
+        const { issues } = checked;
+        // The keys only: the values belong to the caller, and the failure goes to a model.
+        const value = Object.fromEntries(Object.entries(values).map(([key, held]) => [key, `(${typeof held})`]));
+        return { ok: false, failure: createToolFailure({ what, issues, label: 'Provided context', value }) };
+      }
+    }
+    if (requireApproval) await checkApproval(definition, result.value, options, context);
+    if (onInputAvailable && !done.inputWasAnnounced) {
+      const { toolCallId, abortSignal, agent } = context;
+      const messages = agent?.messages ?? [];
+      const event = { input: result.value, toolCallId, abortSignal, messages };
+      await runHook(definition.id, 'onInputAvailable', onInputAvailable, event);
+    }
+    return result;
+  }
+}
+
+function inputFailure({ id }: ToolDefinition, issues: readonly SchemaIssue[], input: unknown): ToolFailure {
+  const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
+  return createToolFailure({ what, issues, label: 'Provided arguments', value: input });
+}
+
+/**
+ * AI SDK 5 does not know approvals and would simply run the tool, so its calls are refused. It passes the same options as
+ * version 6, whose approved calls carry the answer in the conversation. Calls by hand, through MCP or from version 7, which
+ * settles approval itself, are their caller's decision.
+ */
+async function checkApproval(
+  { id, requireApproval }: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  context: ToolContext,
+): Promise<void> {
+  if (!('experimental_context' in options) || findApprovedCall(options.messages ?? [], context.toolCallId)) return;
+  const isNeeded = typeof requireApproval === 'function' ? await requireApproval(input, context) : requireApproval;
+  if (!isNeeded) return;
+  throw new QuiverError(
+    'TOOL_APPROVAL_MISSING',
+    `The tool '${id}' runs only after a person agreed, and nobody was asked. AI SDK 5 cannot ask: use AI SDK 6 or newer, or offer the tool without requireApproval.`,
+  );
+}
+
+/** Everything after `execute`. A promise only when there is something to wait for. */
+function finishCall(
+  definition: ToolDefinition,
+  output: unknown,
+  context: ToolContext,
+  { acceptOutput }: ToolCallOptions = {},
+): Step | Promise<Step> {
+  const checking = checkOutput(definition, output, acceptOutput);
+  return definition.onOutput ? finishSlowly() : checking;
+
+  async function finishSlowly(): Promise<Step> {
+    const checked = await checking;
+    if (checked.ok) await announceOutput(definition, checked.value, context);
+    return checked;
+  }
+}
+
+async function announceOutput(definition: ToolDefinition, output: unknown, context: ToolContext): Promise<void> {
+  const { toolCallId, abortSignal, toolName } = context;
+  await runHook(definition.id, 'onOutput', definition.onOutput, { output, toolCallId, abortSignal, toolName });
+}
+
+/** Checks an output, preliminary ones included. */
+function checkOutput(
+  definition: ToolDefinition,
+  output: unknown,
+  acceptOutput?: ToolCallOptions['acceptOutput'],
+): Step | Promise<Step> {
+  if (!definition.outputSchema) return { ok: true, value: output };
+  const validated = validate(definition.outputSchema, output);
+  if (validated instanceof Promise) return validated.then((result) => toStep(definition, output, result, acceptOutput));
+  return toStep(definition, output, validated, acceptOutput);
+}
+
+function toStep(
+  { id }: ToolDefinition,
+  output: unknown,
+  result: ValidationResult<unknown>,
+  acceptOutput: ToolCallOptions['acceptOutput'],
+): Step {
+  if (result.ok) return result;
+  if (acceptOutput?.(output)) return { ok: true, value: output };
+  const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
+  return {
+    ok: false,
+    failure: createToolFailure({ what, issues: result.issues, label: 'Returned output', value: output }),
+  };
 }

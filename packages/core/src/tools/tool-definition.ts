@@ -25,26 +25,20 @@ const definitions = new WeakMap<object, ToolDefinition>();
 /** Shows, also to another copy of this package, that an `execute` validates and runs its hooks by itself. */
 const selfContained = Symbol.for('quiver.tool.execute');
 
-/** Marks a wrapper around an `execute` of ours, so that nothing is validated and no hook runs twice. */
+/** Marks a wrapper around an `execute` of ours, so that the input is validated once and each hook runs once. */
 export function markWrapper(wrapper: object, execute: object): void {
-  if (selfContained in execute) Object.defineProperty(wrapper, selfContained, { value: true });
+  if (selfContained in execute) markSelfContained(wrapper);
 }
 
-/** @param execute - bound to its tool from a method that was passed to {@link markSelfContained} */
+/** Connects the `execute` of a tool with its definition. */
 export function registerDefinition(execute: object, definition: ToolDefinition): void {
   definitions.set(execute, definition);
+  markSelfContained(execute);
 }
 
-/**
- * Marks all functions that are bound from this one, without a property in each of them.
- *
- * @see [ECMA-262, BoundFunctionCreate](https://tc39.es/ecma262/#sec-boundfunctioncreate): they have the prototype of their target
- */
-export function markSelfContained(method: object): void {
-  Object.setPrototypeOf(method, markedFunction);
+function markSelfContained(execute: object): void {
+  Object.defineProperty(execute, selfContained, { value: true });
 }
-
-const markedFunction = Object.create(Function.prototype, { [selfContained]: { value: true } }) as object;
 
 /**
  * The definition of a tool made by `createTool`; for anybody else's object, one that is read from its properties.
