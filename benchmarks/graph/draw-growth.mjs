@@ -21,7 +21,7 @@ export function drawGrowth(points) {
     ({ count }) =>
       `<text x="${x(count)}" y="${height - frame.bottom + 20}" text-anchor="middle">${count / 1000}k</text>`,
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="Time and memory to build a graph of 1,000 to 50,000 nodes">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="Time and memory to build a graph of 1,000 nodes and more">
 <style>
   svg { background: #fff; font: 13px system-ui, sans-serif; }
   text { fill: #57606a; } .title { fill: #1f2328; font-weight: 600; } .small { font-size: 11px; }
