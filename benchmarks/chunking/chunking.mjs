@@ -1,5 +1,6 @@
-// Speed of the chunking strategies, and of other people's when they are asked for:
-//   node chunking/chunking.mjs [--with-anchors] [--rounds 5] [--megabytes 2]
+// Speed of the chunking strategies, in MB per second of CPU time:
+//   node chunking/chunking.mjs [--with-anchors] [--real] [--rounds 5] [--megabytes 2]
+// --with-anchors also measures other packages. --real reads files of node_modules instead of one generated document.
 // Every round measures every system once for each case, in turn; ratios are taken within a round, then their median.
 import { existsSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -8,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { installPackages } from '../install-packages.mjs';
 import { chonkieCases, inputs, langchainCases, mastraCases, quiverCases } from './cases.mjs';
 import { createCorpus } from './corpus.mjs';
+import { readRealFiles } from './real-files.mjs';
 import { readFlags } from '../read-flags.mjs';
 
 // One of the anchors warns for every chunk that is longer than asked for; the lengths are in the second table.
@@ -15,6 +17,7 @@ console.warn = () => {};
 
 const values = readFlags({
   'with-anchors': { type: 'boolean', default: false },
+  real: { type: 'boolean', default: false },
   rounds: { type: 'string', default: '5' },
   megabytes: { type: 'string', default: '2' },
 });
@@ -36,37 +39,50 @@ else
     'Only Quiver is measured. --with-anchors installs the others (about 200 MB) into a temporary folder first.\n',
   );
 
-const corpus = createCorpus(Number(values.megabytes) * 1e6);
+const corpus = values.real ? await readRealFiles() : createCorpus(Number(values.megabytes) * 1e6);
+/** For each case, a list of documents. */
 const documents = Object.fromEntries(
   Object.entries(inputs).map(([name, [format, part]]) => {
+    if (values.real) {
+      const files = corpus[format] ?? [];
+      return [name, files.slice(0, Math.ceil(files.length * part))];
+    }
     const text = corpus[format];
     // JSON has to be whole.
-    return [name, format === 'json' ? text : text.slice(0, Math.ceil(text.length * part))];
+    return [name, [format === 'json' ? text : text.slice(0, Math.ceil(text.length * part))]];
   }),
 );
+for (const [format, files] of Object.entries(values.real ? corpus : {})) {
+  const bytes = files.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  console.log(`${format}: ${files.length} files, ${(bytes / 1e6).toFixed(1)} MB`);
+}
 const rates = Object.fromEntries(Object.keys(inputs).map((name) => [name, {}]));
 const longest = Object.fromEntries(Object.keys(inputs).map((name) => [name, {}]));
 for (let round = 0; round <= Number(values.rounds); round++) {
-  for (const [name, text] of Object.entries(documents)) {
+  for (const [name, texts] of Object.entries(documents)) {
+    if (texts.length === 0) continue;
     for (const [system, cases] of Object.entries(systems)) {
       if (!cases[name]) continue;
-      const startedAt = performance.now();
-      const chunks = await cases[name](text);
-      const seconds = (performance.now() - startedAt) / 1000;
+      const chunks = [];
+      const before = process.cpuUsage();
+      for (const text of texts) chunks.push(...(await cases[name](text)));
+      const { user, system: kernel } = process.cpuUsage(before);
+      const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
       longest[name][system] = `${chunks.length} × ≤ ${chunks.reduce((most, chunk) => Math.max(most, chunk.length), 0)}`;
       // Round 0 warms up.
-      if (round > 0) (rates[name][system] ??= []).push(Buffer.byteLength(text) / 1e6 / seconds);
+      if (round > 0) (rates[name][system] ??= []).push(bytes / (user + kernel));
     }
   }
 }
 
 const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 console.log(
-  `Node ${process.version}, load ${loadavg()[0].toFixed(1)}; MB/s, in brackets how many times slower than Quiver\n`,
+  `Node ${process.version}, load ${loadavg()[0].toFixed(1)}; MB per second of CPU time, in brackets how many times slower than Quiver\n`,
 );
 const names = Object.keys(systems);
 console.log(`| strategy | ${names.join(' | ')} |\n|---|${names.map(() => '---').join('|')}|`);
 for (const [name, measured] of Object.entries(rates)) {
+  if (!measured.quiver) continue;
   const cells = names.map((system) => {
     if (!measured[system]) return '–';
     const rate = median(measured[system]);

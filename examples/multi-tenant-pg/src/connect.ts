@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 
 export interface Connection {
   readonly description: string;
-  /** What every tenant's store stands on. */
+  /** Options of every tenant's store. */
   readonly options: PgConnectionOptions;
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ const { unchanged } = await rows.store('acme', {
 if (unchanged !== 2) throw new Error(`${unchanged} rows of acme were unchanged instead of two.`);
 for (const tenantId of ['acme', 'globex']) {
   const requestContext = new RequestContext([['filter', { tenant: tenantId }]]);
-  // What a model might send to see everything.
+  // Filters that a model could send to read everything.
   for (const filter of [
     undefined,
     { tenant: { $exists: true } },

@@ -1,11 +1,11 @@
-/** Facts about a text, kept with it in a store: plain JSON data. */
+/** Metadata of a text: plain JSON data. */
 export type Metadata = Record<string, unknown>;
 
-/** The metadata of the document, and where in it the chunk stands. */
+/** Metadata of the document, and the position of the chunk in it. */
 export interface ChunkMetadata extends Metadata {
   /**
-   * The place in the source, in UTF-16 code units: `text === source.slice(startIndex, endIndex)`, except in HTML and JSON, where
-   * the text is what stands there once it is decoded.
+   * Start in the source, in UTF-16 code units: `text === source.slice(startIndex, endIndex)`, except in HTML and JSON, where the
+   * text is decoded.
    */
   startIndex: number;
   endIndex: number;
@@ -13,11 +13,11 @@ export interface ChunkMetadata extends Metadata {
   headings?: readonly string[];
 }
 
-/** A piece of a document. Its place stands in the metadata, because that is what stores keep. */
+/** A part of a document. Its position is in the metadata, because stores keep metadata. */
 export interface Chunk {
   /**
-   * The same for the same text in a document with the same metadata, wherever it stands in it, and whatever surrounds it: an
-   * edit changes the ids of the chunks that it changes, and no others.
+   * Id made from the text and the document's metadata, independent of the position: an edit changes the ids of the chunks that it
+   * changes, and no others.
    */
   readonly id: string;
   readonly text: string;

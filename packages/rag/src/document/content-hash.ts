@@ -1,13 +1,13 @@
 import { QuiverError } from '@quiver/core';
 
-/** What was hashed so far. */
+/** State of a hash. */
 export type HashState = readonly [number, number, number, number];
 
 const initialState: HashState = [0, 0, 0, 0];
 
 /**
- * A 128-bit hash of a sequence of strings as 32 hexadecimal digits, the same on every platform. It tells contents apart; it is
- * not a cryptographic hash. Parts are kept apart: `['ab', 'c']` and `['a', 'bc']` differ.
+ * A 128-bit hash of a sequence of strings as 32 hexadecimal digits, the same on every platform. It is not a
+ * cryptographic hash. The parts are separated: `['ab', 'c']` and `['a', 'bc']` differ.
  *
  * MurmurHash3_x86_128 of the parts in UTF-16 (little-endian), continued from one part to the next.
  *
@@ -19,7 +19,7 @@ export function contentHash(...parts: readonly string[]): string {
   return toHex(state);
 }
 
-/** Begins a hash with a string. */
+/** Starts a hash with a string. */
 export function startHash(text: string): HashState {
   return addToHash(initialState, text);
 }

@@ -9,10 +9,10 @@ import type { CodeLanguage } from './chunking/code-languages.js';
 import type { ExtractItem } from './extract/extract-metadata.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
-/** What a document is made of; it decides how it is chunked by default. */
+/** Format of a document, which decides the default strategy. */
 export type DocumentType = 'text' | 'markdown' | 'html' | 'json';
 
-/** A text with what is known about it. */
+/** A text with metadata. */
 export interface SourceDocument {
   text: string;
   /** Plain JSON data, copied into every chunk. */
@@ -33,7 +33,7 @@ const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = {
 };
 
 /**
- * A document, or several of one type, ready to be divided into chunks.
+ * A document, or several of one type, that can be split into chunks.
  *
  * @example
  * const document = MDocument.fromMarkdown('# Install\n\nRun npm install.', { source: 'install.md' });
@@ -43,15 +43,15 @@ const defaultStrategies: Readonly<Record<DocumentType, StrategyName>> = {
 export class MDocument {
   readonly type: DocumentType;
   readonly language: CodeLanguage | undefined;
-  /** What the document was made of, whatever was done with it since. */
+  /** Original texts and metadata. */
   readonly sources: readonly Readonly<Required<SourceDocument>>[];
   #chunks: readonly SourceChunk[] | undefined;
-  /** What was extracted from each source as a whole. It is no part of what a chunk's id is made of. */
+  /** Metadata extracted from each source as a whole. It does not affect the ids of chunks. */
   #found: readonly Metadata[] | undefined;
 
   /** @throws `DOCUMENT_INVALID` when a text is not a string, metadata is not an object, or the type is unknown */
   constructor(options: MDocumentOptions) {
-    if (typeof options !== 'object' || options === null) throw invalid('An MDocument is made of { text, metadata }.');
+    if (typeof options !== 'object' || options === null) throw invalid('An MDocument needs { text, metadata }.');
     this.type = options.type ?? 'text';
     if (!Object.hasOwn(defaultStrategies, this.type)) {
       throw invalid(
@@ -82,11 +82,11 @@ export class MDocument {
   }
 
   /**
-   * Divides the original text into chunks, each of which points to its place there. The document itself does not change, so that
-   * it can be chunked again in another way.
+   * Splits the original text into chunks with their positions. The document does not change: it can be chunked again with other
+   * options.
    *
-   * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or a value that makes no sense; `JSON_INVALID`;
-   *   `JSON_TOO_DEEP`; `HTML_TOO_DEEP`; `TOKENIZER_MISSING`; with `extract`, what {@link extractMetadata} throws
+   * @throws `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or an invalid value; `JSON_INVALID`; `JSON_TOO_DEEP`;
+   *   `HTML_TOO_DEEP`; `TOKENIZER_MISSING`; with `extract`, the errors of {@link extractMetadata}
    */
   async chunk(params: ChunkParams = {}): Promise<Chunk[]> {
     const { extract, ...given } = params;
@@ -109,11 +109,11 @@ export class MDocument {
   }
 
   /**
-   * Asks a language model for titles, summaries, questions, keywords or facts of each chunk, and adds them to its metadata;
-   * before {@link chunk}, of each document as a whole, for all of its chunks.
+   * Calls a language model for titles, summaries, questions, keywords or facts of each chunk, and adds them to its metadata. Before
+   * {@link chunk}, it does so for each document as a whole, for all of its chunks.
    *
-   * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING`; the reason of `signal`; `EXTRACTION_FAILED` after everything
-   *   else was extracted and kept, with each failure and its chunk in `details.failures`, unless `onFailure` was given
+   * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING`; the abort reason; `EXTRACTION_FAILED` after everything
+   *   else was extracted and stored, with each failure and its chunk in `details.failures`, unless `onFailure` was given
    * @example
    * await document.chunk();
    * await document.extractMetadata({ llm: openai('gpt-5.1'), title: true, keywords: { keywords: 3 } });
@@ -131,7 +131,7 @@ export class MDocument {
     return this;
   }
 
-  /** Adds to chunks, which are the last ones then; calls at once each have their own. */
+  /** Adds metadata to chunks, which become the last chunks. Parallel calls work on their own chunks. */
   async #extractFrom(chunks: readonly SourceChunk[], params: ExtractParams): Promise<readonly SourceChunk[]> {
     const items = chunks.map(({ source, chunk: { id, text, metadata } }) => ({
       id,
@@ -146,7 +146,7 @@ export class MDocument {
     return extended;
   }
 
-  /** The chunks made last; before that, the original documents. */
+  /** Returns the last chunks; before the first call of {@link chunk}, the original documents. */
   getDocs(): { text: string; metadata: Metadata }[] {
     if (this.#chunks) return this.#chunks.map(({ chunk }) => chunk);
     return this.sources.map(({ text, metadata }, index) => ({
@@ -155,29 +155,29 @@ export class MDocument {
     }));
   }
 
-  /** The text of each of {@link getDocs}. */
+  /** Returns the texts of {@link getDocs}. */
   getText(): string[] {
     return this.getDocs().map(({ text }) => text);
   }
 
-  /** The metadata of each of {@link getDocs}. */
+  /** Returns the metadata of {@link getDocs}. */
   getMetadata(): Metadata[] {
     return this.getDocs().map(({ metadata }) => metadata);
   }
 }
 
 interface SourceChunk {
-  /** The place of its document in the sources. */
+  /** Index of its document in the sources. */
   readonly source: number;
   readonly chunk: Chunk;
 }
 
-/** Chunks of one document, and of all documents that bear the same `docId`, have the same. */
+/** Returns a value that is equal for chunks of one document, and of all documents with the same `docId`. */
 function groupOf({ docId }: Metadata, source: number): unknown {
   return docId === undefined || docId === null ? source : canonicalJson({ docId });
 }
 
-/** @param keep - is given what was found, before failures are thrown */
+/** @param keep - receives the extracted metadata, before failures are thrown */
 async function extractFor(
   items: readonly ExtractItem[],
   params: ExtractParams,

@@ -1,7 +1,7 @@
-/** Runs what it is given, as soon as fewer than its limit are running. */
+/** Runs a task as soon as fewer tasks than the limit are running. */
 export type Limit = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
-/** A limit that all callers share; the others wait, first come, first served. */
+/** Creates a limit that all callers share. Tasks wait in the order of their calls. */
 export function createLimit(limit: number): Limit {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -12,7 +12,7 @@ export function createLimit(limit: number): Limit {
       return await run();
     } finally {
       const next = waiting.shift();
-      // The place goes straight to the next one, so that nobody slips in between.
+      // The next task takes over, so that no other task starts in between.
       if (next) next();
       else running -= 1;
     }

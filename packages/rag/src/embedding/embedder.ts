@@ -8,23 +8,23 @@ export interface EmbedOptions {
   purpose?: EmbeddingPurpose | undefined;
 }
 
-/** Turns texts into vectors whose nearness means likeness. */
+/** Embeds texts: similar texts get similar vectors. */
 export interface Embedder {
-  /** Names the model and whatever else decides the vectors: vectors of different ids must never be compared. */
+  /** Id of the model and its settings. Vectors of different ids must never be compared. */
   readonly id: string;
-  /** Length of every vector; absent until it is known. */
+  /** Length of every vector; absent before the first embedding of some models. */
   readonly dimension?: number | undefined;
   /**
    * How much its ranking should count beside one by words, which counts 1, when both are merged. Default 1; less where the vectors
    * know little more than the words.
    */
   readonly hybridWeight?: number | undefined;
-  /** One vector for each text, in order. */
+  /** Returns one vector for each text, in order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
 }
 
 /**
- * Turns what a model answered into vectors, if it is fit to be stored.
+ * Checks the result of an embedding model, and returns its vectors.
  *
  * @param dimension - the length that is expected, if it is known
  * @throws `EMBEDDING_INVALID` for another number of vectors than texts, another dimension, and anything but finite numbers
@@ -46,7 +46,7 @@ export function checkEmbeddings(
         `The embedding model ${id} gave a vector of ${vector.length} numbers where ${expected} were expected.`,
       );
     }
-    // Of the values that were given, too: `null`, which is how JSON writes NaN, has become 0.
+    // Checks the original values too: `null`, which JSON writes for NaN, has become 0.
     if (!vector.every((value, place) => Number.isFinite(value) && typeof values?.[place] === 'number')) {
       throw invalid(
         `The embedding model ${id} gave a vector (number ${index} of ${count}) with values that are not finite numbers.`,
@@ -57,5 +57,5 @@ export function checkEmbeddings(
 }
 
 function invalid(message: string): QuiverError {
-  return new QuiverError('EMBEDDING_INVALID', `${message} Nothing of this answer is used.`);
+  return new QuiverError('EMBEDDING_INVALID', `${message} The result was discarded.`);
 }

@@ -22,7 +22,7 @@ const gramWeight = 0.25;
  * An embedder that needs no model, no network and no training: it hashes words and parts of words into a vector. The same text
  * gives the same vector on every machine.
  *
- * It compares **wording, not meaning**: "car" and "automobile" are strangers to it. It is right for tests, for demos and for
+ * It compares **wording, not meaning**: "car" and "automobile" have nothing in common. It is right for tests, for demos and for
  * search over names and technical terms; use an embedding model where questions are put in other words than the answers.
  *
  * Feature hashing with signs (Weinberger et al. 2009, FNV-1a 32 bit) of stemmed words and their character trigrams, weighted

@@ -100,7 +100,7 @@ interface EmbedBatchesOptions {
   signal: AbortSignal | undefined;
 }
 
-/** In order. After an error nothing new is begun, and what runs is told to stop. */
+/** In order. After an error, no request starts, and the running ones are canceled. */
 async function embedBatches(
   batches: readonly string[][],
   { limit, embed, signal }: EmbedBatchesOptions,

@@ -4,16 +4,16 @@ const maxDelay = 60_000;
 export interface RetryOptions {
   /** Attempts after the first. Default 2, as in the AI SDK. */
   maxRetries?: number | undefined;
-  /** Whether an error may pass. Default: those that say so of themselves (`isRetryable`), as the AI SDK's do. */
+  /** Whether an error is transient. Default: its property `isRetryable`, as in the AI SDK. */
   isTransient?: (error: unknown) => boolean;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Calls again after errors that may pass, waiting half a second, one second and so on, a minute at most, or as long as the
- * server asks.
+ * Retries after transient errors: after half a second, one second and so on, at most a minute, or after the time that the server
+ * requests.
  *
- * @throws the last error; the reason of `signal`
+ * @throws the last error; the abort reason
  */
 export async function retry<Result>(
   run: () => PromiseLike<Result>,

@@ -7,11 +7,11 @@ import { createModelEmbedder, type ModelEmbedderOptions } from './model-embedder
 export type EmbedderInput = Embedder | EmbeddingModel | string;
 
 /**
- * Makes an embedder of whatever names a model. Texts are sent in batches of the size that the model takes, several at once if it
- * allows that; passing errors are tried again twice; answers are checked.
+ * Returns an embedder for a model. Texts are sent in batches of the size that the model accepts, in parallel if it allows that;
+ * transient errors are retried twice; results are checked.
  *
  * The embedder throws `EMBEDDING_FAILED` with the model's error as its cause, `EMBEDDING_INVALID` for an answer that does not
- * fit, and the reason of its signal. A string is resolved at the first call, by `ModelRouterEmbeddingModel`.
+ * fit, and the abort reason. A string is resolved at the first call, by `ModelRouterEmbeddingModel`.
  *
  * @throws `EMBEDDER_INVALID` for anything else
  */

@@ -101,7 +101,7 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['Anonymous one.', 'Anonymous two.']);
   });
 
-  it('refuses an embedder other than the one that made the index, of whatever dimension, and changes nothing', async () => {
+  it('refuses an embedder other than the one that made the index, of any dimension, and changes nothing', async () => {
     await run([guide('One.')]);
     const others = [{ ...embedder, id: 'another-model' }, createLexicalEmbedder({ dimension: 64 })];
     for (const other of others) {
@@ -113,7 +113,7 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['One.']);
   });
 
-  it('takes an index that exists as it is', async () => {
+  it('keeps the settings of an existing index', async () => {
     await store.createIndex({ indexName, dimension: lexical.dimension ?? 0, metric: 'dotproduct' });
     await run([guide('One.')]);
     expect(await store.describeIndex({ indexName })).toMatchObject({ metric: 'dotproduct', count: 1 });
@@ -170,7 +170,7 @@ describe('ingest', () => {
     expect(await keywords()).toEqual(['Keywords 1', 'Keywords 3']);
   });
 
-  it('can be aborted, keeps what is stored, and goes on from there', async () => {
+  it('can be aborted, keeps stored chunks, and resumes', async () => {
     const documents = Array.from({ length: 20 }, (_, n) => guide(`Text number ${n}.`, `${n}.md`));
     const controller = new AbortController();
     embed.mockImplementation((texts, options) => {
@@ -333,7 +333,7 @@ describe('ingest', () => {
     ['too few vectors', () => []],
     ['vectors of two lengths', () => [Float32Array.of(1, 2), Float32Array.of(1)]],
     ['numbers that are none', () => [Float32Array.of(1, 2), Float32Array.of(Number.NaN, 1)]],
-  ])('I11 stores nothing of %s, and makes no index for them', async (_what, vectors) => {
+  ])('stores nothing of %s, and creates no index for them', async (_what, vectors) => {
     embedder = { id: 'broken', embed: async () => vectors() };
     await expect(run([guide('One.'), guide('Two.', 'b.md')])).rejects.toMatchObject({ code: 'EMBEDDING_INVALID' });
     expect(await store.listIndexes()).toEqual([]);
@@ -347,7 +347,7 @@ describe('ingest', () => {
   });
 });
 
-/** Runs a program beside this file, on the sources. */
+/** Runs a program next to this file, on the sources. */
 function start(
   program: string,
   nodeOptions: string[],
@@ -360,28 +360,32 @@ function start(
 }
 
 describe('a process', () => {
-  it('that is killed leaves an index from which the next run resumes', { timeout: 120_000 }, async () => {
-    const path = await mkdtemp(join(tmpdir(), 'quiver-ingest-'));
-    try {
-      const child = start('killed-ingest.fixture.ts', [], path);
-      let batches = 0;
-      for await (const text of child.stdout.setEncoding('utf8')) {
-        if ((batches += (text as string).split('\n').length - 1) >= 5) break;
+  it(
+    'resumes a run that was killed: it leaves an index from which the next run resumes',
+    { timeout: 120_000 },
+    async () => {
+      const path = await mkdtemp(join(tmpdir(), 'quiver-ingest-'));
+      try {
+        const child = start('killed-ingest.fixture.ts', [], path);
+        let batches = 0;
+        for await (const text of child.stdout.setEncoding('utf8')) {
+          if ((batches += (text as string).split('\n').length - 1) >= 5) break;
+        }
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+        await using durable = new LocalVector({ path });
+        const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
+        const small = createLexicalEmbedder({ dimension: 64 });
+        const resume = { store: durable, embedder: small, cleanup: 'all' } as const;
+        const report = await run(texts, resume);
+        expect(report.unchanged).toBeGreaterThanOrEqual(250);
+        expect(report.unchanged + report.added).toBe(1000);
+        expect(await run(texts, resume)).toMatchObject({ unchanged: 1000, removed: 0 });
+      } finally {
+        await rm(path, { recursive: true, force: true });
       }
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-      await using durable = new LocalVector({ path });
-      const texts = Array.from({ length: 1000 }, (_, n) => MDocument.fromText(`Text ${n}.`, { source: `${n}.txt` }));
-      const small = createLexicalEmbedder({ dimension: 64 });
-      const resume = { store: durable, embedder: small, cleanup: 'all' } as const;
-      const report = await run(texts, resume);
-      expect(report.unchanged).toBeGreaterThanOrEqual(250);
-      expect(report.unchanged + report.added).toBe(1000);
-      expect(await run(texts, resume)).toMatchObject({ unchanged: 1000, removed: 0 });
-    } finally {
-      await rm(path, { recursive: true, force: true });
-    }
-  });
+    },
+  );
 
   it('needs at most 32 MB of heap for 50,000 chunks with 50 MB of text', { timeout: 120_000 }, async () => {
     const child = start('streamed-ingest.fixture.ts', ['--max-old-space-size=32']);

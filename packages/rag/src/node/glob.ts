@@ -1,11 +1,11 @@
 import { QuiverError } from '@quiver/core';
 
-/** Tells whether a path with `/` between its parts matches. */
+/** Returns whether a path with `/` between its parts matches. */
 export type PathMatcher = (path: string) => boolean;
 
 /**
  * Matches paths by patterns: `*` and `?` stand for characters within a name, `**` for any number of folders, `{a,b}` for either,
- * `[a-z]` for one of them. A pattern without `/` is matched with the name alone, wherever the file is.
+ * `[a-z]` for one of them. A pattern without `/` is matched with the file name alone.
  *
  * @throws `GLOB_INVALID` for a pattern that does not close what it opens
  */

@@ -5,13 +5,13 @@ import { exportIndex, type ExportIndexOptions, type ExportPosition } from '../tr
 import { importIndex, type ImportIndexOptions } from '../transfer/import-index.js';
 
 export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {
-  /** Where the export is put when it is complete. */
+  /** Path of the complete export. */
   path: string;
 }
 
 /**
- * Writes an index into a file of JSON Lines. Until it is complete it is `<path>.part`; the next call goes on with that one, if it is
- * of the same index and filter, and begins anew otherwise.
+ * Writes an index into a file of JSON Lines. Until it is complete it is `<path>.part`; the next call resumes it, if it is of
+ * the same index and filter, and starts again otherwise.
  *
  * @throws as `exportIndex`, and errors of the file system
  */
@@ -77,7 +77,7 @@ async function findPosition(
 
 /**
  * The lines of a file in UTF-8, without their ends. Only a line feed ends a line: JSON may hold the other characters that `node:readline`
- * takes for one.
+ * treats as one.
  */
 async function* readLines(path: string): AsyncGenerator<string, void> {
   let rest = '';

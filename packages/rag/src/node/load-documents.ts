@@ -53,7 +53,7 @@ const defaultExclude = ['node_modules', '.*'];
  * that is not JSON is read as source code.
  *
  * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `PDF_PARSER_MISSING` at the first PDF file when `unpdf` is not installed; the
- *   reason of `signal`
+ *   abort reason
  * @example
  * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
  */

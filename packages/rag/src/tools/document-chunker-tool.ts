@@ -25,11 +25,11 @@ const defaultSize = 512;
 const defaultOverlap = 50;
 
 /**
- * A tool that divides one document into chunks. It takes no input.
+ * Creates a tool that splits one document into chunks. It has no input.
  *
  * Its id is `Document Chunker {strategy} {size}`.
  *
- * @throws (from `execute`) `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or a value that makes no sense
+ * @throws (from `execute`) `CHUNK_OPTIONS_INVALID` for an unknown strategy or option, or an invalid value
  * @example
  * const chunker = createDocumentChunkerTool({ doc, params: { strategy: 'recursive', size: 512, overlap: 50, separator: '\n' } });
  * const { chunks } = await chunker.execute();

@@ -10,7 +10,7 @@ const mostKept = 50_000;
  * Counts tokens piece by piece and remembers the count of each: texts repeat their words, and a chunker counts each stretch of a
  * text several times.
  *
- * Pieces begin with a space that follows something else than white space. The encodings of OpenAI first divide a text by a
+ * Pieces begin with a space that follows something else than white space. The encodings of OpenAI first split a text by a
  * pattern; every match of it that holds such a space begins with it, none before looks beyond it, and tokens never cross two
  * matches. So the sum of the pieces is the count of the text.
  *

@@ -3,18 +3,18 @@ import { Parser } from 'htmlparser2';
 import type { Block, Heading } from './sections.js';
 import { SourceMap } from './source-map.js';
 
-/** A block of the text of an HTML document: what stands in one block-level element. */
+/** A block of the text of an HTML document: the content of one block-level element. */
 export interface HtmlBlock extends Block {
-  /** The path of that element as it is written: `/html[1]/body[1]/p[2]`. Elements that a browser would add are not counted. */
+  /** Path of that element in the source: `/html[1]/body[1]/p[2]`. Elements that a browser would add are not counted. */
   readonly xpath: string;
 }
 
-/** An element that was asked for, as a span of the text. */
+/** A requested element, as a span of the text. */
 export interface HtmlElement {
   readonly name: string;
   readonly start: number;
   readonly end: number;
-  /** Its `aria-label`, or else its `id`. */
+  /** `aria-label` of the element, otherwise its `id`. */
   readonly label: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface HtmlText {
 }
 
 /**
- * Reads the text that a browser would show. What is in `script`, `style`, `head` and the like is not part of it.
+ * Reads the text that a browser shows, without `script`, `style`, `head` and similar elements.
  *
  * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
  */
@@ -51,13 +51,13 @@ interface Element {
   readonly isBlock: boolean;
   /** The path of the innermost block, which may be the element itself. */
   readonly blockXpath: string;
-  /** How many children of each name there are so far. */
+  /** Number of children of each name so far. */
   children: Map<string, number> | undefined;
-  /** An element that was asked for. */
+  /** Present for a requested element. */
   readonly asked?: { start: number; label: string | undefined };
 }
 
-/** Paths deeper than this are cut short, so that the time stays linear. */
+/** Deeper paths are truncated, so that the time stays linear. */
 const maxDepth = 200;
 
 /** The parser takes quadratic time for deep nesting; browsers stop at 512. */
@@ -77,13 +77,13 @@ class HtmlReader {
   /** Open rows of tables, and those of them that contain a block. */
   #rows = 0;
   #filledRows = 0;
-  /** White space that is written when text follows it. */
+  /** White space that is written before the next text. */
   #gap: '' | ' ' | '\t' | '\n' | '\n\n' = '';
   #gapAt = 0;
   #blockXpath = '';
   #startsBlock = true;
   #heading: { level: number; block: number } | undefined;
-  /** Elements that were asked for and have no text yet. */
+  /** Requested elements without text so far. */
   #waiting: { start: number }[] = [];
 
   constructor(elementNames: ReadonlySet<string>) {
@@ -135,7 +135,7 @@ class HtmlReader {
   addText(data: string, start: number, end: number): void {
     if (this.#hidden > 0) return;
     if (this.#preformatted > 0) return this.#write(data, start, end);
-    // Only text that stands in the source as it is can be divided further.
+    // Only text that is the same in the source can be split further.
     if (data.length !== end - start) return this.#write(data, start, end);
     let from = 0;
     collapsible.lastIndex = 0;
@@ -201,7 +201,7 @@ class HtmlReader {
 function tooDeep(at: number): QuiverError {
   return new QuiverError(
     'HTML_TOO_DEEP',
-    `The elements at ${at} are nested more than ${maxNesting} deep. Is this a page? To read it as it is, chunk it as text.`,
+    `The elements at ${at} are nested more than ${maxNesting} deep. Check that it is HTML, or chunk it as text.`,
     { details: { index: at } },
   );
 }

@@ -73,14 +73,14 @@ function withTitle(text: string, block: HtmlBlock): HtmlBlock {
   return { ...block, heading: { ...heading, title: text.slice(start, heading.end).replace(/\s+/g, ' ').trim() } };
 }
 
-/** Cuts sections where elements that were asked for begin and end, and adds their titles. */
+/** Splits sections at the edges of requested elements, and adds their titles. */
 function divideAtElements(
   text: string,
   elements: readonly HtmlElement[],
   sections: readonly Section[],
   keys: ReadonlyMap<string, string>,
 ): Section[] {
-  // Outer ones first: where two hold the same text, the inner one ended, and stands, first.
+  // Outer ones first: of two with the same text, the inner one ended first.
   const ordered = elements.toReversed().sort((a, b) => a.start - b.start || b.end - a.end);
   let boundary = 0;
   const edges = [...new Set(ordered.flatMap(({ start, end }) => [start, end]))]

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 
-/** A value in a JSON text, by its place there. */
+/** A value in a JSON text, by its position. */
 export type JsonNode = JsonScalar | JsonContainer;
 
 export interface JsonScalar {
@@ -18,7 +18,7 @@ export interface JsonContainer {
 
 /** A member of an object, or an element of a list. */
 export interface JsonMember {
-  /** Where the member starts: at its key, or at its value in a list. */
+  /** Start of the member: of its key, or of its value in a list. */
   readonly start: number;
   /** Present in objects. */
   readonly key?: JsonScalar;
@@ -37,16 +37,16 @@ interface OpenContainer {
 }
 
 /**
- * Reads a JSON text into a tree of places. Nothing is converted, so that numbers keep every digit and keys that occur twice
+ * Reads a JSON text into a tree of positions. Nothing is converted, so that numbers keep every digit and keys that occur twice
  * both stay. Any depth is read.
  *
- * @throws `JSON_INVALID` with the place of the first character that is not JSON
+ * @throws `JSON_INVALID` with the position of the first character that is not JSON
  * @see [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259.html)
  */
 export function readJson(text: string): JsonNode | undefined {
   const open: OpenContainer[] = [];
   let root: JsonNode | undefined;
-  // A byte order mark is no part of the text (RFC 8259, section 8.1).
+  // A byte order mark is not part of the text (RFC 8259, section 8.1).
   let at = skip(text, text.charCodeAt(0) === 0xfeff ? 1 : 0);
   if (at === text.length) return undefined;
 

@@ -1,6 +1,6 @@
-/** What can begin a block. Each function looks at one line, from its first character that is not white space. */
+/** Patterns of block starts. Each function reads one line, from its first character that is not white space. */
 
-/** How an open fence is recognised when it closes. */
+/** Marker of an open fence, which closes it. */
 export interface Fence {
   readonly marker: string;
   readonly length: number;
@@ -100,7 +100,7 @@ const htmlKinds: readonly { start: RegExp; end: HtmlEnd; mayInterrupt: boolean }
   },
 ];
 
-/** What ends the HTML block that starts here. */
+/** Returns the end of the HTML block that starts at `at`. */
 export function matchHtmlBlock(text: string, at: number, inParagraph: boolean): HtmlEnd | undefined {
   if (text[at] !== '<') return undefined;
   return htmlKinds.find(({ start, mayInterrupt }) => (mayInterrupt || !inParagraph) && match(start, text, at))?.end;

@@ -52,7 +52,7 @@ const none: Leaf = { kind: 'none' };
 /** Level of the first additional mark. */
 export const firstMarkedLevel = 7;
 
-/** Containers deeper than this are read as text, so that the time stays linear. */
+/** Deeper containers are read as text, so that the time stays linear. */
 const maxDepth = 24;
 
 class BlockReader {
@@ -89,7 +89,7 @@ class BlockReader {
     } else if (!state.inParagraph) this.#begin(state, { kind: 'paragraph' });
   }
 
-  /** How many of the open containers go on in this line. */
+  /** Returns the number of open containers that continue in this line. */
   #matchContainers(line: LineCursor): number {
     let depth = 0;
     for (const container of this.#containers) {
@@ -108,7 +108,7 @@ class BlockReader {
     return depth;
   }
 
-  /** Gives the line to an open fence, HTML block or indented code; tells whether it was taken. */
+  /** Gives the line to an open fence, HTML block or indented code; returns whether it was accepted. */
   #continueLeaf(line: LineCursor): boolean {
     const leaf = this.#leaf;
     switch (leaf.kind) {
@@ -162,7 +162,7 @@ class BlockReader {
     return true;
   }
 
-  /** Tells whether the line begins, or underlines, a block other than a paragraph. */
+  /** Returns whether the line begins, or underlines, a block other than a paragraph. */
   #startLeaf(state: LineState): boolean {
     const text = this.#text;
     const { line, inside, inParagraph } = state;

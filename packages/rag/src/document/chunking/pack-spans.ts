@@ -9,7 +9,7 @@ import {
 } from './text-boundary.js';
 import type { Span } from './span.js';
 
-/** Whether a separator stands at the start of the chunk after the cut or at the end of the chunk before. */
+/** Position of a separator: at the start of the chunk after the cut, or at the end of the chunk before. */
 export type SeparatorPosition = 'start' | 'end';
 
 /** The common options, with defaults. */
@@ -45,7 +45,7 @@ export function packSpans(text: string, options: PackOptions, findCut: FindCut):
  * Returns a function that splits a part of the text into spans in order, each as long as the limits and `findCut` allow. The bounds
  * of the part must be grapheme boundaries. Between two spans nothing is missing but white space, and that only with `stripWhitespace`.
  *
- * A single grapheme cluster longer than `maxSize` becomes a span of its own.
+ * A single grapheme cluster longer than `maxSize` becomes one span.
  */
 export function createPacker(
   text: string,
@@ -105,7 +105,7 @@ function nextSpan(
     if (limit.fits(span.start, span.end)) return { span, cut };
     last = floorGraphemeBoundary(text, cut - 1, start);
   }
-  // The overlap leaves no room: the next character becomes a span without it, whatever its size.
+  // The overlap leaves no room: the next character becomes a span without it, even if it is too large.
   const cut = Math.min(end, nextGraphemeBoundary(text, fresh));
   return { span: toSpan(fresh, cut), cut };
 }
@@ -162,12 +162,12 @@ export function createSizeLimit(text: string, { maxSize, overlap, measure }: Siz
   };
 }
 
-/** The part of a limit that may stay unused: every question reads the whole chunk, so the last few characters are not sought. */
+/** Part of a limit that may stay unused: every measurement reads the whole chunk, so the search ends a few characters early. */
 const slack = 0.02;
 
 /**
- * Limits in sizes that only a function knows. It is asked about texts of the length that its last answers suggest, a few times
- * for each chunk. Sizes need not grow evenly, nor with every character; whatever is returned was measured.
+ * Limits in sizes that only a function knows. It is called a few times for each chunk, with texts of the length that its
+ * last results suggest. Sizes need not grow evenly, nor with every character; every returned limit was measured.
  */
 function measuredLimit(text: string, { maxSize, overlap, measure }: Required<SizeOptions>): SizeLimit {
   let unitsPerSize = 1;

@@ -12,7 +12,7 @@ export interface RecursiveChunkOptions extends CommonChunkOptions, MeasureOption
   language?: CodeLanguage;
 }
 
-/** Stands behind the full stop and its closing quotation marks. */
+/** Matches behind the full stop and its closing quotation marks. */
 const cjkSentenceEnd = /(?<=[。！？][」』）”’]*)(?![。！？」』）”’])/g;
 
 /**

@@ -16,7 +16,7 @@ export interface Heading {
   /** 1 is the outermost. */
   readonly level: number;
   readonly title: string;
-  /** Where the text under the heading starts. */
+  /** Start of the text under the heading. */
   readonly end: number;
 }
 
@@ -44,7 +44,7 @@ export function readSections(length: number, blocks: readonly Block[]): Section[
   return sections;
 }
 
-/** Gives headings without text of their own to their first subsection, if it still fits. */
+/** Joins a heading without text of its own with its first subsection, if both fit. */
 export function joinBareHeadings(
   text: string,
   sections: readonly Section[],
@@ -65,14 +65,14 @@ function isBare(text: string, { heading, end }: Section): boolean {
   return heading !== undefined && skipWhiteSpace(text, heading.end, end) === end;
 }
 
-/** Leaves only the headings with a metadata key to begin sections, and the headings themselves out if asked. */
+/** Returns the sections of the headings with a metadata key, without the headings themselves on request. */
 export function labelSections(
   text: string,
   blocks: readonly Block[],
   { headers, stripHeaders }: { headers: ReadonlyMap<number, string>; stripHeaders: boolean },
 ): Section[] {
-  const labelled = blocks.filter(({ heading }) => heading && headers.has(heading.level));
-  return readSections(text.length, labelled).map((section) => ({
+  const labeled = blocks.filter(({ heading }) => heading && headers.has(heading.level));
+  return readSections(text.length, labeled).map((section) => ({
     ...section,
     ...(stripHeaders && section.heading && { start: section.heading.end }),
     metadata: Object.fromEntries(section.path.map(({ level, title }) => [headers.get(level) as string, title])),

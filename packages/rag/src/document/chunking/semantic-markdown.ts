@@ -55,7 +55,7 @@ function joinSections(
       const path = before ? commonPath(before.path, section.path) : [];
       // Lines are tokens apart, so the sizes of parts add up to that of the whole.
       const size = (before?.size ?? 0) + section.size;
-      // White space before the first heading stands under none, and would take the headings from what follows it.
+      // White space before the first heading has no headings, and would remove the headings of the section after it.
       const isBlank = before && skipWhiteSpace(text, before.start, before.end) === before.end;
       if (before && !isBlank && path.length >= depth && size <= threshold) {
         joined[joined.length - 1] = { ...toSection(before.start, section.end, path), size };

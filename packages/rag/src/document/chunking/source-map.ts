@@ -1,7 +1,7 @@
 import { lastAtOrBefore } from './sorted-search.js';
 
 /**
- * Where each character of a decoded text stands in its source. The text is a sequence of runs: characters that are the same in
+ * Positions of the characters of a decoded text in its source. The text is a sequence of runs: characters that are the same in
  * both, or characters that were decoded from something else as a whole.
  */
 export class SourceMap {
@@ -18,12 +18,12 @@ export class SourceMap {
     this.#sourceEnd.push(sourceEnd);
   }
 
-  /** The part of the source that `start` to `end` of the decoded text, which is not empty, was made from. */
+  /** Returns the part of the source of a part of the decoded text, which must not be empty. */
   toSource(start: number, end: number): { start: number; end: number } {
     return { start: this.#at(start).start, end: this.#at(end - 1).end };
   }
 
-  /** The place of one character. */
+  /** Returns the position of one character. */
   #at(position: number): { start: number; end: number } {
     const run = lastAtOrBefore(this.#decoded, position);
     const from = this.#decoded[run] ?? 0;

@@ -1,10 +1,10 @@
 let graphemeSegmenter: Intl.Segmenter | undefined;
 
 /**
- * Tells whether a text may be cut at `index` without splitting a user-perceived character: an emoji sequence, a letter and its
+ * Returns whether a text can be cut at `index` without splitting a user-perceived character: an emoji sequence, a letter and its
  * accents, a flag, CR LF.
  *
- * @param knownBoundary - a grapheme boundary at or before `index`; nothing before it is looked at
+ * @param knownBoundary - a grapheme boundary at or before `index`; nothing before it is read
  * @see [UAX #29, Grapheme Cluster Boundary Rules](https://www.unicode.org/reports/tr29/#Grapheme_Cluster_Boundary_Rules)
  */
 export function isGraphemeBoundary(text: string, index: number, knownBoundary: number): boolean {
@@ -15,8 +15,8 @@ export function isGraphemeBoundary(text: string, index: number, knownBoundary: n
 export function floorGraphemeBoundary(text: string, index: number, knownBoundary: number): number {
   if (index <= knownBoundary) return knownBoundary;
   if (index >= text.length) return text.length;
-  if (isPlainBoundary(text, index)) return index;
-  const from = plainBoundaryBefore(text, index, knownBoundary);
+  if (isCertainBoundary(text, index)) return index;
+  const from = certainBoundaryBefore(text, index, knownBoundary);
   let boundary = from;
   for (const cluster of clustersFrom(text, from, index)) {
     if (cluster > index) break;
@@ -29,7 +29,7 @@ export function floorGraphemeBoundary(text: string, index: number, knownBoundary
 export function nextGraphemeBoundary(text: string, index: number): number {
   const next = index + 1;
   if (next >= text.length) return text.length;
-  if (isPlainBoundary(text, next)) return next;
+  if (isCertainBoundary(text, next)) return next;
   for (const boundary of clustersFrom(text, index, next)) if (boundary > index) return boundary;
   return text.length;
 }
@@ -61,13 +61,13 @@ function* clustersFrom(text: string, from: number, index: number): Generator<num
   }
 }
 
-function plainBoundaryBefore(text: string, index: number, knownBoundary: number): number {
-  for (let at = index - 1; at > knownBoundary; at--) if (isPlainBoundary(text, at)) return at;
+function certainBoundaryBefore(text: string, index: number, knownBoundary: number): number {
+  for (let at = index - 1; at > knownBoundary; at--) if (isCertainBoundary(text, at)) return at;
   return knownBoundary;
 }
 
-/** True only where no rule of UAX #29 can forbid a break; false says nothing. */
-function isPlainBoundary(text: string, index: number): boolean {
+/** Returns `true` only where no rule of UAX #29 can forbid a break. `false` means that the segmenter must decide. */
+function isCertainBoundary(text: string, index: number): boolean {
   const next = text.charCodeAt(index);
   const previous = text.charCodeAt(index - 1);
   if (next === 0x0a && previous === 0x0d) return false;
@@ -91,7 +91,7 @@ function isPlain(unit: number): boolean {
   );
 }
 
-/** What may prepend itself to an ASCII character: half of a pair, or one of the scripts that have Prepend characters. */
+/** Whether the unit can join an ASCII character after it: half of a pair, or a script with Prepend characters. */
 function mayJoinNext(unit: number): boolean {
   return (unit >= 0xd800 && unit <= 0xdfff) || (unit >= 0x600 && unit <= 0x8ff) || (unit >= 0xd00 && unit <= 0xd7f);
 }

@@ -103,12 +103,12 @@ export async function readTokenCounter(read: OptionReader): Promise<TokenCounter
       : [...options.disallowedSpecial];
   // Marks are handled here: the tokenizer itself finds them only at the start of a text.
   const ordinary = { disallowedSpecial: new Set<string>() };
-  const countPlain = countByWords((text) => tokenizer.countTokens(text, ordinary));
+  const countOrdinary = countByWords((text) => tokenizer.countTokens(text, ordinary));
   const marks = toPattern(allowed);
   return {
     count: marks
-      ? (text) => text.split(marks).reduce((sum, part, index) => sum + countPlain(part) + (index === 0 ? 0 : 1), 0)
-      : countPlain,
+      ? (text) => text.split(marks).reduce((sum, part, index) => sum + countOrdinary(part) + (index === 0 ? 0 : 1), 0)
+      : countOrdinary,
     requireAllowed(text) {
       const found = toPattern(disallowed)?.exec(text);
       if (!found) return;

@@ -3,42 +3,42 @@ import { toJsonSchema, validate, type Schema } from '@quiver/core/schema';
 import { retry } from '../../embedding/retry.js';
 import type { LanguageModelInput } from './extract-options.js';
 
-export interface ModelQuestion {
+export interface ModelRequest {
   llm: LanguageModelInput;
   prompt: string;
   signal: AbortSignal | undefined;
 }
 
 /**
- * Asks a language model once, and again after errors that may pass.
+ * Calls a language model, and retries after transient errors.
  *
  * @throws `EXTRACT_ANSWER_INVALID` for an empty answer; what the model throws
  */
-export async function askForText(question: ModelQuestion): Promise<string> {
-  const text = (await ask(question)).trim();
+export async function askForText(request: ModelRequest): Promise<string> {
+  const text = (await ask(request)).trim();
   if (text === '') throw new QuiverError('EXTRACT_ANSWER_INVALID', 'The model answered with an empty text.');
   return text;
 }
 
 /**
- * Asks for JSON of a schema, and checks that it is.
+ * Requests JSON for a schema, and validates it.
  *
  * @throws `EXTRACT_ANSWER_INVALID` for anything else; what the model throws
  */
-export async function askForObject(question: ModelQuestion, schema: Schema): Promise<unknown> {
-  const answer = await ask(question, { type: 'json', schema: toJsonSchema(schema, 'input') });
+export async function askForObject(request: ModelRequest, schema: Schema): Promise<unknown> {
+  const answer = await ask(request, { type: 'json', schema: toJsonSchema(schema, 'input') });
   const result = await validate(schema, parseAnswer(answer));
   if (result.ok) return result.value;
   const issues = result.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model does not match the schema: ${issues}`);
 }
 
-/** The part of an answer that is read. It is the same in the specification versions v2, v3 and v4. */
+/** Fields of a result that are read. They are the same in the specification versions v2, v3 and v4. */
 interface Answer {
   readonly content?: readonly { readonly type: string; readonly text?: string }[];
 }
 
-async function ask({ llm, prompt, signal }: ModelQuestion, responseFormat?: object): Promise<string> {
+async function ask({ llm, prompt, signal }: ModelRequest, responseFormat?: object): Promise<string> {
   const model = typeof llm === 'string' ? await (await import('@quiver/core/llm')).resolveLanguageModel(llm) : llm;
   const { content = [] } = await retry<Answer>(
     () =>
@@ -52,7 +52,7 @@ async function ask({ llm, prompt, signal }: ModelQuestion, responseFormat?: obje
   return content.map(({ type, text = '' }) => (type === 'text' ? text : '')).join('');
 }
 
-/** Some models put JSON into a Markdown fence however they are asked. */
+/** Some models put JSON into a Markdown fence regardless of the prompt. */
 function parseAnswer(answer: string): unknown {
   const text = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(answer)?.[1] ?? answer;
   try {

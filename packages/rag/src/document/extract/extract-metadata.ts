@@ -2,7 +2,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toJsonSchema } from '@quiver/core/schema';
 import { createLimit } from '../../embedding/concurrency-limit.js';
 import type { Metadata } from '../chunk.js';
-import { askForObject, askForText, type ModelQuestion } from './ask-model.js';
+import { askForObject, askForText, type ModelRequest } from './ask-model.js';
 import {
   requireExtractParams,
   type ExtractFailure,
@@ -11,7 +11,7 @@ import {
   type LanguageModelInput,
 } from './extract-options.js';
 
-/** A chunk, or a document that was not divided. */
+/** A chunk, or a whole document. */
 export interface ExtractItem {
   readonly id?: string;
   readonly text: string;
@@ -20,15 +20,15 @@ export interface ExtractItem {
 }
 
 export interface Extraction {
-  /** For each item, what was found. */
+  /** Extracted metadata of each item. */
   readonly metadata: readonly Metadata[];
   readonly failures: readonly ExtractFailure[];
 }
 
 /**
- * Asks language models about each item, a few at a time. A question that fails leaves all others alone.
+ * Calls language models for each item, a few at a time. A failed request does not affect the others.
  *
- * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before anything is asked; the reason of `signal`
+ * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before the first request; the abort reason
  */
 export async function extractMetadata(items: readonly ExtractItem[], params: ExtractParams): Promise<Extraction> {
   requireExtractParams(params);
@@ -68,7 +68,7 @@ export function extractionFailed(failures: readonly ExtractFailure[]): QuiverErr
   const more = failures.length > 5 ? `; and ${failures.length - 5} more` : '';
   return new QuiverError(
     'EXTRACTION_FAILED',
-    `Metadata could not be extracted (${named}${more}). What was extracted is kept; pass onFailure to go on without an error.`,
+    `Metadata could not be extracted (${named}${more}). Everything else was extracted; pass onFailure to continue without an error.`,
     { cause: failures[0]?.error, details: { failures } },
   );
 }
@@ -99,7 +99,7 @@ function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[]
         store: (found, answer) => {
           for (const whose of summaries) {
             const target = chunk + (whose === 'prev' ? 1 : whose === 'next' ? -1 : 0);
-            // The neighbours of a chunk are those in its own document.
+            // The neighbors of a chunk are in the same document.
             if (items[target] && items[target].group === items[chunk]?.group)
               found[target]![summaryKeys[whose]] = answer;
           }
@@ -151,14 +151,14 @@ function schemaStep(
   };
 }
 
-/** What can stand in the metadata by its own names. */
+/** Requires an object whose properties can be metadata keys. */
 function requireProperties(answer: unknown): object {
   if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) {
     const taken = Object.keys(answer).find((key) => placeKeys.has(key));
     if (taken === undefined) return answer;
-    throw answerInvalid(`has a property ${taken}, which says where the chunk stands`);
+    throw answerInvalid(`has a property ${taken}, which is the position of the chunk`);
   }
-  throw answerInvalid(`is no object, but ${JSON.stringify(answer)}`);
+  throw answerInvalid(`is not an object, but ${JSON.stringify(answer)}`);
 }
 
 function answerInvalid(problem: string): QuiverError {
@@ -182,7 +182,7 @@ function textStep(
   };
 }
 
-/** One step for each document: titles of its first chunks, then one title from them. */
+/** Returns one step for each document: titles of its first chunks, then one title from them. */
 function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
   const title = optionsOf(params.title);
   if (!title) return [];
@@ -200,13 +200,13 @@ function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[
     extractor: 'title',
     chunk: chunks[0] as number,
     ask: async (signal) => {
-      const question: Omit<ModelQuestion, 'prompt'> = { llm, signal };
+      const request: Omit<ModelRequest, 'prompt'> = { llm, signal };
       const titles: string[] = [];
       for (const chunk of chunks.slice(0, nodes)) {
-        titles.push(await askForText({ ...question, prompt: fill(nodeTemplate, { context: items[chunk]!.text }) }));
+        titles.push(await askForText({ ...request, prompt: fill(nodeTemplate, { context: items[chunk]!.text }) }));
       }
       if (titles.length === 1) return titles[0];
-      return askForText({ ...question, prompt: fill(combineTemplate, { context: titles.join('\n') }) });
+      return askForText({ ...request, prompt: fill(combineTemplate, { context: titles.join('\n') }) });
     },
     store: (found, answer) => {
       for (const chunk of chunks) found[chunk]!['documentTitle'] = answer;
@@ -231,7 +231,7 @@ function requireModel(
   );
 }
 
-/** Puts values into a template at once, so that a text that holds `{context}` itself stays as it is. */
+/** Puts values into a template at once, so that a text that contains `{context}` stays unchanged. */
 function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (place, name: string) =>
     Object.hasOwn(values, name) ? (values[name] as string) : place,
@@ -242,7 +242,7 @@ const summaryKeys = { self: 'sectionSummary', prev: 'prevSectionSummary', next: 
 
 const lateKeys = [...Object.values(summaryKeys), 'questionsThisExcerptCanAnswer', 'excerptKeywords', 'documentTitle'];
 
-/** Answers arrive in any order; metadata has one. */
+/** Results arrive in any order. Metadata keys have a fixed order. */
 function inOrder(metadata: Metadata): Metadata {
   const late = lateKeys.filter((key) => key in metadata).map((key) => [key, metadata[key]] as const);
   const early = Object.entries(metadata).filter(([key]) => !lateKeys.includes(key));

@@ -6,23 +6,23 @@ import type { Schema } from '@quiver/core/schema';
 export type LanguageModelInput = LanguageModel | string;
 
 interface ExtractorOptions {
-  /** Takes the place of the model given for all. */
+  /** Model for this extractor. Default: the common `llm`. */
   llm?: LanguageModelInput;
 }
 
 /** Writes `documentTitle`, the same for all chunks of a document (or of all with the same `metadata.docId`). */
 export interface TitleExtractorOptions extends ExtractorOptions {
-  /** How many chunks, from the first, are read for the title. Default 5. */
+  /** Number of chunks, from the first, that are read for the title. Default 5. */
   nodes?: number;
-  /** Asks for a title of one chunk, in place of `{context}`. */
+  /** Prompt for the title of one chunk, which replaces `{context}`. */
   nodeTemplate?: string;
-  /** Asks for one title from those of the chunks, in place of `{context}`. */
+  /** Prompt for one title from the titles of the chunks, which replace `{context}`. */
   combineTemplate?: string;
 }
 
 /** Writes `sectionSummary`, `prevSectionSummary` and `nextSectionSummary`. */
 export interface SummaryExtractorOptions extends ExtractorOptions {
-  /** Whose summaries each chunk gets. Default `['self']`. */
+  /** Chunks whose summaries are stored: its own, the previous, the next. Default `['self']`. */
   summaries?: readonly ('self' | 'prev' | 'next')[];
   promptTemplate?: string;
 }
@@ -41,46 +41,46 @@ export interface KeywordsExtractorOptions extends ExtractorOptions {
   promptTemplate?: string;
 }
 
-/** Writes what the schema describes: under `metadataKey`, or else each property by its own name. */
+/** Writes an object of the schema: under `metadataKey`, or each property under its name. */
 export interface SchemaExtractorOptions extends ExtractorOptions {
   schema: Schema;
-  /** What to look for. */
+  /** Instructions for the model. */
   instructions?: string;
-  /** Needed for answers that are no objects, and for properties named `startIndex` or `endIndex`. */
+  /** Metadata key. Required if the schema is not an object, or has properties named `startIndex` or `endIndex`. */
   metadataKey?: string;
 }
 
 export interface ExtractProgress {
-  /** Answers of models so far, failed ones included. */
+  /** Finished requests, including failed ones. */
   done: number;
   total: number;
 }
 
-/** An extraction that did not work. */
+/** A failed extraction. */
 export interface ExtractFailure {
   extractor: 'title' | 'summary' | 'questions' | 'keywords' | 'schema';
-  /** The place of the chunk in the list of chunks. */
+  /** Index of the chunk. */
   chunk: number;
-  /** The id of the chunk; absent when the document was not divided. */
+  /** Id of the chunk; absent for a whole document. */
   chunkId?: string;
   error: unknown;
 }
 
-/** What to extract, each with its options or `true`; `false` is the same as leaving it out. */
+/** Metadata to extract, each with its options or `true`; `false` means no extraction. */
 export interface ExtractParams {
-  /** The model that is asked. There is no default. */
+  /** Model of all extractors. There is no default. */
   llm?: LanguageModelInput;
   title?: boolean | TitleExtractorOptions;
   summary?: boolean | SummaryExtractorOptions;
   questions?: boolean | QuestionsExtractorOptions;
   keywords?: boolean | KeywordsExtractorOptions;
   schema?: SchemaExtractorOptions;
-  /** Questions to models at the same time. Default 4. */
+  /** Maximum number of parallel requests. Default 4. */
   concurrency?: number;
   onProgress?: (progress: ExtractProgress) => void;
-  /** Is told of each failure as it happens; then nothing is thrown at the end. */
+  /** Called for each failure. If it is given, no error is thrown at the end. */
   onFailure?: (failure: ExtractFailure) => void;
-  /** Ends the calls that run and begins no others. */
+  /** Cancels running requests, and prevents further ones. */
   signal?: AbortSignal;
 }
 
@@ -91,7 +91,7 @@ const optionNames: Readonly<Record<string, readonly string[]>> = {
   keywords: ['llm', 'keywords', 'promptTemplate'],
   schema: ['llm', 'schema', 'instructions', 'metadataKey'],
 };
-/** In these every chunk says where it stands. */
+/** Metadata keys of the position of a chunk. */
 export const placeKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex']);
 
 const commonNames = ['llm', 'concurrency', 'onProgress', 'onFailure', 'signal'];
