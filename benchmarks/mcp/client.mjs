@@ -41,6 +41,7 @@ const systems = [
   { label: '**Quiver**, 2026-07-28', name: 'quiver', era: 'modern' },
   { label: '**Quiver**, `callTool`', name: 'quiver', era: 'legacy', variant: 'direct' },
   { label: '**Quiver**, Bearer token', name: 'quiver', era: 'legacy', variant: 'bearer' },
+  { label: '**Quiver**, custom `fetch`', name: 'quiver', era: 'legacy', variant: 'fetch' },
   ...(flags['with-anchors']
     ? [
         { label: '@mastra/mcp 1.18.0', name: 'mastra', install: 'mastra1', era: 'legacy' },

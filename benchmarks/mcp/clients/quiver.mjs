@@ -1,10 +1,14 @@
 import { createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 
-/** @param variant - `direct` calls through `callTool`, `bearer` signs in with a token */
+/** @param variant - `direct` calls through `callTool`, `bearer` signs in with a token, `fetch` is a custom one */
 export async function connect(urls, era, variant) {
-  const signIn = () => (variant === 'bearer' ? { authProvider: tokenProvider() } : {});
-  const servers = Object.fromEntries(urls.map((url, index) => [`s${index}`, { url, protocol: era, ...signIn() }]));
+  const settings = {
+    bearer: () => ({ authProvider: tokenProvider() }),
+    fetch: () => ({ fetch: (to, init) => fetch(to, init) }),
+  };
+  const ownSettings = settings[variant] ?? (() => ({}));
+  const servers = Object.fromEntries(urls.map((url, index) => [`s${index}`, { url, protocol: era, ...ownSettings() }]));
   const mcp = new MCPClient({ id: String(Math.random()), servers });
   const tools = await mcp.listTools();
   const echo = tools['s0_echo'];

@@ -26,8 +26,8 @@ export interface ServerOptions extends ToolSelection {
   /** Milliseconds one request may take. Default: the client's `timeout`. */
   timeout?: number;
   /**
-   * Milliseconds until the server must be connected, and the longest that disconnecting waits for the end of its session. Default
-   * 3 000 over HTTP; over stdio the request time-out.
+   * Milliseconds until the connection must be open, and until its session must have ended. Default 3 000 over HTTP, 30 000 for a
+   * server of this process, and 60 000 over stdio, where the start of the process may include a download.
    */
   connectTimeout?: number;
   /** Hears of the server's log messages and of trouble with the connection. */

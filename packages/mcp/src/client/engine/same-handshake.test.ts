@@ -273,7 +273,8 @@ async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engi
     listed = await outcomeOf(list.get().then(({ items }) => items));
     await new Promise((resolve) => setTimeout(resolve, wait));
     const { transport: _, error: _error, retryIn: _retryIn, ...known } = connection.status();
-    status = known;
+    // With a handler for changes, the next attempt may have begun.
+    status = known.state === 'connecting' ? { state: 'failed' } : known;
     ({ sessionId } = connection);
     await connection.disconnect();
   }
