@@ -152,7 +152,7 @@ describe('with oidc-provider', () => {
     expect(await call(stage, 'whoami')).toContain('ada');
   });
 
-  it('refuses a good token that was issued for another server', async () => {
+  it('rejects a valid token that was issued for another server', async () => {
     const resources: string[] = [];
     const oidc = await startOidcServer({ resources: () => resources, accessTokenTtl: 60, format: 'jwt' });
     const start = (): Promise<ProtectedServer> =>

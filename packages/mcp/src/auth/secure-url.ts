@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 
-/** Whether a host name means this machine, without asking anybody. */
+/** Whether a host name is a loopback name or address, without a DNS request. */
 export function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -11,9 +11,9 @@ export function isLoopbackHost(hostname: string): boolean {
 }
 
 /**
- * A URL that tokens and secrets may be sent to: https, or http on this machine, without credentials or a fragment in it.
+ * Returns a URL that tokens and secrets may be sent to: https, or http with a loopback host, without credentials or a fragment.
  *
- * @param role - what the URL is for, as error messages say it
+ * @param role - what the URL is for, in error messages
  * @throws `OAUTH_URL_INSECURE`
  * @see [RFC 8414, section 6.1 – TLS Requirements](https://www.rfc-editor.org/rfc/rfc8414.html#section-6.1)
  */
@@ -21,7 +21,7 @@ export function requireSecureUrl(url: string | URL, role: string): URL {
   const refuse = (reason: string): QuiverError =>
     new QuiverError(
       'OAUTH_URL_INSECURE',
-      `The URL of ${role} ${reason}; give an https URL (http only on this machine).`,
+      `The URL of ${role} ${reason}; pass an https URL (http is for loopback hosts only).`,
     );
   let parsed: URL;
   try {
@@ -30,7 +30,7 @@ export function requireSecureUrl(url: string | URL, role: string): URL {
     throw refuse('is not a URL');
   }
   const { protocol, hostname, username, password, hash } = parsed;
-  if (username !== '' || password !== '') throw refuse('carries credentials');
+  if (username !== '' || password !== '') throw refuse('contains credentials');
   if (hash !== '') throw refuse('has a fragment');
   if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return parsed;
   throw refuse(`is ${protocol === 'http:' ? 'not encrypted' : `of the kind ${protocol}`}`);

@@ -75,7 +75,7 @@ async function setUpTerminal(): Promise<Awaited<ReturnType<typeof setUp>> & { is
 }
 
 describe('authenticate', () => {
-  it('signs in through the browser once, and leaves good tokens alone', async () => {
+  it('signs in through the browser once, and keeps valid tokens', async () => {
     const { mcp, user, shown } = await setUp();
     await authenticate({ provider: user, serverUrl: mcp.url });
     expect(await user.hasValidTokens()).toBe(true);

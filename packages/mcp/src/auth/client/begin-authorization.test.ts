@@ -36,7 +36,7 @@ describe('signing in', () => {
   it.each<[string, (callback: URL) => void]>([
     ['missing', (url) => url.searchParams.delete('state')],
     ['another', (url) => url.searchParams.set('state', 'forged')],
-  ])('rejects an answer whose state is %s, and wipes the verifier', async (_what, change) => {
+  ])('rejects a response whose state is %s, and wipes the verifier', async (_what, change) => {
     const { mcp, provider, call, signIn, as } = await setUp();
     const user = provider();
     await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe('signing in', () => {
   it.each([
     ['of another server', 'https://evil.example'],
     ['missing though promised', null],
-  ])('rejects an answer with an issuer %s', async (_what, iss) => {
+  ])('rejects a response with an issuer %s', async (_what, iss) => {
     const { mcp, provider, call, signIn, as } = await setUp({ iss });
     const user = provider();
     await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({

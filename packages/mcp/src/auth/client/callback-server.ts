@@ -45,7 +45,7 @@ export async function createOAuthCallbackServer({
   if (url?.protocol !== 'http:' || !isLoopbackHost(url.hostname)) {
     throw new QuiverError(
       'OAUTH_REDIRECT_URL_INVALID',
-      `The callback server needs an http URL on this machine, such as http://localhost:3000/callback, not ${url ? `one at ${url.origin}` : 'something else'}.`,
+      `The callback server requires an http URL with a loopback host, such as http://localhost:3000/callback, not ${url ? `one at ${url.origin}` : 'an invalid URL'}.`,
     );
   }
   const acceptsState = typeof expected === 'string' ? (received: string) => received === expected : expected;
@@ -64,8 +64,8 @@ export async function createOAuthCallbackServer({
 
   const server = createServer((req, res) => {
     const target = parseTarget(req.url, url);
-    if (!target) return page(res, 404, 'Not found', 'There is nothing here.');
-    if (req.method !== 'GET') return page(res, 405, 'Not allowed', 'Only a browser belongs here.', { allow: 'GET' });
+    if (!target) return page(res, 404, 'Not found', 'This page does not exist.');
+    if (req.method !== 'GET') return page(res, 405, 'Not allowed', 'Only GET is allowed.', { allow: 'GET' });
     receive(target, res).catch(() => page(res, 500, 'Sign-in failed', 'The response could not be checked.'));
   });
 
@@ -115,12 +115,12 @@ export async function createOAuthCallbackServer({
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       const address = url.hostname.replace(/^\[|\]$/g, '');
-      // A name is not looked up: it might be somewhere else.
+      // A name is not resolved: it might belong to another host.
       server.listen(Number(url.port || 80), isIP(address) > 0 ? address : '127.0.0.1', resolve);
     });
   } catch (error) {
     clearTimeout(timer);
-    throw new QuiverError('PORT_IN_USE', `Cannot wait for the sign-in on ${url.host}: ${(error as Error).message}.`, {
+    throw new QuiverError('PORT_IN_USE', `Cannot listen for the sign-in on ${url.host}: ${(error as Error).message}.`, {
       cause: error,
     });
   }

@@ -5,24 +5,24 @@ import type { OAuthStorage } from './oauth-storage.js';
 
 export interface ClientCredentialsOptions {
   clientId: string;
-  /** The client proves itself with a secret, or */
+  /** Secret of the client. Pass this or `privateKey`. */
   clientSecret?: string;
-  /** with a key: PKCS #8 in PEM form. */
+  /** Private key of the client: PKCS #8 in PEM form. */
   privateKey?: string;
   /** Signature algorithm of the key. Default `ES256`. */
   algorithm?: string;
   /**
-   * The authorization server that the client is known to, by its exact issuer. Nothing is shown to any other. Default: the first one
+   * Exact issuer of the authorization server that the client is registered at. Credentials are sent to no other. Default: the first one
    * that the MCP server names, which is the server's choice.
    */
   issuer?: string;
-  /** Scopes to ask for, separated by spaces, where the server names none. */
+  /** Scopes to request, separated by spaces, where the server names none. */
   scope?: string;
   storage?: OAuthStorage;
 }
 
 /**
- * A provider for programs that act for themselves: tokens without a user.
+ * Returns a provider for programs without a user.
  *
  * A call throws `OAUTH_ISSUER_UNEXPECTED` when the MCP server names another authorization server than `issuer`.
  *

@@ -1,15 +1,15 @@
 import type { OAuthClientInformationContext, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import type { StoredValues } from './stored-values.js';
 
-/** Who the client is at each authorization server. What one of them issued is never shown to another. */
+/** The registrations of a client, by authorization server. Credentials of one server are never sent to another. */
 export class ClientRegistrations {
   readonly #values: StoredValues;
   readonly #keyOf: (name: string) => string;
   readonly #given: StoredOAuthClientInformation | undefined;
 
   /**
-   * @param keyOf - the key in the storage, which depends on the server
-   * @param given - a registration that was made by hand
+   * @param keyOf - returns the key in the storage, which depends on the server
+   * @param given - a registration from the options of the provider
    */
   constructor(values: StoredValues, keyOf: (name: string) => string, given: StoredOAuthClientInformation | undefined) {
     this.#values = values;
@@ -17,7 +17,7 @@ export class ClientRegistrations {
     this.#given = given;
   }
 
-  /** Whether there is a registration that was made by hand. */
+  /** Whether the options contain a registration. */
   get isGiven(): boolean {
     return this.#given !== undefined;
   }
@@ -34,7 +34,7 @@ export class ClientRegistrations {
 
   async save(information: StoredOAuthClientInformation, context?: OAuthClientInformationContext): Promise<void> {
     await this.#values.write(this.#keyAt(context?.issuer), information);
-    // Without an issuer at hand, the newest registration counts.
+    // Callers without an issuer receive the newest registration.
     if (context) await this.#values.write(this.#keyAt(undefined), information);
   }
 
@@ -48,7 +48,7 @@ export class ClientRegistrations {
     return issuer === undefined ? key : `${key}:${issuer}`;
   }
 
-  /** The first authorization server that the registration made by hand was used at. */
+  /** Returns the first authorization server that the given registration was used at. */
   async #issuerOfGiven(issuer: string): Promise<string> {
     const bound = await this.#values.read(this.#keyOf('client_issuer'));
     if (typeof bound?.['issuer'] === 'string') return bound['issuer'];

@@ -154,7 +154,7 @@ async function fetchMetadata(url: string, fetch: Fetch): Promise<Record<string, 
       { cause: error },
     );
   });
-  // Proxies respond with 502 for paths that nobody serves.
+  // Proxies respond with 502 for unknown paths.
   if (response.status >= 500 && response.status !== 502) {
     throw new QuiverError(
       'OAUTH_UNAVAILABLE',

@@ -8,12 +8,12 @@ import { tokenEndpointOptions } from './request-tokens.js';
 
 const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
 
-/** The identity provider where the user is signed in already. */
+/** The identity provider at which the user is signed in. */
 export interface IdentityProvider {
   tokenEndpoint: string | URL;
   clientId: string;
   clientSecret?: string;
-  /** The ID token of the user's sign-in there. Asked for whenever an access token is needed. */
+  /** Returns the user's ID token. Called whenever an access token is needed. */
   idToken: () => string | Promise<string>;
 }
 
@@ -23,12 +23,12 @@ export interface EnterpriseManagedOptions extends Omit<JwtBearerOptions, 'assert
 }
 
 /**
- * A provider for users of a company: their sign-in at its identity provider is exchanged for a grant, and that for a token of the MCP
- * server's authorization server. They see no further page, and the company decides who may use which server.
+ * Returns a provider for users of a company: their sign-in at its identity provider is exchanged for a grant, and the grant for a token
+ * of the MCP server's authorization server. Users see no further page, and the company decides who may use which server.
  *
- * A call throws `OAUTH_TOKEN_EXCHANGE_FAILED` when the identity provider gives no grant.
+ * A call throws `OAUTH_TOKEN_EXCHANGE_FAILED` when the identity provider issues no grant.
  *
- * @throws `OAUTH_URL_INSECURE` when the token endpoint is neither https nor on this machine
+ * @throws `OAUTH_URL_INSECURE` when the token endpoint is neither https nor a loopback address
  * @see [MCP, Enterprise-Managed Authorization](https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization)
  * @see [RFC 8693 – OAuth 2.0 Token Exchange](https://www.rfc-editor.org/rfc/rfc8693.html)
  */
@@ -39,7 +39,7 @@ export function createEnterpriseManagedProvider({
 }: EnterpriseManagedOptions): MCPOAuthClientProvider {
   const { clientId, clientSecret, idToken } = identityProvider;
   const tokenEndpoint = requireSecureUrl(identityProvider.tokenEndpoint, 'the identity provider');
-  // Its address is the user's own choice; the limits on time and size hold all the same.
+  // The application chose its address; the limits on time and size apply as well.
   const fetchFn = createGuardedFetch({ fetch, serverUrl: tokenEndpoint });
   return createJwtBearerProvider({
     ...options,

@@ -6,14 +6,14 @@ import { isObject } from '../../protocol/json-rpc.js';
 import type { OAuthStorage } from './oauth-storage.js';
 
 export interface FileOAuthStorageOptions {
-  /** The file. Its folder is made when it is missing. */
+  /** Path of the file. Its folder is created when it is missing. */
   path: string;
-  /** Encrypts the file with a key made of this secret (AES-256-GCM, scrypt). Default: plain JSON that only the user can read. */
+  /** Encrypts the file with a key derived from this secret (AES-256-GCM, scrypt). Default: plain JSON that only the user can read. */
   encryptionKey?: string;
 }
 
 /**
- * Keeps tokens in one file that only its owner can read (mode 0600). The file is replaced as a whole: a crash leaves the old one.
+ * Stores tokens in one file that only its owner can read (mode 0600). The file is replaced as a whole: a crash leaves the old one.
  * Several processes may share it.
  *
  * @throws `OAUTH_STORAGE_UNREADABLE` from every method when the file is damaged or the key is another one; it is never overwritten

@@ -40,7 +40,7 @@ export async function finishAuthorization({
   await provider.bindForAnswer(serverUrl);
   const shownIssuer = await provider.redeemState(callback.state);
   try {
-    // The server whose page was shown, whatever the MCP server names by now.
+    // The server whose page was shown, even if the MCP server names another one by now.
     const discovered = await provider.discoveryState();
     const issuer = discovered && issuerOf(discovered);
     const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });

@@ -94,7 +94,7 @@ describe('createGuardedFetch', () => {
     closers.push(() => new Promise((resolve) => server.close(resolve)));
     const { port } = server.address() as AddressInfo;
     const fetch = createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp') });
-    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('without an answer');
+    await expect(fetch(`http://127.0.0.1:${port}/token`)).rejects.toThrow('without a response');
   });
 
   it('checks the name before it calls a custom fetch', async () => {

@@ -11,29 +11,28 @@ import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
 import type { Fetch } from '../../fetch.js';
 import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
 
-/** As `dns.lookup` with `all`. */
+/** The signature of `dns.lookup` with `all`. */
 export type Resolve = (
   hostname: string,
   options: { readonly all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 export interface GuardedFetchOptions {
-  /** How endpoints are asked. Default: in a way that looks at the address it connects to. */
+  /** Sends the requests to endpoints. Default: a client that checks the address that it connects to. */
   readonly fetch?: Fetch | undefined;
-  /** How the MCP server itself is asked. Default: as the endpoints. */
+  /** Sends the requests to the MCP server's own host. Default: `fetch`. */
   readonly serverFetch?: Fetch | undefined;
-  /** The MCP server that named the URLs. One on this machine may name others on this machine. */
+  /** The MCP server that named the URLs. A server on a loopback address may name other loopback addresses. */
   readonly serverUrl: URL;
-  /** Milliseconds one request may take. Default 10 000. */
+  /** Timeout of one request in milliseconds. Default 10 000. */
   readonly timeout?: number;
-  /** How names become addresses. Default: `dns.lookup`. */
+  /** Resolves host names. Default: `dns.lookup`. */
   readonly resolve?: Resolve;
 }
 
 /**
- * `fetch` for URLs that a server chose: encrypted, to public addresses only, without redirects, with a limit on time and size.
- * A name that resolves to a private address is refused like the address itself; with a `fetch` of the application's own, which may
- * resolve it once more, that is as good as it gets.
+ * Returns a `fetch` for URLs that a server chose: encrypted, to public addresses only, without redirects, with a limit on time and
+ * size. A name that resolves to a private address is rejected like the address itself. A custom `fetch` may resolve the name again.
  *
  * @throws `OAUTH_URL_INSECURE`, `OAUTH_URL_PRIVATE`, `OAUTH_REDIRECT_REFUSED`, `OAUTH_ANSWER_TOO_LARGE`
  * @see [MCP, Server-Side Request Forgery](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)
@@ -72,12 +71,12 @@ export function createGuardedFetch({
     if (response.status !== 302) return response;
     throw new QuiverError(
       'OAUTH_REDIRECT_REFUSED',
-      `${target.origin} answered an OAuth request with a redirect, which is not followed.`,
+      `${target.origin} responded to an OAuth request with a redirect, which is not followed.`,
     );
   };
 }
 
-/** A name that does not resolve is left to `fetch`, whose error says so; behind a proxy it may even be reachable. */
+/** Leaves a name that does not resolve to `fetch`, which reports it; behind a proxy it may be reachable. */
 async function addressesOf(hostname: string): Promise<string[]> {
   if (isIP(hostname.replace(/^\[|\]$/g, '')) > 0) return [];
   return lookup(hostname, { all: true }).then(
@@ -89,13 +88,13 @@ async function addressesOf(hostname: string): Promise<string[]> {
 function refused(hostname: string): QuiverError {
   return new QuiverError(
     'OAUTH_URL_PRIVATE',
-    `An MCP server sent its client to ${hostname}, which is a private address. Tokens are not fetched from there.`,
+    `An MCP server named ${hostname}, which is a private address. No request is sent to it.`,
   );
 }
 
 /**
- * A `fetch` for single requests that looks at the addresses it is about to connect to. A name that is asked twice may resolve to
- * something harmless first and to a private address the second time; here what was looked at is what is connected to.
+ * Returns a `fetch` for single requests that checks the addresses before it connects. A name that is resolved twice may have a public
+ * address first and a private one the second time; here the checked address is the one that is connected to.
  *
  * @param requireAllowed - throws for an address that must not be connected to
  */
@@ -120,14 +119,14 @@ function createCheckedFetch(
     const payload = body === undefined || body === null ? undefined : String(body as string | URLSearchParams);
     const sent = { 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(headers)) };
     const send = target.protocol === 'https:' ? requestHttps : requestHttp;
-    // An agent would lend a connection that was opened without this look.
+    // An agent would reuse a connection that was opened without this check.
     const request = send(target, { method, headers: sent, lookup, agent: false, ...(signal && { signal }) });
     request.end(payload);
     const answer = await new Promise<IncomingMessage>((onAnswer, onError) => {
       request.once('response', onAnswer);
       request.once('error', (error) => onError(signal?.aborted ? (signal.reason as Error) : error));
-      // Such as after an answer that wants to switch protocols, which is no error to Node.
-      request.once('close', () => onError(new TypeError(`${target.origin} closed the connection without an answer.`)));
+      // For example after a response that switches protocols, which Node does not report as an error.
+      request.once('close', () => onError(new TypeError(`${target.origin} closed the connection without a response.`)));
     });
     return new Response(hasBody(answer) ? (Readable.toWeb(answer) as ReadableStream) : null, {
       status: answer.statusCode ?? 500,

@@ -74,7 +74,7 @@ describe('createJwtBearerProvider', () => {
     ]);
   });
 
-  it('shows nothing to an authorization server that it was not made for, whatever the MCP server says', async () => {
+  it('shows nothing to an authorization server that it was not made for', async () => {
     const { as, mcp, call } = await setUp('workload-jwt');
     let asked = 0;
     const options = {

@@ -3,23 +3,23 @@ import type { OAuthStorage } from './oauth-storage.js';
 
 export interface JwtBearerOptions {
   clientId: string;
-  /** For clients that prove themselves with a secret beside the JWT. */
+  /** Client secret, for servers that require it in addition to the JWT. */
   clientSecret?: string;
-  /** The JWT that the authorization server trusts. Asked for whenever a token is needed. */
+  /** Returns the JWT that the authorization server trusts. Called whenever a token is needed. */
   assertion: (context: TokenRequestContext) => string | Promise<string>;
   /**
-   * The authorization server that the client is known to, by its exact issuer. Nothing is shown to any other. Default: the first one
+   * Exact issuer of the authorization server that the client is registered at. Credentials are sent to no other. Default: the first one
    * that the MCP server names, which is the server's choice.
    */
   issuer?: string;
-  /** Scopes to ask for, separated by spaces, where the server names none. */
+  /** Scopes to request, separated by spaces, where the server names none. */
   scope?: string;
   storage?: OAuthStorage;
 }
 
 /**
- * A provider for programs that have a JWT of somebody the authorization server trusts: the platform they run on (workload identity), or
- * the identity provider of a company. It is exchanged for a token, without a user.
+ * Returns a provider for programs with a JWT of an issuer that the authorization server trusts: the platform they run on (workload
+ * identity), or the identity provider of a company. The JWT is exchanged for a token, without a user.
  *
  * A call throws `OAUTH_ISSUER_UNEXPECTED` when the MCP server names another authorization server than `issuer`.
  *

@@ -19,30 +19,30 @@ import { PendingSignIn } from './pending-sign-in.js';
 import { StoredValues } from './stored-values.js';
 
 export interface MCPOAuthClientProviderOptions {
-  /** Where the authorization server sends the user back to. Absent only for clients that sign in without a user. */
+  /** Redirect URL of the authorization response. Absent only for clients without a user. */
   redirectUrl?: string | URL;
-  /** How the client describes itself when it registers. */
+  /** Description of the client for registration. */
   clientMetadata: OAuthClientMetadata;
   /**
-   * A client that is registered already. It is shown to its `issuer` only; without one, to the first authorization server that it is
-   * used at.
+   * Registration of a client that is registered already. It is sent to its `issuer` only; without one, to the first authorization
+   * server that it is used at.
    */
   clientInformation?: StoredOAuthClientInformation;
-  /** Where the client's own description is published (https). Used instead of registration, where a server knows how. */
+  /** URL (https) of the client's published description. Used instead of registration, where a server supports it. */
   clientMetadataUrl?: string;
   /** Default: memory. */
   storage?: OAuthStorage;
   /** Shows the sign-in page to the user. Default: the URL is logged. */
   onRedirectToAuthorization?: (url: URL) => void | Promise<void>;
-  /** Makes the value that ties the answer to the request. Default: a random UUID. */
+  /** Creates the value that binds the authorization response to the request. Default: a random UUID. */
   stateGenerator?: () => string | Promise<string>;
-  /** Makes the token request of a client without users. Default: the client credentials grant. */
+  /** Creates the token request of a client without a user. Default: the client credentials grant. */
   tokenRequest?: (context: TokenRequestContext) => URLSearchParams | Promise<URLSearchParams>;
-  /** Replaces how the client proves itself at the token endpoint. */
+  /** Replaces the client authentication at the token endpoint. */
   addClientAuthentication?: AddClientAuthentication;
   /**
-   * Accepts an authorization server whose metadata names another issuer than the one that was asked. It weakens the protection
-   * against mixed-up servers: only for one server that you know and that is configured wrongly. Default `false`.
+   * Accepts an authorization server whose metadata names another issuer than expected. It weakens the protection against mix-up
+   * attacks: use it only for a server that you trust and that is configured wrongly. Default `false`.
    */
   skipIssuerMetadataValidation?: boolean;
   /**
@@ -55,24 +55,24 @@ export interface MCPOAuthClientProviderOptions {
   now?: () => number;
 }
 
-/** What a token is asked for. */
+/** Context of a token request. */
 export interface TokenRequestContext {
   /** The authorization server. */
   readonly issuer: string;
-  /** The MCP server, as it calls itself. */
+  /** Resource identifier of the MCP server. */
   readonly resource: string | undefined;
   readonly scope: string | undefined;
 }
 
-/** Tokens as they are stored: with the time they end at, in seconds since 1970, and the scope that was asked for. */
+/** Stored tokens: with the time at which they expire, in seconds since 1970, and the requested scope. */
 export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_scope?: string };
 
 export type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
 
 /**
- * Signs a client in to one MCP server: keeps its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
+ * Signs a client in to one MCP server: stores its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
  *
- * Registrations are kept per authorization server and never shown to another. Neither tokens nor secrets appear when the object is
+ * Registrations are stored per authorization server and never sent to another. Neither tokens nor secrets appear when the object is
  * printed.
  *
  * @example
@@ -107,7 +107,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.#signIn = new PendingSignIn(this.#values, keyOf, now);
     this.#registrations = new ClientRegistrations(this.#values, keyOf, options.clientInformation);
     this.#dpopKey = new DPoPKey(this.#values, keyOf);
-    // Present only when given: their mere presence switches the SDK's own behaviour off.
+    // Present only when given: their presence disables the SDK's own behavior.
     if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
     const { clientMetadataUrl, redirectUrl, tokenRequest = clientCredentialsRequest } = options;
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = requireClientMetadataUrl(clientMetadataUrl);
@@ -145,7 +145,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return this.#dpopKey.handle();
   }
 
-  /** Whether it acts for itself, as a client that was registered by hand: what it knows is for one authorization server only. */
+  /** Whether it is a client without a user and with a given registration, which is for one authorization server only. */
   get isFixedClient(): boolean {
     return this.redirectUrl === undefined && this.#registrations.isGiven;
   }
@@ -155,9 +155,9 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   /**
-   * Ties the provider to a server, so that its tokens go nowhere else. Happens by itself when it is used.
+   * Binds the provider to a server, so that its tokens are sent to no other. Every use binds it.
    *
-   * @throws `OAUTH_PROVIDER_SHARED` when it serves another one already
+   * @throws `OAUTH_PROVIDER_SHARED` when it is bound to another server
    */
   bind(serverUrl: string | URL): void {
     const { href } = new URL(serverUrl);
@@ -170,18 +170,18 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.#serverUrl = href;
   }
 
-  /** As {@link bind}, unless a sign-in is awaited that began before the server was known, as when the SDK runs it. */
+  /** Does the same as {@link bind}, unless a sign-in is pending that began before the server was known, as in the SDK. */
   async bindForAnswer(serverUrl: string | URL): Promise<void> {
     if (this.#serverUrl === undefined && (await this.isSignInPending())) return;
     this.bind(serverUrl);
   }
 
-  /** What runs are shared by: everyone who uses the same tokens. */
+  /** Identity of the tokens. Renewals are shared among all providers with the same one. */
   get identity(): { readonly storage: OAuthStorage; readonly key: string } {
     return { storage: this.#storage, key: this.#key('tokens') };
   }
 
-  /** @param issuer - the authorization server whose page will be shown: its answer goes nowhere else then */
+  /** @param issuer - the authorization server whose page will be shown; the code is sent to no other */
   async state(issuer?: string): Promise<string> {
     const { stateGenerator = randomUUID } = this.#options;
     const state = await stateGenerator();
@@ -190,7 +190,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   /**
-   * @returns the authorization server whose page was shown, where {@link state} was told
+   * @returns the authorization server whose page was shown, if {@link state} received it
    * @throws `OAUTH_STATE_INVALID` unless the value belongs to a sign-in of the last ten minutes and was not used
    */
   redeemState(received: string | undefined): Promise<string | undefined> {
@@ -202,7 +202,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return this.#signIn.expects(received);
   }
 
-  /** Whether a sign-in page was shown and its answer is still awaited. */
+  /** Whether a sign-in page was shown and its response is pending. */
   isSignInPending(): Promise<boolean> {
     return this.#signIn.isAwaited();
   }
@@ -250,7 +250,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     };
   }
 
-  /** Deletes tokens only if they are still the given ones: whoever stored newer ones keeps them. */
+  /** Deletes tokens only if they are still the given ones: newer tokens of another process remain. */
   async forgetTokens(used: KeptTokens): Promise<void> {
     const stored = await this.tokens();
     if (stored?.access_token === used.access_token && stored.refresh_token === used.refresh_token) {
@@ -258,16 +258,16 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     }
   }
 
-  /** @throws `OAUTH_URL_INSECURE` for a page that is neither https nor on this machine; nothing is opened then */
+  /** @throws `OAUTH_URL_INSECURE` for a page that is neither https nor a loopback address; nothing is opened then */
   async redirectToAuthorization(url: URL): Promise<void> {
     const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
     const page = requireSecureUrl(url, 'the sign-in page');
     await this.#signIn.keepRequest(page);
     if (onRedirectToAuthorization) await onRedirectToAuthorization(page);
-    else logger.warn(`An MCP server wants you to sign in. Open ${page.href}`);
+    else logger.warn(`An MCP server requires you to sign in. Open ${page.href}`);
   }
 
-  /** The scope that the last sign-in page asked for. */
+  /** Returns the scope that the last sign-in page requested. */
   requestedScope(): Promise<string | undefined> {
     return this.#signIn.requestedScope();
   }
@@ -307,7 +307,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     await this.#dpopKey.forget();
   }
 
-  /** Signs out on this side: forgets tokens, registration and whatever was begun. */
+  /** Signs out locally: deletes tokens, registration and a pending sign-in. */
   clear(): Promise<void> {
     return this.invalidateCredentials('all');
   }
@@ -322,7 +322,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return end !== undefined && end <= this.#now() / 1000;
   }
 
-  /** Runs alone among all who share the storage, if the storage can tell. */
+  /** Runs a function exclusively among all that share the storage, if the storage supports it. */
   exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
     return this.#values.exclusive(run);
   }

@@ -105,7 +105,7 @@ describe('refreshing', () => {
     expect(shown).toHaveLength(1);
   });
 
-  it('keeps the refresh token when the answer brings no new one', async () => {
+  it('keeps the refresh token when the response contains no new one', async () => {
     const { as, call, fetch, user } = await setUpSignedIn({ keepsRefreshToken: true });
     const before = (await user.tokens())?.refresh_token;
     as.active.clear();

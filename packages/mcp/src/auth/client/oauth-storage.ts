@@ -1,4 +1,4 @@
-/** Where a client keeps tokens and registrations, as text under a key. Every method may be asynchronous. */
+/** Storage for tokens and registrations, as text under a key. Every method may be asynchronous. */
 export interface OAuthStorage {
   set(key: string, value: string): void | Promise<void>;
   get(key: string): string | undefined | Promise<string | undefined>;
@@ -10,7 +10,7 @@ export interface OAuthStorage {
   exclusive?<Result>(run: () => Promise<Result>): Promise<Result>;
 }
 
-/** Keeps everything until the process ends. */
+/** Stores everything in memory, until the process ends. */
 export class InMemoryOAuthStorage implements OAuthStorage {
   readonly #values = new Map<string, string>();
 

@@ -1,16 +1,16 @@
 import { QuiverError } from '@quiver/core';
 import type { StoredValues } from './stored-values.js';
 
-/** Milliseconds in which the answer to a sign-in must be there. */
+/** Milliseconds until the response of a sign-in must arrive. */
 const lifetime = 10 * 60_000;
 
-/** A sign-in that has begun: what its page was shown with, until its answer arrives, in the storage of the provider. */
+/** The parameters of a sign-in page that was shown, in the storage of the provider, until its response arrives. */
 export class PendingSignIn {
   readonly #values: StoredValues;
   readonly #keyOf: (name: string) => string;
   readonly #now: () => number;
 
-  /** @param keyOf - the key in the storage, which depends on the server */
+  /** @param keyOf - returns the key in the storage, which depends on the server */
   constructor(values: StoredValues, keyOf: (name: string) => string, now: () => number) {
     this.#values = values;
     this.#keyOf = keyOf;
@@ -23,7 +23,7 @@ export class PendingSignIn {
     return this.#values.write(this.#keyOf('state'), kept);
   }
 
-  /** Whether a page was shown and its answer is still awaited. */
+  /** Whether a page was shown and its response is pending. */
   async isAwaited(): Promise<boolean> {
     return this.#isFresh(await this.#values.read(this.#keyOf('state')));
   }
@@ -35,9 +35,9 @@ export class PendingSignIn {
   }
 
   /**
-   * Accepts the answer once, within ten minutes. Whatever is wrong ends the sign-in.
+   * Accepts a state once, within ten minutes. An invalid state ends the sign-in.
    *
-   * @returns the authorization server whose page was shown, where that was told
+   * @returns the authorization server whose page was shown, if known
    * @throws `OAUTH_STATE_INVALID` when the value is missing, unknown, used or too old
    * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
    */
@@ -50,16 +50,16 @@ export class PendingSignIn {
     await this.end();
     throw new QuiverError(
       'OAUTH_STATE_INVALID',
-      'The answer does not belong to a sign-in that this client began in the last ten minutes. Sign in again.',
+      'The response does not belong to a sign-in that this client began in the last ten minutes. Sign in again.',
     );
   }
 
-  /** @param page - the sign-in page, whose query tells what was asked for */
+  /** @param page - the sign-in page, whose query contains the requested scope */
   keepRequest(page: URL): Promise<void> {
     return this.#values.write(this.#keyOf('requested_scope'), { scope: page.searchParams.get('scope') ?? '' });
   }
 
-  /** The scope that the page asked for. */
+  /** Returns the scope that the page requested. */
   async requestedScope(): Promise<string | undefined> {
     const scope = (await this.#values.read(this.#keyOf('requested_scope')))?.['scope'];
     return typeof scope === 'string' && scope !== '' ? scope : undefined;

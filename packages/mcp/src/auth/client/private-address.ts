@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * Ranges that no public server has: this host, private, link-local, shared, benchmark, multicast, reserved; and of IPv6 those that a
- * gateway turns into one of them, or that nobody uses any more (6to4, Teredo, IPv4-compatible, site-local).
+ * Ranges without public servers: local host, private, link-local, shared, benchmark, multicast, reserved; and the IPv6 ranges that a
+ * gateway translates into one of them, or that are obsolete (6to4, Teredo, IPv4-compatible, site-local).
  *
  * @see [IANA IPv6 Special-Purpose Address Registry](https://www.iana.org/assignments/iana-ipv6-special-registry/iana-ipv6-special-registry.xhtml)
  */
@@ -37,7 +37,7 @@ for (const [network, prefix] of [
   privateRanges.addSubnet(network, prefix, 'ipv6');
 }
 
-/** @param address - an IP address; IPv4 addresses in IPv6 form count as what they are */
+/** @param address - an IP address; IPv4 addresses in IPv6 form are checked as IPv4 addresses */
 export function isPrivateAddress(address: string): boolean {
   return privateRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
@@ -46,7 +46,7 @@ const loopback: BlockList = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an address is this machine's own. A name of it may, by mistake or on purpose, have another one. */
+/** Whether an address is a loopback address. A name of localhost may, by mistake or on purpose, resolve to another one. */
 export function isLoopbackAddress(address: string): boolean {
   return loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

@@ -28,7 +28,7 @@ export async function refreshTokens(options: RefreshOptions): Promise<KeptTokens
     try {
       return await attempt(options);
     } catch (error) {
-      // What the guard or the provider rejected does not change by itself.
+      // Another attempt does not change a rejection of the guard or the provider.
       if (error instanceof QuiverError && error.code !== 'OAUTH_UNAVAILABLE') throw error;
       if (pause === undefined) {
         throw new QuiverError(

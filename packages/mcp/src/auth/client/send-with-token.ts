@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 
-/** The head of a response, of `fetch` or of our own transport. */
+/** The head of a response of `fetch` or of the client's transport. */
 export interface ResponseHead {
   readonly status: number;
   /** Returns a header by its lower-case name. */

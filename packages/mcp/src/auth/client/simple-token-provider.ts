@@ -9,12 +9,12 @@ export interface SimpleTokenProviderOptions {
   /** Default `Bearer`. */
   tokenType?: string;
   refreshToken?: string;
-  /** Seconds the token is still good for. */
+  /** Seconds until the token expires. */
   expiresIn?: number;
   scope?: string;
 }
 
-/** A provider that begins with a token you have already: for tests, and for tokens that come from elsewhere. */
+/** Returns a provider with a given token: for tests, and for tokens from other sources. */
 export function createSimpleTokenProvider(
   accessToken: string,
   { tokenType = 'Bearer', refreshToken, expiresIn, scope, ...options }: SimpleTokenProviderOptions,
@@ -29,7 +29,7 @@ export function createSimpleTokenProvider(
   return new MCPOAuthClientProvider({ ...options, storage: new FirstTokenStorage(first) });
 }
 
-/** Has tokens before it is known for which server they are. */
+/** Contains tokens before the provider is bound to a server. */
 class FirstTokenStorage extends InMemoryOAuthStorage {
   #first: string | undefined;
 

@@ -3,13 +3,13 @@ import { isObject } from '../../protocol/json-rpc.js';
 import type { OAuthStorage } from './oauth-storage.js';
 
 /**
- * A storage as the provider uses it: objects instead of text, and no failure ends a call. What cannot be read counts as absent; what
- * cannot be written is kept in memory. The first failure is told to the logger.
+ * A storage as the provider uses it: objects instead of text, and no failure ends a call. An unreadable value counts as absent; a value
+ * that cannot be written is kept in memory. The first failure is logged.
  */
 export class StoredValues {
   readonly #storage: OAuthStorage;
   readonly #logger: Logger;
-  /** What the storage did not take. */
+  /** Values that the storage did not accept. */
   readonly #unsaved = new Map<string, string | undefined>();
   #warned = false;
 
@@ -24,7 +24,7 @@ export class StoredValues {
       if (text === undefined || text === null) return undefined;
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
-      this.#warn(`The OAuth storage returned something else than what was stored under '${key}'; it counts as absent.`);
+      this.#warn(`The OAuth storage did not return the object that was stored under '${key}'; it counts as absent.`);
     } catch (error) {
       // A JSON error quotes the text, and with it a token.
       const reason = error instanceof SyntaxError ? 'it is not JSON' : toErrorMessage(error);
@@ -40,18 +40,18 @@ export class StoredValues {
       this.#unsaved.delete(key);
     } catch (error) {
       this.#unsaved.set(key, text);
-      this.#warn(`The OAuth storage cannot write '${key}', which lives in memory only: ${toErrorMessage(error)}.`);
+      this.#warn(`The OAuth storage cannot write '${key}', which is kept in memory only: ${toErrorMessage(error)}.`);
     }
   }
 
-  /** A storage that cannot lock runs as one that has no lock. */
+  /** Runs without a lock if the storage cannot lock. */
   async exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
     if (!this.#storage.exclusive) return run();
     let outcome: Promise<Result> | undefined;
     try {
       return await this.#storage.exclusive(() => (outcome = run()));
     } catch (error) {
-      // The run has begun: what it came to counts, whatever became of the lock.
+      // The run has begun: its result counts, even if the lock failed.
       if (outcome) return outcome;
       this.#warn(
         `The OAuth storage cannot lock, so that other processes may refresh the same token: ${toErrorMessage(error)}.`,

@@ -7,7 +7,7 @@ const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const maxTokenLength = 8192;
 
 /**
- * Finds the one bearer token of a request. More than one place, or more than one value, is an error and not a choice.
+ * Parses the bearer token of a request. More than one place, or more than one value, is an error.
  *
  * @param authorization - every `Authorization` header, in order
  * @param query - the query of the request; a token in it is never used
@@ -22,11 +22,11 @@ export function parseBearerToken(authorization: readonly string[], query: string
   if (new URLSearchParams(query).has('access_token')) {
     return { kind: 'malformed', reason: 'More than one way of sending a token' };
   }
-  // Real tokens stay below this; hashing and decoding megabytes is work that nobody should be able to order.
+  // Real tokens stay below this; a client must not make the server hash and decode megabytes.
   return token.length > maxTokenLength ? { kind: 'token', token: '' } : { kind: 'token', token };
 }
 
-/** The token of an `Authorization` header, or `undefined`. */
+/** Returns the token of an `Authorization` header, or `undefined`. */
 export function extractBearerToken(header: string | null | undefined): string | undefined {
   const found = parseBearerToken(typeof header === 'string' ? [header] : [], '');
   return found.kind === 'token' && found.token !== '' ? found.token : undefined;

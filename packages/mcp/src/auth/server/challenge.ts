@@ -1,13 +1,13 @@
 export interface ChallengeOptions {
   resourceMetadataUrl: string;
-  /** The scopes a token needs, all of them. */
+  /** All scopes that a token needs. */
   scopes?: readonly string[];
   error?: string;
   errorDescription?: string;
 }
 
 /**
- * The `WWW-Authenticate` header that tells a client where to get a token, and for which scopes.
+ * Returns the `WWW-Authenticate` header that names the resource metadata and the scopes of a token.
  *
  * @see [RFC 6750, section 3 – The WWW-Authenticate Response Header Field](https://www.rfc-editor.org/rfc/rfc6750.html#section-3)
  * @see [RFC 9728, section 5.1 – WWW-Authenticate Response](https://www.rfc-editor.org/rfc/rfc9728.html#section-5.1)
@@ -27,13 +27,13 @@ export function generateWWWAuthenticateHeader({
 
 const maxDescriptionLength = 512;
 
-/** A sentence as `error_description` may carry it. Cut where it gets long: it may come from anywhere. */
+/** Returns a sentence in the characters of `error_description`. Limits its length, because its source may be untrusted. */
 export function toDescription(text: string): string {
   return toHeaderText(text.slice(0, maxDescriptionLength));
 }
 
 /**
- * Printable ASCII without quotes and backslashes.
+ * Returns printable ASCII without quotes and backslashes.
  *
  * @see [RFC 6750, section 3](https://www.rfc-editor.org/rfc/rfc6750.html#section-3): %x20-21 / %x23-5B / %x5D-7E
  */

@@ -39,7 +39,7 @@ describe('the challenge', () => {
     expect(json).toEqual({ error: 'unauthorized', error_description: 'Bearer token required' });
   });
 
-  it('says invalid_token for a token that nobody knows', async () => {
+  it('sends invalid_token for an unknown token', async () => {
     const { url } = await start({ validateToken });
     const { status, headers, json } = await call(url, bearer('unknown'));
     expect(status).toBe(401);
@@ -110,7 +110,7 @@ describe('the challenge', () => {
 
 describe('the metadata', () => {
   it.each(['/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp'])(
-    'stands at %s for GET, HEAD and OPTIONS, without a token',
+    'is served at %s for GET, HEAD and OPTIONS, without a token',
     async (path) => {
       const { url, origin } = await start({ validateToken, resourceName: 'Mine' });
       const got = await send(url, { method: 'GET', path });
@@ -322,7 +322,7 @@ describe('the identity', () => {
     });
   });
 
-  it('keeps sessions and the state of questions from the same subject of another issuer', async () => {
+  it('keeps sessions and the state of input requests from the same subject of another issuer', async () => {
     const { url } = await start({
       validateToken: (token) => ({ valid: true, subject: '1', issuer: `https://${token}.example` }),
     });

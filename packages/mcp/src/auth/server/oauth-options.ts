@@ -4,13 +4,13 @@ import type { ProtectedResourceOptions } from './protected-resource-metadata.js'
 import type { TokenValidator } from './token-validator.js';
 
 export interface OAuthServerOptions extends ProtectedResourceOptions {
-  /** Decides about every token. Required: without one nothing starts. */
+  /** Validates every token. Required. */
   validateToken: TokenValidator;
   /** Milliseconds after which a pending validation is answered with 503. Default 10 000. */
   validationTimeout?: number;
-  /** Scopes that every request needs. Default none. */
+  /** Scopes that every request requires. Default none. */
   requiredScopes?: readonly string[];
-  /** Scopes that calls of single tools need in addition, by the tool's MCP name. */
+  /** Scopes that calls of single tools require in addition, by the tool's MCP name. */
   toolScopes?: Readonly<Record<string, readonly string[]>>;
   /** Lets tools read the token itself, as `authInfo.token`. Default `false`. */
   exposeToken?: boolean;
@@ -18,9 +18,9 @@ export interface OAuthServerOptions extends ProtectedResourceOptions {
 
 export interface OAuthMiddlewareOptions {
   oauth: OAuthServerOptions;
-  /** Where MCP is served. Everything below it, and below the path of `resource`, needs a token. Default `/mcp`. */
+  /** Path of the MCP server. Everything below it, and below the path of `resource`, requires a token. Default `/mcp`. */
   mcpPath?: string;
-  /** Origins whose pages may read the answers, or `*`. Default `*`: a page has no token unless the user gave it one. */
+  /** Origins whose pages may read the responses, or `*`. Default `*`: a page has no token unless the user passed it one. */
   allowedOrigins?: '*' | readonly string[];
   logger?: Logger;
 }
@@ -36,7 +36,7 @@ export function requireOAuthOptions({ oauth, mcpPath }: OAuthMiddlewareOptions):
   if (typeof oauth?.validateToken !== 'function') {
     throw new QuiverError(
       'OAUTH_VALIDATOR_MISSING',
-      'OAuth protection without validateToken would let every token in. Use createJwtValidator(), createIntrospectionValidator() or a function of your own.',
+      'OAuth protection without validateToken would accept every token. Use createJwtValidator(), createIntrospectionValidator() or your own function.',
     );
   }
   if (!isResource(oauth.resource)) {
@@ -48,7 +48,7 @@ export function requireOAuthOptions({ oauth, mcpPath }: OAuthMiddlewareOptions):
   if (!Array.isArray(oauth.authorizationServers) || oauth.authorizationServers.length === 0) {
     throw new QuiverError(
       'OAUTH_AUTHORIZATION_SERVERS_MISSING',
-      'Name the issuers whose tokens are accepted in oauth.authorizationServers.',
+      'oauth.authorizationServers is empty. List the issuers whose tokens are accepted.',
     );
   }
   for (const issuer of oauth.authorizationServers) requireSecureUrl(issuer, 'an authorization server');

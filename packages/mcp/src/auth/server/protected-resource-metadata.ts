@@ -1,4 +1,4 @@
-/** What a client must know to get a token for a server. */
+/** Metadata that clients need to get a token for a server. */
 export interface ProtectedResourceMetadata {
   resource: string;
   authorization_servers: string[];
@@ -16,7 +16,7 @@ export interface ProtectedResourceOptions {
   /** Default: the scopes that requests or tools need; if none do, `['mcp:read', 'mcp:write']`. */
   scopesSupported?: readonly string[];
   resourceName?: string;
-  /** Where people read about the server. */
+  /** URL of the documentation for developers. */
   resourceDocumentation?: string;
 }
 
@@ -43,7 +43,7 @@ export function generateProtectedResourceMetadata({
 export const wellKnownPath = '/.well-known/oauth-protected-resource';
 
 /**
- * Where the metadata of a resource stands: the well-known path goes between host and path.
+ * Returns the URL of the metadata of a resource: the well-known path is inserted between host and path.
  *
  * @see [RFC 9728, section 3.1 – Protected Resource Metadata Request](https://www.rfc-editor.org/rfc/rfc9728.html#section-3.1)
  */

@@ -45,7 +45,7 @@ const post = (name: string, token?: string): Request => {
 };
 
 describe('createWebOAuth', () => {
-  it('turns a request into an identity for server.fetch(), or into an answer', async () => {
+  it('turns a request into an identity for server.fetch(), or into a response', async () => {
     const server = createServer();
     const protect = createWebOAuth({ oauth });
     const refused = await protect(post('whoami'));

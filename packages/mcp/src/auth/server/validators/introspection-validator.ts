@@ -12,11 +12,11 @@ export interface IntrospectionOptions {
   /** Credentials of this server at the authorization server, sent as HTTP Basic. */
   clientId?: string;
   clientSecret?: string;
-  /** Accepts only tokens of this issuer. Default: whatever the endpoint vouches for. */
+  /** Accepts only tokens of this issuer. Default: all that the endpoint accepts. */
   issuer?: string;
   /** Accepts tokens without `aud`. Only for authorization servers that serve nothing but this resource. Default `false`. */
   allowMissingAudience?: boolean;
-  /** Milliseconds the endpoint may take. Default 5 000. */
+  /** Timeout of a request in milliseconds. Default 5 000. */
   timeout?: number;
   /** Milliseconds that a valid result is cached, at most until the token expires: a revoked token lives that long. Default 30 000. */
   cacheTtl?: number;

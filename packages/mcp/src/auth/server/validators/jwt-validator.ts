@@ -11,9 +11,9 @@ import { invalidToken, type TokenValidationResult, type TokenValidator } from '.
 export interface JwtValidatorOptions {
   /** The `iss` of every token, as an exact string. */
   issuer: string;
-  /** Where the issuer publishes its keys. */
+  /** URL of the issuer's key set. */
   jwksUri: string | URL;
-  /** The `aud` that tokens must name. Default: the `resource` of the server. */
+  /** The `aud` of the tokens. Default: the `resource` of the server. */
   audience?: string;
   /** Signature algorithms that are accepted; only public-key ones. Default RS256, PS256, ES256, ES384, EdDSA and Ed25519. */
   algorithms?: readonly string[];
@@ -21,7 +21,7 @@ export interface JwtValidatorOptions {
   allowMissingExpiry?: boolean;
   /** Seconds that two clocks may differ. Default 30. */
   clockTolerance?: number;
-  /** Milliseconds the key endpoint may take. Default 5 000. */
+  /** Timeout of a request for keys in milliseconds. Default 5 000. */
   timeout?: number;
   /** Milliseconds between two requests for keys, however many tokens name unknown ones. Default 30 000. */
   cooldown?: number;
@@ -38,7 +38,7 @@ type Jose = typeof jose;
 const defaultAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 const publicKeyAlgorithm = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/;
 
-/** Members that let a token say where its own key is found. */
+/** Header members that name the token's own key. */
 const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
 
 /**

@@ -8,7 +8,7 @@ vi.mock('node:crypto', async (importOriginal) => {
 });
 
 it.each(['first', 'the third, which is longer', 'firs', 'none', 'x'.repeat(4096)])(
-  'a token is compared with every other, as a digest, wherever it stands: %.30s',
+  'a token is compared with every other, as a digest, in every position: %.30s',
   (token) => {
     const compare = vi.mocked(timingSafeEqual);
     const validate = createStaticTokenValidator(['first', 'second', 'the third, which is longer']);

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
 import { invalidToken, type TokenValidator } from '../token-validator.js';
 
-/** A token and whom it stands for. */
+/** A token and its subject. */
 export interface StaticToken {
   token: string;
   subject?: string;
@@ -11,8 +11,8 @@ export interface StaticToken {
 }
 
 /**
- * Accepts the given tokens and no others: for tests, and for a few trusted programs. Every token is compared, as a digest and in
- * constant time, so that answers tell nothing about near misses.
+ * Returns a validator that accepts the given tokens: for tests, and for a few trusted programs. Every token is compared, as a digest
+ * and in constant time, so that responses reveal nothing about similar tokens.
  *
  * @throws `OAUTH_TOKENS_MISSING` when no token is given, or an empty one
  */

@@ -161,7 +161,7 @@ describe('createIntrospectionValidator', () => {
     expect(logged).toHaveLength(1);
   });
 
-  it('asks once for a hundred parallel requests, and not again while the answer is fresh', async () => {
+  it('asks once for a hundred parallel requests, and not again while the result is fresh', async () => {
     const { url, bodies } = await endpoint((_req, res) => setTimeout(() => json(res, good), 20));
     let now = Date.now();
     const validate = createIntrospectionValidator(url, { cacheTtl: 1000, now: () => now });
@@ -322,7 +322,7 @@ describe('createJwtValidator', () => {
     );
   });
 
-  it('refuses unknown keys and asks for the key set once per cooldown, whatever the storm', async () => {
+  it('refuses unknown keys and asks for the key set once per cooldown', async () => {
     let now = Date.now();
     const { validate, fetches } = await setUp({ now: () => now });
     const tokens = await Promise.all(Array.from({ length: 50 }, (_, n) => sign(claims(), { kid: `unknown-${n}` })));
