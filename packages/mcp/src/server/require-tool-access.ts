@@ -9,8 +9,8 @@ import type { ToolAccessCheck } from '../tool-access.js';
  * @throws ProtocolError with HTTP status 403 and the challenge of the authorization middleware
  * @see [RFC 6750, section 3.1 – Error Codes](https://www.rfc-editor.org/rfc/rfc6750.html#section-3.1)
  */
-export function requireToolAccess(toolName: string, check: ToolAccessCheck | undefined): void {
-  const refusal = check?.(toolName);
+export function requireToolAccess(toolName: string, check: ToolAccessCheck): void {
+  const refusal = check(toolName);
   if (!refusal) return;
   const { status, headers, body } = refusal;
   throw new ProtocolError(errorCodes.refused, body.error_description, {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessOf, type ToolAccessCheck } from '../../tool-access.js';
+import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
 import { bodyAlreadyRead, isLoopback, refuseLargerThan, tooLarge } from './guard.js';
 import type { EventSink, HttpReply, HttpRequest, ReplyBody } from './message.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
@@ -53,7 +53,8 @@ export class NodeRequest implements HttpRequest {
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    return toolAccessOf(this.#req, this.#req.auth);
+    const req: AuthenticatedRequest & ToolAccessCarrier = this.#req;
+    return req[toolAccessKey] ?? (req.auth as ToolAccessCarrier | null | undefined)?.[toolAccessKey];
   }
 
   /** Middleware may have read the body already. */

@@ -1,5 +1,5 @@
 import { parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessOf, type ToolAccessCheck } from '../../tool-access.js';
+import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
 import { bodyAlreadyRead, refuseLargerThan } from './guard.js';
 import type { EventSink, HttpReply, HttpRequest, ReplyBody } from './message.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
@@ -31,7 +31,8 @@ export class WebRequest implements HttpRequest {
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    return toolAccessOf(this.#request, this.auth);
+    const request: Request & ToolAccessCarrier = this.#request;
+    return request[toolAccessKey] ?? (this.auth as ToolAccessCarrier | null | undefined)?.[toolAccessKey];
   }
 
   get headers(): Readonly<Record<string, string>> {

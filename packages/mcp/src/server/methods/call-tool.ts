@@ -75,7 +75,7 @@ async function checkStructuredContent(
 function parseToolCall({ server, params, toolAccess }: ServerRequest): { registered: RegisteredTool; args: unknown } {
   const name = params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
-  requireToolAccess(name, toolAccess);
+  if (toolAccess) requireToolAccess(name, toolAccess);
   const args = params?.['arguments'];
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   const registered = server.tools.get(name);
