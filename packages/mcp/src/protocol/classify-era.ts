@@ -148,10 +148,12 @@ function invalidCapability(capabilities: unknown): string | undefined {
   return undefined;
 }
 
-const texts = ['title', 'description', 'websiteUrl'] as const;
-
 function isImplementation(value: unknown): boolean {
   if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['version'] !== 'string') return false;
   if (value['icons'] !== undefined && !Array.isArray(value['icons'])) return false;
-  return texts.every((name) => value[name] === undefined || typeof value[name] === 'string');
+  return isOptionalText(value['title']) && isOptionalText(value['description']) && isOptionalText(value['websiteUrl']);
+}
+
+function isOptionalText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
 }

@@ -65,7 +65,7 @@ export function answerModernRequest(request: ModernRequest): ResultJson | Promis
   const { server, method, params } = request;
   const found = findMethod(server, method);
   if (found) {
-    const run = async (): Promise<string> => toResult(server, method, await found.answer(request));
+    const run = (): Promise<string> => found.answer(request).then((result) => toResult(server, method, result));
     return found.allowsInput ? answerWithInput(request, run) : run();
   }
   switch (method) {
