@@ -1,8 +1,8 @@
 /**
- * Starts an operation unless the signal has fired, and stops waiting for it when the signal fires. The operation receives the signal
- * elsewhere and stops by itself.
+ * Starts an operation unless the signal has fired, and stops waiting for it when the signal fires. The operation is not
+ * canceled: pass it the signal as well.
  *
- * @throws the reason of the signal
+ * @throws `signal.reason`
  */
 export function untilAborted<Value>(start: () => Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (!signal) return start();

@@ -16,7 +16,7 @@ describe('QuiverError', () => {
     expect('cause' in new QuiverError('SOME_CODE', 'x')).toBe(false);
   });
 
-  it('is recognised by code, also from another copy of the package', async () => {
+  it('is recognized by code, also from another copy of the package', async () => {
     const otherPath = './errors.ts?copy';
     const other = (await import(/* @vite-ignore */ otherPath)) as typeof Errors;
     const foreign = new other.QuiverError('SOME_CODE', 'x');

@@ -1,9 +1,9 @@
 const brand: unique symbol = Symbol.for('quiver.error') as never;
 
 export interface QuiverErrorOptions {
-  /** What went wrong underneath. */
+  /** The error that caused this one. */
   cause?: unknown;
-  /** Facts for programs: names, limits, numbers. Never a secret. */
+  /** Data for programs: names, limits, numbers. Never a secret. */
   details?: Record<string, unknown>;
 }
 
@@ -27,7 +27,7 @@ export class QuiverError extends Error {
 }
 
 /**
- * Tells whether a value is a {@link QuiverError}, also one of another copy of this package.
+ * Returns whether a value is a {@link QuiverError}, also of another copy of this package.
  *
  * @param code - when given, the error must carry this code
  */
@@ -36,7 +36,7 @@ export function isQuiverError(value: unknown, code?: string): value is QuiverErr
   return code === undefined || (value as QuiverError).code === code;
 }
 
-/** The message of anything that was thrown: strings, frozen objects and `null` included. */
+/** Returns the message of a thrown value of any type. */
 export function toErrorMessage(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;
   if (typeof thrown === 'object' && thrown !== null) {

@@ -135,7 +135,7 @@ class FileLock {
   /**
    * Checks that no other process has taken the lock over.
    *
-   * @throws `FILE_LOCK_LOST` when this process must not write any more
+   * @throws `FILE_LOCK_LOST` when this process must stop writing
    */
   async requireHeld(): Promise<void> {
     // In this order: when a later owner has already removed the next generation, it has removed this one as well.

@@ -1,6 +1,6 @@
 import { escapeForLog } from './escape-for-log.js';
 
-/** Where Quiver reports what it cannot raise: a failing hook, a tool left out of a list, a lost connection. */
+/** Receives events that are not errors of a call: a failed hook, a tool left out of a list, a lost connection. */
 export interface Logger {
   debug(message: string, details?: unknown): void;
   info(message: string, details?: unknown): void;
@@ -37,7 +37,7 @@ export function createLogger({ level = 'warn', write = writeToStandardError }: L
 
 let defaultLogger = createLogger();
 
-/** The logger that is used wherever none was passed. */
+/** Returns the logger for code that received none. */
 export function getDefaultLogger(): Logger {
   return defaultLogger;
 }

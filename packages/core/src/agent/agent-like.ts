@@ -1,14 +1,14 @@
 import type { AnyRequestContext } from '../tools/index.js';
 
 /**
- * Any agent that can be asked: ours, an AI SDK agent, a Mastra agent. The two ways of asking are told apart by the mark that
- * AI SDK agents carry, so `askAgent` knows which one to use.
+ * Any agent: of this package, of the AI SDK, or of Mastra. AI SDK agents have another call form; `askAgent` distinguishes them by
+ * their `version`.
  */
 export interface AgentLike {
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
-  /** How Mastra's agents tell their description. */
+  /** Description of a Mastra agent. */
   getDescription?(): string;
   /** `agent-v1` and the like on agents of the AI SDK, whose `generate` takes one object. */
   readonly version?: string | undefined;
@@ -22,11 +22,11 @@ export interface AskAgentOptions {
 }
 
 /**
- * Asks any agent one question.
+ * Sends one prompt to any agent.
  *
  * An AI SDK agent has no place for a request context in its call; bind it to its tools with `withRequestContext`.
  *
- * @returns what the agent's `generate` returns; all of the kinds named above have a `text`
+ * @returns the result of the agent's `generate`; it has a `text` for all of these kinds
  */
 export async function askAgent(agent: AgentLike, question: string, options: AskAgentOptions = {}): Promise<unknown> {
   const { requestContext, abortSignal } = options;

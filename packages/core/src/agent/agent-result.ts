@@ -22,18 +22,18 @@ export interface AgentUsage {
   readonly totalTokens: number | undefined;
 }
 
-/** What `agent.generate` gives: the AI SDK's own result, of which this is what all majors have. */
+/** Result of `agent.generate`: the members that the results of all AI SDK majors share. */
 export interface AgentResult extends AgentStep {
   readonly steps: readonly AgentStep[];
-  /** Of the last step. */
+  /** Usage of the last step. */
   readonly usage: AgentUsage;
-  /** Of all steps. */
+  /** Usage of all steps. */
   readonly totalUsage: AgentUsage;
   /** The new messages of the conversation. */
   readonly response: { readonly messages: readonly object[] };
 }
 
-/** What `agent.stream` gives: the AI SDK's own result, of which this is what all majors have. */
+/** Result of `agent.stream`: the members that the results of all AI SDK majors share. */
 export interface AgentStream {
   readonly textStream: AsyncIterable<string>;
   readonly fullStream: AsyncIterable<{ readonly type: string }>;

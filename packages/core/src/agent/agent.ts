@@ -20,14 +20,14 @@ export interface AgentOptions {
   id?: string;
   /** Default: the id. */
   name?: string;
-  /** What the agent is for; `MCPServer` needs it to offer the agent as a tool. */
+  /** Purpose of the agent. `MCPServer` requires it to offer the agent as a tool. */
   description?: string;
   /** The system prompt. */
   instructions?: string;
   /** A model string such as `openai/gpt-5.1`, or any model of the AI SDK. */
   model?: string | LanguageModel;
   tools?: AgentTools;
-  /** Model calls after which a run ends, whatever the model wants. Default 20. */
+  /** Maximum number of model calls in a run. Default 20. */
   maxSteps?: number;
   /** The AI SDK to run on. Default: the installed `ai`, of version 5, 6 or 7. */
   ai?: AiSdk;
@@ -43,11 +43,11 @@ export interface AgentCallOptions {
   abortSignal?: AbortSignal | undefined;
   /** Overrides that of the agent. */
   maxSteps?: number;
-  /** Everything else is passed to `generateText` or `streamText` as it is: `temperature`, `onStepFinish`, `toolChoice`, … */
+  /** All other settings are passed to `generateText` or `streamText` unchanged: `temperature`, `onStepFinish`, `toolChoice`, … */
   [setting: string]: unknown;
 }
 
-/** A question, or a conversation in the AI SDK's messages. */
+/** A prompt, or a conversation as messages of the AI SDK. */
 export type AgentPrompt = string | readonly object[];
 
 const defaultMaxSteps = 20;

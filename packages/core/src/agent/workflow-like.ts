@@ -49,7 +49,7 @@ export async function runWorkflow(
   const cancel = (): void => void run.cancel?.();
   abortSignal?.addEventListener('abort', cancel, { once: true });
   try {
-    // Under both names of the two generations.
+    // Under the current name and the name in the v0 API.
     return (await run.start({
       inputData,
       ...(requestContext && { requestContext, runtimeContext: requestContext }),

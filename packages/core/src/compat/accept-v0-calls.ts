@@ -13,7 +13,7 @@ export interface V0ToolExecute<InputSchema, Run> extends ToolExecute<
   (call?: V0Call<ToolCallInput<InputSchema>>, options?: ToolCallOptions): ResultOf<Run>;
 }
 
-/** A tool that also takes calls of the older generation. */
+/** A tool that also accepts calls of the v0 API. */
 export interface V0Tool<InputSchema, OutputSchema, Output, Run = Promise<Output>> extends Omit<
   Tool<InputSchema, OutputSchema, Output, Run>,
   'execute'
@@ -22,7 +22,7 @@ export interface V0Tool<InputSchema, OutputSchema, Output, Run = Promise<Output>
 }
 
 /**
- * A copy of the tool that can also be called with `execute({ context, runtimeContext })`; everything else stays as it is.
+ * A copy of the tool that can also be called with `execute({ context, runtimeContext })`; all other members are unchanged.
  */
 export function acceptV0Calls<InputSchema, OutputSchema, Output, Run>(
   tool: Tool<InputSchema, OutputSchema, Output, Run>,

@@ -17,7 +17,7 @@ const greet = createTool({
   }),
 });
 
-describe('createTool of the older generation', () => {
+describe('createTool of the v0 API', () => {
   it('is called in the older form', async () => {
     const runtimeContext = new RuntimeContext<{ greeting: string }>();
     runtimeContext.set('greeting', 'Hello');
@@ -25,7 +25,7 @@ describe('createTool of the older generation', () => {
     expect(await greet.execute({ context: { name: 'Ann', mark: '?' } })).toEqual({ text: 'Hi ANN?' });
   });
 
-  it('is called in the present form, by hand and by whatever runs tools', async () => {
+  it('is called in the current form, directly and by `executeTool`', async () => {
     const requestContext = new RequestContext([['greeting', 'Hey']]);
     expect(await greet.execute({ name: 'Ann' }, { requestContext })).toEqual({ text: 'Hey ANN!' });
     expect(await executeTool(greet, { name: 'Ann' }, { requestContext })).toEqual({ text: 'Hey ANN!' });
@@ -64,7 +64,7 @@ describe('createTool of the older generation', () => {
     await expect(tool.execute({ context: {} })).rejects.toMatchObject({ code: 'TOOL_NOT_CALLED_THROUGH_MCP' });
   });
 
-  it('does not take an input that has a key of its own called context for an older call', async () => {
+  it('does not treat an input with the key context as a v0 call', async () => {
     const tool = createTool({
       id: 'search',
       description: 'Searches',

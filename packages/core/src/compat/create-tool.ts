@@ -10,22 +10,22 @@ import {
 import type { MaybePromise, Result, Returned } from '../tools/tool-options.js';
 import { acceptV0Calls, type V0Tool } from './accept-v0-calls.js';
 
-/** What `execute` of the older generation receives first. */
+/** First argument of `execute` in the v0 API. */
 export interface V0ExecuteArguments<Input> {
   /** The parsed input. */
   context: Input;
-  /** What is called `requestContext` today. */
+  /** The request context, under its name in the v0 API. */
   runtimeContext: AnyRequestContext;
 }
 
-/** What `execute` of the older generation receives second. */
+/** Second argument of `execute` in the v0 API. */
 export interface V0ExecuteOptions {
   toolCallId: string;
   messages: readonly unknown[];
   abortSignal: AbortSignal | undefined;
-  /** Asks the user; refused outside an MCP call. */
+  /** Sends elicitation requests; rejects outside an MCP call. */
   elicitation: ToolMcpContext['elicitation'];
-  /** What is known about the MCP request; `undefined` outside an MCP call. */
+  /** The MCP request; `undefined` outside an MCP call. */
   extra: ToolMcpContext['extra'];
 }
 
@@ -41,7 +41,7 @@ export interface V0ToolOptions<
 }
 
 /**
- * Defines a tool in the form of the older generation. The result is a tool like any other; it can also be called in the older
+ * Defines a tool in the form of the v0 API. The result is a tool like any other; it can also be called in the v0
  * form, `tool.execute({ context, runtimeContext })`.
  *
  * @deprecated Write `execute: async (inputData, context)` and import `createTool` from `@quiver/core/tools`.

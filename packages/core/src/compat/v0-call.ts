@@ -1,7 +1,7 @@
 import { toJsonSchema, type Schema } from '../schema/index.js';
 import type { AnyRequestContext, ToolCallOptions } from '../tools/index.js';
 
-/** The first argument of a tool call in the older generation. */
+/** First argument of a tool call in the v0 API. */
 export interface V0Call<Input> {
   /** The input. */
   context: Input;
@@ -9,7 +9,7 @@ export interface V0Call<Input> {
   mastra?: unknown;
 }
 
-/** What may stand beside `context` in such a call. */
+/** Keys of such an argument. */
 const v0Keys: ReadonlySet<string> = new Set([
   'context',
   'runtimeContext',
@@ -26,9 +26,9 @@ const v0Keys: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reads a call of either generation: `execute({ context, runtimeContext }, options)` or `execute(input, options)`.
+ * Reads a call of the current or the v0 API: `execute({ context, runtimeContext }, options)` or `execute(input, options)`.
  *
- * An object that consists of nothing but the older names is an older call, unless the tool's own input has a key `context`.
+ * An object that contains only keys of the v0 API is a v0 call, unless the tool's own input has a key `context`.
  */
 export function readCall(
   inputSchema: Schema | undefined,

@@ -94,7 +94,7 @@ export async function loadModelProvider(provider: string, options: ModelProvider
 }
 
 /**
- * The AI SDK's error about a missing key, with the model it happened to; anything else as it is.
+ * Adds the model to the AI SDK's error about a missing key. Other errors are returned unchanged.
  *
  * @returns `MODEL_KEY_MISSING`, or the error given
  */

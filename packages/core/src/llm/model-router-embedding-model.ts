@@ -1,7 +1,7 @@
 import { QuiverError } from '../errors.js';
 import { explainModelError, loadModelProvider, parseModelString, type ModelProviderOptions } from './model-provider.js';
 
-/** What an embedding model is asked, in the words of the AI SDK's provider specification. */
+/** A call of an embedding model, as defined by the AI SDK's provider specification. */
 export interface EmbedCall {
   values: string[];
   abortSignal?: AbortSignal | undefined;
@@ -15,7 +15,7 @@ export interface EmbedResult {
   usage?: { tokens: number } | undefined;
 }
 
-/** A result as every specification version wants it. */
+/** A result with the members that all specification versions require. */
 export interface RoutedEmbedResult {
   embeddings: number[][];
   usage?: { tokens: number };
@@ -40,14 +40,14 @@ export interface ModelRouterEmbeddingOptions<
   Specification extends EmbeddingSpecification = 'v2',
 > extends ModelProviderOptions {
   /**
-   * What the model says it implements. Default `v2`, which AI SDK 5, 6 and 7 take, the last two with a warning on the console:
+   * Version of the provider specification that the model declares. Default `v2`, which AI SDK 5, 6 and 7 take, the last two with a warning on the console:
    * `v3` (6 and 7) or `v4` (7) silences it.
    */
   specificationVersion?: Specification;
 }
 
 /**
- * An embedding model named by a string, usable wherever the AI SDK takes an embedding model. Its provider package
+ * An embedding model named by a string, for every place where the AI SDK takes an embedding model. Its provider package
  * (`@ai-sdk/openai`, …) is loaded at the first call.
  *
  * @example

@@ -14,7 +14,7 @@ export interface LanguageModel {
 
 /** A model that goes into `generateText` of every AI SDK major; which specification it follows is known only at run time. */
 export interface ResolvedLanguageModel extends LanguageModel {
-  // oxlint-disable-next-line typescript/no-explicit-any -- each AI SDK major wants a literal of its own
+  // oxlint-disable-next-line typescript/no-explicit-any -- each AI SDK major requires another literal
   readonly specificationVersion: any;
   // oxlint-disable-next-line typescript/no-explicit-any -- part of every specification, never read here
   readonly supportedUrls: any;
@@ -24,7 +24,7 @@ export interface ResolvedLanguageModel extends LanguageModel {
 export type MastraLanguageModel = LanguageModel;
 
 /**
- * Turns a model string into the AI SDK model of its provider package; a model object is returned as it is.
+ * Turns a model string into the AI SDK model of its provider package; a model object is returned unchanged.
  *
  * With a `baseURL` the chat completions API is used where the provider has it, since that is what compatible servers speak.
  *
@@ -39,7 +39,7 @@ export async function resolveLanguageModel(
   model: LanguageModel | string,
   options: ModelProviderOptions = {},
 ): Promise<ResolvedLanguageModel> {
-  // Whoever made the object follows one of the specifications, all of which have the member that is not asked for here.
+  // Every specification version has the member that `LanguageModel` leaves out.
   if (typeof model !== 'string') return model as ResolvedLanguageModel;
   const { provider, modelId } = parseModelString(model, 'openai/gpt-5.1');
   const models = await loadModelProvider(provider, options);
@@ -48,7 +48,7 @@ export async function resolveLanguageModel(
     throw new QuiverError('MODEL_KIND_UNSUPPORTED', `The provider '${provider}' offers no language models.`);
   }
   try {
-    // A model of the provider's package, whatever specification version that package implements.
+    // A model of the specification version that the provider's package implements.
     return create.call(models, modelId) as ResolvedLanguageModel;
   } catch (error) {
     throw explainModelError(error, model.trim());

@@ -17,7 +17,7 @@ type InitialValues<Values> = [Values] extends [infer Declared]
   : never;
 
 /**
- * What belongs to one request rather than to a tool: tenant, user, limits. It travels from the caller through agents and tools.
+ * Values of one request, such as tenant, user and limits. The caller passes them through agents to tools.
  *
  * @typeParam Values - the keys this context is known to hold; other keys are allowed and typed `unknown`
  * @example
@@ -55,22 +55,22 @@ export class RequestContext<Values = Untyped> {
     this.#values.clear();
   }
 
-  /** As `get`, for keys that are nobody's declared ones. Agents of Mastra keep their own under such keys. */
+  /** Returns the value of an undeclared key. Agents of Mastra store values under such keys. */
   getRaw(key: string): unknown {
     return this.#values.get(key);
   }
 
-  /** As `set`, for such keys. */
+  /** Sets the value of an undeclared key. */
   setRaw(key: string, value: unknown): void {
     this.#values.set(key, value);
   }
 
-  /** As `has`, for such keys. */
+  /** Returns whether an undeclared key has a value. */
   hasRaw(key: string): boolean {
     return this.#values.has(key);
   }
 
-  /** As `delete`, for such keys. */
+  /** Deletes an undeclared key. */
   deleteRaw(key: string): boolean {
     return this.#values.delete(key);
   }

@@ -1,6 +1,6 @@
 /**
- * Keys that only the server may set, in middleware, after it knows who is calling. Code that fills a context from a request
- * must not copy them: whoever chooses them chooses whose memory is read.
+ * Keys that only server middleware may set, after authentication. Code that fills a context from a request must not copy them: they
+ * select the memory that is read.
  */
 
 /** The owner of a memory. */

@@ -64,7 +64,7 @@ function refuse(message: string): ValidationResult<unknown> {
   return { ok: false, issues: [{ path: [], message }] };
 }
 
-/** The way from the root to a part of the value, as a linked list that branches share. */
+/** Path from the root to a part of the value, as a linked list that branches share. */
 type Path = { readonly parent: Path; readonly key: string | number } | undefined;
 
 /** `undefined` when only the outcome matters. */

@@ -16,7 +16,7 @@ export interface Zod3Schema extends StandardSchemaV1 {
   readonly _def: { readonly typeName: string };
 }
 
-/** A schema with the one thing that decides how it is converted and checked. */
+/** A schema with its kind, which decides how it is converted and validated. */
 export type SchemaKind =
   | { readonly kind: 'ai-sdk'; readonly schema: AiSdkSchema }
   | { readonly kind: 'self-describing'; readonly schema: SelfDescribingSchema }
@@ -28,18 +28,18 @@ export type SchemaKind =
 const aiSdkBrand = Symbol.for('vercel.ai.schema');
 
 /**
- * Recognises a schema by its marks (`~standard`, `_def`, the AI SDK's symbol), never by `instanceof`: two copies of a schema
+ * Recognizes a schema by its marks (`~standard`, `_def`, the AI SDK's symbol), never by `instanceof`: two copies of a schema
  * library in one program are common.
  *
  * @throws `SCHEMA_NOT_RECOGNISED` for anything else, such as a function or a string
  */
 export function describeSchema(schema: Schema): SchemaKind {
-  if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') throw notRecognised(schema);
+  if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') throw notRecognized(schema);
   if (aiSdkBrand in schema) return { kind: 'ai-sdk', schema: schema as AiSdkSchema };
   if ('~standard' in schema) {
     const standard = schema as StandardSchemaV1;
     // A copy through JSON or a deep clone has lost its functions.
-    if (typeof standard['~standard']?.validate !== 'function') throw notRecognised(schema);
+    if (typeof standard['~standard']?.validate !== 'function') throw notRecognized(schema);
     if ('jsonSchema' in standard['~standard'])
       return { kind: 'self-describing', schema: standard as SelfDescribingSchema };
     if (isZod3(standard)) return { kind: 'zod-3', schema: standard };
@@ -51,7 +51,7 @@ export function describeSchema(schema: Schema): SchemaKind {
   if (!('_zod' in schema) && !('_def' in schema) && !isCopyOfZod4(schema)) {
     return { kind: 'json-schema', schema: schema as JsonSchema };
   }
-  throw notRecognised(schema);
+  throw notRecognized(schema);
 }
 
 /** Whether an AI SDK schema still makes its JSON Schema: a promise, not the keyword `then`, which follows `if`. */
@@ -73,9 +73,9 @@ function describeLazySchema(make: () => unknown): SchemaKind {
   try {
     made = make();
   } catch (error) {
-    throw notRecognised(make, error);
+    throw notRecognized(make, error);
   }
-  if (typeof made !== 'object' || made === null || !(aiSdkBrand in made)) throw notRecognised(make);
+  if (typeof made !== 'object' || made === null || !(aiSdkBrand in made)) throw notRecognized(make);
   const described = describeSchema(made as Schema);
   lazySchemas.set(make, described);
   return described;
@@ -85,13 +85,13 @@ function isZod3(schema: StandardSchemaV1): schema is Zod3Schema {
   return '_def' in schema && typeof (schema as Zod3Schema)._def?.typeName === 'string';
 }
 
-/** What is left of a zod 4 schema after JSON; read as JSON Schema it would accept every object. */
+/** A zod 4 schema that was copied through JSON. As JSON Schema it would accept every object. */
 function isCopyOfZod4(schema: object): boolean {
   const { def, type } = schema as { def?: { type?: unknown }; type?: unknown };
   return typeof def === 'object' && def !== null && def.type !== undefined && def.type === type;
 }
 
-function notRecognised(schema: unknown, cause?: unknown): QuiverError {
+function notRecognized(schema: unknown, cause?: unknown): QuiverError {
   return new QuiverError(
     'SCHEMA_NOT_RECOGNISED',
     `Expected a schema (zod 3.24 or newer, zod 4.2 or newer, another Standard Schema, the AI SDK's jsonSchema(), or JSON Schema as a plain object) but got ${describeValue(schema)}.`,

@@ -1,9 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** A JSON Schema as plain data (draft 2020-12 unless `$schema` says otherwise). It is passed on as it is, never rewritten. */
+/** A JSON Schema as plain data (draft 2020-12 unless `$schema` names another one). It is passed on unchanged. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What the AI SDK's `jsonSchema()` and `zodSchema()` return. */
+/** Result of the AI SDK's `jsonSchema()` and `zodSchema()`. */
 export interface AiSdkSchema<Value = unknown> {
   readonly _type: Value;
   readonly jsonSchema: unknown;
@@ -18,7 +18,7 @@ export interface AiSdkSchema<Value = unknown> {
  */
 export type Schema = StandardSchemaV1 | AiSdkSchema | JsonSchema;
 
-/** Plain JSON Schema says nothing to the type checker, so its values are `any`. */
+/** Plain JSON Schema has no type information, so its values are `any`. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Untyped = any;
 

@@ -19,8 +19,8 @@ const converted: Record<SchemaDirection, WeakMap<object, JsonSchema>> = { input:
 /**
  * Describes a schema as JSON Schema 2020-12.
  *
- * JSON Schema given as plain data (or through the AI SDK's `jsonSchema()`) is returned as it is: same object, same bytes.
- * Everything else is converted once per schema and direction. Dates become strings of format `date-time`; parts that JSON
+ * JSON Schema given as plain data (or through the AI SDK's `jsonSchema()`) is returned unchanged: the same object.
+ * Other schemas are converted once per schema and direction. Dates become strings of format `date-time`; parts that JSON
  * Schema cannot express accept anything.
  *
  * @throws `SCHEMA_NOT_REPRESENTABLE` when the schema library cannot describe the schema

@@ -67,7 +67,7 @@ describe('validate', () => {
     });
   });
 
-  it('checks an AI SDK schema without a check of its own against its JSON Schema', async () => {
+  it('validates an AI SDK schema without `validate` by its JSON Schema', async () => {
     const schema = jsonSchema({ type: 'object', properties: { a: { type: 'string' } } }) as Schema;
     expect(await validate(schema, { a: 1 })).toMatchObject({ ok: false, issues: [{ path: ['a'] }] });
   });

@@ -4,7 +4,7 @@ import { describeSchema, isPromiseLike } from './schema-kind.js';
 import type { InferOutput, JsonSchema, Schema, SchemaIssue, ValidationResult } from './schema.js';
 
 /**
- * Checks a value and returns what the schema makes of it: defaults filled in, transforms applied.
+ * Validates a value and returns it with defaults and transforms applied.
  *
  * Synchronous whenever the schema is; only schemas with asynchronous checks return a promise.
  *
@@ -38,7 +38,7 @@ function fromStandard(result: StandardSchemaV1.Result<unknown>): ValidationResul
 }
 
 function toIssue({ path = [], message }: StandardSchemaV1.Issue): SchemaIssue {
-  // ArkType's path is an array of a class of its own, which `map` would keep.
+  // ArkType's path is an array of a separate class, which `map` would keep.
   return { message, path: Array.from(path, (segment) => toKey(typeof segment === 'object' ? segment.key : segment)) };
 }
 
@@ -46,7 +46,7 @@ function toKey(key: PropertyKey): string | number {
   return typeof key === 'symbol' ? key.toString() : key;
 }
 
-/** The AI SDK's schemas either bring a `validate` of their own or only describe themselves. */
+/** Schemas of the AI SDK either have a `validate` function or only a JSON Schema. */
 function validateAiSdkSchema(schema: { jsonSchema: unknown; validate?: unknown }, value: unknown): Outcome {
   if (typeof schema.validate !== 'function') {
     const { jsonSchema } = schema;

@@ -15,13 +15,13 @@ export interface InputOwner {
 }
 
 /**
- * Lets the AI SDK use any schema: an object that has everything of the user's schema and adds what the AI SDK looks for.
+ * Returns an object that inherits from the user's schema and has the members that the AI SDK requires, so that any schema works.
  *
  * AI SDK 5 rejects Standard Schemas other than zod, and 6 and 7 those without JSON Schema support; with these marks all three
  * take the schema as one of their own. The user's schema stays reachable as `~source`.
  */
 export function toAiSdkInputSchema(tool: InputOwner, schema: Schema): JsonSchema {
-  if (isPlainStandardSchema(schema)) return new MarkedStandardSchema(tool, schema) as unknown as JsonSchema;
+  if (hasOnlyStandardMember(schema)) return new MarkedStandardSchema(tool, schema) as unknown as JsonSchema;
   return Object.create(schema, {
     ...sharedMembers,
     '~source': { value: schema },
@@ -31,7 +31,7 @@ export function toAiSdkInputSchema(tool: InputOwner, schema: Schema): JsonSchema
 
 const owner = Symbol('tool');
 
-/** What is different for each schema. A property, not `#private`: a proxy must be able to read it. */
+/** Members that differ between schemas. A property, not `#private`: a proxy must be able to read it. */
 interface Marked {
   readonly '~source': Schema;
   readonly [owner]: InputOwner;
@@ -59,7 +59,7 @@ interface StandardSchema {
 }
 
 /** Whether nothing would be inherited but `~standard`, as with the schemas of remote tools. */
-function isPlainStandardSchema(schema: object): schema is StandardSchema {
+function hasOnlyStandardMember(schema: object): schema is StandardSchema {
   if (Object.getPrototypeOf(schema) !== Object.prototype) return false;
   const keys = Reflect.ownKeys(schema);
   return keys.length === 1 && keys[0] === '~standard';
@@ -99,10 +99,10 @@ async function validateForAiSdk(
   return { success: true, value: result.value };
 }
 
-/** What stands for the schemas that cannot be described, so that each is warned of once. */
+/** Replacements of schemas that cannot be described, so that each one is logged once. */
 const undescribed = new WeakMap<object, JsonSchema>();
 
-/** One tool whose schema cannot be described must not take the whole set of tools with it. */
+/** A tool whose schema cannot be described must not remove the other tools. */
 function describeOrWarn(marked: Marked): JsonSchema {
   try {
     return toJsonSchema(marked['~source'], 'input');

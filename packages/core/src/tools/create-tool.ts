@@ -15,8 +15,8 @@ import type {
 import type { ClientTool, Tool } from './tool.js';
 
 /**
- * Defines a tool. The result goes as it is into `generateText` and `streamText` of AI SDK 5, 6 and 7, into `MCPServer` and into
- * agents, and can be called by hand with `tool.execute(input)`.
+ * Defines a tool. The result works in `generateText` and `streamText` of AI SDK 5, 6 and 7, in `MCPServer` and in agents, and can
+ * be called directly with `tool.execute(input)`.
  *
  * @throws `TOOL_OPTIONS_INVALID` when `id` or `description` is missing
  * @example
@@ -81,10 +81,10 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
   return tool;
 }
 
-/** What a tool without input schema accepts: models send `{}`. */
+/** Input schema of tools that have no other: models send `{}`. */
 const anyInput: Schema = { type: 'object', properties: {}, additionalProperties: true };
 
-/** The `toModelOutput` of all tools that have none of their own. */
+/** Default `toModelOutput`, shared by tools. */
 const showPlainly = (argument: unknown): unknown => showToModel(argument);
 
 type Members = { -readonly [Key in keyof AnyClientTool]: AnyClientTool[Key] } & { id: string; execute?: object };

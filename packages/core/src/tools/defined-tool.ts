@@ -7,8 +7,8 @@ import type { ToolDefinition } from './tool-definition.js';
 import type { ErasedToolOptions } from './tool-options.js';
 
 /**
- * What the members of one tool have in common. Programs hold thousands of tools of which they call a few, so there is one object
- * for each, its methods are shared, and what only calls need is made by the first call.
+ * State that the members of one tool share. Programs hold thousands of tools and call a few of them, so each tool has one object with
+ * shared methods, and the first call creates what only calls need.
  */
 export class DefinedTool implements ToolDefinition {
   readonly id: string;

@@ -12,12 +12,12 @@ import type { ToolLike } from './tool.js';
 import { validateInput } from './validate-input.js';
 
 /**
- * The one path of every tool call, whoever makes it: validate the input, `onInputAvailable`, run, validate the output,
+ * Runs a tool. Every call takes this path: validate the input, `onInputAvailable`, run, validate the output,
  * `onOutput`.
  *
  * @returns the validated output, or a `ToolFailure` when input, output or request context does not fit its schema. A tool that
  *   yields preliminary results returns its last one.
- * @throws whatever the tool throws, and the reason of `abortSignal` as soon as it fires
+ * @throws the errors of the tool, and `abortSignal.reason` as soon as the signal fires
  * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
  * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
  */
@@ -106,10 +106,10 @@ async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | und
   return last;
 }
 
-/** What a stage of a call yields: the value to go on with, or why the call ends here. */
+/** Outcome of a stage of a call: the value for the next stage, or the failure that ends the call. */
 type Step = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: ToolFailure };
 
-/** Everything before `execute`. A promise only when there is something to wait for. */
+/** Runs the stages before `execute`. Returns a promise only when a stage is asynchronous. */
 function prepareCall(
   definition: ToolDefinition,
   input: unknown,
@@ -170,11 +170,11 @@ async function checkApproval(
   if (!isNeeded) return;
   throw new QuiverError(
     'TOOL_APPROVAL_MISSING',
-    `The tool '${id}' runs only after a person agreed, and nobody was asked. AI SDK 5 cannot ask: use AI SDK 6 or newer, or offer the tool without requireApproval.`,
+    `The tool '${id}' requires approval, which AI SDK 5 cannot ask for. Use AI SDK 6 or newer, or remove requireApproval.`,
   );
 }
 
-/** Everything after `execute`. A promise only when there is something to wait for. */
+/** Runs the stages after `execute`. Returns a promise only when a stage is asynchronous. */
 function finishCall(
   definition: ToolDefinition,
   output: unknown,
@@ -196,7 +196,7 @@ async function announceOutput(definition: ToolDefinition, output: unknown, conte
   await runHook(definition.id, 'onOutput', definition.onOutput, { output, toolCallId, abortSignal, toolName });
 }
 
-/** Checks an output, preliminary ones included. */
+/** Validates an output or a preliminary output. */
 function checkOutput(
   definition: ToolDefinition,
   output: unknown,

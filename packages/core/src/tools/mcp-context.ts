@@ -1,6 +1,6 @@
 import { QuiverError } from '../errors.js';
 
-/** Whatever authentication put on the request; the keys below are the usual ones. */
+/** Data that authentication set on the request; the keys below are the usual ones. */
 export interface McpAuthInfo {
   token?: string;
   clientId?: string;
@@ -14,7 +14,7 @@ export interface McpAuthInfo {
   [key: string]: any;
 }
 
-/** What is known about the MCP request that a tool answers. */
+/** The MCP request of a tool call. */
 export interface McpExtra {
   authInfo?: McpAuthInfo;
   /** Absent over stdio and in stateless requests. */
@@ -59,7 +59,7 @@ export interface ElicitUrlRequest {
   message: string;
   /** `https`, or `http` on this machine. The client shows it and asks before it opens anything. */
   url: string;
-  /** Names the page towards clients of 2025-11-25. Default: random. */
+  /** Identifies the page for clients of 2025-11-25. Default: random. */
   elicitationId?: string;
 }
 
@@ -70,11 +70,11 @@ export interface ElicitResult {
   content?: any;
 }
 
-/** How a question to the client is asked. */
+/** Options of a request to the client. */
 export interface ElicitOptions {
-  /** Tells answers of conditional questions apart; default is the order of the questions. */
+  /** Identifies a conditional request between input rounds. Default: the order of the requests. */
   key?: string;
-  /** Milliseconds until the question is given up. */
+  /** Timeout in milliseconds. */
   timeout?: number;
   signal?: AbortSignal;
 }
@@ -125,7 +125,7 @@ export interface McpRoot {
   name?: string;
 }
 
-/** What a tool can do with the MCP client that called it. */
+/** Access of a tool to the MCP client that called it. */
 export interface ToolMcpContext {
   /** `undefined` when the tool was not called through MCP. */
   readonly extra?: McpExtra | undefined;
@@ -149,7 +149,7 @@ export interface ToolMcpContext {
    * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ROOTS_NOT_SUPPORTED` where the client has none to tell
    */
   roots(options?: ElicitOptions): Promise<McpRoot[]>;
-  /** What the client says it can do, for example `{ elicitation: {}, sampling: {} }`; `undefined` outside an MCP call. */
+  /** Capabilities that the client declared, for example `{ elicitation: {}, sampling: {} }`; `undefined` outside an MCP call. */
   readonly clientCapabilities?: Readonly<Record<string, unknown>> | undefined;
   /** Reports progress; does nothing when the caller asked for none. */
   progress(update: { progress: number; total?: number; message?: string }): Promise<void>;

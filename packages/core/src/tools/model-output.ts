@@ -11,7 +11,7 @@ export type ToolModelOutputPart =
   | { type: 'file-id' | 'image-file-id'; fileId: string | Record<string, string> }
   | { type: 'custom'; providerOptions?: Record<string, Record<string, unknown>> };
 
-/** What a model receives instead of the raw output. `data` is Base64. */
+/** Output that a model receives instead of the raw output. `data` is Base64. */
 export type ToolModelOutput =
   | { type: 'text' | 'error-text'; value: string }
   | { type: 'json' | 'error-json'; value: unknown }
@@ -38,7 +38,7 @@ export function rememberCaller(output: unknown, options: object): void {
  */
 export function showToModel(
   argument: unknown,
-  custom: (output: unknown) => ToolModelOutput | PromiseLike<ToolModelOutput> = toPlainOutput,
+  custom: (output: unknown) => ToolModelOutput | PromiseLike<ToolModelOutput> = toDefaultOutput,
   toolId?: string,
 ): unknown {
   const isWrapped = isEnvelope(argument);
@@ -52,7 +52,7 @@ export function showToModel(
     `AI SDK 5 cannot wait for the asynchronous toModelOutput of tool '${toolId}'; the model receives the output as JSON.`,
   );
   Promise.resolve(result).catch(() => {});
-  return toPlainOutput(output);
+  return toDefaultOutput(output);
 }
 
 /** A failure that was stored as JSON and read back has lost its mark. */
@@ -83,7 +83,7 @@ function majorOf(isWrapped: boolean, output: unknown): SdkMajor {
   return typeof output === 'object' && output !== null && outputsOfSdk7.has(output) ? 7 : 6;
 }
 
-function toPlainOutput(output: unknown): ToolModelOutput {
+function toDefaultOutput(output: unknown): ToolModelOutput {
   if (typeof output === 'string') return { type: 'text', value: output };
   try {
     const text = JSON.stringify(output, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));

@@ -2,12 +2,12 @@ import { RequestContext } from '../request-context/index.js';
 import { noMcpContext, type ToolMcpContext } from './mcp-context.js';
 
 /** A context whose keys are the application's own. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a typed context must be accepted wherever any context is
+// oxlint-disable-next-line typescript/no-explicit-any -- a typed context must be assignable to any context
 export type AnyRequestContext = RequestContext<any>;
 
 /**
- * What a caller may pass along with the input. Every key is optional, so that a tool can be called by hand, and so that the
- * options of the AI SDK fit in each of its majors.
+ * Options of a tool call. Every key is optional, so that a tool can be called directly, and so that the options of every AI SDK
+ * major are accepted.
  */
 export interface ToolCallOptions {
   requestContext?: AnyRequestContext | undefined;
@@ -37,7 +37,7 @@ export interface ToolCallOptions {
   experimental_context?: unknown;
 }
 
-/** What `execute` of a tool receives beside its input. */
+/** Second argument of `execute` of a tool. */
 export interface ToolContext {
   /** Always present; empty when the caller passed none. */
   readonly requestContext: AnyRequestContext;

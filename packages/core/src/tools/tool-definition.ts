@@ -4,7 +4,7 @@ import type { ToolCallOptions, ToolContext } from './tool-context.js';
 import type { ToolHooks } from './tool-hooks.js';
 import type { ToolLike } from './tool.js';
 
-/** What `executeTool` runs: a tool with its schemas and hooks, whoever made it. */
+/** A tool of any origin as `executeTool` runs it, with its schemas and hooks. */
 export interface ToolDefinition {
   readonly id: string;
   readonly inputSchema?: Schema | undefined;
@@ -22,7 +22,7 @@ export interface ToolDefinition {
 /** Keyed by `execute`: a copy made by spreading is the same tool, a copy with another `execute` is another one. */
 const definitions = new WeakMap<object, ToolDefinition>();
 
-/** Shows, also to another copy of this package, that an `execute` validates and runs its hooks by itself. */
+/** Marks an `execute` that validates and runs its hooks, also for other copies of this package. */
 const selfContained = Symbol.for('quiver.tool.execute');
 
 /** Marks a wrapper around an `execute` of ours, so that the input is validated once and each hook runs once. */
@@ -41,7 +41,7 @@ function markSelfContained(execute: object): void {
 }
 
 /**
- * The definition of a tool made by `createTool`; for anybody else's object, one that is read from its properties.
+ * Returns the definition of a tool that `createTool` made; for other objects, a definition of their properties.
  *
  * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
  */
@@ -59,7 +59,7 @@ export function definitionOf(tool: ToolLike): ToolDefinition {
 function foreignDefinitionOf(tool: ToolLike): ToolDefinition {
   const id = getToolId(tool) ?? 'tool';
   if (tool.execute && selfContained in tool.execute) {
-    // It does all that would be done here, so it is told what its caller wants of that.
+    // It validates and runs hooks by itself, so it receives the options of the caller.
     const run: ToolDefinition['run'] = (input, context, { onFailure, acceptOutput }) =>
       tool.execute?.(input, { ...context, ...context.agent, onFailure, acceptOutput });
     return { id, run };

@@ -10,8 +10,8 @@ export interface ValidationErrors {
 }
 
 /**
- * What a tool call returns, instead of a result, when its input, output or request context does not fit the schema. It is
- * returned rather than thrown so that a model can read it and correct itself.
+ * Result of a tool call whose input, output or request context does not match its schema. It is returned rather than thrown so that
+ * a model can read it and correct the call.
  */
 export interface ToolFailure {
   error: true;
@@ -19,7 +19,7 @@ export interface ToolFailure {
   validationErrors: ValidationErrors;
 }
 
-/** Tells a failed validation from a result that happens to look like one: the mark is hidden and cannot arrive as JSON. */
+/** Returns whether a value is a {@link ToolFailure}. An output of the same shape is not: the mark is hidden and cannot be sent as JSON. */
 export function isToolFailure(value: unknown): value is ToolFailure {
   return (
     typeof value === 'object' && value !== null && (value as Partial<Record<typeof brand, boolean>>)[brand] === true

@@ -1,7 +1,7 @@
 import { toErrorMessage } from '../errors.js';
 import { getDefaultLogger } from '../logger.js';
 
-/** What every hook receives. */
+/** Members of every hook event. */
 export interface ToolHookEvent {
   toolCallId: string;
   abortSignal?: AbortSignal | undefined;
@@ -29,7 +29,7 @@ export interface ToolOutputEvent<Output> extends ToolHookEvent {
 }
 
 /**
- * Moments in the life of a tool call. Hooks are awaited; one that throws is logged, and the call goes on. What they return is
+ * Moments in the life of a tool call. Hooks are awaited; one that throws is logged, and the call continues. Their results are
  * not used.
  */
 export interface ToolHooks<Input, Output, Returned = void | PromiseLike<void>> {

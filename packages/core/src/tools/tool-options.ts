@@ -24,9 +24,9 @@ export interface ClientToolOptions<
   title?: string;
   /** Annotations and metadata for MCP clients. */
   mcp?: ToolMcpOptions;
-  /** A person must agree before a model's call runs. AI SDK 6 and 7 ask; AI SDK 5 cannot, and its calls are refused. */
+  /** Whether a person must approve a model's call. AI SDK 6 and 7 ask; calls of AI SDK 5, which cannot ask, are rejected. */
   requireApproval?: boolean | ((input: ToolInput<InputSchema>, context: ToolContext) => boolean | PromiseLike<boolean>);
-  /** What the model sees instead of the output as JSON. */
+  /** Converts the output for the model. Default: JSON. */
   toModelOutput?: (output: Output) => ToolModelOutput | PromiseLike<ToolModelOutput>;
   /** Passed on to the model provider. */
   providerOptions?: Record<string, Record<string, unknown>>;
@@ -38,9 +38,9 @@ export interface ClientToolOptions<
 
 export type MaybePromise<Value> = Value | PromiseLike<Value>;
 
-/** What `execute` may return: with an output schema, anything the schema accepts. */
+/** Return type of `execute`: with an output schema, the values that the schema accepts. */
 export type Returned<OutputSchema, Output> = OutputSchema extends Schema ? InferInput<OutputSchema> : Output;
-/** What a caller gets: with an output schema, what the schema makes of it. */
+/** Result of a call: with an output schema, the parsed value. */
 export type Result<OutputSchema, Output> = OutputSchema extends Schema ? InferOutput<OutputSchema> : Output;
 
 export interface ToolOptions<
@@ -60,7 +60,7 @@ export interface StreamingToolOptions<
   execute: (inputData: ToolInput<InputSchema>, context: ToolContext) => AsyncIterable<Returned<OutputSchema, Output>>;
 }
 
-/** The options as the implementation sees them, whatever their type parameters were. */
+/** The options without type parameters. */
 export type ErasedToolOptions = ClientToolOptions<Schema, Schema, unknown> & {
   execute?: (inputData: unknown, context: ToolContext) => unknown;
 };

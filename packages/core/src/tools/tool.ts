@@ -22,7 +22,7 @@ export interface ToolAnnotations {
   openWorldHint?: boolean;
 }
 
-/** What is published only through MCP. */
+/** Members that only MCP publishes. */
 export interface ToolMcpOptions {
   annotations?: ToolAnnotations;
   /** Pictures for user interfaces: URLs or data URIs. */
@@ -30,7 +30,7 @@ export interface ToolMcpOptions {
   _meta?: Record<string, unknown>;
 }
 
-/** The type of the validated input of a tool; `any` where its schema says nothing to the type checker. */
+/** The type of the validated input of a tool; `any` where the schema has no type information. */
 export type ToolInput<InputSchema> = InputSchema extends Schema ? InferOutput<InputSchema> : Untyped;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- a tool without input schema takes anything
@@ -38,7 +38,7 @@ type Untyped = any;
 
 type IfAny<Type, Then, Else> = 0 extends 1 & Type ? Then : Else;
 
-/** What a caller writes: defaults may be left out. */
+/** Input before validation: defaults may be left out. */
 export type ToolCallInput<InputSchema> = InputSchema extends Schema ? InferInput<InputSchema> : Untyped;
 
 /**
@@ -51,12 +51,12 @@ type FailureInsteadOf<Output> = Output extends Primitive | readonly unknown[]
   ? ToolFailure
   : ToolFailure & { [Key in Exclude<keyof Output, keyof ToolFailure>]?: undefined };
 
-/** What a tool without preliminary results returns. */
+/** Return type of `execute` of a tool without preliminary results. */
 export type DefaultRun<InputSchema, Output> = IfAny<InputSchema, Untyped, Promise<Output>>;
 
 type Primitive = string | number | bigint | boolean | symbol | null | undefined | void;
 
-/** What a call by hand returns for a tool whose run returns `Run`. */
+/** Result of a direct call of a tool whose `execute` returns `Run`. */
 export type ResultOf<Run> = IfAny<
   Run,
   Untyped,
@@ -68,7 +68,7 @@ export type ResultOf<Run> = IfAny<
 >;
 
 /**
- * The signatures of `execute`: two for calls by hand, with input before validation; the last one for drivers, which validate the input
+ * The signatures of `execute`: two for direct calls, with input before validation; the last one for drivers, which validate the input
  * first. The AI SDK infers the types of a tool call from the last signature.
  */
 export interface ToolExecute<CallInput, Run, Input = CallInput> {
@@ -100,7 +100,7 @@ export interface ClientTool<InputSchema, OutputSchema, Output> extends ToolHooks
 }
 
 /**
- * A tool made by {@link createTool}: an AI SDK tool, an MCP tool, and a function of your own program at once.
+ * A tool made by {@link createTool}: an AI SDK tool, an MCP tool, and a function of the program.
  *
  * Without type parameters it is any tool: `Record<string, Tool>`. The object also carries its `id`; the type does not, because
  * AI SDK 7 forbids an `id` on function tools. Use `getToolId`.

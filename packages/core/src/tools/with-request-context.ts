@@ -3,8 +3,8 @@ import { markWrapper } from './tool-definition.js';
 import type { ToolLike } from './tool.js';
 
 /**
- * Copies of the tools that receive this request context on every call. It is the one form that works alike in AI SDK 5, 6 and
- * 7, and for tools of any origin that read `requestContext`.
+ * Returns copies of the tools that receive this request context on every call. It works in AI SDK 5, 6 and 7 alike, and for tools of
+ * any origin that read `requestContext`.
  *
  * @example
  * await generateText({ model, prompt, tools: withRequestContext(tools, requestContext) });
@@ -21,7 +21,7 @@ export function withRequestContext<Tools extends Record<string, object>>(
 function bindRequestContext(tool: ToolLike, requestContext: AnyRequestContext): ToolLike {
   const { execute } = tool;
   if (typeof execute !== 'function') return tool;
-  // Not an async function: an iterable of preliminary results must be returned as it is.
+  // Not an async function: an iterable of preliminary results must be returned unchanged.
   const executeWithContext = (input: unknown, options?: ToolCallOptions): unknown =>
     execute.call(tool, input, { ...options, requestContext });
   markWrapper(executeWithContext, execute);
