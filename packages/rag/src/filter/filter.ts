@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 
-/** What a field may be compared with. Dates are ISO 8601 strings by then. */
+/** Value that a field is compared with. Dates are ISO 8601 strings here. */
 export type FilterScalar = string | number | boolean | null;
 
 /** Keys from the outside in. Empty inside `element` where the element itself is meant. */
@@ -23,7 +23,7 @@ export type Filter =
   | { readonly kind: 'equal'; readonly path: FieldPath; readonly value: FilterScalar }
   | { readonly kind: 'in'; readonly path: FieldPath; readonly values: readonly FilterScalar[] }
   | { readonly kind: 'order'; readonly path: FieldPath; readonly order: FilterOrder; readonly value: string | number }
-  /** The key is there, whatever its value. */
+  /** The key exists, with any value. */
   | { readonly kind: 'exists'; readonly path: FieldPath }
   | { readonly kind: 'regex'; readonly path: FieldPath; readonly pattern: string; readonly flags: string }
   /** A string that has `value` as a part, in upper or lower case, or an array that has it as an element. */

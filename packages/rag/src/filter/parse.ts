@@ -17,7 +17,7 @@ const maxListLength = 10_000;
  * and `$or: []` match nothing, `$nin: []` and `$and: []` everything.
  *
  * @param input - an object, or the JSON text of one, as models send it
- * @throws `FILTER_INVALID` naming the place, for whatever is not surely understood: unknown operators, `undefined`, NaN, class
+ * @throws `FILTER_INVALID` with the place, for everything ambiguous: unknown operators, `undefined`, NaN, class
  *   instances, keys such as `__proto__`, patterns that need backtracking; more than 16 levels, 1,000 conditions, 10,000
  *   items in a list. A filter is never accepted in part.
  */
@@ -36,7 +36,7 @@ export function parseFilter(input: unknown): Filter {
   }
 }
 
-/** Results for {@link checkFilter}, whose return values nobody can change. */
+/** Parsed forms of the immutable objects that {@link checkFilter} returns. */
 const parsed = new WeakMap<object, Filter>();
 
 /**
@@ -72,7 +72,7 @@ interface Parser {
   nodes: number;
 }
 
-/** Where the parser is. */
+/** Position of the parser. */
 interface Place {
   /** The field that operators apply to. */
   readonly path: FieldPath;

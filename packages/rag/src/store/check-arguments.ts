@@ -26,7 +26,7 @@ export function indexNotFound(indexName: string, existing: readonly string[]): Q
 
 /** A vector as it is stored. @throws `VECTOR_DIMENSION_MISMATCH`, `VECTOR_ARGUMENT_INVALID` for anything but finite numbers */
 export function toVector(values: ArrayLike<number>, dimension: number, what: string): Float32Array {
-  // What comes from JavaScript may be anything.
+  // Callers in JavaScript can pass any value.
   if (typeof values !== 'object' || values === null)
     throw invalidArgument(`${what} is ${String(values)}, not a vector.`);
   if (values.length !== dimension) {
@@ -40,7 +40,7 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
   }
   const vector = Float32Array.from(values);
   for (let position = 0; position < vector.length; position += 1) {
-    // Of the value that was given, too: `null` has become 0.
+    // Checks the passed value as well: `null` has become 0.
     if (typeof values[position] !== 'number' || !Number.isFinite(vector[position]))
       throw invalidArgument(
         `${what} holds ${String(values[position])} at position ${position}; only finite numbers can be stored.`,
@@ -155,7 +155,7 @@ export function requireSameShape(indexName: string, existing: IndexShape, wanted
   );
 }
 
-/** One of the two would have no effect. @throws `VECTOR_ARGUMENT_INVALID` when both are given, and for ids that are no strings */
+/** Requires ids or a filter, not both. @throws `VECTOR_ARGUMENT_INVALID` also for an id that is not a string */
 export function requireOneSelection(method: string, ids: unknown, filter: unknown): void {
   if (ids !== undefined && filter !== undefined) throw invalidArgument(`${method} takes ids or a filter, not both.`);
   for (const id of Array.isArray(ids) ? (ids as unknown[]) : [])
@@ -175,7 +175,7 @@ export function toFilter(filter: VectorFilter): Filter | undefined {
 }
 
 /**
- * What changes a stored record into the one to store, for services that only replace records as a whole.
+ * Returns a function that applies an update to a stored record, for services that only replace whole records.
  *
  * @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`
  */

@@ -16,7 +16,7 @@ import type {
 export type Search = VectorSearch | KeywordSearch | HybridSearch;
 
 interface CommonSearch {
-  /** Results to find; more than were asked for where some of them are left out again to get different ones. */
+  /** Number of results to find; larger than `topK` when diverse results are selected among them. */
   readonly limit: number;
   /** Whether the results must carry their vectors. */
   readonly includeVector: boolean;
@@ -41,7 +41,7 @@ export interface HybridSearch extends CommonSearch {
   readonly fusion: { readonly vector: number; readonly keyword: number };
 }
 
-/** What is done with the results that a search found. */
+/** Selection among the results of a search. */
 export interface Choice {
   /** Results wanted. */
   readonly topK: number;
@@ -134,11 +134,11 @@ function parseDiversity(
 }
 
 /**
- * One query of a store: checks it, lets the store find the best records, and chooses different ones among them where that was
+ * Runs one query of a store: checks it, lets the store find the best records, and selects diverse ones where that was
  * asked for.
  *
- * @param find - the best `search.limit` records, best first, with their vectors where `search.includeVector` says so
- * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_ARGUMENT_INVALID`, the reason of `params.signal`, and what `find` throws
+ * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
+ * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_ARGUMENT_INVALID`, the abort reason of `params.signal`, and errors of `find`
  */
 export async function runSearch<Mode extends QueryMode>(
   params: QueryParams,
@@ -156,7 +156,7 @@ export async function runSearch<Mode extends QueryMode>(
   return chosen;
 }
 
-/** Runs a search by a store that finds by vectors and by words, and fuses both for a hybrid search. */
+/** Runs a search in a store that supports vector search and keyword search; fuses both for a hybrid search. */
 export async function fuseSearches(
   search: Search,
   find: (search: VectorSearch | KeywordSearch) => Promise<VectorMatch[]>,

@@ -4,7 +4,7 @@ import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quive
  * Hands on what it is given, one after another, and stops when the signal fires: also while the next item is waited for, which
  * may never come.
  *
- * @throws the reason of `signal`
+ * @throws the abort reason of `signal`
  */
 export async function* abortableItems<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -25,7 +25,7 @@ export async function* abortableItems<Item>(
     }
   } finally {
     if (state === 'answered') await iterator.return?.();
-    // It ends when it has answered, for which nobody waits any more.
+    // It ends after its pending item, which is no longer awaited.
     else if (signal.aborted && state === 'asked') void (async () => iterator.return?.())().catch(() => undefined);
   }
 }
@@ -33,12 +33,12 @@ export async function* abortableItems<Item>(
 export interface StoreCall {
   /** For messages, such as `PostgreSQL`. */
   readonly store: string;
-  /** What is done, such as `querying the index 'x'`. */
+  /** Operation for messages, such as `querying the index 'x'`. */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What to throw for an error of a store's client: our own errors and the reason of an abort stay as they are. */
+/** Returns the error to throw for an error of a store's client; errors of Quiver and abort reasons stay unchanged. */
 export function toStoreFailure(
   error: unknown,
   { store, what, signal }: StoreCall,
@@ -60,7 +60,7 @@ export type ServiceCalls<Client> = <Result>(
 
 /**
  * Returns the calls of a store whose client accepts one signal for all its requests: calls without a signal share a client, a call with
- * a signal has a client of its own.
+ * a signal opens another one.
  *
  * @param store - name for messages
  */

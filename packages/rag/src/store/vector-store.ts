@@ -1,4 +1,4 @@
-/** How vectors are compared. `cosine` ignores their length; `dotproduct` is the same for vectors of length 1, and faster elsewhere. */
+/** Similarity of vectors. `cosine` ignores their length; `dotproduct` gives the same order for vectors of length 1. */
 export type VectorMetric = 'cosine' | 'euclidean' | 'dotproduct';
 
 /** Metadata of a vector, as JSON. */
@@ -9,10 +9,10 @@ export type VectorMetadata = Record<string, any>;
 // oxlint-disable-next-line typescript/no-explicit-any -- field names are the application's, operators are checked at run time
 export type VectorFilter = Record<string, any> | null | undefined;
 
-/** What a store keeps under one id. */
+/** A record of a store. */
 export interface VectorRecord {
   id: string;
-  /** Present when it was asked for. */
+  /** Present when requested by `includeVector`. */
   vector?: number[];
   metadata: VectorMetadata;
   /** The text that the vector stands for. */
@@ -28,7 +28,7 @@ export interface VectorMatch extends VectorRecord {
 /** How records are found: by their vectors, by the words of their texts, or by both. */
 export type QueryMode = 'vector' | 'keyword' | 'hybrid';
 
-/** What a store can do beyond the common methods. Shared code asks this and never for the name of a store. */
+/** Optional features of a store. Shared code reads these and never the name of a store. */
 export interface VectorStoreCapabilities<Mode extends QueryMode = QueryMode> {
   /** The modes that `query` accepts; the others are refused with `VECTOR_QUERY_UNSUPPORTED`. */
   readonly modes: readonly Mode[];
@@ -86,11 +86,11 @@ export interface QueryParams extends IndexParams {
   mode?: QueryMode;
   /** Needed unless the mode is `keyword`. */
   queryVector?: readonly number[] | Float32Array;
-  /** The question in words; needed unless the mode is `vector`, which ignores it. */
+  /** Query text; required unless the mode is `vector`, which ignores it. */
   queryText?: string;
   /** For the mode `hybrid`. */
   fusion?: FusionWeights;
-  /** Default: none, the best results whatever they repeat. */
+  /** Default: none; results may repeat each other. */
   diversity?: DiversityOptions;
   /** Default 10. */
   topK?: number;
@@ -115,7 +115,7 @@ export type DeleteVectorsParams = IndexParams &
   ({ ids: readonly string[]; filter?: never } | { ids?: never; filter: VectorFilter });
 
 export interface ScanParams extends IndexParams {
-  /** Where the page before ended. */
+  /** `nextCursor` of the previous page. */
   cursor?: string;
   /** Records per page. Default 1,000. */
   limit?: number;
@@ -136,7 +136,7 @@ export interface VersionParams extends IndexParams {
 }
 
 /**
- * Data that are calculated from an index, such as its graph, kept beside it and deleted with it. They are a copy of what can be
+ * Data derived from an index, such as its graph, stored next to it and deleted with it. They are a copy of what can be
  * calculated again, so nothing is lost with them.
  */
 export interface DerivedData {
@@ -158,7 +158,7 @@ export interface IndexDescription {
 }
 
 /**
- * What every vector store offers.
+ * Interface of every vector store.
  *
  * **Scores** are in [0, 1] and comparable between stores: cosine similarity, negative values as 0; `1 / (1 + distance)` for
  * euclidean; `1 / (1 + e^-x)` for dot products. Results are ordered by the exact similarity, before clamping, and by id where it
@@ -166,7 +166,7 @@ export interface IndexDescription {
  * or the database's own; in the mode `hybrid` it is 1 for a record that both rankings put first (reciprocal rank fusion). Scores of
  * different modes are not comparable with each other.
  *
- * **Errors.** Bad arguments, a missing index, a filter that cannot be honoured and a store that is down all throw; an empty
+ * **Errors.** Bad arguments, a missing index, an unsupported filter and an unavailable store all throw; an empty
  * result means that nothing matched.
  */
 export interface VectorStore {

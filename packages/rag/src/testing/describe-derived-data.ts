@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorStore } from '../store/index.js';
 
-/** Versions of indexes and what is kept beside them, of stores that have them. */
+/** Suite for index versions and derived data, of stores that support them. */
 export function describeDerivedData<Store extends VectorStore>(
   name: string,
   open: () => Promise<Store>,
@@ -77,7 +77,7 @@ export function describeDerivedData<Store extends VectorStore>(
       });
     });
 
-    it('keeps derived data beside their index, replaces them, and deletes them with it', async (context) => {
+    it('keeps derived data with their index, replaces them, and deletes them with it', async (context) => {
       const { derived } = store;
       if (!derived) return context.skip();
       expect(await derived.read({ indexName, name })).toBeUndefined();

@@ -112,7 +112,7 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(plain).not.toHaveProperty('vector');
       });
 
-      it('honours filter and topK', async (context) => {
+      it('honors filter and topK', async (context) => {
         requireModes(context, 'keyword');
         expect((await find('pear trees', { filter: { place: { $gte: 1 } } })).toSorted()).toEqual([
           'pear',
@@ -190,7 +190,7 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(await find('εγγράφων')).toEqual(['el']);
       });
 
-      it('orders exactly as BM25 where it says so, whatever changed before', async (context) => {
+      it('orders exactly as BM25 where it declares so, after any changes', async (context) => {
         requireModes(context, 'keyword');
         if (store.capabilities.keywordRanking !== 'bm25') context.skip('the database has its own order');
         const word = fc.constantFrom('red', 'green', 'blue', 'grey', 'lila', '緑', 'synthesis', 'x1');
@@ -279,7 +279,8 @@ export function describeSearchModes<Store extends VectorStore>(
       );
     });
 
-    it('I10 ends every call whose signal has fired, and changes nothing', async () => {
+    // I10
+    it('ends every call whose signal has fired, and changes nothing', async () => {
       const signal = AbortSignal.abort(new Error('enough'));
       const calls: (() => Promise<unknown>)[] = [
         () => store.createIndex({ indexName: 'other', dimension: 3, signal }),

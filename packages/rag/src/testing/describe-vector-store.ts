@@ -4,7 +4,7 @@ import { describeDerivedData } from './describe-derived-data.js';
 import { describeSearchModes } from './describe-search-modes.js';
 
 /**
- * What every vector store must do, as a suite of tests.
+ * Suite of tests that every vector store must pass.
  *
  * @param open - a store that holds nothing
  * @param close - called after each test with what `open` returned
@@ -111,7 +111,7 @@ export function describeVectorStore<Store extends VectorStore>(
       ]);
     });
 
-    it('honours filters', async () => {
+    it('honors filters', async () => {
       await seed();
       const pets = await store.query({ indexName, queryVector: [0, 0, 1], filter: { legs: { $gt: 2 } } });
       expect(pets.map(({ id }) => id)).toEqual(['cat', 'dog']);
@@ -171,7 +171,7 @@ export function describeVectorStore<Store extends VectorStore>(
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 
-    it('refuses to delete by what is no id', async () => {
+    it('rejects a deletion by a value that is not an id', async () => {
       await seed();
       const id = undefined as unknown as string;
       for (const deleted of [
@@ -229,7 +229,8 @@ export function describeVectorStore<Store extends VectorStore>(
       expect(await store.listIndexes()).toEqual(['plants']);
     });
 
-    it('I05 names both numbers when a dimension does not fit, and stores nothing', async () => {
+    // I05
+    it('names both numbers when a dimension does not fit, and stores nothing', async () => {
       await seed();
       const upsert = store.upsert({
         indexName,
@@ -252,11 +253,16 @@ export function describeVectorStore<Store extends VectorStore>(
     it.each([
       ['a missing index', { indexName: 'nowhere' }, 'VECTOR_INDEX_NOT_FOUND'],
       ['an index name that is a path', { indexName: '../secrets' }, 'VECTOR_ARGUMENT_INVALID'],
-      ['F14 topK 0', { topK: 0 }, 'VECTOR_ARGUMENT_INVALID'],
-      ['F14 topK -1', { topK: -1 }, 'VECTOR_ARGUMENT_INVALID'],
-      ['F14 topK 1.5', { topK: 1.5 }, 'VECTOR_ARGUMENT_INVALID'],
-      ['F14 topK NaN', { topK: Number.NaN }, 'VECTOR_ARGUMENT_INVALID'],
-      ['F14 topK 1e9', { topK: 1e9 }, 'VECTOR_ARGUMENT_INVALID'],
+      // F14
+      ['topK 0', { topK: 0 }, 'VECTOR_ARGUMENT_INVALID'],
+      // F14
+      ['topK -1', { topK: -1 }, 'VECTOR_ARGUMENT_INVALID'],
+      // F14
+      ['topK 1.5', { topK: 1.5 }, 'VECTOR_ARGUMENT_INVALID'],
+      // F14
+      ['topK NaN', { topK: Number.NaN }, 'VECTOR_ARGUMENT_INVALID'],
+      // F14
+      ['topK 1e9', { topK: 1e9 }, 'VECTOR_ARGUMENT_INVALID'],
       ['a vector with NaN', { queryVector: [Number.NaN, 0, 0] }, 'VECTOR_ARGUMENT_INVALID'],
     ])('refuses %s', async (_what, params, code) => {
       await seed();
@@ -267,7 +273,8 @@ export function describeVectorStore<Store extends VectorStore>(
       ['fewer ids than vectors', { ids: ['a'] }],
       ['an empty id', { ids: ['a', ''] }],
       [
-        'I06 infinite numbers',
+        // I06
+        'infinite numbers',
         {
           vectors: [
             [1, 2, 3],

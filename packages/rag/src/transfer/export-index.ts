@@ -1,9 +1,9 @@
 import type { VectorFilter, VectorStore } from '../store/vector-store.js';
 import { toExportScope, type ExportHeader, type ExportLine } from './export-lines.js';
 
-/** Where an export that was interrupted goes on. */
+/** Position at which an interrupted export resumes. */
 export interface ExportPosition {
-  /** Of the last line that had one. */
+  /** Cursor of the last line that has one. */
   readonly cursor: string;
   /** Records before it. */
   readonly records: number;
@@ -32,7 +32,7 @@ export interface ExportIndexOptions {
 
 /**
  * An index as JSON Lines, without line ends: a header, the records with their vectors in the order of `scan`, after each page a cursor
- * from which a later export can go on, and at the end the number of records. Only a page is held at once.
+ * from which a later export can resume, and at the end the number of records. Only one page is held in memory.
  *
  * @throws what `describeIndex` and `scan` of the store throw
  * @example

@@ -16,13 +16,13 @@ export interface ExportHeader {
   readonly count: number;
 }
 
-/** A line of an exported index: one record, or after each page where to go on, or at the end how many records there were. */
+/** A line of an exported index: one record, the cursor after each page, or the number of records at the end. */
 export type ExportLine =
   | { readonly id: string; readonly vector: number[]; readonly metadata: VectorMetadata; readonly document?: string }
   | { readonly cursor: string }
   | { readonly end: number };
 
-/** What an export is of. @throws `FILTER_INVALID` */
+/** Describes the exported index and filter. @throws `FILTER_INVALID` */
 export function toExportScope(indexName: string, filter: VectorFilter): Pick<ExportHeader, 'indexName' | 'filter'> {
   const parsed = toFilter(filter);
   return { indexName, ...(parsed && { filter: contentHash(canonicalJson(parsed)) }) };

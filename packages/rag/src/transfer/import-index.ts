@@ -5,7 +5,7 @@ import type { TransferProgress } from './export-index.js';
 import { invalidExport, parseHeader, parseLine } from './export-lines.js';
 
 export interface ImportIndexOptions {
-  /** What `exportIndex` gave, from the start. */
+  /** Output of `exportIndex`, from the start. */
   lines: Iterable<string> | AsyncIterable<string>;
   store: VectorStore;
   /** Created with the exported dimension when it does not exist. */
@@ -24,7 +24,7 @@ export interface ImportIndexOptions {
 
 /**
  * Stores an exported index. Records keep their ids, so a run after one that was interrupted replaces what is there by the same; with
- * `skip` it goes on where the other one stopped. Only a batch is held at once.
+ * `skip` it resumes where the previous one stopped. Only one batch is held in memory.
  *
  * @returns the number of records of the export
  * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; `VECTOR_ARGUMENT_INVALID`

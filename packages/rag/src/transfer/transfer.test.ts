@@ -48,7 +48,7 @@ async function linesOf(lines: AsyncIterable<string>): Promise<string[]> {
 }
 
 describe('moving an index', () => {
-  it('brings every record to another store as it was, without a file between', async () => {
+  it('copies every record to another store unchanged, without a file', async () => {
     const target = new PgVector(await pglite.open());
     const progress: TransferProgress[] = [];
     const moved = await importIndex({
@@ -71,7 +71,7 @@ describe('moving an index', () => {
     expect(await target.describeIndex({ indexName })).toMatchObject({ count: 10, metric: 'cosine' });
   });
 
-  it('goes on with an export that was interrupted, from any byte', async () => {
+  it('resumes an interrupted export, from any byte', async () => {
     const whole = join(folder, 'whole.jsonl');
     await exportIndexToFile({ store: source, indexName, path: whole, pageSize: 100 });
     const bytes = await readFile(whole);
@@ -96,7 +96,7 @@ describe('moving an index', () => {
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
-  it('begins an export anew where the part that is there is of another index or filter', async () => {
+  it('restarts an export where the part that is there is of another index or filter', async () => {
     const path = join(folder, 'another.jsonl');
     const other = new LocalVector();
     await other.createIndex({ indexName: 'other', dimension: 3 });
@@ -120,7 +120,7 @@ describe('moving an index', () => {
     }
   });
 
-  it('goes on with an import that was interrupted', async () => {
+  it('resumes an interrupted import', async () => {
     const target = new LocalVector();
     const lines = await linesOf(exportIndex({ store: source, indexName }));
     const controller = new AbortController();
@@ -142,7 +142,7 @@ describe('moving an index', () => {
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
-  it('refuses to skip more than the export holds: nothing of it would be stored', async () => {
+  it('rejects a skip beyond the end of the export', async () => {
     const lines = await linesOf(exportIndex({ store: source, indexName }));
     const imported = importIndex({ lines, store: new LocalVector(), indexName, skip: count + 1 });
     await expect(imported).rejects.toMatchObject({

@@ -12,7 +12,7 @@ import type { ScanPage, ScanParams, VectorMetric, VectorRecord } from '../../sto
 import type { ChromaCollection, ChromaLikeClient } from './chroma-client.js';
 import { filterToWhere, fromChromaMetadata, fromChromaRecord, toChromaRecord } from './chroma-record.js';
 
-/** What Chroma Cloud allows at most. */
+/** Limit of Chroma Cloud. */
 export const recordsPerRead = 300;
 const longestIndexName = 100;
 
@@ -42,7 +42,7 @@ export async function findCollection(client: ChromaLikeClient, indexName: string
   return shape && { collection, ...shape };
 }
 
-/** What tells a collection of ours from others, in its metadata. */
+/** Metadata that identifies a collection of Quiver. */
 export function writeShape({ dimension, metric }: IndexShape): Record<string, unknown> {
   return { quiver_dimension: dimension, quiver_metric: metric };
 }
@@ -114,7 +114,7 @@ export async function selectIds(collection: ChromaCollection, filter: Filter | u
 }
 
 /**
- * A page of records, ordered by id. Chroma has no order of its own, so all ids are asked for; what is left of them is kept for the next
+ * A page of records, ordered by id. Chroma does not order records, so all ids are read; the remaining ones are cached for the next
  * page, without which reading everything would take the square of its size.
  */
 export async function scanCollection(
@@ -145,9 +145,9 @@ export async function scanCollection(
 /** Ids of a scan, in order. */
 export interface IdListing {
   readonly ids: readonly string[];
-  /** Where the next page begins. */
+  /** Position of the next page. */
   readonly next: number;
-  /** When they were asked for, in milliseconds. */
+  /** Time of the listing in milliseconds. */
   readonly at: number;
 }
 

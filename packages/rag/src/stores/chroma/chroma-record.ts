@@ -7,7 +7,7 @@ import type { ChromaWhere } from './chroma-client.js';
 const jsonKey = 'quiver_json';
 /** `true` where some of the metadata is only in the JSON, so that Chroma cannot filter by it. */
 export const partialKey = 'quiver_partial';
-/** `false` where the document that Chroma holds is only a copy of a text in the metadata, for the search by words. */
+/** `false` where the document in Chroma is only a copy of a text in the metadata, for keyword search. */
 const documentKey = 'quiver_document';
 
 /** Keys that mean themselves in Chroma's filters. */
@@ -15,7 +15,7 @@ export function isNativeKey(key: string): boolean {
   return /^[a-z_][\w.-]{0,127}$/i.test(key) && !key.startsWith('quiver_') && !key.startsWith('chroma');
 }
 
-/** A record as Chroma takes it. Scalars stand beside the JSON, where Chroma can filter by them. */
+/** Converts a record for Chroma. Scalars are stored in addition to the JSON, so that Chroma can filter by them. */
 export function toChromaRecord(record: CheckedRecord): {
   id: string;
   embedding: number[];
@@ -42,7 +42,7 @@ function toChromaMetadata(metadata: VectorMetadata): VectorMetadata {
   };
 }
 
-/** Metadata that something else has written is returned as it is. */
+/** Metadata of other writers is returned unchanged. */
 export function fromChromaMetadata(stored: VectorMetadata | null): VectorMetadata {
   const json: unknown = stored?.[jsonKey];
   return typeof json === 'string' ? (JSON.parse(json) as VectorMetadata) : { ...stored };

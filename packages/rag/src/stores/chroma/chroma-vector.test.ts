@@ -10,7 +10,7 @@ import { ChromaVector } from './index.js';
 const address = process.env['QUIVER_CHROMA_URL'] ?? '';
 let databases = 0;
 
-/** Each test has a database of its own. */
+/** Each test has its own database. */
 async function open(url: string): Promise<{ store: ChromaVector; client: ChromaClient }> {
   const { hostname: host, port } = new URL(url);
   const connection = { host, port: Number(port), ssl: false };
@@ -26,7 +26,7 @@ describe.skipIf(address === '')('Chroma', () => {
   describeFilters('ChromaVector', openStore, async () => {});
 
   describe('ChromaVector', () => {
-    it('filters by documents, and by where beside the filter', async () => {
+    it('filters by documents, and by where in addition to the filter', async () => {
       const { store } = await open(address);
       const indexName = 'texts';
       await store.createIndex({ indexName, dimension: 2 });
@@ -154,7 +154,8 @@ it.skipIf(address === '')('QUIVER_CHROMA_URL names a Chroma server to test on', 
   expect(await (await open(address)).client.heartbeat()).toBeGreaterThan(0);
 });
 
-it('I10 ChromaVector ends its request when the signal fires', async () => {
+// I10
+it('ChromaVector ends its request when the signal fires', async () => {
   let waiting = 0;
   const silent = createServer((_request, response) => {
     waiting += 1;

@@ -17,7 +17,7 @@ import { filterToWhere, fromChromaRecord } from './chroma-record.js';
 /** They are all read and ordered here. */
 const mostTexts = 10_000;
 
-/** Where and how a query runs. */
+/** Context of a query. */
 export interface QueryPlace {
   readonly open: OpenCollection;
   readonly filter: Filter | undefined;
@@ -31,8 +31,8 @@ export async function findRecords(place: QueryPlace, search: VectorSearch | Keyw
 }
 
 /**
- * Records that share a word with the question. Chroma has no search by words: it picks the documents in which the beginning of such a
- * word occurs, and they are ordered by BM25 here, among themselves.
+ * Returns records that share a term with the query. Chroma has no keyword search: it selects the documents that contain a prefix of a
+ * term, and BM25 ranks them here, among themselves.
  *
  * @throws `VECTOR_QUERY_UNSUPPORTED` when they are more than 10,000
  */
@@ -114,7 +114,7 @@ export function beginningOf(term: string): string {
   return term.replace(/(?:[eiy]|(?<=b)l)$/, '');
 }
 
-/** How Chroma is asked for the nearest records. */
+/** Describes the request for the nearest records. */
 function findNearest(
   { open: { collection, dimension, metric }, filter, whereDocument }: QueryPlace,
   { queryVector, limit, includeVector }: VectorSearch,

@@ -114,7 +114,7 @@ export class LocalIndex {
     }));
   }
 
-  /** Records whose texts share words with the question. */
+  /** Returns the records whose texts share terms with the query. */
   withWords(queryText: string, { limit, filter, includeVector }: LocalSearch): VectorMatch[] {
     if (this.count === 0) return [];
     const allowed = this.#select(filter);
@@ -143,7 +143,7 @@ export class LocalIndex {
     return this.#sortedIds.slice(firstBehind(this.#sortedIds, after));
   }
 
-  /** What it takes to write the index anew. */
+  /** Returns all records, for a rewrite of the index. */
   *records(): Generator<CheckedRecord> {
     for (const [position, row] of this.#rows.entries()) yield { ...row, vector: this.#vectors.row(position) };
   }
@@ -200,7 +200,7 @@ function firstBehind(ids: readonly string[], id: string): number {
   return low;
 }
 
-/** What an index is, as written at the head of its log. */
+/** Description of an index, stored at the head of its log. */
 export interface IndexHeader {
   readonly name: string;
   readonly dimension: number;
@@ -248,7 +248,7 @@ export interface StoredIndex {
 export interface IndexHolder {
   list(): Promise<string[]>;
   find(name: string): Promise<StoredIndex | undefined>;
-  /** As `find`, for a caller that is going to change the index. */
+  /** Same as `find`, for a caller that changes the index. */
   findToWrite(name: string): Promise<StoredIndex | undefined>;
   create(header: IndexHeader): Promise<void>;
   delete(name: string): Promise<void>;

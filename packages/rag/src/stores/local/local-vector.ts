@@ -68,7 +68,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   readonly derived: DerivedData | undefined;
   readonly #options: LocalVectorOptions;
   #holder: Promise<IndexHolder> | undefined;
-  /** Changes happen one after another, whoever asks for them. */
+  /** Queue of changes, which run one after another. */
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: LocalVectorOptions = {}) {
@@ -187,7 +187,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   async close(): Promise<void> {
     await this.#changes;
     const holder = this.#holder;
-    // What lives in memory stays there: closing must not lose data.
+    // An index in memory stays: closing must not lose data.
     if (this.#options.path === undefined || !holder) return;
     this.#holder = undefined;
     await (await holder).close();

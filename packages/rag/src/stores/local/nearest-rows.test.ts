@@ -61,9 +61,9 @@ function byHand(table: VectorTable, query: Float32Array, k: number, accept: (row
 }
 
 describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %s', (metric) => {
-  it('are those of comparing every row exactly, whatever is accepted', () => {
+  it('are those of an exact comparison of every row, with any filter', () => {
     const table = fill(metric, 1, 5000);
-    expect(table.quantised()).toBeDefined();
+    expect(table.quantized()).toBeDefined();
     fc.assert(
       fc.property(
         fc.nat(4999),
@@ -85,7 +85,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
   it('follow every change of the table', () => {
     const table = fill(metric, 2, 3000);
     const random = createRandom(3);
-    table.quantised();
+    table.quantized();
     for (let change = 0; change < 2000; change += 1) {
       const row = Math.floor(random() * table.count);
       const vector = Float32Array.from({ length: dimension }, () => random() - 0.5);
@@ -127,7 +127,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           const createVector = (): Float32Array => Float32Array.from({ length }, () => createNumber(random));
           const table = new VectorTable(length, metric);
           for (let row = 0; row < 2100; row += 1) table.append(createVector());
-          expect(table.quantised()).toBeDefined();
+          expect(table.quantized()).toBeDefined();
           for (const query of [createVector(), table.row(7), table.row(8).map(Math.sign)]) {
             expect(nearestRows({ table, query, k, idOf })).toEqual(byHand(table, query, k, () => true));
           }

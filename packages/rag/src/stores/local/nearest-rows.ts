@@ -40,8 +40,8 @@ function rowsToCompare(
   const few = allowed && listIfFew(allowed, table.count * fewRows);
   if (few) return few;
   // Without a direction every row is equally similar, and nothing can be left out.
-  const quantised = queryNorm === 0 ? undefined : table.quantised();
-  return quantised ? possibleRows({ table, query, k, allowed }, quantised, queryNorm) : allRows(table, allowed);
+  const quantized = queryNorm === 0 ? undefined : table.quantized();
+  return quantized ? possibleRows({ table, query, k, allowed }, quantized, queryNorm) : allRows(table, allowed);
 }
 
 /** The rows that are allowed, `undefined` if there are many. */
@@ -60,7 +60,7 @@ function* allRows({ count }: VectorTable, allowed: Uint8Array | undefined): Gene
 
 function possibleRows(
   { table, query, k, allowed }: Omit<NearestRowsOptions, 'idOf'>,
-  quantised: QuantizedRows,
+  quantized: QuantizedRows,
   queryNorm: number,
 ): number[] {
   const lowest = new LargestNumbers(k);
@@ -69,12 +69,12 @@ function possibleRows(
   const highest: number[] = [];
   const isEuclidean = table.metric === 'euclidean';
   const factor = table.metric === 'cosine' ? 1 / queryNorm : isEuclidean ? 2 : 1;
-  for (const block of quantised.estimate(query, factor, table.count)) {
+  for (const block of quantized.estimate(query, factor, table.count)) {
     for (let offset = 0; offset < block.rows; offset += 1) {
       const row = block.firstRow + offset;
       // The negative squared distance is twice the product less both squares.
       const squares = isEuclidean ? table.norm(row) ** 2 + queryNorm ** 2 : 0;
-      const rounding = quantised.rounding * squares;
+      const rounding = quantized.rounding * squares;
       if ((block.atMost[offset] as number) - squares + rounding < least || allowed?.[row] === 0) continue;
       const { estimate, error } = block.estimate(offset);
       const atMost = estimate - squares + error + rounding;

@@ -15,7 +15,8 @@ function tryParse(filter: unknown): Filter | undefined {
 }
 
 describe('the rows that pass a filter', () => {
-  it('F08 F09 F10 are those of the reference evaluator, whatever was added, replaced and moved before', () => {
+  // F08 F09 F10
+  it('are those of the reference evaluator after any additions, replacements and moves', () => {
     let compared = 0;
     fc.assert(
       fc.property(
@@ -57,7 +58,7 @@ describe('the rows that pass a filter', () => {
     expect(compared).toBeGreaterThan(500);
   });
 
-  it('are right again when a field was asked for, forgotten for others, and asked for again', () => {
+  it('are correct after the column of a field was evicted and recreated', () => {
     const rows = Array.from({ length: 50 }, (_, row) => ({ kind: row % 2 }));
     const selection = new RowSelection((row) => rows[row]);
     const odd = parseFilter({ kind: 1 });
@@ -69,7 +70,7 @@ describe('the rows that pass a filter', () => {
     expect(count()).toBe(26);
   });
 
-  it('do not keep values that are gone, also where nobody asks any more', () => {
+  it('do not keep obsolete values, also without queries', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const bytes = (): number => {
@@ -90,7 +91,7 @@ describe('the rows that pass a filter', () => {
     expect(found.indexOf(1)).toBe(9);
   });
 
-  it('are right when values come and go for ever', () => {
+  it('are correct when values come and go repeatedly', () => {
     const rows = Array.from({ length: 10 }, (_, row) => ({ version: row }));
     const selection = new RowSelection((row) => rows[row]);
     for (let version = 0; version < 20_000; version += 1) {

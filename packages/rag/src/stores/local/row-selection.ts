@@ -9,7 +9,7 @@ import {
   type PatternBudget,
 } from '../../filter/index.js';
 
-/** A filter could name any number of fields; those that were asked for last keep their columns. */
+/** Filters can name any number of fields; the most recently used ones keep their columns. */
 const maxColumns = 64;
 
 interface SelectionQuery {
@@ -22,7 +22,7 @@ interface SelectionQuery {
  * Finds the rows that pass a filter, by columns of the fields it names. A column is made when a filter first asks for its field, and
  * then follows every change.
  *
- * What columns cannot decide, such as patterns, is evaluated row by row, where everything else is true.
+ * Conditions that columns cannot decide, such as patterns, are evaluated row by row where all others match.
  */
 export class RowSelection {
   readonly #metadataOf: (row: number) => unknown;
@@ -38,7 +38,7 @@ export class RowSelection {
   set(row: number): void {
     this.#rows = Math.max(this.#rows, row + 1);
     for (const [key, column] of this.#columns) {
-      // Also where nobody asks: values that are gone must not pile up.
+      // Also without queries: obsolete values must not accumulate.
       if (column.size > largestColumn(this.#rows)) this.#columns.delete(key);
       else column.set(row, this.#metadataOf(row));
     }
@@ -107,7 +107,7 @@ export class RowSelection {
   }
 }
 
-/** Values that a column may hold, those that no row has any more included. */
+/** Number of values that a column may hold, including those that no row has any more. */
 function largestColumn(rows: number): number {
   return 4 * rows + 1000;
 }
@@ -179,7 +179,7 @@ export class MetadataColumn {
     }
   }
 
-  /** What the condition says of each code from {@link incomparable} on. */
+  /** Returns the result of the condition for each code from {@link incomparable} on. */
   #decide(filter: ColumnFilter): Uint8Array {
     const passes = new Uint8Array(this.#values.length - incomparable);
     switch (filter.kind) {

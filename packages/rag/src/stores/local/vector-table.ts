@@ -3,7 +3,7 @@ import type { VectorMetric } from '../../store/vector-store.js';
 
 const rowsPerSegment = 4096;
 /** From this number on, two or three queries pay for the conversion: 250 rows of 1536 numbers take 0.8 ms without, 0.2 ms with it. */
-const minQuantised = 250;
+const minQuantized = 250;
 
 /**
  * Vectors of one length in rows of large arrays. Rows are dense: removing one moves the last row into its place, so row numbers
@@ -13,9 +13,9 @@ export class VectorTable {
   readonly dimension: number;
   readonly metric: VectorMetric;
   readonly #segments: Float32Array[] = [];
-  /** Length of each row, −1 until somebody asks for it. */
+  /** Length of each row, −1 until it is needed. */
   readonly #norms: Float64Array[] = [];
-  #quantised: QuantizedRows | undefined;
+  #quantized: QuantizedRows | undefined;
   #count = 0;
 
   constructor(dimension: number, metric: VectorMetric) {
@@ -52,7 +52,7 @@ export class VectorTable {
       (this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array).fill(-1, first, first + rows);
       this.#count += rows;
       done += rows;
-      if (this.#quantised) for (let at = row; at < this.#count; at += 1) this.#quantise(at, this.row(at));
+      if (this.#quantized) for (let at = row; at < this.#count; at += 1) this.#quantize(at, this.row(at));
     }
   }
 
@@ -62,16 +62,16 @@ export class VectorTable {
     this.#norms.push(new Float64Array(rowsPerSegment));
   }
 
-  #quantise(row: number, vector: Float32Array): void {
-    if (this.#quantised?.reserve(this.#count) === false) this.#quantised = undefined;
-    this.#quantised?.set(row, vector);
+  #quantize(row: number, vector: Float32Array): void {
+    if (this.#quantized?.reserve(this.#count) === false) this.#quantized = undefined;
+    this.#quantized?.set(row, vector);
   }
 
   set(row: number, vector: Float32Array): void {
     this.row(row).set(vector);
     const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
     norms[row % rowsPerSegment] = -1;
-    this.#quantise(row, vector);
+    this.#quantize(row, vector);
   }
 
   /** A view, not a copy. */
@@ -118,13 +118,13 @@ export class VectorTable {
   }
 
   /** The rows as small integers, made at the first call; for `cosine` the rows have length 1. `undefined` for few rows. */
-  quantised(): QuantizedRows | undefined {
-    if (this.#quantised || this.#count < minQuantised) return this.#quantised;
-    const quantised = QuantizedRows.create(this.dimension, { isUnit: this.metric === 'cosine' });
-    if (!quantised?.reserve(this.#count)) return undefined;
-    for (let row = 0; row < this.#count; row += 1) quantised.set(row, this.row(row));
-    this.#quantised = quantised;
-    return quantised;
+  quantized(): QuantizedRows | undefined {
+    if (this.#quantized || this.#count < minQuantized) return this.#quantized;
+    const quantized = QuantizedRows.create(this.dimension, { isUnit: this.metric === 'cosine' });
+    if (!quantized?.reserve(this.#count)) return undefined;
+    for (let row = 0; row < this.#count; row += 1) quantized.set(row, this.row(row));
+    this.#quantized = quantized;
+    return quantized;
   }
 }
 
@@ -173,7 +173,7 @@ function squaredDistance(matrix: Float32Array, start: number, vector: Float32Arr
 
 /** One of the vectors of an operation, as a copy. */
 export function vectorAt(vectors: Uint8Array, place: number, dimension: number): Float32Array {
-  // Not slice(), which is no copy where the bytes are a Buffer.
+  // Not slice(), which does not copy a Buffer.
   const bytes = new Uint8Array(vectors.subarray(place * dimension * 4, (place + 1) * dimension * 4));
   if (!isLittleEndian) swapBytes(bytes);
   return new Float32Array(bytes.buffer);

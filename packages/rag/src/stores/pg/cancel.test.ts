@@ -17,7 +17,8 @@ describe.skipIf(!server)('an abort', () => {
       )
     )?.rows as unknown[];
 
-  it('I10 cancels the statement on the server, and its connection is used again', async () => {
+  // I10
+  it('cancels the statement on the server, and its connection is used again', async () => {
     const { database } = openDatabase({ ...connection, max: 1 });
     const controller = new AbortController();
     const slow = database.query('SELECT pg_sleep(60)', [], controller.signal);
@@ -30,7 +31,8 @@ describe.skipIf(!server)('an abort', () => {
     await database.close();
   });
 
-  it('I10 rolls a transaction back', async () => {
+  // I10
+  it('rolls a transaction back', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const store = new PgVector({ ...connection, schemaName });
     await store.createIndex({ indexName: 'kept', dimension: 1 });
@@ -51,7 +53,8 @@ describe.skipIf(!server)('an abort', () => {
     await Promise.all([store.close(), database.close()]);
   });
 
-  it('I10 sends nothing more of a transaction', async () => {
+  // I10
+  it('sends nothing more of a transaction', async () => {
     const { database } = openDatabase({ ...connection, max: 1 });
     const controller = new AbortController();
     const sent: string[] = [];
@@ -68,7 +71,8 @@ describe.skipIf(!server)('an abort', () => {
     await database.close();
   });
 
-  it('I10 waits no longer for a connection, and gives it back when it comes', async () => {
+  // I10
+  it('waits no longer for a connection, and gives it back when it comes', async () => {
     const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
     const { database } = openDatabase({ pool });
     const holder = await pool.connect();
@@ -83,7 +87,8 @@ describe.skipIf(!server)('an abort', () => {
 
 describe.skipIf(!server)('a connection that the server ends', () => {
   it.each(['in a transaction', 'in a statement with a signal'])(
-    'I08 fails the call and nothing else, %s',
+    // I08
+    'fails the call and nothing else, %s',
     async (what) => {
       const { schemaName = '' } = (await server?.open()) ?? {};
       const pool = new Pool({ connectionString: postgresUrl as string, application_name: schemaName });

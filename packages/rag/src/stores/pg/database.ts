@@ -15,7 +15,7 @@ export interface TransactionOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the store needs of a database, whichever driver is behind it. */
+/** Database interface of the store, independent of the driver. */
 export interface SqlDatabase {
   /** @param signal - cancels the statement where the driver can, and rejects with its reason */
   query(sql: string, values?: readonly unknown[], signal?: AbortSignal): Promise<SqlRow[]>;
@@ -81,7 +81,7 @@ export function openDatabase(options: PgConnectionOptions): OpenDatabase {
     );
   }
   if (pglite) return { database: pgliteDatabase(pglite) };
-  // A pool that somebody else made is somebody else's to end.
+  // The caller ends its own pool.
   if (pool) return { pool, database: poolDatabase(pool, async () => {}) };
   const ownPool = lazyPool(options);
   return { pool: ownPool, database: poolDatabase(ownPool, () => ownPool.end()) };
@@ -157,7 +157,7 @@ interface PgConnection {
   end(): Promise<void>;
 }
 
-/** What a `pg.Pool` makes its connections with; needed to cancel a statement. */
+/** Members of a `pg.Pool` that create connections; needed to cancel a statement. */
 export interface PgPoolInternals {
   Client?: new (options: unknown) => PgConnection;
   options?: unknown;
@@ -200,7 +200,7 @@ export function poolDatabase(pool: PgPool, close: () => Promise<void>): SqlDatab
   };
 }
 
-/** By the OID of a type. What the application has set in `pg` for its own statements is not asked. */
+/** Parsers by the OID of a type. Parsers that the application set in `pg` are not used. */
 const parsers: Readonly<Record<number, (value: string) => unknown>> = {
   21: Number, // int2
   23: Number, // int4
@@ -256,7 +256,7 @@ async function withClient<Result>(
   return untilAborted(() => work(query, destroy).finally(release), signal);
 }
 
-/** Through a connection beside the pool, all of whose own may be busy. */
+/** Cancels through a separate connection, because all connections of the pool may be busy. */
 async function cancelStatement(pool: PgPool, client: PgClient): Promise<void> {
   const { Client, options } = pool as PgPoolInternals;
   const { processID } = client as { processID?: number };

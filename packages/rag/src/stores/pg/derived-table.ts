@@ -18,7 +18,7 @@ export interface DerivedTableOptions {
 
 /**
  * Derived data as rows of the table `quiver_derived`, one table in each schema. Reading and writing make no table: who may only
- * read an index can use it all the same.
+ * read an index can use it.
  */
 export function derivedTable({ schemaName, run, requireIndex }: DerivedTableOptions): DerivedData {
   const table = tableIn(schemaName);

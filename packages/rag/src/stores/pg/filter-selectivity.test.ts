@@ -52,7 +52,7 @@ describe.each(databases)('the share of rows that pass a filter in $name', (datab
     expect(await fresh.passesFew(many)).toBe(true);
   });
 
-  it('is asked for once a minute', async () => {
+  it('is read once a minute', async () => {
     let time = 0;
     const { passesFew } = filterSelectivity(() => time);
     const before = statements.length;

@@ -4,7 +4,7 @@ import type { SqlQuery } from './database.js';
 import { filterToSql, SqlParameters } from './filter-to-sql.js';
 import type { OpenIndex } from './pg-index.js';
 
-export interface FilterQuestion {
+export interface SelectivityQuery {
   readonly query: SqlQuery;
   readonly index: Pick<OpenIndex, 'table' | 'oid'>;
   readonly filter: Filter;
@@ -14,7 +14,7 @@ export interface FilterQuestion {
 
 /** Tells where so few rows pass a filter that comparing all of those is quicker than to search through an HNSW index for them. */
 export interface FilterSelectivity {
-  passesFew(question: FilterQuestion): Promise<boolean>;
+  passesFew(question: SelectivityQuery): Promise<boolean>;
 }
 
 /** In a larger table the sample says too little, and to compare all rows takes too long where it is wrong. */

@@ -18,7 +18,8 @@ for (const database of databases) {
 }
 
 describe('a filter as SQL', () => {
-  it('F01 F02 has the same text whatever the names and values are', () => {
+  // F01 F02
+  it('has the same text for all names and values', () => {
     const text = (field: string, value: string): string =>
       filterToSql(
         parseFilter({ [field]: { $eq: value, $gt: `${value}>`, $contains: `${value}c`, $in: [value] } }),

@@ -39,7 +39,7 @@ interface State {
 
 const fewValues = 16;
 
-/** Where a condition stands. Both turn over inside a negation. */
+/** Context of a condition. A negation inverts both members. */
 interface Place {
   /** An inexact condition may let too many rows through here; elsewhere too few. */
   readonly widen: boolean;
@@ -95,7 +95,7 @@ function compile(state: State, filter: Filter, root: string, place: Place): stri
     case 'element': {
       const value = read(state, filter.path, root);
       const element = `element${(state.aliases += 1)}`;
-      // A WHERE of its own: whatever stands around it, NULL is FALSE there.
+      // A separate WHERE: NULL is FALSE there in any context.
       const inner = compile(state, filter.filter, `${element}.value`, { widen, nullIsFalse: true });
       return `(CASE WHEN jsonb_typeof(${value}) = 'array' THEN EXISTS (SELECT 1 FROM jsonb_array_elements(${value}) AS ${element}(value) WHERE ${inner}) ELSE FALSE END)`;
     }
@@ -173,7 +173,7 @@ function requireText(text: string): string {
   );
 }
 
-/** Only for names that were checked or that the database gave; quoted all the same. */
+/** Quotes names that were checked or that the database returned. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -190,7 +190,7 @@ export function requireSchemaName(schemaName: string): void {
   );
 }
 
-/** Names of languages stand in the text of statements. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Names of languages become part of the text of statements. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireTextSearchName(name: string): void {
   if (typeof name === 'string' && /^[a-z_][a-z0-9_]*$/i.test(name) && name.length <= longestIdentifier) return;
   throw invalidArgument(
@@ -208,21 +208,21 @@ export class SqlParameters {
   readonly values: unknown[] = [];
   #places = new Map<unknown, string>();
 
-  /** @returns its place, such as `$3`, to be cast to text or text[] first: equal strings share a place, whatever they become */
+  /** @returns its placeholder, such as `$3`, to be cast to text or text[] first: equal strings share a placeholder */
   add(value: string | readonly (string | null)[]): string {
     let place = this.#places.get(value);
     if (place === undefined) this.#places.set(value, (place = this.addValue(value)));
     return place;
   }
 
-  /** @returns a place of its own, for a value of any type */
+  /** @returns a new placeholder, for a value of any type */
   addValue(value: unknown): string {
     this.values.push(value);
     return `$${this.values.length}`;
   }
 }
 
-/** These stand in the text of statements, so nothing but an integer may pass. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Settings become part of the text of statements, so nothing but an integer may pass. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireInteger(name: string, value: unknown, smallest: number, largest: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
   throw invalidArgument(`${name} must be an integer from ${smallest} to ${largest}, not ${String(value)}.`);

@@ -22,7 +22,7 @@ import {
   toSimilarity,
 } from './search-sql.js';
 
-/** Where and how a query is answered. */
+/** Context of a query. */
 export interface QueryPlace {
   readonly indexName: string;
   readonly index: OpenIndex;
@@ -86,7 +86,7 @@ async function findByWords(
 ): Promise<VectorMatch[]> {
   const { filter } = place;
   const parameters = new SqlParameters();
-  const question = startQuestion(place, queryText, parameters);
+  const question = startKeywordQuery(place, queryText, parameters);
   const condition = toCondition(filter, parameters);
   const columns = toColumns(includeVector);
   const rows = await collect(limit, filter, condition, (size, offset) => {
@@ -101,8 +101,8 @@ async function findByBoth(place: QueryPlace, search: HybridSearch): Promise<Vect
   const { index, params, filter } = place;
   const depth = fusionDepth(limit);
   const { parameters, vector, where, condition, canUseIndex } = await startVectorQuery(place, queryVector, depth);
-  const keyword = startQuestion(place, queryText, parameters);
-  // What the database lets through must be evaluated here, and one ranking alone needs no merging there.
+  const keyword = startKeywordQuery(place, queryText, parameters);
+  // Rows of an inexact condition must be evaluated here, and a single ranking needs no fusion.
   if (!condition.exact || fusion.vector === 0 || fusion.keyword === 0)
     return fuseSearches(search, (part) => findRecords(place, part));
   const sql = hybridSql({
@@ -152,7 +152,7 @@ async function startVectorQuery(
 }
 
 /** @throws `VECTOR_TEXT_SEARCH_MISSING` */
-function startQuestion(
+function startKeywordQuery(
   { indexName, index: { table, language } }: QueryPlace,
   queryText: string,
   parameters: SqlParameters,
@@ -164,7 +164,7 @@ function startQuestion(
       { details: { indexName } },
     );
   }
-  // What PostgreSQL cannot hold is part of no word.
+  // Characters that PostgreSQL cannot store are not part of any term.
   const text = parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '));
   return { table, language: languageConstant(language), text };
 }
@@ -185,7 +185,7 @@ async function runQuery(
   );
 }
 
-/** For searches by vectors: in a table that was made anew, distances may be of another metric. */
+/** For vector search: in a recreated table, distances may be of another metric. */
 function tableOid({ table }: OpenIndex): string {
   return `'${table}'::pg_catalog.regclass::oid::int8::float8 AS table_oid`;
 }

@@ -12,7 +12,7 @@ export interface TestDatabase {
 
 let schemas = 0;
 
-/** Each test has a schema of its own, which is also how tenants are kept apart. */
+/** Each test has its own schema, which is also how tenants are separated. */
 function nextSchema(): string {
   return `test_${process.pid}_${(schemas += 1)}`;
 }

@@ -39,7 +39,7 @@ describe.each(databases)('an index in $name', (database) => {
     await expect(store.updateVector({ indexName, id: 'a', update })).rejects.toEqual(refused);
   });
 
-  it('is looked up again when another process has made it anew with another metric', async () => {
+  it('is looked up again after another process recreated it with another metric', async () => {
     const indexName = 'measured_anew';
     const query = { indexName, queryVector: [3, 4] };
     const queries = [query, { ...query, exact: true }, { ...query, mode: 'hybrid', queryText: 'tea' }] as const;
@@ -130,7 +130,7 @@ describe.each(databases)('an index in $name', (database) => {
     expect(await store.describeIndex({ indexName: 'wordless' })).not.toHaveProperty('language');
   }, 60_000);
 
-  it('is not answered from while it is made anew, time and again', async () => {
+  it('returns no stale results while it is recreated repeatedly', async () => {
     const { pool, pglite, ...config } = await database.open();
     const indexName = 'restless';
     const maker = new PgVector({ ...config, ...(pool ? { pool } : { pglite }) } as PgVectorOptions);
@@ -154,7 +154,8 @@ describe.each(databases)('an index in $name', (database) => {
     });
   });
 
-  it('I01 takes nothing from the comment of its table that it did not write', async () => {
+  // I01
+  it('takes nothing from the comment of its table that it did not write', async () => {
     const config = await database.open();
     const mine = new PgVector(config);
     await mine.createIndex({ indexName: 'marked', dimension: 1 });
@@ -170,7 +171,7 @@ describe.each(databases)('an index in $name', (database) => {
 });
 
 describe.skipIf(!server)('an index on a server', () => {
-  it('can be read while it is built anew, and found all the time', async () => {
+  it('can be read and found while it is rebuilt', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const indexName = 'rebuilt';
     const pool = new Pool({ connectionString: postgresUrl as string, lock_timeout: 500 });
@@ -201,7 +202,7 @@ describe.skipIf(!server)('an index on a server', () => {
     await Promise.all([pool.end(), database.close()]);
   });
 
-  it('is kept by a call of createIndex that waits for nobody and may only read', async () => {
+  it('is kept by createIndex without waiting for locks and with the right to read', async () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const owner = new PgVector({ connectionString: postgresUrl as string, schemaName });
     const params = { indexName: 'kept', dimension: 1, metadataIndexes: ['tenant', 'tenant'] };

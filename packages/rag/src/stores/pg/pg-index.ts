@@ -4,7 +4,7 @@ import type { IndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery, SqlRow } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';
 
-/** How vectors are found: through a graph, through lists around centres, or by comparing all. */
+/** Index type: graph, lists around centers, or none (all vectors are compared). */
 export type PgIndexType = 'hnsw' | 'ivfflat' | 'flat';
 
 /** `halfvec` takes half the space; its numbers have three to four digits. */
@@ -14,7 +14,7 @@ export type PgVectorType = 'vector' | 'halfvec';
 export interface PgIndex {
   /** Schema and table, quoted. */
   readonly table: string;
-  /** Of the table: one that is made anew has another. */
+  /** OID of the table; a recreated table has another one. */
   readonly oid: number;
   readonly dimension: number;
   readonly metric: VectorMetric;
@@ -36,7 +36,7 @@ export interface PgLanguage {
 export interface PgVectorExtension {
   /** Quoted. */
   readonly schema: string;
-  /** Whether an index can go on searching until enough rows pass a filter: pgvector 0.8. */
+  /** Whether an index supports iterative scans, which continue until enough rows match a filter: pgvector 0.8. */
   readonly scansOn: boolean;
   /** OID of the type `vector`. */
   readonly vectorOid: number;
@@ -70,7 +70,7 @@ export function toComment(metric: VectorMetric, language: PgLanguage | undefined
   return `'${mark}${metric}${language === undefined ? '' : `, words ${language.schema}.${language.name}`}'`;
 }
 
-/** Only what `toComment` can write: its parts become parts of statements, and whoever owns the table can change it. */
+/** Accepts only what `toComment` writes: the parts become parts of statements, and the owner of the table can change the comment. */
 const ourComment = new RegExp(
   `^${mark}(?<metric>cosine|euclidean|dotproduct)(?:, words (?<schema>\\w+)\\.(?<name>\\w+))?$`,
 );
@@ -127,12 +127,12 @@ export const longestIndexName = 52;
 
 type Target = Pick<IndexParams, 'indexName'> & { readonly signal?: AbortSignal | undefined };
 
-/** What is known of indexes: it saves each call the question for the dimension. */
+/** Cache of index descriptions, so that a call does not read them again. */
 export interface OpenIndexes {
   /** @throws `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID` */
   require(target: Target): Promise<OpenIndex>;
   /**
-   * For work that changes nothing when it fails. Another process can have deleted the index or made it anew, so when it is missing, is
+   * For work that changes nothing when it fails. Another process may have deleted or recreated the index, so when it is missing, is
    * another one, or does not fit the arguments, that is only final when the database says the same.
    */
   use<Result>(target: Target, work: (index: OpenIndex) => Promise<Result>): Promise<Result>;

@@ -34,7 +34,7 @@ describe.each(databases)('searching in $name', (database) => {
     });
   }, 60_000);
 
-  it('finds as many as asked for, whatever the filter leaves', async () => {
+  it('finds the requested number of results with any filter', async () => {
     const queryVector = vectors[3] as number[];
     for (const filter of [
       undefined,
@@ -150,7 +150,7 @@ describe.each(databases)('searching in $name', (database) => {
     await create({ indexConfig: { type: 'ivfflat' } });
   });
 
-  it('stores numbers of 16 bits where that was asked for', async () => {
+  it('stores numbers of 16 bits on request', async () => {
     const half = 'half';
     await store.createIndex({ indexName: half, dimension: 8, vectorType: 'halfvec' });
     expect(await store.describeIndex({ indexName: half })).toMatchObject({ type: 'hnsw', vectorType: 'halfvec' });
@@ -168,7 +168,8 @@ describe.each(databases)('searching in $name', (database) => {
     }
   });
 
-  it('I01 I02 refuses names that are not plain, and keeps case and dashes apart', async () => {
+  // I01 I02
+  it('refuses names that are not plain, and keeps case and dashes apart', async () => {
     for (const name of ['x"; DROP TABLE y; --', 'ä', '', 'a'.repeat(53), 'a\0b']) {
       await expect(store.createIndex({ indexName: name, dimension: 1 })).rejects.toMatchObject({
         code: 'VECTOR_ARGUMENT_INVALID',
@@ -182,14 +183,16 @@ describe.each(databases)('searching in $name', (database) => {
     expect(await store.describeIndex({ indexName: 'Select' })).toMatchObject({ dimension: 1 });
   });
 
-  it('I03 keeps two tenants apart that use the same index name', async () => {
+  // I03
+  it('keeps two tenants apart that use the same index name', async () => {
     const other = new PgVector(await database.open());
     await other.createIndex({ indexName, dimension: 8 });
     expect(await other.query({ indexName, queryVector: vectors[0] as number[] })).toEqual([]);
     expect(await store.describeIndex({ indexName })).toMatchObject({ count });
   });
 
-  it('I06 stores nothing of a batch with one bad row', async () => {
+  // I06
+  it('does not store a batch with one invalid row', async () => {
     const bad = store.upsert({
       indexName,
       ids: ['good', 'bad'],
@@ -204,7 +207,8 @@ describe.each(databases)('searching in $name', (database) => {
 describe.skipIf(!server)('PgVector on a server', () => {
   const open = async (): Promise<PgVectorOptions> => (await server?.open()) as PgVectorOptions;
 
-  it('I04 creates one index from fifty calls at once through two pools', async () => {
+  // I04
+  it('creates one index from fifty calls at once through two pools', async () => {
     const { schemaName = '' } = await open();
     const stores = [1, 2].map(() => new PgVector({ connectionString: postgresUrl as string, schemaName, max: 5 }));
     const calls = Array.from({ length: 50 }, (_, n) => stores[n % 2]?.createIndex({ indexName: 'one', dimension: 3 }));
@@ -213,7 +217,8 @@ describe.skipIf(!server)('PgVector on a server', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it('I07 finishes a hundred queries on two connections and leaks none', async () => {
+  // I07
+  it('finishes a hundred queries on two connections and leaks none', async () => {
     const pool = new Pool({ connectionString: postgresUrl as string, max: 2 });
     const { schemaName = '' } = await open();
     const store = new PgVector({ pool, schemaName });
@@ -228,7 +233,8 @@ describe.skipIf(!server)('PgVector on a server', () => {
     await pool.end();
   });
 
-  it('I08 answers again after its connections were ended by the server', async () => {
+  // I08
+  it('answers again after its connections were ended by the server', async () => {
     const { schemaName = '' } = await open();
     const store = new PgVector({
       connectionString: postgresUrl as string,
@@ -244,7 +250,8 @@ describe.skipIf(!server)('PgVector on a server', () => {
     await store.close();
   });
 
-  it('I09 reads with a role that may do nothing else', async () => {
+  // I09
+  it('reads with a role that may do nothing else', async () => {
     const { schemaName = '' } = await open();
     const owner = new PgVector({ connectionString: postgresUrl as string, schemaName });
     await owner.createIndex({ indexName: 'readable', dimension: 1 });

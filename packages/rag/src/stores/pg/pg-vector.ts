@@ -66,7 +66,7 @@ export interface PgIndexDescription extends IndexDescription {
   language?: string;
 }
 
-/** What takes long on a large table must not end in the middle. */
+/** Long statements on large tables must not time out. */
 const noTimeout = ['SET LOCAL statement_timeout = 0'];
 
 /**
@@ -138,7 +138,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
     this.#indexes.forget(indexName);
   }
 
-  /** Builds the index that queries go through anew; rows may be read meanwhile, not written. */
+  /** Rebuilds the vector index; rows can be read meanwhile, not written. */
   async buildIndex({ indexName, indexConfig, signal }: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
     const index = await this.#indexes.require({ indexName, signal });
     const target = { indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };

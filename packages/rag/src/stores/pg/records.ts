@@ -22,7 +22,7 @@ import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { isStorableText, keepMatching, SqlParameters, toCondition } from './filter-to-sql.js';
 import type { OpenIndex, PgIndex } from './pg-index.js';
 
-/** What runs in a transaction of its own. */
+/** Statements that run in one transaction. */
 export type RecordChange = (query: SqlQuery) => Promise<void>;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
@@ -204,7 +204,7 @@ export function toRecord({ id, metadata, document, vector }: SqlRow): VectorReco
   };
 }
 
-/** Parameters: ids, vector, metadata, document; what is null stays as it is. Returns the ids that were there. */
+/** Parameters: ids, vector, metadata, document; null keeps the stored value. Returns the ids that existed. */
 export function updateSql({ table, extension, vectorType }: OpenIndex): string {
   const vector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
   return `UPDATE ${table} SET embedding = COALESCE(${vector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`;

@@ -52,7 +52,7 @@ it('sets nothing where the defaults of pgvector will do', () => {
   expect(searchSettings(index, {}, { hasFilter: false, wanted: 10 })).toEqual([]);
 });
 
-it('sets what was asked for, also when pgvector has the same default: the role may have another', () => {
+it('sets requested values, also the defaults of pgvector, because the role may have others', () => {
   expect(searchSettings(index, { ef: 40 }, { hasFilter: false, wanted: 10 })).toEqual([['hnsw.ef_search', 40]]);
 });
 

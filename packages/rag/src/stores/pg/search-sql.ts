@@ -11,14 +11,14 @@ export interface NearestSqlOptions {
   readonly index: OpenIndex;
   /** Place of the query vector. */
   readonly vector: string;
-  /** Columns of the result beside `id` and `distance`. */
+  /** Columns of the result in addition to `id` and `distance`. */
   readonly columns: readonly string[];
   /** A condition on a row. */
   readonly where: string;
   readonly limit: number;
 }
 
-/** Rows nearest first, and by id where distances are equal: all are compared, whatever index there is. */
+/** Rows nearest first, and by id where distances are equal. All rows are compared, without an index. */
 export function exactSql({
   index,
   columns,
@@ -35,7 +35,7 @@ export function exactSql({
  * Rows nearest first, and by id where distances are equal, as far as the index finds them.
  *
  * Its settings are part of the statement, so that one round trip is enough and nothing of them is left behind in a connection that
- * others use: the row of the settings has to be there before the scan beside it can begin.
+ * others use: the row of the settings must exist before the joined scan can begin.
  */
 export function approximateSql({
   index,
@@ -89,7 +89,7 @@ export interface KeywordSqlOptions {
   readonly table: string;
   /** The language as a constant, see `languageConstant`. */
   readonly language: string;
-  /** Place of the question. */
+  /** Placeholder of the query text. */
   readonly text: string;
   readonly columns: readonly string[];
   readonly where: string;
@@ -101,7 +101,7 @@ export interface KeywordSqlOptions {
 const countedRows = 10_000;
 
 /**
- * The words of the question with their weights, as common table expressions: `question_words (word, weight)` and
+ * The terms of the query with their weights, as common table expressions: `question_words (word, weight)` and
  * `question (largest)`.
  *
  * A rare word weighs more than a frequent one, as in BM25: ln(1 + (N - n + 0.5) / (n + 0.5)) where n of N rows have it.
@@ -109,7 +109,7 @@ const countedRows = 10_000;
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  */
 export function questionSql({ table, language, text }: Pick<KeywordSqlOptions, 'table' | 'language' | 'text'>): string {
-  // A word of a text search query stands in quotes, which are doubled inside, as backslashes are.
+  // A term of a text search query is quoted; quotes and backslashes inside are doubled.
   const quoted = `(chr(39) || replace(replace(lexeme, chr(92), chr(92) || chr(92)), chr(39), chr(39) || chr(39)) || chr(39))::tsquery`;
   return `table_size AS MATERIALIZED (
     SELECT CASE WHEN c.reltuples > ${countedRows} THEN c.reltuples::float8 ELSE (SELECT count(*) FROM ${table})::float8 END AS total
@@ -124,7 +124,7 @@ export function questionSql({ table, language, text }: Pick<KeywordSqlOptions, '
 }
 
 /**
- * Rows that share a word with the question, best first and by id where scores are equal. Needs {@link questionSql}.
+ * Rows that share a term with the query, best first and by id where scores are equal. Needs {@link questionSql}.
  *
  * The score is the sum over the words of weight times `ts_rank`, which grows ever less with each further occurrence, divided by the
  * logarithm of the text's length; then divided by the largest possible sum.
@@ -205,12 +205,12 @@ export interface PgQueryParams extends QueryParams, PgVectorConfig {
   options?: { ef?: number; probes?: number };
 }
 
-/** What pgvector keeps by itself. */
+/** Default of pgvector. */
 const defaultEf = 40;
 const largestEf = 1000;
 
 /**
- * What a search through the index needs beyond the defaults of the database.
+ * Returns the settings of a search through the index that differ from the defaults of the database.
  *
  * @throws `VECTOR_ARGUMENT_INVALID`
  */

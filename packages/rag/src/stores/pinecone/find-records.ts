@@ -12,7 +12,7 @@ import type { PineconeLikeIndex, SparseVector } from './pinecone-client.js';
 import { filterToPinecone, fromPineconeRecord } from './pinecone-record.js';
 import type { SparseEncoder } from './sparse-encoder.js';
 
-/** Where and how a query is answered. */
+/** Context of a query. */
 export interface QueryPlace {
   readonly params: QueryParams & { sparseVector?: SparseVector };
   readonly open: IndexShape & { readonly index: PineconeLikeIndex };
@@ -63,7 +63,7 @@ export interface FindNearestOptions {
 }
 
 /**
- * How Pinecone is asked for the nearest records.
+ * Describes the request for the nearest records.
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for more records than it returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those
  */

@@ -8,7 +8,7 @@ import { bytesOf, fromPineconeRecord } from './pinecone-record.js';
 
 const longestIndexName = 45;
 const idsPerCall = 100;
-/** Ids stand in the address of the request; servers take some 8 KB of it. */
+/** Ids are part of the URL of the request; servers accept about 8 KB. */
 const addressBytes = 6000;
 const recordsPerUpsert = 1000;
 const bytesPerUpsert = 2_000_000;
@@ -142,16 +142,16 @@ export async function selectIds(index: PineconeLikeIndex, filter: Filter | undef
   return ids;
 }
 
-/** What an index is asked for by, and where. */
+/** Shape of an index, and the host that serves it. */
 export interface LocatedShape extends IndexShape {
   readonly host: string;
 }
 
-/** What is known of indexes: it saves each call the question for host and dimension. */
+/** Cache of index descriptions, so that a call does not read host and dimension again. */
 export interface KnownShapes {
   /**
-   * Works with what is known of an index. Another process can have deleted it or made it anew, so work that fails is repeated when the
-   * service says something else now. It must be such that it can be repeated.
+   * Works with the cached description. Another process may have deleted or recreated the index, so work that fails is repeated when the
+   * service returns another description. The work must be repeatable.
    *
    * @param find - asks the service; throws when there is no such index
    */
@@ -163,7 +163,7 @@ export interface KnownShapes {
   forget(indexName: string): void;
 }
 
-/** An index that was made anew with another metric fails at nothing, so what is known must not be older, in milliseconds. */
+/** Maximum age in milliseconds: a recreated index with another metric causes no error that would reveal it. */
 const longestAge = 60_000;
 
 /** @param now - a clock that never goes back, in milliseconds */

@@ -5,7 +5,7 @@ import type { PineconeRecord, SparseVector } from './pinecone-client.js';
 
 /** The metadata as JSON, where it holds what Pinecone cannot: nested objects, null, and lists of anything but strings. */
 const jsonKey = 'quiver_json';
-/** `true` beside the JSON: Pinecone cannot filter by all of the metadata. */
+/** `true` next to the JSON: Pinecone cannot filter by all of the metadata. */
 export const partialKey = 'quiver_partial';
 const documentKey = 'quiver_document';
 

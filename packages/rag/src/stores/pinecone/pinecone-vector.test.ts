@@ -169,7 +169,8 @@ describe('PineconeVector', () => {
     });
   });
 
-  it('I10 ends the request when the signal fires', async () => {
+  // I10
+  it('ends the request when the signal fires', async () => {
     const slow = await open();
     await slow.createIndex({ indexName, dimension: 1 });
     const controller = new AbortController();

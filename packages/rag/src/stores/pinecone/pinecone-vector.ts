@@ -58,14 +58,14 @@ import type { SparseEncoder } from './sparse-encoder.js';
 export interface PineconeVectorConfig extends PineconeConnectionOptions {
   /** For your own records. */
   id?: string;
-  /** Where new indexes are made. Default `aws`. */
+  /** Cloud of new indexes. Default `aws`. */
   cloud?: string;
   /** Default `us-east-1`. */
   region?: string;
   /** The part of each index that is used, for example a tenant's. Default: Pinecone's default namespace. */
   namespace?: string;
   /**
-   * Stores the weights of words beside each vector, which keyword and hybrid search need: `createLexicalSparseEncoder()`, or one of
+   * Stores the weights of terms with each vector, which keyword and hybrid search need: `createLexicalSparseEncoder()`, or one of
    * yours. Its indexes have the metric `dotproduct`; no other takes such weights.
    */
   sparseEncoder?: SparseEncoder;
@@ -101,7 +101,7 @@ type InIndex = IndexParams & InNamespace;
  * minute. Metadata of any shape is kept, within 40 KB with
  * the document; Pinecone narrows the search by the parts it understands, and every filter is evaluated in full on what it
  * returns. An `upsert` above 1,000 records or 2 MB is several requests, and not one transaction. With a `sparseEncoder`, records are
- * also found by words.
+ * also found by keyword search.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`; `FILTER_NOT_SUPPORTED` when a filter leaves too few of the 10,000 nearest records to answer;
@@ -261,7 +261,7 @@ export class PineconeVector implements VectorStore {
    * Waits until records are found by their ids and counted.
    *
    * @param timeout - milliseconds, default 60,000
-   * @throws `VECTOR_NOT_INDEXED` when the time is over; the reason of `signal`
+   * @throws `VECTOR_NOT_INDEXED` after the timeout; the abort reason of `signal`
    */
   async waitUntilIndexed(params: InIndex & { ids: readonly string[]; timeout?: number }): Promise<void> {
     const { ids, timeout = 60_000, signal } = params;

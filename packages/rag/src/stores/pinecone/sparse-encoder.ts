@@ -6,7 +6,7 @@ import type { SparseVector } from './pinecone-client.js';
 export interface SparseEncoder {
   /** For a text that is stored; `undefined` for one without words. */
   encodeDocument(text: string): SparseVector | undefined;
-  /** For a question; `undefined` for one without words. */
+  /** For a query; `undefined` for one without terms. */
   encodeQuery(text: string): SparseVector | undefined;
 }
 

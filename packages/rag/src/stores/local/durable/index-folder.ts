@@ -11,7 +11,7 @@ import { IndexLog, type LogWriter, temporaryExtension } from './index-log.js';
 const extension = '.qvlog';
 const lockName = 'writer.lock';
 
-/** The indexes of one folder, each in a file of its own. Reading creates nothing; the first write takes the folder's lock. */
+/** The indexes of one folder, one file each. Reading creates nothing; the first write acquires the lock of the folder. */
 export class IndexFolder implements IndexHolder {
   readonly derived: ReturnType<typeof derivedFiles>;
   readonly #folder: string;
@@ -42,7 +42,7 @@ export class IndexFolder implements IndexHolder {
       await log.close();
     }
     if (!(await this.list()).includes(name)) return undefined;
-    // Whoever else asked in the meantime has begun to load it.
+    // A concurrent call may have started to load it.
     return this.#logs.get(name) ?? this.#load(name, () => IndexLog.open(this.#file(name)));
   }
 
@@ -165,7 +165,7 @@ export class IndexFolder implements IndexHolder {
 const derivedExtension = '.qvderived';
 
 /**
- * Derived data as files beside the logs, `<index>.<name>.qvderived`. Any process may write them, also one that only reads the
+ * Derived data as files beside the logs, `<index>.<name>.qvderived`. Any process may write them, including one that only reads the
  * indexes: a file is replaced as a whole, and the last one stays.
  */
 export function derivedFiles(folder: string): DerivedData & { deleteOf(indexName: string): Promise<void> } {

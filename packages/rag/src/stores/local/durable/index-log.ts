@@ -13,7 +13,7 @@ import {
   toFrame,
 } from './log-format.js';
 
-/** Records per entry when an index is written anew: bounds the memory that takes. */
+/** Records per entry when an index is rewritten; bounds the memory. */
 const compactionBatch = 1000;
 /** So many superseded records are not worth a compaction. */
 const minSuperseded = 1000;
@@ -33,7 +33,7 @@ export interface LogWriter {
 
 /**
  * One index and the append-only file that it comes from. Every change is on the disk before it is in memory; a change that was
- * cut off by a crash is as if it had never been asked for.
+ * cut off by a crash is discarded.
  */
 export class IndexLog implements StoredIndex {
   readonly index: LocalIndex;
@@ -44,7 +44,7 @@ export class IndexLog implements StoredIndex {
   #end: number;
   /** Records in the file, superseded and deleted ones included. */
   #written: number;
-  /** Of the checksums of all entries. */
+  /** Chained checksum of all entries. */
   #chain = 0;
   #broken: Error | undefined;
   #writer: LogWriter | undefined;
@@ -185,13 +185,13 @@ export class IndexLog implements StoredIndex {
     if (operation.type === 'upsert') this.#written += operation.rows.length;
   }
 
-  /** When more than half of the records are history, writes the index anew and puts it in the place of the log. */
+  /** Rewrites the index when more than half of the records in the log are superseded. */
   async #compactIfWorthIt(writer: LogWriter): Promise<void> {
     if (this.#written < 2 * this.index.count + minSuperseded) return;
     try {
       await this.#rewrite(writer);
     } catch (error) {
-      // The change itself is safe in the log; only its size stays as it is.
+      // The change is safe in the log; only the size of the log does not shrink.
       getDefaultLogger().warn(`The index file ${this.#file} could not be compacted: ${toErrorMessage(error)}`);
     }
     this.#written = this.index.count;
@@ -200,7 +200,7 @@ export class IndexLog implements StoredIndex {
   /** Writes the index to a new file and puts it in the place of the log. */
   async #rewrite(writer: LogWriter): Promise<void> {
     const { handle, inode, end, chain } = await writeWhole(this.#file, contentsOf(this.index), writer);
-    // The name stands for the new file now: whatever goes wrong from here on, nothing may be written to the old one.
+    // The name refers to the new file now. After an error below, nothing may be written to the old file.
     const old = this.#handle;
     this.#handle = handle;
     this.#inode = inode;
@@ -232,17 +232,17 @@ interface WrittenFile {
   readonly inode: number;
   /** Its length in bytes. */
   readonly end: number;
-  /** Of its checksums. */
+  /** Chained checksum of its entries. */
   readonly chain: number;
 }
 
-/** Writes a file beside the one it replaces, and renames it when it is on the disk. The folder is still to be synchronised. */
+/** Writes a file next to the one that it replaces, and renames it when it is on the disk. The caller synchronizes the folder. */
 async function writeWhole(
   file: string,
   operations: Iterable<LogOperation>,
   { generation, requireHeld }: LogWriter,
 ): Promise<WrittenFile> {
-  // Each owner of the lock has a name of its own, and removes the files of its predecessors.
+  // The name contains the generation of the writer, which removes the files of its predecessors.
   const temporary = `${file}.${generation}${temporaryExtension}`;
   let [end, chain] = [0, 0];
   let handle: FileHandle | undefined;

@@ -44,7 +44,7 @@ describe('reading ahead', () => {
     expect(await findDifferences(() => lengths[(turn += 1) % lengths.length] as number)).toEqual([]);
   });
 
-  it('begins anywhere, and goes back where that is asked for', async () => {
+  it('starts at any position, and reads backwards on request', async () => {
     expect(await findDifferences(() => 999_983, 7_654_321)).toEqual([]);
     const handle = await open(file, 'r');
     const readAt = createReadAhead(handle, 0, size);

@@ -40,7 +40,7 @@ export interface ReadFramesOptions {
 }
 
 /**
- * Applies every whole frame and returns where they end. What follows is a write that was cut off by a crash: a part of a
+ * Applies every complete frame and returns the end of the last one. The rest is a write that was cut off by a crash: a part of a
  * header or payload, or the zeros that some file systems leave.
  *
  * @throws `VECTOR_STORE_CORRUPT` when bytes that were once whole have changed: nothing is skipped silently
@@ -181,18 +181,18 @@ const [firstBlock, largestBlock] = [2 << 20, 8 << 20];
 
 /**
  * Reads a file from front to back in blocks, the next one while the one before is used. What a read returns is valid until the next
- * read. Blocks are small, as what is in the processor's cache is read soonest, but grow with what is asked for.
+ * read. Blocks are small, so that they stay in the processor's cache, but grow with the largest read.
  */
 export function createReadAhead(handle: FileHandle, start: number, end: number): ReadAt {
   let block = Math.min(firstBlock, end - start);
   // In front of each block is room for what was left of the one before.
   let [current, next] = [Buffer.allocUnsafe(2 * block), Buffer.allocUnsafe(2 * block)];
-  /** What part of the file `current` holds, and where in it. */
+  /** Range of the file in `current`, and its position in the buffer. */
   let [from, to, offset] = [start, start, block];
   let ahead: Promise<number> | undefined;
   const readNext = (): Promise<number> => {
     const reading = readFully(handle, next.subarray(block), to);
-    // Whoever reads on gets the error.
+    // The next read throws the error.
     reading.catch(() => undefined);
     return reading;
   };
