@@ -37,7 +37,7 @@ export interface BuildChunkGraphOptions {
  * Connects passages with each other by the kinds of {@link EdgeOptions}. Equal passages and vectors give equal graphs, on every
  * machine and in every order. All pairs of vectors are compared, so the time grows with the square of their number.
  *
- * @throws `GRAPH_INVALID` for two passages of one id, and for vectors that do not fit; the reason of `signal`
+ * @throws `GRAPH_INVALID` for two passages of one id, and for vectors that do not fit; `signal.reason`
  */
 export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<ChunkGraph> {
   return runSteps(buildSteps(options), options);

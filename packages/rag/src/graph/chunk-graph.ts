@@ -59,7 +59,7 @@ export interface ChunkGraphJson {
 }
 
 /**
- * Weight of staying at a passage. A walker goes on with the probability `w / (w + inertia)`, where `w` is the sum of the weights
+ * Weight of staying at a passage. A walker leaves the passage with the probability `w / (w + inertia)`, where `w` is the sum of the weights
  * of the passage's edges, and stays otherwise. So one weak edge does not carry half of a passage's rank away.
  */
 const defaultInertia = 1;

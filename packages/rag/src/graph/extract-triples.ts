@@ -8,19 +8,19 @@ import { createLimit } from '../embedding/concurrency-limit.js';
 import { graphInvalid } from './graph-error.js';
 import type { Triple } from './passage.js';
 
-/** Where answers are kept between runs: a `Map`, or anything with its two methods. */
+/** Cache of responses between runs: a `Map`, or an object with its two methods. */
 export interface TripleCache {
   get(key: string): unknown;
   set(key: string, triples: readonly Triple[]): unknown;
 }
 
 export interface TripleProgress {
-  /** Passages that are done, from the cache or by the model; failed ones included. */
+  /** Finished passages, from the cache or by the model, including failed ones. */
   done: number;
   total: number;
 }
 
-/** A passage whose triples could not be read. */
+/** A passage whose triples could not be extracted. */
 export interface TripleFailure {
   id: string;
   error: unknown;
@@ -31,23 +31,23 @@ export interface ExtractTriplesOptions {
   /** A model of AI SDK 5, 6 or 7, or a model string. */
   model: LanguageModelInput;
   /**
-   * Answers by a hash of the text and `cacheScope`. Each is kept as it comes: a run that was interrupted is resumed, and texts that
-   * were read once, in whatever passage, are not read again.
+   * Responses by a hash of the text and `cacheScope`. Each is cached as it arrives, so an interrupted run resumes, and equal texts are
+   * read once.
    */
   cache?: TripleCache;
   /** Part of every key: change it with the model, to have everything read again. Default empty. */
   cacheScope?: string;
-  /** Statements per passage at most. Default 12. */
+  /** Most statements per passage. Default 12. */
   maxTriples?: number;
-  /** Questions to the model at the same time. Default 4. */
+  /** Concurrent calls of the model. Default 4. */
   concurrency?: number;
   signal?: AbortSignal;
   onProgress?: (progress: TripleProgress) => void;
-  /** Is told of each failure as it happens; then nothing is thrown at the end. */
+  /** Receives each failure. Nothing is thrown at the end then. */
   onFailure?: (failure: TripleFailure) => void;
 }
 
-/** Of what the prompt asks for. A new number makes cached answers void. */
+/** Version of the prompt. A new number invalidates cached responses. */
 const promptVersion = '1';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -69,12 +69,12 @@ const schema: JsonSchema = {
 };
 
 /**
- * Has a language model read statements from passages, as `triples` of a {@link GraphPassage}: passages that speak of the same
- * thing are connected then, whatever words surround it. It costs one question per new text.
+ * Extracts statements from passages with a language model, as `triples` of a {@link GraphPassage}: passages about the same thing
+ * are connected then, with any wording. It costs one model call per new text.
  *
- * @returns by id; passages that failed are absent
- * @throws `GRAPH_INVALID` for a number that is none; `TRIPLES_FAILED` after the last passage when some failed and there is no
- *   `onFailure`, the others are in the cache; the reason of `signal`
+ * @returns by id; failed passages are absent
+ * @throws `GRAPH_INVALID` for an invalid number; `TRIPLES_FAILED` after the last passage when some failed and there is no `onFailure`,
+ *   the others are in the cache; `signal.reason`
  */
 export async function extractTriples(options: ExtractTriplesOptions): Promise<Map<string, readonly Triple[]>> {
   const { passages, model, cache = new Map(), maxTriples = 12, signal, onProgress, onFailure } = options;
@@ -82,7 +82,7 @@ export async function extractTriples(options: ExtractTriplesOptions): Promise<Ma
   requireCount('maxTriples', maxTriples);
   requireCount('concurrency', concurrency);
   const found = new Map<string, readonly Triple[]>();
-  /** Answers that are on their way, by key. */
+  /** Pending responses, by key. */
   const running = new Map<string, Promise<readonly Triple[]>>();
   const failures: TripleFailure[] = [];
   let done = 0;
@@ -145,7 +145,7 @@ function triplesFailed(failures: readonly TripleFailure[]): QuiverError {
   const more = failures.length > 5 ? `; and ${failures.length - 5} more` : '';
   return new QuiverError(
     'TRIPLES_FAILED',
-    `The triples of ${failures.length} passages could not be read (${named.join('; ')}${more}). Run it again with the same cache to ask for these only, or pass onFailure to go on without them.`,
+    `The triples of ${failures.length} passages could not be extracted (${named.join('; ')}${more}). Run it again with the same cache to extract these only, or pass onFailure to continue without them.`,
     { cause: failures[0]?.error, details: { failures } },
   );
 }

@@ -13,7 +13,7 @@ export interface GraphEdge {
   target: string;
   /** Positive; for `semantic` edges the cosine similarity. */
   weight: number;
-  /** `semantic`, or a kind of your own. */
+  /** `semantic`, or your own kind. */
   type: string;
 }
 

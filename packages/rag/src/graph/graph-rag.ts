@@ -34,7 +34,7 @@ export interface GraphQuery {
   query: readonly number[] | Float32Array;
   /** Default 10. */
   topK?: number;
-  /** Most rounds of the computation; it ends earlier when nothing changes any more. Default 100. */
+  /** Most rounds of the computation; it ends earlier when the ranks no longer change. Default 100. */
   randomWalkSteps?: number;
   /** Probability of a walker to restart at the nodes most similar to the query. Default 0.15. */
   restartProb?: number;
@@ -209,7 +209,7 @@ export class GraphRAG {
     return this.#toGraph().toDOT();
   }
 
-  /** Edges of the user count as they are, so a walker always goes on. */
+  /** Uses the weights of the user unchanged, and a walker that never stays. */
   #toGraph(): ChunkGraph {
     this.#graph ??= new ChunkGraph(
       {

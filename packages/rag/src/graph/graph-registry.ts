@@ -101,7 +101,7 @@ function holdFor(graphs: Map<string, Held>, key: string): Held {
   return held;
 }
 
-/** Evicts the least recently used graphs. @param graphs - in the order of their use; the last one stays, whatever its size */
+/** Evicts the least recently used graphs. @param graphs - in the order of their use; the last one stays at any size */
 export function evictUnused(graphs: Map<string, Held>, maxNodes: number): void {
   const [last, ...others] = [...graphs].toReversed();
   let nodes = last ? nodesOf(last[1]) : 0;
@@ -123,7 +123,7 @@ interface SnapshotHead {
 /**
  * Reads the graph that is stored with the index. Without a usable one it is built from the data, so a failure is a warning.
  *
- * @throws the reason of `signal`
+ * @throws `signal.reason`
  */
 async function readStoredGraph(
   { derived }: VectorStore,

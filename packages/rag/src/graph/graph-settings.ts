@@ -10,7 +10,7 @@ export interface GraphOptions {
   dimension?: number;
   /** Passages are connected when their cosine similarity is above it. Default 0.7. */
   threshold?: number;
-  /** Most rounds of the computation; it ends earlier when nothing changes any more. Default 100. */
+  /** Most rounds of the computation; it ends earlier when the ranks no longer change. Default 100. */
   randomWalkSteps?: number;
   /**
    * Probability of a walker to restart at the passages that match the query, above 0 and below 1. Default 0.15. Lower values prefer
@@ -20,8 +20,8 @@ export interface GraphOptions {
   /** Kinds of edges. Default: all kinds, with the weights of {@link EdgeOptions}. */
   edges?: EdgeOptions;
   /**
-   * Largest number of passages in a graph. A larger index is explored from the passages that match the query, and the report says
-   * so. The time of a build grows with the square of the number. Default 20,000.
+   * Largest number of passages in a graph. A larger index is explored from the passages that match the query; the report has
+   * `complete: false` then. The time of a build grows with the square of the number. Default 20,000.
    */
   maxNodes?: number;
 }

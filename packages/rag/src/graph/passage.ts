@@ -21,7 +21,7 @@ export interface GraphPassage {
   /** Order of the passage in its source. */
   position?: number | undefined;
   metadata?: VectorMetadata | undefined;
-  /** What a model read in the passage, see `extractTriples`. */
+  /** Statements that a model extracted, see `extractTriples`. */
   triples?: readonly Triple[] | undefined;
 }
 

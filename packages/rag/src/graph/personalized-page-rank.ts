@@ -33,7 +33,7 @@ const [unseen, reachedOnce, inNextRound, closed] = [0, 1, 2, 3] as const;
  * The algorithm is forward push in rounds. A round takes all nodes where at least `tolerance` is waiting, settles the part
  * `restartProb` of it and passes the rest on along the arcs; the part that stays is settled at once, as the sum of a geometric
  * series. So the cost is proportional to the arcs of the visited nodes, and does not depend on the size of the graph. At the
- * end each waiting amount is settled where it is, and the part that would have gone on is the error. With a tolerance of 0 the
+ * end each waiting amount is settled where it is, and the part that would have left it is the error. With a tolerance of 0 the
  * error is at most `(1 − restartProb)ⁿ⁺¹` after `n` rounds.
  *
  * @see [Andersen, Chung, Lang: Local graph partitioning using PageRank vectors](https://doi.org/10.1109/FOCS.2006.44)
@@ -78,7 +78,7 @@ export function personalizedPageRank(options: PageRankOptions): PageRanks {
     isOpenKnown[node] = 1;
     return open;
   };
-  /** Settles the amount that arrived at a node. @returns the part that goes on */
+  /** Settles the amount that arrived at a node. @returns the part that leaves the node */
   const settle = (node: number, amount: number, open: number): number => {
     const stay = stays[node] as number;
     // Arcs to closed nodes leave their part to the other arcs and to staying.

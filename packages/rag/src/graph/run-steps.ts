@@ -6,7 +6,7 @@ export interface RunStepsOptions {
 /**
  * Runs a long computation that yields between its steps, and lets other work of the process run there.
  *
- * @throws the reason of `signal`
+ * @throws `signal.reason`
  */
 export async function runSteps<Result>(
   steps: Generator<number, Result>,

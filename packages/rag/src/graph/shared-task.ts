@@ -4,7 +4,7 @@ import { untilAborted } from '@quiver/core';
  * A task that several callers wait for. One that gives up does not end it for the others; when all have given up, it is aborted.
  */
 export interface SharedTask<Result> {
-  /** @throws what the task throws, or the reason of `signal` */
+  /** @throws the error of the task, or `signal.reason` */
   wait(signal: AbortSignal | undefined): Promise<Result>;
   /** Whether it was aborted because all have given up. */
   readonly isAbandoned: boolean;
@@ -14,7 +14,7 @@ export interface SharedTask<Result> {
 export function startSharedTask<Result>(run: (signal: AbortSignal) => Promise<Result>): SharedTask<Result> {
   const controller = new AbortController();
   const running = run(controller.signal);
-  // Each caller hears of a failure; a task that nobody waits for any more fails in silence.
+  // Each waiting caller receives a failure. Without callers it is ignored.
   running.catch(() => {});
   let waiting = 0;
   return {

@@ -31,7 +31,7 @@ const capitalized =
 
 /**
  * The names in a text, each once, in lower case: runs of words with a capital letter, without the words that only begin a sentence,
- * and the title without what stands in parentheses at its end. Languages without capital letters have no names in this sense.
+ * and the title without parentheses at its end. Languages without capital letters have no names in this sense.
  */
 export function namesIn(text: string, title?: string): Set<string> {
   const names = new Set<string>();
@@ -86,9 +86,9 @@ function normalize(thing: string): string {
 interface SharedTermEdges {
   readonly edges: EdgeList;
   readonly kind: EdgeKind;
-  /** Of each node. */
+  /** Terms of each node. */
   readonly terms: readonly ReadonlySet<string>[];
-  /** Terms of more nodes than this connect nothing: they say little, and the number of pairs grows with the square. */
+  /** Terms of more nodes than this connect nothing: they are common, and the number of pairs grows with the square. */
   readonly maxPassages: number;
   /** @param shared - the rarest terms that two nodes share, at most three, in alphabetical order where equally rare */
   readonly reasonOf: (shared: readonly string[]) => string;

@@ -23,7 +23,7 @@ export interface ViewGraphOptions {
 
 /**
  * Queries the graph of an index, as `createGraphRAGTool` does, and returns the results and their neighborhood as plain data: for
- * `graphToHtml` of `@quiver/rag/node`, or a drawing of your own.
+ * `graphToHtml` of `@quiver/rag/node`, or your own drawing.
  *
  * @throws as the tool does
  * @example

@@ -51,8 +51,7 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * are ranked by the other parts, and `details.error` names the reason.
  *
  * @throws `RERANK_FAILED` with the first error as cause when the model judged nothing; `RERANK_WEIGHTS_INVALID`;
- *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` and for results without a score; the reason of
- *   `signal`
+ *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` and for results without a score; `signal.reason`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
@@ -122,7 +121,7 @@ async function scoreResults(
   model: RelevanceModel,
   signal: AbortSignal | undefined,
 ): Promise<TextScore[]> {
-  // Results of other stores may lack metadata, whatever their type says.
+  // Results of other stores may lack metadata, although the type requires it.
   const texts = results.map((result) => recordText({ ...result, metadata: result.metadata ?? {} }));
   const asked = texts.filter((text) => text !== '');
   const answers = await scoreTexts(model, query, asked, signal);

@@ -35,7 +35,7 @@ const callsAtOnce = 4;
  * for each text for a scorer; four at once. Transient errors are retried. An error that stays affects only the texts of its call.
  *
  * @returns one score per text, in order
- * @throws the reason of `signal`; `RERANK_MODEL_INVALID`; what resolving a model string throws
+ * @throws `signal.reason`; `RERANK_MODEL_INVALID`; what resolving a model string throws
  */
 export async function scoreTexts(
   model: RelevanceModel,

@@ -5,7 +5,7 @@ import { stopWords } from './stop-words.js';
  * The terms of a text: stemmed words without stop words, and characters and pairs of them where words are not written apart.
  *
  * Upper and lower case, Latin accents and compatibility forms make no difference. Stemming and stop words are English: "files" is
- * "file", "decided" is "decide". Words of other scripts stay as they are.
+ * "file", "decided" is "decide". Words of other scripts stay unchanged.
  *
  * @see [Porter, An algorithm for suffix stripping](https://tartarus.org/martin/PorterStemmer/)
  */
@@ -30,7 +30,7 @@ export function lexicalTerms(text: string): string[] {
 
 const notAscii = /[^ -~\s]/;
 
-/** What short words became, because texts repeat them; `''` for a word that is left out. */
+/** Terms of short words, because texts repeat them; `''` for a word without a term. At most 50,000; cleared when full. */
 const knownTerms = new Map<string, string>();
 const mostKnown = 50_000;
 /** Engines keep the text that a longer word was cut from alive with the word. */

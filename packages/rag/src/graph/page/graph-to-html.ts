@@ -6,9 +6,9 @@ import { pageStyle } from './page-style.js';
 import { readViewer } from './read-viewer.js';
 
 /**
- * The neighborhood of a question as one HTML page that needs nothing else: passages, connections with their reasons, the ranking.
- * It may be opened from a disk, without a network. Texts are shown as text, whatever they hold; the page's content security policy
- * allows its own scripts, and no connection to anywhere.
+ * Returns the neighborhood of a query as one HTML page without other files: passages, connections with their reasons, the ranking.
+ * The page works from a disk, without a network. All texts are escaped, and the content security policy of the page allows only
+ * its own scripts and no connections.
  *
  * The graph is drawn by the package `cytoscape`, an optional peer dependency that is copied into the page (0.4 MB).
  *

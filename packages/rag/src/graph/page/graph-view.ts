@@ -1,4 +1,4 @@
-/** A passage in the neighborhood of a question. */
+/** A passage in the neighborhood of a query. */
 export interface GraphViewNode {
   id: string;
   /** A few words that name the passage. */
@@ -6,7 +6,7 @@ export interface GraphViewNode {
   text: string;
   /** Where the passage comes from, for example a path. */
   source?: string;
-  /** How well the passage matches the question by itself, in [0, 1]; only of passages the walk starts at. */
+  /** Score of the search, in [0, 1]. Present for seeds only. */
   seedScore?: number;
 }
 
@@ -26,16 +26,16 @@ export interface GraphViewRank {
   id: string;
   /** In [0, 1]. */
   score: number;
-  /** The steps from a passage that matches the question to this one; empty when it matches the question itself. */
+  /** Steps from a passage that matches the query to this one; empty for such a passage itself. */
   path: readonly GraphViewEdge[];
 }
 
-/** The neighborhood of a question in a graph, as plain JSON data. */
+/** The neighborhood of a query in a graph, as plain JSON data. */
 export interface GraphView {
-  /** The question. */
+  /** Text of the query. */
   query: string;
   nodes: readonly GraphViewNode[];
-  /** Each connection once, whatever its direction. */
+  /** Connections, each in one direction. */
   edges: readonly GraphViewEdge[];
   /** Best first. */
   ranking: readonly GraphViewRank[];

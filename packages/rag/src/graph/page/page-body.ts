@@ -1,10 +1,10 @@
 import { escapeHtml } from './escape-html.js';
 import type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph-view.js';
 
-/** Connections listed below a passage at most. */
+/** Most connections in the list of a passage. */
 const listedEdges = 12;
 
-/** What the page says without its script: the question and, below it, every passage with the reasons it was found for. */
+/** Returns the page without its script: the query and every passage with the reasons why it was found. */
 export function pageBody(view: GraphView): string {
   const names = new Map(view.nodes.map(({ id, title }, position) => [id, { title, anchor: `passage-${position}` }]));
   const nodes = new Map(view.nodes.map((node) => [node.id, node]));
@@ -103,7 +103,7 @@ function linkTo(id: string, names: Names): string {
   return `<a href="#${anchor}">${escapeHtml(title)}</a>`;
 }
 
-/** Those of each node, the heaviest first. */
+/** Returns the edges of each node, the heaviest first. */
 function edgesOfNodes(edges: readonly GraphViewEdge[]): Map<string, GraphViewEdge[]> {
   const all = new Map<string, GraphViewEdge[]>();
   for (const edge of edges.toSorted((a, b) => b.weight - a.weight)) {

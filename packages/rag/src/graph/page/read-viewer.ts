@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { QuiverError } from '@quiver/core';
 
 /**
- * The source of `cytoscape`, as it may stand in a `script` element.
+ * Returns the source of `cytoscape`, escaped for a `script` element.
  *
  * @param from - the module that looks for it
  * @throws `GRAPH_VIEWER_MISSING`
