@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { principalOf, toAuthInfo } from './auth-info.js';
 
 describe('a principal', () => {
-  it('S13 is a subject of its issuer: the same subject of another issuer is somebody else', () => {
+  it('is a subject of its issuer: the same subject of another issuer is somebody else', () => {
     const known = [
       { extra: { subject: '1' } },
       { extra: { subject: '1', issuer: 'https://a.example' } },

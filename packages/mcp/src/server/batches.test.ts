@@ -91,7 +91,7 @@ describe('a batch of 2025-03-26 over HTTP', () => {
     ]);
   });
 
-  test('S06 refuses the second of two requests with one id', async () => {
+  test('refuses the second of two requests with one id', async () => {
     const { events } = await batch([call('steps', {}, 1), echo('again', 1)]);
     expect(events.at(-1)).toHaveLength(2);
     expect(events.at(-1)[1]).toMatchObject({ id: 1, error: { code: -32600 } });

@@ -37,7 +37,7 @@ async function serve(): Promise<{
 }
 
 describe('server.elicitation.sendRequest', () => {
-  test('E02 a session that ends takes its questions along', async () => {
+  test('a session that ends takes its questions along', async () => {
     const { server, url, connect } = await serve();
     let isAsked = (): void => {};
     const asked = new Promise<void>((resolve) => (isAsked = resolve));
@@ -65,7 +65,7 @@ describe('server.elicitation.sendRequest', () => {
     expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } });
   });
 
-  test('E03 asks the session that is named, of several', async () => {
+  test('asks the session that is named, of several', async () => {
     const { server, connect } = await serve();
     const ids: (string | undefined)[] = [];
     for (const name of ['Ada', 'Bob', 'Cleo'])
@@ -83,7 +83,7 @@ describe('server.elicitation.sendRequest', () => {
     });
   });
 
-  test('E01 an answer off the schema, E02 nobody to ask, no capability and no answer in time are named errors', async () => {
+  test('an answer off the schema, nobody to ask, no capability and no answer in time are named errors', async () => {
     const { server, connect } = await serve();
     await expect(server.elicitation.sendRequest(question)).rejects.toMatchObject({ code: 'ELICITATION_NO_CLIENT' });
     const [off, unable, silent] = [

@@ -96,7 +96,7 @@ describe.each(clients)('%s', (name, connect) => {
     expect(await ask('both', answers)).toMatchObject({ content: [{ text: '["FIRST","SECOND"]' }] });
   });
 
-  test('E02 a client that cannot ask is told so, or the tool is', async () => {
+  test('a client that cannot ask is told so, or the tool is', async () => {
     const outcome = await ask('contact', undefined).catch((error: unknown) => error);
     const refused = { code: -32021 };
     const told = { content: [{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }] };
@@ -105,7 +105,7 @@ describe.each(clients)('%s', (name, connect) => {
 });
 
 describe('legacy sessions', () => {
-  test('E01 an answer off the requested schema does not reach the tool', async () => {
+  test('an answer off the requested schema does not reach the tool', async () => {
     const client = await v1(new HttpV1(new URL(running.url)), () => ({ action: 'accept', content: { name: 5 } }));
     expect(await client.callTool({ name: 'contact' })).toMatchObject({
       content: [{ text: 'could not ask: ELICITATION_FAILED' }],
@@ -113,7 +113,7 @@ describe('legacy sessions', () => {
     await client.close();
   });
 
-  test('E03 with many sessions every question reaches its own client', async () => {
+  test('with many sessions every question reaches its own client', async () => {
     const texts = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
         const client = await v1(new HttpV1(new URL(running.url)), (message) => ({

@@ -22,7 +22,7 @@ const call = (name: string, args: object = {}, id: string | number = 1): object 
   rpc('tools/call', { name, arguments: args }, id);
 
 describe('HTTP', () => {
-  test('H01 a call within a session is answered with JSON of known length', async () => {
+  test('a call within a session is answered with JSON of known length', async () => {
     const session = await openSession(url);
     const answer = await send(url, { headers: session, body: call('echo', { message: 'hi' }) });
     expect(answer.status).toBe(200);
@@ -37,26 +37,26 @@ describe('HTTP', () => {
     'localhost.evil.example',
     'localhost@evil.example',
     '127.0.0.1.nip.io',
-  ])('H02 a foreign Host (%j) is refused', async (host) => {
+  ])('a foreign Host (%j) is refused', async (host) => {
     const answer = await send(url, { headers: { host }, body: rpc('initialize', initializeParams) });
     expect(answer.status).toBe(403);
     expect(answer.json.error.code).toBe(-32000);
   });
 
   test.each(['localhost', 'LOCALHOST:1', 'localhost.', '127.0.0.1:8080', '[::1]:3'])(
-    'H02 the loopback Host %j is accepted',
+    'the loopback Host %j is accepted',
     async (host) => {
       expect((await send(url, { headers: { host }, body: rpc('initialize', initializeParams) })).status).toBe(200);
     },
   );
 
-  test('H02 two Host headers are refused', async () => {
+  test('two Host headers are refused', async () => {
     const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n';
     expect(await rawStatus(running.port, head)).toMatch(/^(400|403)$/);
   });
 
   test.each(['https://evil.example', 'http://localhost.evil.example', 'null', 'file://', 'chrome-extension://abc'])(
-    'H03 H04 the Origin %j is refused without CORS headers',
+    'the Origin %j is refused without CORS headers',
     async (origin) => {
       const answer = await send(url, { headers: { origin }, body: rpc('initialize', initializeParams) });
       expect(answer.status).toBe(403);
@@ -64,7 +64,7 @@ describe('HTTP', () => {
     },
   );
 
-  test('H03 a page served from this machine is accepted', async () => {
+  test('a page served from this machine is accepted', async () => {
     const answer = await send(url, {
       headers: { origin: 'http://localhost:5173' },
       body: rpc('initialize', initializeParams),
@@ -72,7 +72,7 @@ describe('HTTP', () => {
     expect(answer.status).toBe(200);
   });
 
-  test('H05 truncated JSON is a parse error', async () => {
+  test('truncated JSON is a parse error', async () => {
     const answer = await send(url, { body: '{"jsonrpc":"2.0","id":1,' });
     expect(answer.status).toBe(400);
     expect(answer.json).toEqual({
@@ -83,44 +83,44 @@ describe('HTTP', () => {
   });
 
   test.each(['text/plain', 'application/json-patch+json', 'multipart/form-data'])(
-    'H06 the content type %s is refused',
+    'the content type %s is refused',
     async (type) => {
       expect((await send(url, { headers: { 'content-type': type }, body: rpc('ping') })).status).toBe(415);
     },
   );
 
-  test('H06 parameters and upper case of the content type do not matter', async () => {
+  test('parameters and upper case of the content type do not matter', async () => {
     const headers = { 'content-type': 'Application/JSON; charset=utf-8' };
     expect((await send(url, { headers, body: rpc('initialize', initializeParams) })).status).toBe(200);
   });
 
   test.each(['text/html', 'application/json', 'text/event-stream'])(
-    'H07 an Accept of only %s is refused',
+    'an Accept of only %s is refused',
     async (accept) => {
       expect((await send(url, { headers: { accept }, body: rpc('initialize', initializeParams) })).status).toBe(406);
     },
   );
 
-  test('H08 an unknown protocol version is refused with the versions that are spoken', async () => {
+  test('an unknown protocol version is refused with the versions that are spoken', async () => {
     const headers = { ...(await openSession(url)), 'mcp-protocol-version': '1999-01-01' };
     const answer = await send(url, { headers, body: rpc('ping') });
     expect(answer.status).toBe(400);
     expect(answer.json.error.message).toContain('2025-11-25');
   });
 
-  test.each(['PUT', 'PATCH', 'OPTIONS'])('H09 %s is refused and the allowed methods are named', async (method) => {
+  test.each(['PUT', 'PATCH', 'OPTIONS'])('%s is refused and the allowed methods are named', async (method) => {
     const answer = await send(url, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('GET, POST, DELETE');
   });
 
-  test.each(['/', '/mcp/', '/MCP', '//mcp', '/mcp/other'])('H10 nothing is served at %s', async (path) => {
+  test.each(['/', '/mcp/', '/MCP', '//mcp', '/mcp/other'])('nothing is served at %s', async (path) => {
     const answer = await send(url, { path, body: rpc('ping') });
     expect(answer.status).toBe(404);
     expect(answer.text).toBe('');
   });
 
-  test('H11 200 000 levels of nesting are refused and the server lives', async () => {
+  test('200 000 levels of nesting are refused and the server lives', async () => {
     const deep = '['.repeat(200_000) + ']'.repeat(200_000);
     const bare = await send(url, { body: deep });
     expect([400, 413]).toContain(bare.status);
@@ -133,7 +133,7 @@ describe('HTTP', () => {
     expect((await send(url, { headers, body: rpc('ping') })).json.result).toEqual({});
   });
 
-  test('H05 one byte order mark is overlooked, two are a parse error, over every transport', async () => {
+  test('one byte order mark is overlooked, two are a parse error, over every transport', async () => {
     const text = JSON.stringify(rpc('ping'));
     const fetched = async (body: string): Promise<number> => {
       const headers = { 'content-type': 'application/json' };
@@ -185,20 +185,20 @@ describe('HTTP', () => {
     },
   );
 
-  test('H12 bytes that are not UTF-8 are a parse error', async () => {
+  test('bytes that are not UTF-8 are a parse error', async () => {
     const answer = await send(url, { body: Buffer.from([0x7b, 0xff, 0xfe, 0x7d]) });
     expect(answer.status).toBe(400);
     expect(answer.json.error.code).toBe(-32700);
   });
 
-  test('H13 a body that declares 64 MiB is refused before it is sent', async () => {
+  test('a body that declares 64 MiB is refused before it is sent', async () => {
     const started = performance.now();
     const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: ${64 * 1024 * 1024}\r\n\r\n`;
     expect(await rawStatus(running.port, head)).toBe('413');
     expect(performance.now() - started).toBeLessThan(1000);
   });
 
-  test('H14 a chunked body is cut off at the limit', async () => {
+  test('a chunked body is cut off at the limit', async () => {
     const before = process.memoryUsage().rss;
     const answer = await send(url, {
       headers: { 'transfer-encoding': 'chunked' },
@@ -208,12 +208,12 @@ describe('HTTP', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
 
-  test('H14 compressed bodies are refused unread', async () => {
+  test('compressed bodies are refused unread', async () => {
     const body = gzipSync(JSON.stringify(rpc('ping')));
     expect((await send(url, { headers: { 'content-encoding': 'gzip' }, body })).status).toBe(415);
   });
 
-  test.each(['//', 'http://[', '*', '/%'])('H19 the request target %j does no harm', async (target) => {
+  test.each(['//', 'http://[', '*', '/%'])('the request target %j does no harm', async (target) => {
     expect(await rawStatus(running.port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`)).toMatch(/^40[04]$/);
     expect((await send(url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
   });
@@ -226,7 +226,7 @@ describe('HTTP', () => {
 });
 
 describe('sessions', () => {
-  test.each(['POST', 'GET', 'DELETE'])('S01 S02 S03 %s with an unknown session is answered 404', async (method) => {
+  test.each(['POST', 'GET', 'DELETE'])('%s with an unknown session is answered 404', async (method) => {
     const answer = await send(url, {
       method,
       headers: { 'mcp-session-id': 'nobody' },
@@ -236,13 +236,13 @@ describe('sessions', () => {
     expect(answer.json.error).toEqual({ code: -32001, message: 'Session not found' });
   });
 
-  test.each(['POST', 'GET', 'DELETE'])('S04 %s without a session is answered 400', async (method) => {
+  test.each(['POST', 'GET', 'DELETE'])('%s without a session is answered 400', async (method) => {
     const answer = await send(url, { method, ...(method === 'POST' && { body: rpc('ping') }) });
     expect(answer.status).toBe(400);
     expect(answer.json.error.code).toBe(-32000);
   });
 
-  test('S05 clients that use the same ids get their own answers', async () => {
+  test('clients that use the same ids get their own answers', async () => {
     const sessions = await Promise.all(Array.from({ length: 50 }, () => openSession(url)));
     const answers = await Promise.all(
       sessions.map((headers, index) => send(url, { headers, body: call('echo', { message: `payload ${index}` }, 7) })),
@@ -250,7 +250,7 @@ describe('sessions', () => {
     answers.forEach(({ json }, index) => expect(json.result.content[0].text).toBe(`payload ${index}`));
   });
 
-  test('S06 a second request with an id in flight is refused and the first completes', async () => {
+  test('a second request with an id in flight is refused and the first completes', async () => {
     const headers = await openSession(url);
     const first = send(url, { headers, body: call('wait', { milliseconds: 200 }, 5) });
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -260,14 +260,14 @@ describe('sessions', () => {
     expect((await first).json.result.content[0].text).toBe('waited');
   });
 
-  test('S07 DELETE ends a session for good', async () => {
+  test('DELETE ends a session for good', async () => {
     const headers = await openSession(url);
     expect((await send(url, { method: 'DELETE', headers })).status).toBe(200);
     expect((await send(url, { headers, body: rpc('ping') })).status).toBe(404);
     expect((await send(url, { method: 'DELETE', headers })).status).toBe(404);
   });
 
-  test('S12 a session cannot be initialized twice', async () => {
+  test('a session cannot be initialized twice', async () => {
     const headers = await openSession(url);
     expect((await send(url, { headers, body: rpc('initialize', initializeParams) })).status).toBe(400);
   });
@@ -436,7 +436,7 @@ describe('endpoints without sessions', () => {
     expect(now.json.result.content[0].text).toBe('now');
   });
 
-  test.each(['GET', 'DELETE'])('S04 refuse %s', async (method) => {
+  test.each(['GET', 'DELETE'])('refuse %s', async (method) => {
     const answer = await send(stateless.url, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('POST');

@@ -88,7 +88,7 @@ describe.each(clients)('%s', (_name, connect) => {
     await expect(call('nobody')).rejects.toMatchObject({ code: -32602 });
   });
 
-  test('T11 gives up on a tool that takes too long', async () => {
+  test('gives up on a tool that takes too long', async () => {
     const options = { timeout: 150 };
     const params = { name: 'wait', arguments: { milliseconds: 10_000 } };
     const late =

@@ -181,7 +181,7 @@ describe.each(kinds)('%s', (_name, kind) => {
     ['sample', 'sampling', 'SAMPLING'],
     ['roots', 'roots', 'ROOTS'],
     ['visit', 'elicitation', 'ELICITATION'],
-  ])('E02 %s without the %s capability is a clear error, never a hang', async (name, capability) => {
+  ])('%s without the %s capability is a clear error, never a hang', async (name, capability) => {
     const outcome = await bound(await connect())
       .callTool({ name })
       .catch((error: unknown) => error);
@@ -194,7 +194,7 @@ describe.each(kinds)('%s', (_name, kind) => {
   });
 
   test.each(['http://example.com/pay', 'https://user:secret@example.com/', 'javascript:alert(1)', 'nonsense'])(
-    'E03 no user is sent to %s',
+    'no user is sent to %s',
     async (url) => {
       const { callTool } = bound(await connect({ elicit: () => ({ action: 'accept' }) }));
       expect(await callTool({ name: 'visit', arguments: { url } })).toMatchObject({

@@ -30,7 +30,7 @@ describe('maskErrors', () => {
     }),
   };
 
-  test('T03 hides the message of an exception behind a reference that the log explains', async () => {
+  test('hides the message of an exception behind a reference that the log explains', async () => {
     const logged: string[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => void logged.push(message) };
     const url = await serve({
@@ -202,7 +202,7 @@ test('rejects an unknown option with its name', () => {
   );
 });
 
-describe('N04 names that clients refuse', () => {
+describe('names that clients refuse', () => {
   test('are served with a warning that names the rule', async () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };

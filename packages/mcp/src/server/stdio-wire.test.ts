@@ -41,7 +41,7 @@ function start(): Session {
 const line = (message: object): string => `${JSON.stringify(message)}\n`;
 
 describe('a server over stdio', () => {
-  test('H05 answers a malformed line with a parse error and goes on', async () => {
+  test('answers a malformed line with a parse error and goes on', async () => {
     const { write, lines } = start();
     write('{oops\n\n');
     write(line(rpc('ping', undefined, 'after')));
@@ -53,7 +53,7 @@ describe('a server over stdio', () => {
       ]);
   });
 
-  test('P13 split characters, CRLF and thousands of messages in one chunk are all read', async () => {
+  test('split characters, CRLF and thousands of messages in one chunk are all read', async () => {
     const { write, lines } = start();
     const bytes = Buffer.from(line(rpc('tools/call', { name: 'echo', arguments: { message: 'grüße ✓ 🏹' } }, 'split')));
     for (const byte of bytes) write(Uint8Array.of(byte));
@@ -64,14 +64,14 @@ describe('a server over stdio', () => {
     expect(lines.some(({ id }) => id === 'crlf')).toBe(true);
   });
 
-  test('P14 console.log of a tool never reaches standard output', async () => {
+  test('console.log of a tool never reaches standard output', async () => {
     const { write, lines, raw } = start();
     write(line(rpc('initialize', initializeParams)));
     await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
     expect(raw()).not.toContain('ready');
   });
 
-  test('P14 the end of its input ends the process, with code 0, even while a tool runs', async () => {
+  test('the end of its input ends the process, with code 0, even while a tool runs', async () => {
     const { process: server, write } = start();
     write(line(rpc('tools/call', { name: 'wait', arguments: { milliseconds: 60_000 } })));
     await new Promise((resolve) => setTimeout(resolve, 400));
@@ -79,7 +79,7 @@ describe('a server over stdio', () => {
     expect(await once(server, 'exit')).toEqual([0, null]);
   });
 
-  test('P14 a reader that went away is no error', async () => {
+  test('a reader that went away is no error', async () => {
     const { process: server, write } = start();
     write(line(rpc('ping')));
     await once(server.stdout as NodeJS.ReadableStream, 'data');
@@ -104,7 +104,7 @@ describe('a server over stdio', () => {
     expect(lines.find(({ id }) => id === 'new').result.resultType).toBe('complete');
   });
 
-  test('S06 an id in flight is refused', async () => {
+  test('an id in flight is refused', async () => {
     const { write, lines } = start();
     write(line(rpc('tools/call', { name: 'wait', arguments: { milliseconds: 200 } }, 1)));
     write(line(rpc('ping', undefined, 1)));

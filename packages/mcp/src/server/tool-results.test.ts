@@ -108,7 +108,7 @@ async function call(name: string, args: unknown = {}): Promise<any> {
 }
 
 describe('results', () => {
-  test('T01 T02 wrong and missing arguments are a result that says what is wrong', async () => {
+  test('wrong and missing arguments are a result that says what is wrong', async () => {
     for (const args of [{ message: 5 }, {}]) {
       const result = await call('echo', args);
       expect(result.isError).toBe(true);
@@ -117,50 +117,47 @@ describe('results', () => {
     }
   });
 
-  test('T01 secrets among refused arguments are not echoed', async () => {
+  test('secrets among refused arguments are not echoed', async () => {
     const result = await call('echo', { message: 5, apiKey: 'sk-secret' });
     expect(JSON.stringify(result)).not.toContain('sk-secret');
   });
 
-  test('T03 a thrown error is a result with its message', async () => {
+  test('a thrown error is a result with its message', async () => {
     expect(await call('fail')).toEqual({ isError: true, content: [{ type: 'text', text: 'Error: the disk is full' }] });
   });
 
-  test.each(['circular', 'bigint', 'function'])(
-    'T04 T05 a %s is an error result that names the reason',
-    async (kind) => {
-      const result = await call('odd', { kind });
-      expect(result.isError).toBe(true);
-      expect(result.content[0].text).toContain('cannot be sent as JSON');
-    },
-  );
+  test.each(['circular', 'bigint', 'function'])('a %s is an error result that names the reason', async (kind) => {
+    const result = await call('odd', { kind });
+    expect(result.isError).toBe(true);
+    expect(result.content[0].text).toContain('cannot be sent as JSON');
+  });
 
   test.each([
     ['undefined', []],
     ['date', [{ type: 'text', text: '"1970-01-01T00:00:00.000Z"' }]],
     ['map', [{ type: 'text', text: '{}' }]],
     ['nan', [{ type: 'text', text: 'null' }]],
-  ])('T05 %s has a defined form', async (kind, content) => {
+  ])('%s has a defined form', async (kind, content) => {
     expect(await call('odd', { kind })).toEqual({ content });
   });
 
-  test('T06 output that breaks its schema is an error result without structured content', async () => {
+  test('output that breaks its schema is an error result without structured content', async () => {
     const result = await call('wrongOutput');
     expect(result.isError).toBe(true);
     expect(result.content[0].text).toContain('sum');
     expect(result.structuredContent).toBeUndefined();
   });
 
-  test('T07 20 MB arrive complete', async () => {
+  test('20 MB arrive complete', async () => {
     expect((await call('huge')).content[0].text).toHaveLength(20 * 1024 * 1024);
   });
 
-  test('T08 keys of Object.prototype do no harm', async () => {
+  test('keys of Object.prototype do no harm', async () => {
     await call('keys', '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}');
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  test.each(['toString', '__proto__', 'constructor', 'nobody', ''])('T09 T10 %j is an unknown tool', async (name) => {
+  test.each(['toString', '__proto__', 'constructor', 'nobody', ''])('%j is an unknown tool', async (name) => {
     expect(await call(name)).toEqual({ code: -32602, message: `Unknown tool: ${name}` });
   });
 
@@ -168,11 +165,11 @@ describe('results', () => {
     ['throwsText', 'Error: just text'],
     ['throwsNull', 'Error: null'],
     ['throwsFrozen', 'Error: {"code":7}'],
-  ])('T12 %s is a result', async (name, text) => {
+  ])('%s is a result', async (name, text) => {
     expect(await call(name)).toEqual({ isError: true, content: [{ type: 'text', text }] });
   });
 
-  test('T13 a hook that throws does not disturb the call', async () => {
+  test('a hook that throws does not disturb the call', async () => {
     expect((await call('hooked')).content[0].text).toBe('unharmed');
   });
 
@@ -229,7 +226,7 @@ describe('results', () => {
 });
 
 describe('the list', () => {
-  test('T14 leaves out what cannot be served, with a warning, and keeps the rest', async () => {
+  test('leaves out what cannot be served, with a warning, and keeps the rest', async () => {
     const { json } = await send(running.url, { headers: session, body: rpc('tools/list') });
     const names = json.result.tools.map((tool: { name: string }) => tool.name) as string[];
     expect(names).not.toContain('noExecute');
@@ -242,7 +239,7 @@ describe('the list', () => {
       expect(inputSchema.type).toBe('object');
   });
 
-  test('T14 tools without a describable schema can be called', async () => {
+  test('tools without a describable schema can be called', async () => {
     expect((await call('unrepresentable')).content[0].text).toBe('still callable');
     expect((await call('union', { kind: 'b' })).content[0].text).toBe('b');
     expect((await call('bySdk', { n: 4 })).content[0].text).toBe('8');

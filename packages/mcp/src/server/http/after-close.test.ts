@@ -24,7 +24,7 @@ const tools = {
 };
 const config = { name: 'Closed', version: '1.0.0', tools };
 
-test('H17 a body that arrives after the end runs nothing', async () => {
+test('a body that arrives after the end runs nothing', async () => {
   const server = new MCPServer(config);
   const http = createServer((req, res) => {
     void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
@@ -49,7 +49,7 @@ test('H17 a body that arrives after the end runs nothing', async () => {
 test.each([
   ['a request of the stateless revision', modern('tools/call', { name: 'never' })],
   ['a batch', { headers: {}, body: [rpc('tools/call', { name: 'never' })] }],
-])('H17 %s that outlives the grace is cancelled', async (_what, { headers, body }) => {
+])('%s that outlives the grace is cancelled', async (_what, { headers, body }) => {
   const server = new MCPServer(config);
   const [before, cancelledBefore] = [runs, cancelled];
   const request = new Request('http://localhost/mcp', {

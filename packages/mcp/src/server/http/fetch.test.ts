@@ -155,7 +155,7 @@ describe('fetch()', () => {
     expect((await server.fetch(request)).status).toBe(status);
   });
 
-  test('H12 H13 H14 bytes that are not UTF-8 and bodies that are too large are refused', async () => {
+  test('bytes that are not UTF-8 and bodies that are too large are refused', async () => {
     const stream = (bytes: Uint8Array, times: number): ReadableStream => {
       let sent = 0;
       return new ReadableStream({
@@ -172,7 +172,7 @@ describe('fetch()', () => {
     expect((await server.fetch(declared)).status).toBe(413);
   });
 
-  test('H02 H03 names of other hosts are refused over http, where a page could rebind them', async () => {
+  test('names of other hosts are refused over http, where a page could rebind them', async () => {
     const initialize = JSON.stringify(rpc('initialize', initializeParams));
     const status = async (
       target: string,
@@ -193,7 +193,7 @@ describe('fetch()', () => {
     expect(await status('http://127.0.0.1:8787/mcp', { origin: 'http://localhost:5173' })).toBe(200);
   });
 
-  test('H18 a reader that does not keep up is cut off, and others go on', async () => {
+  test('a reader that does not keep up is cut off, and others go on', async () => {
     const flood = new MCPServer({
       name: 'Flood',
       version: '1.0.0',

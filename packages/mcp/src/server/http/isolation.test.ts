@@ -46,7 +46,7 @@ function confused(answers: { text: string; events: unknown[] }[]): number[] {
   });
 }
 
-describe('S05 100 clients that use the same ids at the same time', () => {
+describe('100 clients that use the same ids at the same time', () => {
   test.each(['plain', 'stored'])('in sessions (%s)', async (name) => {
     const { url } = name === 'plain' ? plain : stored;
     const sessions = await Promise.all(Array.from({ length: clients }, () => openSession(url)));

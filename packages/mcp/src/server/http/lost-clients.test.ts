@@ -45,7 +45,7 @@ const toWeb = ({ body, headers }: ReturnType<typeof modern>, signal?: AbortSigna
   });
 
 describe('a client that left before its request was looked at', () => {
-  test('S14 keeps no stream: another one may read it', async () => {
+  test('keeps no stream: another one may read it', async () => {
     const server = create();
     let middleware = Promise.resolve();
     const http = createServer(async (req, res) => {
@@ -100,7 +100,7 @@ test('the body of an answer ends with the request, whoever reads it', async () =
   await expect(text).rejects.toThrow('aborted');
 });
 
-test('T07 H18 one message may be longer than all that may wait for a slow reader', async () => {
+test('one message may be longer than all that may wait for a slow reader', async () => {
   const server = create();
   const { url } = await server.listen();
   const call = modern('tools/call', { name: 'long', _meta: { progressToken: 1 } });

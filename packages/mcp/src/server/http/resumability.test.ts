@@ -119,7 +119,7 @@ describe('with an event store', () => {
   });
 
   test.each([true, false])(
-    'S16 the events of another session do not exist (store that knows streams: %s)',
+    'the events of another session do not exist (store that knows streams: %s)',
     async (knows) => {
       const store = new InMemoryEventStore();
       const eventStore: EventStore = knows
@@ -220,7 +220,7 @@ describe('with an event store', () => {
     }
   });
 
-  test('S16 an id of your own making that begins with another one is another session', async () => {
+  test('an id of your own making that begins with another one is another session', async () => {
     const ids = ['a', 'a/own'];
     const { url } = await server.listen({
       eventStore: new InMemoryEventStore(),

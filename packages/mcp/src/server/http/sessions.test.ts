@@ -25,7 +25,7 @@ describe('the store', () => {
     };
   };
 
-  test('S08 an idle session ends', () => {
+  test('an idle session ends', () => {
     const { store, pass } = start();
     store.create('a', '', '2025-11-25');
     pass(29 * minute);
@@ -35,7 +35,7 @@ describe('the store', () => {
     expect(store.size).toBe(0);
   });
 
-  test('S09 a request in flight keeps its session, and the time starts when it ends', () => {
+  test('a request in flight keeps its session, and the time starts when it ends', () => {
     const { store, pass } = start();
     const session = store.create('a', '', '2025-11-25');
     session.inFlight.set(1, { requestId: 1, cancel() {}, release() {} });
@@ -72,7 +72,7 @@ describe('over HTTP', () => {
   });
   afterEach(() => server.close());
 
-  test('S10 S14 a second stream is refused, and the first keeps its session alive', async () => {
+  test('a second stream is refused, and the first keeps its session alive', async () => {
     const { url } = await server.listen({ idleTimeout: 200 });
     const headers = { ...(await openSession(url)), accept: 'text/event-stream' };
     const first = request(url, { method: 'GET', headers });
@@ -92,14 +92,14 @@ describe('over HTTP', () => {
       .toBe(200);
   });
 
-  test('S08 an idle session is answered 404', async () => {
+  test('an idle session is answered 404', async () => {
     const { url } = await server.listen({ idleTimeout: 100 });
     const headers = await openSession(url);
     await new Promise((resolve) => setTimeout(resolve, 400));
     expect((await send(url, { headers, body: rpc('ping') })).status).toBe(404);
   });
 
-  test('S11 more sessions than allowed are refused, those that exist go on', async () => {
+  test('more sessions than allowed are refused, those that exist go on', async () => {
     const { url } = await server.listen({ maxSessions: 2 });
     const headers = await openSession(url);
     await openSession(url);
@@ -161,7 +161,7 @@ describe('over HTTP', () => {
     await slow.close();
   });
 
-  test('S13 a session belongs to the caller that opened it', async () => {
+  test('a session belongs to the caller that opened it', async () => {
     const { createServer } = await import('node:http');
     const users: Record<string, object> = {
       'Bearer a1': { token: 'a1', userId: 'a' },
@@ -203,7 +203,7 @@ describe('over HTTP', () => {
     http.close();
   });
 
-  test('S11 an initialize that fails takes no place', async () => {
+  test('an initialize that fails takes no place', async () => {
     const onsessioninitialized = (): void => {
       throw new Error('not today');
     };
@@ -216,7 +216,7 @@ describe('over HTTP', () => {
       expect((await send(refusing.url, { body: rpc('initialize', initializeParams) })).status).toBe(500);
   });
 
-  test('S15 ids are unique and long, and a callback hears of each before its client', async () => {
+  test('ids are unique and long, and a callback hears of each before its client', async () => {
     const heard: string[] = [];
     const { url } = await server.listen({ onsessioninitialized: (id) => void heard.push(id) });
     const ids = await Promise.all(Array.from({ length: 200 }, async () => (await openSession(url))['mcp-session-id']));
@@ -225,7 +225,7 @@ describe('over HTTP', () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-/);
   });
 
-  test('H16 connections that break at any point leave the server unharmed', async () => {
+  test('connections that break at any point leave the server unharmed', async () => {
     const { url, port } = await server.listen();
     const body = JSON.stringify(rpc('initialize', initializeParams));
     const full = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -240,7 +240,7 @@ describe('over HTTP', () => {
     expect((await send(url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
   });
 
-  test('H17 closing waits for running calls and refuses new connections', async () => {
+  test('closing waits for running calls and refuses new connections', async () => {
     const running = await server.listen();
     const headers = await openSession(running.url);
     const before = waiting.count;

@@ -27,7 +27,7 @@ function raw(port: number, ...parts: string[]): Promise<{ text: string; millisec
 }
 
 describe('closing', () => {
-  test('H17 calls in flight finish, new connections are refused', async () => {
+  test('calls in flight finish, new connections are refused', async () => {
     const server = create();
     const { url, close } = await server.listen();
     const session = await openSession(url);
@@ -43,7 +43,7 @@ describe('closing', () => {
     await closing;
   });
 
-  test('H17 what does not finish in time is cancelled', async () => {
+  test('what does not finish in time is cancelled', async () => {
     const server = create();
     const { url, close } = await server.listen({ shutdownGrace: 100 });
     const before = aborted.count;
@@ -59,7 +59,7 @@ describe('closing', () => {
     await call.catch(() => {});
   });
 
-  test('H17 on a server of your own, requests that come too late are told so', async () => {
+  test('on a server of your own, requests that come too late are told so', async () => {
     const server = create();
     const http = createServer((req, res) => {
       void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
@@ -89,7 +89,7 @@ describe('closing', () => {
     expect(types.filter((type) => type === 'TCPServerWrap')).toEqual([]);
   });
 
-  test('H17 M06 a process that is told to stop answers what it has begun, and ends by itself', async () => {
+  test('a process that is told to stop answers what it has begun, and ends by itself', async () => {
     const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
     const hooks = file('../../../../../scripts/source-hooks.mjs');
     const strict = ['--unhandled-rejections=strict', '--conditions=@quiver/source', '--import', hooks];
@@ -119,7 +119,7 @@ describe('closing', () => {
 });
 
 describe('slow and broken clients', () => {
-  test('H15 headers and bodies that do not arrive in time are given up', async () => {
+  test('headers and bodies that do not arrive in time are given up', async () => {
     const server = create();
     const { port } = await server.listen({ headersTimeout: 200, requestTimeout: 400 });
     const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n';
@@ -131,7 +131,7 @@ describe('slow and broken clients', () => {
     await server.close();
   });
 
-  test('H18 a reader that stalls is cut off before its events fill the memory, and others go on', async () => {
+  test('a reader that stalls is cut off before its events fill the memory, and others go on', async () => {
     const server = new MCPServer({
       name: 'Flood',
       version: '1.0.0',
@@ -173,7 +173,7 @@ describe('slow and broken clients', () => {
     await server.close({ grace: 0 });
   });
 
-  test('M03 M04 M05 connections that come and go leave nothing behind', async () => {
+  test('connections that come and go leave nothing behind', async () => {
     const server = create();
     const { url } = await server.listen();
     const session = await openSession(url);

@@ -21,7 +21,7 @@ async function soak(what: 'calls' | 'sessions', count: number): Promise<number[]
 }
 
 describe('a server that runs for long', () => {
-  test('M02 100 000 calls on one session leave the heap as it was', { timeout: 120_000 }, async () => {
+  test('100 000 calls on one session leave the heap as it was', { timeout: 120_000 }, async () => {
     const heaps = await soak('calls', 100_000);
     const [, second = 0, , last = 0] = heaps;
     // Half of the calls lie between the two: under 20 bytes for each of them is noise of the runtime.
@@ -29,7 +29,7 @@ describe('a server that runs for long', () => {
   });
 
   test(
-    'M01 2 000 sessions cost at most 4 KB each while open and nothing after they ended',
+    '2 000 sessions cost at most 4 KB each while open and nothing after they ended',
     { timeout: 120_000 },
     async () => {
       const [before = 0, open = 0, after = 0] = await soak('sessions', 2_000);

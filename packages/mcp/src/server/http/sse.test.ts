@@ -90,7 +90,7 @@ describe.each(mounts)('%s', (name, mount) => {
     await client2.close();
   });
 
-  test('S05 E03 40 clients with equal ids get their own answers and their own questions', async () => {
+  test('40 clients with equal ids get their own answers and their own questions', async () => {
     const texts = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
         const client = await connectV1();
@@ -161,7 +161,7 @@ describe.each(mounts)('%s', (name, mount) => {
   });
 });
 
-test('S13 a connection belongs to the caller that opened it', async () => {
+test('a connection belongs to the caller that opened it', async () => {
   const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
   const http = await listening(
     createServer((req, res) => {

@@ -67,7 +67,7 @@ test('a call that is cancelled is no failure either', async () => {
   expect(logged).toEqual([]);
 });
 
-test('T04 T05 what is logged reaches the client as far as JSON can carry it', async () => {
+test('what is logged reaches the client as far as JSON can carry it', async () => {
   const { url, close } = await server.listen();
   const level = { 'io.modelcontextprotocol/logLevel': 'info' };
   const { events } = await send(url, modern('tools/call', { name: 'log', _meta: level }));
@@ -78,7 +78,7 @@ test('T04 T05 what is logged reaches the client as far as JSON can carry it', as
   await close();
 });
 
-test('T14 a tool whose metadata cannot be written is offered without it', async () => {
+test('a tool whose metadata cannot be written is offered without it', async () => {
   const response = await server.fetch(toRequest(modern('tools/list')));
   const { tools } = ((await response.json()) as { result: { tools: { name: string }[] } }).result;
   expect(tools.map(({ name }) => name)).toEqual(['ask', 'never', 'log', 'odd']);
