@@ -2,7 +2,7 @@
 //
 //   pnpm build && pnpm --filter @quiver/benchmarks mcp-client                  Quiver, SDK 1 and 2
 //   pnpm --filter @quiver/benchmarks mcp-client -- --with-anchors              also @mastra/mcp and @ai-sdk/mcp, in a temporary folder
-//   options: --rounds 5, --seconds 1, --only load,start,heap, --json results.json, --source (runs the TypeScript sources)
+//   options: --rounds 5, --seconds 1, --only load,bearer,fetch,stdio,payload,start,heap, --json results.json, --source (runs the TypeScript sources)
 //
 // Every client runs in a process of its own against one server in another; every round measures each of them in turn, ratios are
 // taken within a round, and the median is shown. CPU is the client process's own.
@@ -40,8 +40,6 @@ const systems = [
   { label: '**Quiver**', name: 'quiver', era: 'legacy' },
   { label: '**Quiver**, 2026-07-28', name: 'quiver', era: 'modern' },
   { label: '**Quiver**, `callTool`', name: 'quiver', era: 'legacy', variant: 'direct' },
-  { label: '**Quiver**, Bearer token', name: 'quiver', era: 'legacy', variant: 'bearer' },
-  { label: '**Quiver**, custom `fetch`', name: 'quiver', era: 'legacy', variant: 'fetch' },
   ...(flags['with-anchors']
     ? [
         { label: '@mastra/mcp 1.18.0', name: 'mastra', install: 'mastra1', era: 'legacy' },
@@ -50,6 +48,42 @@ const systems = [
       ]
     : []),
 ];
+
+/** Further comparisons; the first one is the base. */
+const [sdk1, quiver] = [
+  { label: 'SDK 1.32.2', name: 'sdk1', era: 'legacy' },
+  { label: '**Quiver**', name: 'quiver', era: 'legacy' },
+];
+const variant = (name, system) => ({ ...system, variant: name });
+const oneAndSixteen = [
+  { title: '1 in flight', inFlight: 1 },
+  { title: '16 in flight', inFlight: 16 },
+];
+const comparisons = {
+  bearer: {
+    title: 'With an OAuth provider',
+    systems: [variant('bearer', sdk1), variant('bearer', quiver)],
+    cases: oneAndSixteen,
+  },
+  fetch: {
+    title: 'With a custom `fetch`',
+    systems: [{ label: 'bare loop over `fetch`', name: 'fetch' }, variant('fetch', quiver), variant('fetch', sdk1)],
+    cases: oneAndSixteen,
+  },
+  stdio: {
+    title: 'Over stdio',
+    systems: [variant('stdio', sdk1), variant('stdio', quiver)],
+    cases: oneAndSixteen,
+  },
+  payload: {
+    title: 'Large payloads, there and back',
+    systems: [sdk1, quiver],
+    cases: [
+      { title: '1 MB', inFlight: 1, size: 1e6 },
+      { title: '10 MB', inFlight: 1, size: 1e7 },
+    ],
+  },
+};
 
 function start(file, args = [], execArgv = []) {
   // Warnings of others do not belong between the tables; errors come as messages.
@@ -64,9 +98,9 @@ function start(file, args = [], execArgv = []) {
   };
 }
 
-function startClient({ label, name, install, era, variant = '' }) {
+function startClient({ label, name, install, era = 'legacy', variant: way = '' }) {
   const folder = install === undefined ? join(here, 'clients') : anchors.folderOf[install];
-  const args = [join(folder, `${name}.mjs`), era, variant];
+  const args = [join(folder, `${name}.mjs`), era, way];
   const child = start(join(here, 'clients/process.mjs'), args, ['--expose-gc', ...sourceArguments(flags.source)]);
   return {
     label,
@@ -87,6 +121,7 @@ try {
   const machine = `${platform()} ${arch()}, ${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}`;
   console.log(`${machine}; ${rounds} rounds, median\n`);
   if (isWanted('load')) await load();
+  for (const [name, comparison] of Object.entries(comparisons)) if (isWanted(name)) await compare(comparison);
   if (isWanted('start')) await starts();
   if (isWanted('heap')) await heaps();
   const loads = loadavg().map((value) => value.toFixed(2));
@@ -102,29 +137,47 @@ function isWanted(name) {
 }
 
 async function load() {
-  const cases = { json: [1, 16], sse: [16] };
-  const tables = [];
-  for (const [form, numbers] of Object.entries(cases)) {
-    const clients = systems.map(startClient);
-    for (const client of clients) {
-      await client.run({ job: 'open', url, form });
-      // The SDK needs seconds to reach its speed.
-      await client.run({ job: 'load', inFlight: 16, seconds: 2 });
-    }
-    for (const inFlight of numbers) {
-      const rows = clients.map(() => []);
-      for (let round = 0; round < rounds; round += 1) {
-        for (const [index, client] of clients.entries())
-          rows[index].push(await client.run({ job: 'load', inFlight, seconds }));
-      }
-      tables.push({ title: `${form === 'sse' ? 'event stream' : 'JSON'}, ${inFlight} in flight`, rows });
-    }
-    for (const client of clients) client.stop();
+  const tables = [
+    ...(await measure(systems, 'json', oneAndSixteen)).map((row) => ({ ...row, title: `JSON, ${row.title}` })),
+    ...(await measure(systems, 'sse', oneAndSixteen.slice(1))).map((row) => ({
+      ...row,
+      title: `event stream, ${row.title}`,
+    })),
+  ];
+  printCalls('Calls', systems, tables);
+}
+
+async function compare({ title, systems: compared, cases }) {
+  printCalls(title, compared, await measure(compared, 'json', cases));
+}
+
+/** @returns `{ title, rows }` per case, with one row per system and one result per round */
+async function measure(compared, form, cases) {
+  const clients = compared.map(startClient);
+  for (const client of clients) {
+    await client.run({ job: 'open', url, form });
+    // The SDK needs seconds to reach its speed.
+    await client.run({ job: 'load', inFlight: 16, seconds: 2 });
   }
-  console.log('**Calls**: CPU µs per call (×) · calls per second (×)\n');
+  const tables = [];
+  for (const { title, ...settings } of cases) {
+    const rows = clients.map(() => []);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [index, client] of clients.entries())
+        rows[index].push(await client.run({ job: 'load', seconds, ...settings }));
+    }
+    tables.push({ title, rows });
+  }
+  for (const client of clients) client.stop();
+  return tables;
+}
+
+function printCalls(title, compared, tables) {
+  console.log(`**${title}**: CPU µs per call (×) · calls per second (×)\n`);
   print(
-    tables.map(({ title }) => title),
+    tables.map((table) => table.title),
     (index) => tables.map(({ rows }) => `${cell(rows, index, 'cpu', 0)} · ${cell(rows, index, 'perSecond', 0)}`),
+    compared,
   );
 }
 
@@ -137,7 +190,7 @@ async function starts() {
       `${cell(rows, index, 'total', 0)} · ${cell(rows, index, 'totalCpu', 0)}`,
       `${cell(rows, index, 'warm', 1)} · ${cell(rows, index, 'warmCpu', 1)}`,
     ],
-    ({ variant }) => !variant,
+    systems.filter((system) => !system.variant),
   );
 }
 
@@ -147,22 +200,22 @@ async function heaps() {
   print(
     ['its 50 tools held', 'each of them read', 'tools dropped'],
     (index) => [cell(rows, index, 'held', 0), cell(rows, index, 'read', 0), cell(rows, index, 'without', 0)],
-    ({ variant }) => !variant,
+    systems.filter((system) => !system.variant),
   );
 }
 
 /** @param cellsOf - the cells of a system by its number */
-function print(columns, cellsOf, isShown = () => true) {
-  const shown = [...systems.entries()].filter(([, system]) => isShown(system));
-  console.log(`${table(columns, new Map(shown.map(([index, { label }]) => [label, cellsOf(index)])))}\n`);
+function print(columns, cellsOf, shown) {
+  const rows = shown.map((system, index) => [system.label, cellsOf(index)]);
+  console.log(`${table(columns, new Map(rows))}\n`);
 }
 
 /** Each time in a new process. */
 async function fresh(times, message) {
-  const rows = systems.map(() => []);
+  const shown = systems.filter((system) => !system.variant);
+  const rows = shown.map(() => []);
   for (let round = 0; round < times; round += 1) {
-    for (const [index, system] of systems.entries()) {
-      if (system.variant) continue;
+    for (const [index, system] of shown.entries()) {
       const client = startClient(system);
       rows[index].push(await client.run(message));
       client.stop();

@@ -117,7 +117,8 @@ function unchunk(bytes) {
   }
 }
 
-const sessions = { 'MCP-Protocol-Version': '2025-11-25' };
+// Servers without authorization ignore the token.
+const sessions = { 'MCP-Protocol-Version': '2025-11-25', Authorization: 'Bearer a-token' };
 
 async function openSession(connection, url) {
   const body = { jsonrpc: '2.0', id: 0, method: 'initialize', params: initializeParams };
@@ -135,11 +136,15 @@ function headersFor(mode, method, name) {
 }
 
 const tools = {
-  echo: { arguments: (n) => ({ message: `m${n}` }), isRight: (result, n) => result?.content?.[0]?.text === `m${n}` },
+  echo: {
+    arguments: (n, padding) => ({ message: `m${n}${padding}` }),
+    isRight: (result, n, padding) => result?.content?.[0]?.text === `m${n}${padding}`,
+  },
   add: { arguments: (n) => ({ a: n, b: 1 }), isRight: (result, n) => result?.structuredContent?.sum === n + 1 },
 };
 
-async function load({ url: target, mode, tool, inFlight, seconds }) {
+async function load({ url: target, mode, tool, inFlight, seconds, size = 0 }) {
+  const padding = 'x'.repeat(size);
   const url = new URL(target);
   const { arguments: argumentsOf, isRight } = tools[tool];
   const latencies = [];
@@ -158,7 +163,7 @@ async function load({ url: target, mode, tool, inFlight, seconds }) {
       for (let id = lane * 1e6 + 1; ; id += 1) {
         const before = performance.now();
         if (before > end) break;
-        const params = { name: tool, arguments: argumentsOf(id), ...(mode === 'modern' && { _meta: meta }) };
+        const params = { name: tool, arguments: argumentsOf(id, padding), ...(mode === 'modern' && { _meta: meta }) };
         const { message } = await connection.request(url, 'POST', headers, {
           jsonrpc: '2.0',
           id,
@@ -167,7 +172,7 @@ async function load({ url: target, mode, tool, inFlight, seconds }) {
         });
         latencies.push(performance.now() - before);
         const answer = message();
-        if (answer?.id !== id || !isRight(answer.result, id)) wrong += 1;
+        if (answer?.id !== id || !isRight(answer.result, id, padding)) wrong += 1;
       }
       connection.close();
     }),

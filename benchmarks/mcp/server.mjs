@@ -7,8 +7,10 @@
 // All servers of a case run at once; every round measures each of them in turn, ratios are taken within a round, and the median is
 // shown. CPU is the server process's own and survives a busy machine; calls per second do not.
 import { arch, cpus, loadavg, platform } from 'node:os';
+import { authorization } from './cases/authorization.mjs';
 import { fetchPath } from './cases/fetch-path.mjs';
 import { callFigures, callRatios, httpCalls } from './cases/http-calls.mjs';
+import { payloads } from './cases/payloads.mjs';
 import { sessionMemory } from './cases/session-memory.mjs';
 import { stdio } from './cases/stdio.mjs';
 import { toolCount } from './cases/tool-count.mjs';
@@ -68,6 +70,8 @@ const parts = {
   },
   tools: async () => `**More tools**: CPU µs per call, echo, 16 in flight\n\n${await toolCount(context)}`,
   list: async () => `**A list of 1,000 tools** (340 KB)\n\n${await toolList(context)}`,
+  auth: async () => `**Authorization**: CPU µs per call, echo, 16 in flight\n\n${await authorization(context)}`,
+  payload: async () => `**Large payloads**, there and back: CPU ms per call ×\n\n${await payloads(context)}`,
   memory: async () => `**Memory of sessions**: heap after collection\n\n${await sessionMemory(context)}`,
   fetch: () => fetchPath(context),
   stdio: async () =>

@@ -2,9 +2,9 @@ import { median, ratioOf, table } from '../report.mjs';
 import { systemsOf } from '../systems.mjs';
 
 /** One server under load for a while: calls per second, and the CPU that its process used for each. */
-export async function measure({ client, server, mode, tool, inFlight, seconds }) {
+export async function measure({ client, server, mode, tool, inFlight, seconds, size }) {
   const before = await server.ask('usage');
-  const load = await client.run({ job: 'load', url: server.url, mode, tool, inFlight, seconds });
+  const load = await client.run({ job: 'load', url: server.url, mode, tool, inFlight, seconds, size });
   const after = await server.ask('usage');
   if (load.wrong > 0) throw new Error(`${server.name} gave ${load.wrong} wrong answers`);
   return {

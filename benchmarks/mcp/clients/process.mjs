@@ -54,14 +54,15 @@ const jobs = {
     open = await connect(urlsOf(url, 1, form), era, variant);
     return {};
   },
-  load: async ({ inFlight, seconds }) => {
+  load: async ({ inFlight, seconds, size = 0 }) => {
+    const padding = 'x'.repeat(size);
     let calls = 0;
     const { milliseconds, cpu: used } = await timed(async () => {
       const end = performance.now() + seconds * 1000;
       await Promise.all(
         Array.from({ length: inFlight }, async () => {
           while (performance.now() < end) {
-            const message = `m${(calls += 1)}`;
+            const message = `m${(calls += 1)}${padding}`;
             if ((await open.call(message)) !== message) throw new Error('a wrong answer');
           }
         }),

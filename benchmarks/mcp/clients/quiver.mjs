@@ -1,14 +1,16 @@
 import { createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
+import { stdioServer } from './stdio-server.mjs';
 
-/** @param variant - `direct` calls through `callTool`, `bearer` signs in with a token, `fetch` is a custom one */
+const ways = {
+  bearer: () => ({ authProvider: tokenProvider() }),
+  fetch: () => ({ fetch: (to, init) => fetch(to, init) }),
+};
+
+/** @param variant - `direct` calls through `callTool`; `bearer`, `fetch` and `stdio` are ways to reach the server */
 export async function connect(urls, era, variant) {
-  const settings = {
-    bearer: () => ({ authProvider: tokenProvider() }),
-    fetch: () => ({ fetch: (to, init) => fetch(to, init) }),
-  };
-  const ownSettings = settings[variant] ?? (() => ({}));
-  const servers = Object.fromEntries(urls.map((url, index) => [`s${index}`, { url, protocol: era, ...ownSettings() }]));
+  const define = (url) => (variant === 'stdio' ? stdioServer : { url, protocol: era, ...ways[variant]?.() });
+  const servers = Object.fromEntries(urls.map((url, index) => [`s${index}`, define(url)]));
   const mcp = new MCPClient({ id: String(Math.random()), servers });
   const tools = await mcp.listTools();
   const echo = tools['s0_echo'];

@@ -1,11 +1,33 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { stdioServer } from './stdio-server.mjs';
 
-export async function connect(urls) {
+const ways = {
+  bearer: () => ({ authProvider: tokenProvider }),
+  fetch: () => ({ fetch: (to, init) => fetch(to, init) }),
+};
+const tokenProvider = {
+  redirectUrl: undefined,
+  clientMetadata: { redirect_uris: [] },
+  clientInformation: () => ({ client_id: 'bench' }),
+  tokens: () => ({ access_token: 'a-token', token_type: 'Bearer' }),
+  saveTokens() {},
+  redirectToAuthorization() {},
+  saveCodeVerifier() {},
+  codeVerifier: () => '',
+};
+
+/** @param variant - `bearer`, `fetch` and `stdio` are ways to reach the server */
+export async function connect(urls, era, variant) {
+  const createTransport = (url) =>
+    variant === 'stdio'
+      ? new StdioClientTransport(stdioServer)
+      : new StreamableHTTPClientTransport(new URL(url), ways[variant]?.());
   const opened = await Promise.all(
     urls.map(async (url) => {
       const client = new Client({ name: 'bench', version: '1.0.0' });
-      await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+      await client.connect(createTransport(url));
       const { tools } = await client.listTools();
       return { client, tools };
     }),

@@ -1,5 +1,6 @@
 // The other side of every measured client: answers at once, in either revision of the protocol, as JSON or as an event stream.
 import { createServer } from 'node:http';
+import { createInterface } from 'node:readline';
 import { ready } from '../servers/process.mjs';
 
 const tools = Array.from({ length: 50 }, (_, index) => ({
@@ -67,4 +68,11 @@ const http = createServer((req, res) => {
     res.writeHead(200, { 'content-type': type, ...length, ...session }).end(body);
   });
 });
-http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}`));
+if (process.argv[2] === 'stdio') {
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const message = JSON.parse(line);
+    if (message.id === undefined) return;
+    const refusal = { jsonrpc: '2.0', id: message.id, error: { code: -32601, message: 'Method not found' } };
+    process.stdout.write(`${answer(message, false) ?? JSON.stringify(refusal)}\n`);
+  });
+} else http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}`));

@@ -1,4 +1,6 @@
+import { createServer } from 'node:http';
 import { createTool } from '@quiver/core/tools';
+import { createOAuthMiddleware, createStaticTokenValidator } from '@quiver/mcp/auth';
 import { MCPServer } from '@quiver/mcp/server';
 import { z } from 'zod';
 import { fillers, mode, ready } from './process.mjs';
@@ -55,7 +57,21 @@ else if (mode === 'fetch') {
     const { user, system } = process.cpuUsage(before);
     process.send({ fetched: (user + system) / count });
   });
+} else if (mode === 'authorized') {
+  const protect = createOAuthMiddleware({
+    oauth: {
+      resource: 'http://127.0.0.1/mcp',
+      authorizationServers: ['http://127.0.0.1'],
+      validateToken: createStaticTokenValidator(['a-token']),
+    },
+  });
+  const http = createServer(async (req, res) => {
+    const url = new URL(req.url, 'http://127.0.0.1');
+    const { proceed } = await protect(req, res, url);
+    if (proceed) await server.startHTTP({ url, httpPath: '/mcp', req, res, options: { serverless: true } });
+  });
+  http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`));
 } else {
-  const { url } = await server.listen({ maxSessions: 1e6, serverless: mode === 'stateless' });
+  const { url } = await server.listen({ maxSessions: 1e6, serverless: mode === 'stateless', maxBodyBytes: 2e7 });
   ready(url);
 }
