@@ -69,9 +69,15 @@ export function serviceCalls<Client>(
   open: (signal?: AbortSignal) => Promise<Client>,
 ): ServiceCalls<Client> {
   let shared: Promise<Client> | undefined;
+  const openShared = (): Promise<Client> =>
+    (shared ??= open().catch((error: unknown) => {
+      // The next call tries again.
+      shared = undefined;
+      throw error;
+    }));
   return async (what, signal, work) => {
     try {
-      return await untilAborted(async () => work(await (signal ? open(signal) : (shared ??= open()))), signal);
+      return await untilAborted(async () => work(await (signal ? open(signal) : openShared())), signal);
     } catch (error) {
       throw toStoreFailure(error, { store, what, signal });
     }

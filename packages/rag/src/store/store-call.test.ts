@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { serviceCalls } from './store-call.js';
+
+it('shares one client between calls, and opens another one for a call with a signal', async () => {
+  let opened = 0;
+  const run = serviceCalls('Toy', async () => (opened += 1));
+  const client = async (client: number): Promise<number> => client;
+  expect(await run('reading', undefined, client)).toBe(1);
+  expect(await run('reading', undefined, client)).toBe(1);
+  expect(await run('reading', new AbortController().signal, client)).toBe(2);
+});
+
+it('opens the client again after a failure', async () => {
+  let attempts = 0;
+  const run = serviceCalls('Toy', async () => {
+    attempts += 1;
+    if (attempts === 1) throw new Error('no network');
+    return 'client';
+  });
+  await expect(run('reading', undefined, async (client) => client)).rejects.toMatchObject({
+    code: 'VECTOR_STORE_FAILED',
+    message: 'Toy failed at reading: no network',
+  });
+  expect(await run('reading', undefined, async (client) => client)).toBe('client');
+});
+
+it('rejects with the abort reason', async () => {
+  const run = serviceCalls('Toy', async () => 'client');
+  const reason = new Error('enough');
+  await expect(run('reading', AbortSignal.abort(reason), async () => 1)).rejects.toBe(reason);
+});
