@@ -39,7 +39,9 @@ else
     'Only Quiver is measured. --with-anchors installs the others (about 200 MB) into a temporary folder first.\n',
   );
 
-const corpus = values.real ? await readRealFiles() : createCorpus(Number(values.megabytes) * 1e6);
+const corpus = values.real
+  ? await readRealFiles(Number(values.megabytes) * 1e6)
+  : createCorpus(Number(values.megabytes) * 1e6);
 /** For each case, a list of documents. */
 const documents = Object.fromEntries(
   Object.entries(inputs).map(([name, [format, part]]) => {

@@ -7,13 +7,16 @@ import { fileURLToPath } from 'node:url';
 const packages = fileURLToPath(new URL('../../node_modules/.pnpm', import.meta.url));
 const requireOfRag = createRequire(new URL('../../packages/rag/package.json', import.meta.url));
 
-/** @returns lists of texts by format */
-export async function readRealFiles() {
+/**
+ * @param bytes - limit for each format
+ * @returns lists of texts by format
+ */
+export async function readRealFiles(bytes) {
   const markdown = [];
   const json = [];
   for (const folder of packageFolders()) {
-    for (const name of ['README.md', 'readme.md', 'CHANGELOG.md']) read(join(folder, name), markdown);
-    read(join(folder, 'package.json'), json);
+    for (const name of ['README.md', 'readme.md', 'CHANGELOG.md']) read(join(folder, name), markdown, bytes);
+    read(join(folder, 'package.json'), json, bytes);
   }
   const { HtmlRenderer, Parser } = requireOfRag('commonmark');
   const html = markdown.map(
@@ -34,8 +37,8 @@ function* packageFolders() {
   }
 }
 
-function read(path, texts) {
-  if (!existsSync(path)) return;
+function read(path, texts, bytes) {
+  if (!existsSync(path) || texts.join('').length > bytes) return;
   const text = readFileSync(path, 'utf8');
   if (text.length > 100) texts.push(text);
 }

@@ -26,7 +26,8 @@ export function startHash(text: string): HashState {
 
 /** The hexadecimal digits of a hash. */
 export function toHex([a, b, c, d]: HashState): string {
-  return wordToHex(a) + wordToHex(b) + wordToHex(c) + wordToHex(d);
+  // `join` returns a flat string. Concatenation returns a tree of strings, which takes twice the memory for as long as it lives.
+  return [wordToHex(a), wordToHex(b), wordToHex(c), wordToHex(d)].join('');
 }
 
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));

@@ -68,7 +68,7 @@ describe.runIf(hasData)('on a test collection, the lexical embedder', () => {
   test.each([
     { collection: 'cranfield', atLeast: 0.315 },
     { collection: 'hotpotqa', atLeast: 0.735 },
-  ])('reaches an nDCG@10 of $atLeast ($collection)', async ({ collection, atLeast }) => {
+  ])('reaches an nDCG@10 of $atLeast ($collection)', { timeout: 120_000 }, async ({ collection, atLeast }) => {
     const documents = readLines<{ id: string; title: string; text: string }>(collection, 'docs');
     const queries = readLines<{ id: string; text: string }>(collection, 'queries');
     const vectors = await embedder.embed(documents.map(({ title, text }) => `${title} ${text}`));

@@ -74,7 +74,7 @@ export interface IngestOptions {
  * as these are the same. Each stored chunk also has the metadata `embedder`, the id of the embedder. New chunks are stored before
  * stale ones are removed: an aborted or killed run leaves a working index, and the next run resumes.
  *
- * Documents are read on demand. Memory holds `batchSize` × `concurrency` chunks, one document, and about 100 bytes for each chunk
+ * Documents are read on demand. Memory holds `batchSize` × `concurrency` chunks, one document, and about 70 bytes for each chunk
  * of the run.
  *
  * @throws the abort reason; `INGEST_SCOPE_INVALID`; `INGEST_SCOPE_MISMATCH` for a document of another scope; `INGEST_EMBEDDER_CHANGED`
