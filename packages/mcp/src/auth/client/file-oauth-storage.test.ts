@@ -34,6 +34,17 @@ describe('FileOAuthStorage', () => {
     for (let n = 0; n < 20; n += 1) expect(await storages[0]?.get(`k${n}`)).toBe(String(n));
   });
 
+  it('reads every change of another process, also one of the same length', async () => {
+    const path = join(folder, 'tokens.json');
+    const [reader, writer] = [new FileOAuthStorage({ path }), new FileOAuthStorage({ path })];
+    for (let n = 100; n < 150; n += 1) {
+      await writer.set('a', String(n));
+      expect(await reader.get('a')).toBe(String(n));
+    }
+    await rm(path);
+    expect(await reader.get('a')).toBeUndefined();
+  });
+
   it('encrypts with a key, and neither opens nor overwrites a file without the right one', async () => {
     const path = join(folder, 'tokens.json');
     const storage = new FileOAuthStorage({ path, encryptionKey: 'correct' });
