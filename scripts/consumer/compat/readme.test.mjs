@@ -39,7 +39,8 @@ const model = new MockLanguageModelV4({
   doGenerate: async ({ prompt, tools }) => {
     const last = prompt.at(-1);
     if (last.role !== 'tool') {
-      const content = [{ type: 'tool-call', toolCallId: '1', toolName: tools[0].name, input: '{"city":"Oslo"}' }];
+      const input = 'queryText' in tools[0].inputSchema.properties ? { queryText: 'coat' } : { city: 'Oslo' };
+      const content = [{ type: 'tool-call', toolCallId: '1', toolName: tools[0].name, input: JSON.stringify(input) }];
       return { content, finishReason: { unified: 'tool-calls', raw: 'tool-calls' }, usage, warnings: [] };
     }
     const content = [{ type: 'text', text: JSON.stringify(last.content[0].output) }];
@@ -71,17 +72,21 @@ test('the README answers questions from documents', async () => {
   await mkdir(docs);
   await writeFile(join(docs, 'guide.md'), '# Coats\n\n## Winter\n\nWear one below five degrees: [shops](shops.md).');
   await writeFile(join(docs, 'shops.md'), '# Where to buy\n\nBjarne, Karl Johans gate 12.');
-  const { sources, explored } = await run(
+  globalThis.quiverModel = model;
+  const { sources, explored, answer } = await run(
     2,
     [
+      ["import { openai } from '@ai-sdk/openai';\n", ''],
+      ["openai('gpt-5.1')", 'globalThis.quiverModel'],
       ["'./index'", JSON.stringify(join(scratch, 'index'))],
       ["'./docs'", JSON.stringify(docs)],
     ],
-    'sources, explored',
+    'sources, explored, answer',
   );
   assert.match(sources[0].metadata.source, /guide\.md$/);
   assert.match(sources[0].document, /Wear one below five degrees/);
   const shop = explored.sources.find(({ document }) => document.includes('Bjarne'));
   assert.ok(shop, 'the graph leads to the page that the guide links to');
+  assert.match(answer.text, /Wear one below five degrees/);
   assert.ok(printed.includes(sources[0]), 'the first source is printed');
 });
