@@ -15,7 +15,8 @@ const maxColumns = 64;
 interface SelectionQuery {
   /** Rows of the index. */
   readonly count: number;
-  readonly budget: PatternBudget;
+  /** Created by the first condition that columns cannot decide. */
+  budget?: PatternBudget;
 }
 
 /**
@@ -51,7 +52,7 @@ export class RowSelection {
 
   /** 1 for each of the first `count` rows that passes. */
   select(filter: Filter, count: number): Uint8Array {
-    return this.#select(filter, { count, budget: createPatternBudget() }, undefined);
+    return this.#select(filter, { count }, undefined);
   }
 
   #select(filter: Filter, query: SelectionQuery, within: Uint8Array | undefined): Uint8Array {
@@ -82,7 +83,7 @@ export class RowSelection {
         const found = new Uint8Array(count);
         if (isColumnFilter(filter)) this.#column(filter.path, count).select(filter, found, within);
         else {
-          const matches = createFilterTest(filter, query.budget);
+          const matches = createFilterTest(filter, (query.budget ??= createPatternBudget()));
           for (let row = 0; row < count; row += 1)
             if (within?.[row] !== 0 && matches(this.#metadataOf(row))) found[row] = 1;
         }
