@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities } from '../../protocol/client-types.js';
@@ -105,6 +106,8 @@ export class ServerConnection {
     const { retries = 0, ...options } = settings;
     const { signal, timeout = defaultTimeout } = options;
     const { resetTimeoutOnProgress = target.definition.resetTimeoutOnProgress } = options;
+    // Many requests may share a signal, and Node 20 warns about the eleventh listener.
+    if (signal) setMaxListeners(0, signal);
     for (let attempt = 1, left = retries; ; attempt += 1) {
       signal?.throwIfAborted();
       const engine = await untilAborted(() => this.connect(), signal);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import process from 'node:process';
 import { RequestContext } from '@quiver/core/request-context';
 import { describe, expect, test, vi } from 'vitest';
 import {
@@ -187,4 +188,19 @@ test('a lost session is replaced by one handshake for all concurrent requests', 
   isForgotten = true;
   await Promise.all([1, 2, 3].map(() => callTool(handle, { name: 'go' })));
   expect(heard.filter(({ name }) => name === 'initialize')).toHaveLength(2);
+});
+
+test('parallel requests with one signal cause no warning', async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', onWarning);
+  const { url } = await startScripted({});
+  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+  atEnd.push(() => handle.connection.disconnect());
+  const { signal } = new AbortController();
+  const request = (): Promise<unknown> =>
+    handle.connection.request((engine, options) => engine.request('tools/list', {}, options), { signal });
+  await Promise.all(Array.from({ length: 30 }, request));
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
 });
