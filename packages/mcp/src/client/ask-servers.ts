@@ -1,13 +1,13 @@
 import { escapeForLog, getDefaultLogger, isQuiverError, toErrorMessage, withinTime } from '@quiver/core';
 
-/** Why a server could not be asked, for programs. */
+/** Error of a server, for programs. */
 export interface ServerErrorDetails {
   message: string;
   code?: string;
   httpStatus?: number;
 }
 
-/** What the servers answered, and why the others did not. */
+/** Results by server, and the errors of the other servers. */
 export interface Answers<Answer> {
   /** By server. A server may be here and in `errors`: then this is what it said last. */
   data: Record<string, Answer>;
@@ -21,11 +21,11 @@ export interface Answers<Answer> {
 export interface ServerQuestion<Server, Answer> {
   readonly servers: Iterable<Server & { readonly name: string }>;
   readonly ask: (server: Server) => Promise<{ readonly answer: Answer; readonly error?: unknown }>;
-  /** Milliseconds after which a server counts as silent. */
+  /** Milliseconds until a server without a response counts as unavailable. */
   readonly perServerTimeoutMs?: number | undefined;
 }
 
-/** Asks all servers at once. What goes wrong with one is its own. */
+/** Sends a request to all servers at once. An error of one server does not affect the others. */
 export async function askServers<Server, Answer>({
   servers,
   ask,
@@ -45,7 +45,7 @@ export async function askServers<Server, Answer>({
       }
     }),
   );
-  // In the order of the configuration, not of the answers.
+  // In the order of the configuration, not of the responses.
   for (const [index, outcome] of outcomes.entries()) {
     const { name } = all[index] as { name: string };
     if ('answer' in outcome) answers.data[name] = outcome.answer;
@@ -56,7 +56,7 @@ export async function askServers<Server, Answer>({
   return answers;
 }
 
-/** Logs why servers are missing from an answer. */
+/** Logs the errors of servers that are missing in a result. */
 export function logMissing(what: string, errors: Record<string, string>): void {
   for (const line of Object.values(errors).flatMap((reason) => reason.split('\n')))
     getDefaultLogger().error(`${what} are missing. ${escapeForLog(line)}`);

@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 
-/** What an operation of the client is called in its error codes. */
+/** Name of an operation in its error code. */
 export type ClientOperation =
   | 'GET_TOOLS'
   | 'GET_TOOLSETS'
@@ -24,8 +24,8 @@ export type ClientOperation =
   | 'RECONNECT';
 
 /**
- * An error with the code `MCP_CLIENT_<operation>_FAILED`. What went wrong underneath is its cause; `details.reason` is the code of
- * that.
+ * An error with the code `MCP_CLIENT_<operation>_FAILED`. `details.reason` is the code of its
+ * cause.
  */
 function toClientError(operation: ClientOperation, serverName: string | undefined, cause: unknown): QuiverError {
   return new QuiverError(`MCP_CLIENT_${operation}_FAILED`, toErrorMessage(cause), {
@@ -39,7 +39,7 @@ function toClientError(operation: ClientOperation, serverName: string | undefine
   });
 }
 
-/** Runs an operation; what it throws becomes a client error, except that a caller's abort stays what it is. */
+/** Runs an operation and throws its errors as client errors. The abort reason of the caller is thrown unchanged. */
 export async function naming<Result>(
   operation: ClientOperation,
   serverName: string,

@@ -4,7 +4,7 @@ import type { ServerHandle } from './server-handle.js';
 
 export type ClientServers = ReadonlyMap<string, ServerHandle>;
 
-/** Does something with one server; what goes wrong is named after the operation. */
+/** Runs an operation on one server. @throws the client error of the operation */
 export function withServer<Result>(
   servers: ClientServers,
   operation: ClientOperation,

@@ -3,15 +3,15 @@ import type { ServerConnection } from './connection/server-connection.js';
 
 export interface CompleteOptions {
   serverName: string;
-  /** Whose argument is completed. */
+  /** Prompt or resource template of the argument. */
   ref: { type: 'prompt'; name: string } | { type: 'resource'; uriTemplate: string };
   argument: { name: string; value: string };
-  /** Arguments that were chosen already. */
+  /** Values of other arguments. */
   context?: Record<string, string>;
   signal?: AbortSignal;
 }
 
-/** At most 100 values; none from a server that does not complete. */
+/** Returns at most 100 values; none from a server without completions. */
 export async function complete(
   connection: ServerConnection,
   { ref, argument, context, signal }: Omit<CompleteOptions, 'serverName'>,

@@ -1,13 +1,13 @@
-/** A list as a server gave it. */
+/** A list of a server. */
 export interface FetchedList<Item> {
   readonly items: readonly Item[];
-  /** How many milliseconds the list may be kept: `Infinity` until it is invalidated, 0 not at all. */
+  /** Milliseconds that the list may be cached: `Infinity` until it is invalidated, 0 not at all. */
   readonly keepFor: number;
   /** Error about entries that are missing in `items`. */
   readonly error?: unknown;
 }
 
-/** A list as it is known now. */
+/** The cached list. */
 export interface KnownList<Item> {
   readonly items: readonly Item[];
   /** Why the list could not be fetched again (`items` is then the last good one), or why entries are missing. */
@@ -16,19 +16,19 @@ export interface KnownList<Item> {
 
 export interface ListCacheOptions<Item> {
   readonly fetch: () => Promise<FetchedList<Item>>;
-  /** Sees every list that was fetched, and the one before it. */
+  /** Called with every fetched list, and the one before it. */
   readonly onFetched?: (items: readonly Item[], previous: readonly Item[] | undefined) => void;
   readonly now?: () => number;
 }
 
-/** What is known of one list of a server. */
+/** Cache of one list of a server. */
 export class ListCache<Item> {
   readonly #options: ListCacheOptions<Item>;
   #known: KnownList<Item> | undefined;
   #goodUntil = Number.NEGATIVE_INFINITY;
   #fetching: Promise<KnownList<Item>> | undefined;
   #generation = 0;
-  /** The generation in which the known list was asked for. */
+  /** Generation in which the known list was requested. */
   #knownIn = 0;
 
   constructor(options: ListCacheOptions<Item>) {
@@ -36,7 +36,7 @@ export class ListCache<Item> {
   }
 
   /**
-   * The list, fetched when there is none or it is too old; by one request, however many callers wait. When that fails, the last
+   * Returns the list, fetched when there is none or it has expired, by one request for all callers. When that fails, returns the last
    * good list and the error.
    *
    * @throws what the request throws, when there was never a good list
@@ -49,12 +49,12 @@ export class ListCache<Item> {
     return current;
   }
 
-  /** The last good list, however old. */
+  /** Returns the last good list, also when it has expired. */
   peek(): readonly Item[] | undefined {
     return this.#known?.items;
   }
 
-  /** The next {@link get} fetches. */
+  /** Makes the next {@link get} fetch the list. */
   invalidate(): void {
     this.#generation += 1;
     this.#goodUntil = Number.NEGATIVE_INFINITY;
@@ -66,11 +66,11 @@ export class ListCache<Item> {
     try {
       const { items, keepFor, error } = await this.#options.fetch();
       const previous = this.#known;
-      // A later request was answered first.
+      // A later request received its response first.
       if (previous && startedIn < this.#knownIn) return previous;
       this.#known = { items, ...(error !== undefined && { error }) };
       this.#knownIn = startedIn;
-      // A list that changed while it was fetched is too old already.
+      // A list that changed while it was fetched has already expired.
       this.#goodUntil = startedIn === this.#generation ? this.#now() + keepFor : Number.NEGATIVE_INFINITY;
       this.#options.onFetched?.(items, previous?.items);
       return this.#known;

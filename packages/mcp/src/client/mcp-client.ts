@@ -31,7 +31,7 @@ export interface MCPClientOptions {
   id?: string;
   /** Server definitions by server name. The name is the prefix of tool names. */
   servers: Record<string, ServerDefinition>;
-  /** Milliseconds one request may take; 0 for no limit. Default 60 000. */
+  /** Milliseconds that one request may take; 0 for no limit. Default 60 000. */
   timeout?: number;
   /** Name and version that servers receive. Default: name and version of Quiver. */
   clientInfo?: ClientInfo;
@@ -63,22 +63,22 @@ export class MCPClient implements AsyncDisposable {
   readonly resources: ClientResources;
   readonly prompts: ClientPrompts;
   readonly tools: {
-    /** Sets the handler that hears when a server says that its tools changed. */
+    /** Sets the handler for changes of a server's list of tools. */
     onListChanged(serverName: string, handler: () => void): Promise<void>;
-    /** Sets the handler that hears how a server's tools differ from what they were, when they are listed again. */
+    /** Sets the handler for changed tool definitions, called when the tools are listed again. */
     onDefinitionsChanged(serverName: string, handler: (changes: DefinitionChanges) => void): Promise<void>;
   };
   readonly elicitation: {
     /**
-     * Sets the handler that answers a server's questions to the person. Set it before the server is used: a server that is
-     * connected already is connected again, since it was told that nobody answers.
+     * Sets the handler for elicitation requests of a server. Set it before the server is used: a connected server is
+     * connected again, because the capability is declared when it connects.
      *
      * @throws `MCP_CLIENT_ON_REQUEST_ELICITATION_FAILED`
      */
     onRequest(serverName: string, handler: ElicitationHandler): Promise<void>;
   };
   readonly progress: {
-    /** Sets the handler that hears how far a server's calls are. @throws `MCP_CLIENT_ON_UPDATE_PROGRESS_FAILED` */
+    /** Sets the handler for progress of a server's calls. @throws `MCP_CLIENT_ON_UPDATE_PROGRESS_FAILED` */
     onUpdate(serverName: string, handler: (params: ProgressUpdate) => void): Promise<void>;
   };
   readonly #servers: ClientServers;
@@ -135,18 +135,18 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * The tools of all servers, named `<server>_<tool>`. A server that cannot be asked is logged; its last known tools stay.
+   * Returns the tools of all servers, named `<server>_<tool>`. An unavailable server is logged; its last known tools stay.
    *
-   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server could be asked
+   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
    */
   async listTools(): Promise<Record<string, RemoteTool>> {
     return toToolSet(this.#servers, await this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED'));
   }
 
   /**
-   * The tools by server: `{ <server>: { <tool>: … } }`. A server that cannot be asked is logged; its last known tools stay.
+   * Returns the tools by server: `{ <server>: { <tool>: … } }`. An unavailable server is logged; its last known tools stay.
    *
-   * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server could be asked
+   * @throws `MCP_CLIENT_GET_TOOLSETS_FAILED` when no server is available
    */
   async listToolsets(): Promise<Record<string, Record<string, RemoteTool>>> {
     return toToolsets(this.#servers, await this.#requireDefinitions('MCP_CLIENT_GET_TOOLSETS_FAILED'));
@@ -177,16 +177,16 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * The tools as plain data, to keep in a file or a database and to make tools of with {@link toolsFromDefinitions}.
+   * Returns the tools as plain data, to store in a file or a database and to create tools from with {@link toolsFromDefinitions}.
    *
-   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server could be asked
+   * @throws `MCP_CLIENT_GET_TOOLS_FAILED` when no server is available
    */
   listToolDefinitions(): Promise<ToolCatalogue> {
     return this.#requireDefinitions('MCP_CLIENT_GET_TOOLS_FAILED');
   }
 
   /**
-   * Makes tools of a catalogue without asking any server: a server is connected when one of its tools is called.
+   * Creates tools from stored definitions without a request: a server is connected when one of its tools is called.
    *
    * @throws `MCP_SERVER_UNKNOWN` for a server that is not configured
    */
@@ -197,7 +197,7 @@ export class MCPClient implements AsyncDisposable {
   /**
    * Calls a tool directly. An error result is returned, with `isError: true`.
    *
-   * @throws `MCP_CLIENT_TOOL_EXECUTION_FAILED`; `details.reason` tells why, for example `MCP_REQUEST_TIMEOUT`. The signal's
+   * @throws `MCP_CLIENT_TOOL_EXECUTION_FAILED`; `details.reason` is the code of the cause, for example `MCP_REQUEST_TIMEOUT`. The signal's
    *   reason when it fires.
    * @example
    * const { content } = await mcp.callTool({ serverName: 'files', name: 'read_file', args: { path: 'a.txt' }, timeout: 5000 });
@@ -212,7 +212,7 @@ export class MCPClient implements AsyncDisposable {
     );
   }
 
-  /** Suggestions for an argument of a prompt or a variable of a resource template. @throws `MCP_CLIENT_COMPLETE_FAILED` */
+  /** Returns suggestions for an argument of a prompt or a variable of a resource template. @throws `MCP_CLIENT_COMPLETE_FAILED` */
   complete({ serverName, ...options }: CompleteOptions): Promise<CompleteResult['completion']> {
     return withServer(
       this.#servers,
@@ -223,7 +223,7 @@ export class MCPClient implements AsyncDisposable {
     );
   }
 
-  /** Replaces the folders a server may work in, and tells it. @throws `MCP_CLIENT_SET_ROOTS_FAILED` */
+  /** Replaces the roots of a server, and notifies it. @throws `MCP_CLIENT_SET_ROOTS_FAILED` */
   setRoots(serverName: string, roots: Root[]): Promise<void> {
     return withServer(this.#servers, 'SET_ROOTS', serverName, async ({ handlers, connection }) => {
       handlers.roots = roots;
@@ -231,12 +231,12 @@ export class MCPClient implements AsyncDisposable {
     });
   }
 
-  /** How it stands with each server. Asks nobody. */
+  /** Returns the connection status of each server, without a request. */
   status(): Record<string, ServerStatus> {
     return Object.fromEntries([...this.#servers].map(([name, { connection }]) => [name, connection.status()]));
   }
 
-  /** The sessions of servers that have one. */
+  /** Session ids of the servers that have one. */
   get sessionIds(): Record<string, string> {
     const entries = [...this.#servers].flatMap(
       ([
@@ -250,8 +250,8 @@ export class MCPClient implements AsyncDisposable {
   }
 
   /**
-   * How the servers want to be used, in their own words. They come from the servers: show or forward them as such. Connects where
-   * that has not happened.
+   * Returns the `instructions` of each server. They come from the server: show or forward them as such. Connects servers that are not
+   * connected.
    *
    * @param maxLength - characters per server; the rest is cut. Default 512
    */
@@ -273,7 +273,7 @@ export class MCPClient implements AsyncDisposable {
     return instructions.map(([name, text]) => `Instructions of the MCP server '${name}':\n${text}`).join('\n\n');
   }
 
-  /** The revision of the protocol that is spoken with each connected server. */
+  /** Returns the protocol version of each connected server. */
   getServerProtocolVersions(): Record<string, string> {
     const entries = Object.entries(this.status()).flatMap(([name, { protocolVersion }]) =>
       protocolVersion === undefined ? [] : [[name, protocolVersion] as const],
@@ -281,7 +281,7 @@ export class MCPClient implements AsyncDisposable {
     return Object.fromEntries(entries);
   }
 
-  /** The end of what a server's process wrote to its standard error. */
+  /** Returns the end of the standard error of a server's process. */
   getServerStderr(serverName: string): string | undefined {
     return requireServer(this.#servers, serverName).connection.stderr;
   }
@@ -290,7 +290,7 @@ export class MCPClient implements AsyncDisposable {
    * Signs the user in to a server with an `authProvider`, for command-line applications: waits on the provider's redirect URL and
    * shows the sign-in page. Shows nothing while the server takes the tokens there are.
    *
-   * @throws `MCP_CLIENT_AUTHENTICATE_FAILED`; `details.reason` tells why, for example `OAUTH_SIGN_IN_TIMEOUT`
+   * @throws `MCP_CLIENT_AUTHENTICATE_FAILED`; `details.reason` is the code of the cause, for example `OAUTH_SIGN_IN_TIMEOUT`
    */
   authenticate(serverName: string, options: AuthenticateServerOptions = {}): Promise<void> {
     return withServer(this.#servers, 'AUTHENTICATE', serverName, ({ target }) =>
@@ -298,7 +298,7 @@ export class MCPClient implements AsyncDisposable {
     );
   }
 
-  /** Gives up the connection to a server and opens another. @throws `MCP_CLIENT_RECONNECT_FAILED` */
+  /** Closes the connection to a server and opens another. @throws `MCP_CLIENT_RECONNECT_FAILED` */
   reconnectServer(serverName: string): Promise<void> {
     return withServer(this.#servers, 'RECONNECT', serverName, ({ connection }) => connection.reconnect());
   }

@@ -7,22 +7,22 @@ import type { ServerHandle } from './server-handle.js';
 export interface GetPromptOptions {
   serverName: string;
   name: string;
-  /** Text is sent as it is, everything else as JSON: the protocol knows only text here. */
+  /** Strings are sent unchanged, everything else as JSON: the protocol has string arguments only. */
   args?: Record<string, unknown>;
-  /** Which version, where a server has several. */
+  /** Version of the prompt, where a server has several. */
   version?: string;
   signal?: AbortSignal;
 }
 
-/** What {@link MCPClient.prompts} offers. */
+/** Prompts of the servers, see {@link MCPClient.prompts}. */
 export interface ClientPrompts {
-  /** The prompts by server. A server that cannot be asked is logged and left out; one without prompts has an empty list. */
+  /** Returns the prompts by server. An unavailable server is logged and left out; a server without prompts has an empty list. */
   list(): Promise<Record<string, Prompt[]>>;
-  /** As `list`, with the reasons instead of a log line. */
+  /** As `list`, with the errors instead of a log line. */
   listWithErrors(options?: ListOptions): Promise<Answers<Prompt[]>>;
   /** @throws `MCP_CLIENT_GET_PROMPT_FAILED` */
   get(options: GetPromptOptions): Promise<{ prompt: Prompt; messages: PromptMessage[] }>;
-  /** Sets the handler that hears when the list changed. @throws `MCP_CLIENT_ON_LIST_CHANGED_PROMPT_FAILED` */
+  /** Sets the handler for `list_changed` notifications. @throws `MCP_CLIENT_ON_LIST_CHANGED_PROMPT_FAILED` */
   onListChanged(serverName: string, handler: () => void): Promise<void>;
 }
 

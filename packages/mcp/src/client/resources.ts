@@ -26,17 +26,17 @@ export interface BinaryContent {
 }
 
 export interface ListOptions {
-  /** Milliseconds after which a server counts as silent. Default: the servers' own time-outs. */
+  /** Milliseconds until a server without a response counts as unavailable. Default: the timeouts of the servers. */
   perServerTimeoutMs?: number;
 }
 
-/** What {@link MCPClient.resources} offers. */
+/** Resources of the servers, see {@link MCPClient.resources}. */
 export interface ClientResources {
-  /** The resources by server. A server that cannot be asked is logged and left out; one without resources has an empty list. */
+  /** Returns the resources by server. An unavailable server is logged and left out; a server without resources has an empty list. */
   list(): Promise<Record<string, Resource[]>>;
-  /** As `list`, with the reasons instead of a log line. */
+  /** As `list`, with the errors instead of a log line. */
   listWithErrors(options?: ListOptions): Promise<Answers<Resource[]>>;
-  /** The resource templates by server. */
+  /** Returns the resource templates by server. */
   templates(): Promise<Record<string, ResourceTemplate[]>>;
   templatesWithErrors(options?: ListOptions): Promise<Answers<ResourceTemplate[]>>;
   /** @param resource - URI, or an entry of `list()`. @throws `MCP_CLIENT_READ_RESOURCE_FAILED` */
@@ -51,17 +51,16 @@ export interface ClientResources {
     resource: string | { readonly uri: string },
   ): Promise<string | BinaryContent | (string | BinaryContent)[]>;
   /**
-   * Asks a server to tell of changes of a resource, in either generation of the protocol, and again after a reconnection. Set a
-   * handler with `onUpdated`.
+   * Subscribes to a resource, in both protocol eras, and again after a reconnect. Set a handler with `onUpdated`.
    *
    * @throws `MCP_CLIENT_SUBSCRIBE_RESOURCE_FAILED`
    */
   subscribe(serverName: string, uri: string): Promise<object>;
   /** @throws `MCP_CLIENT_UNSUBSCRIBE_RESOURCE_FAILED` */
   unsubscribe(serverName: string, uri: string): Promise<object>;
-  /** Sets the handler that hears of changes of subscribed resources. @throws `MCP_CLIENT_ON_UPDATED_RESOURCE_FAILED` */
+  /** Sets the handler for changes of subscribed resources. @throws `MCP_CLIENT_ON_UPDATED_RESOURCE_FAILED` */
   onUpdated(serverName: string, handler: (params: { uri: string }) => void): Promise<void>;
-  /** Sets the handler that hears when the list changed. @throws `MCP_CLIENT_ON_LIST_CHANGED_RESOURCE_FAILED` */
+  /** Sets the handler for `list_changed` notifications. @throws `MCP_CLIENT_ON_LIST_CHANGED_RESOURCE_FAILED` */
   onListChanged(serverName: string, handler: () => void): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache
 import { malformedToolsError, parseToolDefinitions } from './tools/tool-definitions.js';
 import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
 
-/** One server of the client: its connection and what is known of it. */
+/** One server of the client: its connection and its cached lists. */
 export class ServerHandle {
   readonly name: string;
   readonly target: ServerTarget;
@@ -24,7 +24,7 @@ export class ServerHandle {
   readonly connection: ServerConnection;
   readonly log: ServerLog;
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
-  // Of most servers, only that of the tools is asked for.
+  // Only the tools of most servers are listed.
   #tools: ListCache<ProtocolTool> | undefined;
   #resources: ListCache<Resource> | undefined;
   #templates: ListCache<ResourceTemplate> | undefined;

@@ -7,11 +7,11 @@ import type { ListOptions } from '../resources.js';
 import type { ServerHandle } from '../server-handle.js';
 import { nameTools, selectTools, type SelectedTool } from './tool-selection.js';
 
-/** Tools of the servers that answered, and why the others did not. */
+/** Tools of the servers, and the errors of unavailable servers. */
 export interface ToolsWithErrors<Tools> {
-  /** With the last known tools of servers that cannot be asked now. */
+  /** Including the last known tools of unavailable servers. */
   tools: Tools;
-  /** The reason per server that could not be asked. */
+  /** Error per unavailable server, and one line per malformed definition. */
   errors: Record<string, string>;
   errorDetails: Record<string, ServerErrorDetails>;
   /** Milliseconds per server. */
@@ -21,7 +21,7 @@ export interface ToolsWithErrors<Tools> {
 /** The tools of all servers as plain data, by server. It survives JSON. */
 export type ToolCatalogue = Record<string, ProtocolTool[]>;
 
-/** What the servers offer, as they describe it. */
+/** Requests the tool definitions of all servers. */
 export function askForDefinitions(
   servers: ClientServers,
   { perServerTimeoutMs }: ListOptions = {},
@@ -37,7 +37,7 @@ export function askForDefinitions(
 }
 
 /**
- * The tools of a catalogue as one set: selected and renamed as the servers' definitions say, and each with a name of its own.
+ * Creates tools from definitions, as one set: selected and renamed as configured, with unique names.
  *
  * @throws `MCP_SERVER_UNKNOWN`
  */
@@ -53,7 +53,7 @@ export function toToolSet(servers: ClientServers, catalogue: ToolCatalogue): Rec
   return Object.fromEntries(named.map(({ server, tool, id }) => [id, createRemoteTool({ server, id, tool })]));
 }
 
-/** The tools of a catalogue by server, under the servers' own names. */
+/** Creates tools from definitions by server, under the original names. */
 export function toToolsets(
   servers: ClientServers,
   catalogue: ToolCatalogue,
@@ -70,9 +70,9 @@ export function toToolsets(
 }
 
 /**
- * Logs why tools are missing.
+ * Logs the errors of servers whose tools are missing.
  *
- * @throws an error with this code when no server could be asked and nothing is known of any
+ * @throws an error with this code when no server is available and nothing is cached
  */
 export function reportMissingTools(
   servers: ClientServers,
@@ -81,7 +81,7 @@ export function reportMissingTools(
 ): void {
   const reasons = Object.values(errors);
   if (reasons.length > 0 && Object.keys(data).length === 0 && reasons.length === servers.size) {
-    throw new QuiverError(code, `No MCP server could be asked for its tools. ${reasons.join(' ')}`, {
+    throw new QuiverError(code, `Could not list the tools of any MCP server. ${reasons.join(' ')}`, {
       details: { errors },
     });
   }

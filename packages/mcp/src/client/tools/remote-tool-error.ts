@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { CallToolResult } from '../../protocol/client-types.js';
 
-/** What a tool of a server said went wrong. Its message is the server's text. */
+/** Error result of a remote tool. The message is the server's text. */
 export class RemoteToolError extends QuiverError {
   override readonly name: string = 'RemoteToolError';
   readonly serverName: string;

@@ -1,7 +1,7 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { CallToolResult } from '../../protocol/client-types.js';
 
-/** One call on its way to a server. */
+/** One call of a remote tool. */
 export interface ToolCallInfo {
   readonly serverName: string;
   /** The server's own name of the tool. */
@@ -12,8 +12,8 @@ export interface ToolCallInfo {
 }
 
 /**
- * Runs around every call: may change the arguments, add `_meta`, answer by itself, look at the result, measure. Calling `next`
- * twice sends the call twice.
+ * Runs around every call: may change the arguments, add `_meta`, return a result of its own, inspect the result, measure. Calling
+ * `next` twice sends the call twice.
  */
 export type ToolCallProcessor = (
   call: ToolCallInfo,

@@ -3,8 +3,8 @@ import type { ContentBlock } from '../../protocol/client-types.js';
 import { getToolResult } from './tool-result.js';
 
 /**
- * What a model sees of a remote tool's result: images, audio and files as such, where there are some; otherwise the structured
- * content, or the text. Nothing is shown twice.
+ * Returns what a model receives of a remote tool's result: images, audio and files as such, if there are any; otherwise the structured
+ * content, or the text. Nothing is sent twice.
  */
 export function toModelOutput(output: unknown): ToolModelOutput {
   const result = getToolResult(output);

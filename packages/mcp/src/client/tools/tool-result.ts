@@ -1,7 +1,7 @@
 import { isContentResult } from '../../content.js';
 import type { CallToolResult } from '../../protocol/client-types.js';
 
-/** The whole results behind structured outputs. Kept as long as the output is. */
+/** Whole results by structured output. An entry lives as long as its key. */
 const results = new WeakMap<object, CallToolResult>();
 
 export function rememberToolResult(output: unknown, result: CallToolResult): void {
@@ -9,9 +9,9 @@ export function rememberToolResult(output: unknown, result: CallToolResult): voi
 }
 
 /**
- * The whole result of a remote tool, with `content` and `_meta`, for what its `execute` returned.
+ * Returns the whole result of a remote tool, with `content` and `_meta`, for a value that its `execute` returned.
  *
- * @returns `undefined` for what no remote tool returned, for copies, and for structured content that is not an object
+ * @returns `undefined` for other values, for copies, and for structured content that is not an object
  * @example
  * const output = await tools.github_search.execute({ query });
  * getToolResult(output)?._meta;

@@ -1,21 +1,21 @@
 import type { ProtocolTool } from '../../protocol/client-types.js';
 import { toToolName } from '../../tool-name.js';
 
-/** Which tools of a server are offered, and under which names. */
+/** Selection and names of a server's tools. */
 export interface ToolSelection {
   /** All conditions must hold; `deny` wins. Names are the server's own. */
   tools?: {
     allow?: string[];
     deny?: string[];
     filter?: (tool: { name: string; description?: string | undefined; annotations?: object | undefined }) => boolean;
-    /** New names by the server's own. */
+    /** New names by original name. */
     rename?: Record<string, string> | ((name: string) => string);
   };
-  /** What stands before the name in `listTools()`, followed by `_`. Default: the server's name; `false`: nothing. */
+  /** Prefix of the name in `listTools()`, followed by `_`. Default: the server's name; `false`: none. */
   toolPrefix?: string | false;
 }
 
-/** A tool of a server with the name it is offered under, before prefix. */
+/** A tool of a server with its configured name, without prefix. */
 export interface SelectedTool {
   readonly tool: ProtocolTool;
   readonly name: string;
@@ -35,13 +35,13 @@ export function selectTools(list: readonly ProtocolTool[], { tools = {} }: ToolS
 
 export interface NamedTool<Server> extends SelectedTool {
   readonly server: Server;
-  /** The name a model calls it by. */
+  /** Name that a model calls the tool by. */
   readonly id: string;
 }
 
 /**
- * Gives every tool of every server a name of its own that every model provider takes. Where two would be equal both end in a hash,
- * so that no server can take over the name of another one's tool.
+ * Returns unique tool names that every model provider accepts. Where two would be equal, both end in a hash, so that no server can
+ * take over the name of another server's tool.
  */
 export function nameTools<Server extends { readonly name: string }>(
   lists: readonly (readonly [server: Server, prefix: string | false, tools: readonly SelectedTool[]])[],
