@@ -119,7 +119,7 @@ describe('cacheHints', () => {
 
 test.each([
   [{ cacheHints: { 'tools/list': { ttlMs: -1 } } }, "ttlMs of 'tools/list'"],
-  [{ cacheHints: { 'tools/call': { ttlMs: 1 } } as never }, "nothing to cache of 'tools/call'"],
+  [{ cacheHints: { 'tools/call': { ttlMs: 1 } } as never }, "results of 'tools/call' cannot be cached"],
   [{ cacheHints: { 'tools/list': { ttlMs: 1, cacheScope: 'shared' as never } } }, 'must be public or private'],
   [{ pageSize: 0 }, 'pageSize'],
   [{ name: '' }, 'needs a name and a version'],
