@@ -1,4 +1,3 @@
-import process from 'node:process';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { QuiverError, toErrorMessage } from '../errors.js';
@@ -92,7 +91,8 @@ const zodOptions = {
 
 /** Schemas of `zod/mini` do not describe themselves; zod does. Its copy is loaded, because this package does not depend on it. */
 function fromZodMini(schema: StandardSchemaV1, direction: SchemaDirection): JsonSchema {
-  const { createRequire } = process.getBuiltinModule('node:module');
+  // Not imported: platforms without Node load this module too.
+  const { createRequire } = globalThis.process.getBuiltinModule('node:module');
   const zod = createRequire(import.meta.url)('zod/v4/core') as {
     toJSONSchema(schema: unknown, options: object): JsonSchema;
   };
