@@ -108,7 +108,9 @@ describe('an agent', () => {
     const ask_helper = createTool({ id: 'x', description: 'Explicit', execute: async () => 'explicit' });
     serve({ tools: { ask_helper }, agents: { helper: createAgent('') } });
     expect(server?.getToolInfo('ask_helper')).toMatchObject({ description: 'Explicit', toolType: 'tool' });
-    expect(warnings).toEqual(["Agent 'helper' is not served, because a tool is named 'ask_helper'. Rename one of them."]);
+    expect(warnings).toEqual([
+      "Agent 'helper' is not served, because a tool is named 'ask_helper'. Rename one of them.",
+    ]);
   });
 });
 
