@@ -14,7 +14,7 @@ export interface Arguments {
   /** The folder to read; `undefined` means the repository's own documents. */
   folder: string | undefined;
   questions: string[];
-  /** Where the index is kept between runs. */
+  /** Folder of the index. */
   indexFolder: string;
   /** 0 takes any free port. */
   port: number;
