@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { escapeForLog } from './escape-for-log.js';
 
-test('N03 nothing of a stranger can forge a line, colour the terminal, turn text around or hide', () => {
+test('nothing of a stranger can forge a line, colour the terminal, turn text around or hide', () => {
   expect(escapeForLog('a\nforged\u001B[31mred\u202Eright\u200Bnothing\u2028line\u{E0041}')).toBe(
     'a\\u000aforged\\u001b[31mred\\u202eright\\u200bnothing\\u2028line\\u{e0041}',
   );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toToolName } from './tool-name.js';
 
-test('N01 names that would be equal are told apart, the same way in every process', () => {
+test('names that would be equal are told apart, the same way in every process', () => {
   const first = toToolName('a_b', 'c', new Set());
   const second = toToolName('a', 'b_c', new Set([first]));
   expect(first).toBe('a_b_c');
@@ -9,7 +9,7 @@ test('N01 names that would be equal are told apart, the same way in every proces
   expect(toToolName('a', 'b_c', new Set([first]))).toBe(second);
 });
 
-test('N04 long names are shortened to 64 characters and stay distinct', () => {
+test('long names are shortened to 64 characters and stay distinct', () => {
   const names = ['x', 'y'].map((end) => toToolName('server', 'tool'.repeat(30) + end, new Set()));
   expect(new Set(names).size).toBe(2);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{64}$/);

@@ -220,7 +220,7 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     expect(await call()).toMatchObject({ content: [{ text: 'no name: decline' }] });
   });
 
-  test('E01 an answer that does not fit the question is not sent', async () => {
+  test('an answer that does not fit the question is not sent', async () => {
     await using mcp = new MCPClient({ id: `off schema ${name}`, servers: { it: exampleDefinition() } });
     await mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: { name: 7 } }));
     const outcome = await mcp
@@ -258,7 +258,7 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     expect(await ask()).toMatchObject([{ text: '["file:///b"]' }]);
   });
 
-  test('E03 only pages that are safe to open reach the handler', async () => {
+  test('only pages that are safe to open reach the handler', async () => {
     await using mcp = connect({ capabilities: { elicitation: { form: {}, url: {} } } });
     const urls: unknown[] = [];
     await mcp.elicitation.onRequest('it', async ({ mode, url }) => {

@@ -84,7 +84,7 @@ describe('servers of every kind', () => {
     expect(Object.keys(sdk ?? {})).toContain('dotted.name/with spaces');
   });
 
-  test('N04 names that providers refuse are replaced', async () => {
+  test('names that providers refuse are replaced', async () => {
     await using mcp = new MCPClient({ id: 'names', servers: { sdk: { url: sdk1.url } } });
     expect(Object.keys(await mcp.listTools())).toContain('sdk_dotted_name_with_spaces');
   });
@@ -151,7 +151,7 @@ describe('servers of every kind', () => {
 });
 
 describe('trouble', () => {
-  test('C01 P03 P04 a dead, a silent and a wrong server do not take the others along', async () => {
+  test('a dead, a silent and a wrong server do not take the others along', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
@@ -187,7 +187,7 @@ describe('trouble', () => {
     await expect(mcp.listToolsets()).rejects.toMatchObject({ code: 'MCP_CLIENT_GET_TOOLSETS_FAILED' });
   });
 
-  test('P05 P06 a killed process rejects the call within 500 ms, runs nothing twice, and is started again by the next call', async () => {
+  test('a killed process rejects the call within 500 ms, runs nothing twice, and is started again by the next call', async () => {
     const file = join(scratch, 'killed');
     await using mcp = new MCPClient({ id: 'killed', servers: { sdk: sdk1Stdio() } });
     const tools = await mcp.listTools();
@@ -204,7 +204,7 @@ describe('trouble', () => {
     expect(linesOf(file)).toEqual(['called']);
   });
 
-  test('P02 a process inherits only what it needs, and what it is given', async () => {
+  test('a process inherits only what it needs, and what it is given', async () => {
     process.env['SECRET_OF_THE_HOST'] = 'x';
     await using mcp = new MCPClient({ id: 'env', servers: { sdk: { ...sdk1Stdio(), env: { GIVEN: 'yes' } } } });
     const result = (await pick(await mcp.listTools(), 'sdk_env').execute({})) as { content: [{ text: string }] };
@@ -216,7 +216,7 @@ describe('trouble', () => {
     ).toEqual([]);
   });
 
-  test('P01 arguments never meet a shell', async () => {
+  test('arguments never meet a shell', async () => {
     const hostile = '$(touch /tmp/quiver-owned); `id` && "';
     await using mcp = new MCPClient({
       id: 'shell',
@@ -228,7 +228,7 @@ describe('trouble', () => {
     expect(errors['odd']).toContain(hostile);
   });
 
-  test.each(['stdio', 'http'] as const)('C04 an abort over %s rejects at once and reaches the server', async (kind) => {
+  test.each(['stdio', 'http'] as const)('an abort over %s rejects at once and reaches the server', async (kind) => {
     const file = join(scratch, `abort-${kind}`);
     await using mcp = new MCPClient({
       id: `abort ${kind}`,
@@ -243,7 +243,7 @@ describe('trouble', () => {
     await expect.poll(() => linesOf(file)).toEqual(['called', 'aborted']);
   });
 
-  test.each(['stdio', 'http'] as const)('C02 a time-out over %s is named and reaches the server', async (kind) => {
+  test.each(['stdio', 'http'] as const)('a time-out over %s is named and reaches the server', async (kind) => {
     const file = join(scratch, `timeout-${kind}`);
     const definition = kind === 'stdio' ? sdk1Stdio() : { url: sdk1.url };
     await using mcp = new MCPClient({
@@ -257,7 +257,7 @@ describe('trouble', () => {
     await expect.poll(() => linesOf(file)).toEqual(['called', 'aborted']);
   });
 
-  test('C05 S17 a restarted server is initialized once more and the call succeeds', async () => {
+  test('a restarted server is initialized once more and the call succeeds', async () => {
     const first = await spawnHttpServer('http-server.ts');
     await using mcp = new MCPClient({ id: 'restart', servers: { it: { url: first.url, protocol: 'legacy' } } });
     const tools = await mcp.listTools();
@@ -272,7 +272,7 @@ describe('trouble', () => {
     await second.stop();
   });
 
-  test('P10 stray output of a server is skipped and logged', async () => {
+  test('stray output of a server is skipped and logged', async () => {
     const messages: string[] = [];
     const { command, args } = sdk1Stdio();
     const noisy = { command, args: ['--import', 'data:text/javascript,console.log("Welcome!")', ...args] };
@@ -284,7 +284,7 @@ describe('trouble', () => {
     expect(messages.some((message) => message.startsWith('[noisy]') && message.includes('Welcome!'))).toBe(true);
   });
 
-  test('C09 disconnect may be repeated, and a later call connects again', async () => {
+  test('disconnect may be repeated, and a later call connects again', async () => {
     const mcp = new MCPClient({ id: 'bye', servers: { sdk: sdk1Stdio() } });
     await mcp.listTools();
     await Promise.all([mcp.disconnect(), mcp.disconnect()]);

@@ -81,7 +81,7 @@ describe('what the network does', () => {
     },
   );
 
-  test('C07 an event stream that breaks off is an error at once, not a wait for the time-out', async () => {
+  test('an event stream that breaks off is an error at once, not a wait for the time-out', async () => {
     const proxy = await startFaultProxy(http.port);
     onTestFinished(() => proxy.close());
     const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol: 'legacy' } }, 10_000);
@@ -101,7 +101,7 @@ describe('what the network does', () => {
     expect(progress).toContain(1);
   });
 
-  test('C06 a server that is down is not stormed, and is found when it is back', async () => {
+  test('a server that is down is not stormed, and is found when it is back', async () => {
     const first = await spawnHttpServer('http-server.ts');
     await first.stop();
     let attempts = 0;
@@ -152,7 +152,7 @@ describe('what the network does', () => {
     await expect.poll(() => mcp.sessionIds['it'] ?? session, { timeout: 10_000 }).not.toBe(session);
   });
 
-  test('C12 no header follows a redirect to another host', async () => {
+  test('no header follows a redirect to another host', async () => {
     const seen: string[] = [];
     const thief = createServer((req, res) => {
       seen.push(String(req.headers['authorization']));
@@ -174,7 +174,7 @@ describe('what the network does', () => {
   });
 });
 
-test('C12 no header follows a redirect of HTTP+SSE to another host', async () => {
+test('no header follows a redirect of HTTP+SSE to another host', async () => {
   const seen: string[] = [];
   const thief = createServer((req, res) => {
     seen.push(JSON.stringify(req.headers));
@@ -201,7 +201,7 @@ test('C12 no header follows a redirect of HTTP+SSE to another host', async () =>
 });
 
 describe('what servers say', () => {
-  test('C08 late, unknown and doubled answers are ignored', async () => {
+  test('late, unknown and doubled answers are ignored', async () => {
     const mcp = clientOf({
       it: child(
         minimal(`(m, reply, write) => {
@@ -219,7 +219,7 @@ describe('what servers say', () => {
     }
   });
 
-  test('C10 a list that never ends is an error, also when every page differs', async () => {
+  test('a list that never ends is an error, also when every page differs', async () => {
     const lists = (next: string): string =>
       minimal(`Object.assign((m, reply) => reply({
         tools: [{ name: 't' + (m.params?.cursor ?? 0), inputSchema: { type: 'object' } }],
@@ -234,7 +234,7 @@ describe('what servers say', () => {
     expect(Object.keys(tools)).toContain('good_echo');
   });
 
-  test('C11 ten thousand tools and five megabytes are listed in time', async () => {
+  test('ten thousand tools and five megabytes are listed in time', async () => {
     const mcp = clientOf({
       many: child(
         minimal(`Object.assign((m, reply) => reply({
@@ -268,7 +268,7 @@ describe('what servers say', () => {
     expect(Object.keys(await mcp.listTools())).toEqual(['it_go']);
   });
 
-  test('P08 an endless line ends the child and the call, soon', async () => {
+  test('an endless line ends the child and the call, soon', async () => {
     const mcp = clientOf({
       it: child(minimal("() => { for (let i = 0; i < 64; i += 1) process.stdout.write('x'.repeat(1024 * 1024)); }")),
     });
@@ -305,7 +305,7 @@ describe('what servers say', () => {
     expect(errors['it']).toMatch(/longer than|no answer/);
   });
 
-  test('P09 a flood on standard error stops nothing', async () => {
+  test('a flood on standard error stops nothing', async () => {
     const mcp = clientOf({
       it: child(
         minimal(`(m, reply) => {
@@ -319,7 +319,7 @@ describe('what servers say', () => {
     expect(mcp.getServerStderr('it')?.length).toBeLessThanOrEqual(4096);
   });
 
-  test('P13 split characters, CRLF and many messages in one chunk are all read', async () => {
+  test('split characters, CRLF and many messages in one chunk are all read', async () => {
     const mcp = clientOf({
       it: child(
         minimal(`(m, reply, write) => {
@@ -358,7 +358,7 @@ describe('what servers say', () => {
     expect(await mcp.callTool({ serverName: 'it', name: 'go' })).toMatchObject({ content: [{ text: 'done' }] });
   });
 
-  test('N03 control characters of a server are escaped in logs and errors', async () => {
+  test('control characters of a server are escaped in logs and errors', async () => {
     const messages: string[] = [];
     const mcp = clientOf({
       it: {
@@ -378,7 +378,7 @@ describe('what servers say', () => {
 });
 
 describe('time', () => {
-  test('P07 a child that never answers is given up and killed', async () => {
+  test('a child that never answers is given up and killed', async () => {
     const pidFile = join(scratch, 'hung');
     const mcp = clientOf({
       it: {
@@ -395,7 +395,7 @@ describe('time', () => {
     await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
   });
 
-  test('P12 a child that ignores everything is killed when the client disconnects', async () => {
+  test('a child that ignores everything is killed when the client disconnects', async () => {
     const mcp = clientOf({
       it: child(`process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);
         ${minimal("(m, reply) => reply({ content: [{ type: 'text', text: String(process.pid) }] })")}
@@ -409,7 +409,7 @@ describe('time', () => {
   });
 
   test.each(['SIGTERM', 'SIGINT', 'SIGKILL', 'exit'] as const)(
-    'P11 children and their children end with the host: %s',
+    'children and their children end with the host: %s',
     async (end) => {
       const host = spawn(
         process.execPath,
@@ -434,7 +434,7 @@ describe('time', () => {
     },
   );
 
-  test('C03 progress restarts the time-out only if asked, and never beyond the total', async () => {
+  test('progress restarts the time-out only if asked, and never beyond the total', async () => {
     const mcp = clientOf({
       it: child(
         minimal(`(m, reply, write) => {
@@ -512,7 +512,7 @@ describe('time', () => {
     expect(rounds).toBe(3);
   });
 
-  test('C09 disconnecting during a connection attempt ends it', async () => {
+  test('disconnecting during a connection attempt ends it', async () => {
     const mcp = clientOf({ it: { ...child('setInterval(() => {}, 1000)'), connectTimeout: 20_000 } });
     const listing = mcp.listToolsWithErrors();
     await expect.poll(() => mcp.status()['it']?.state).toBe('connecting');
@@ -548,7 +548,7 @@ describe('time', () => {
     expect(Object.keys(await mcp.listTools())).toEqual(['it_t3']);
   });
 
-  test('C01 the time of all servers together is bounded by the caller', async () => {
+  test('the time of all servers together is bounded by the caller', async () => {
     const mcp = clientOf({
       slow: { ...child('setInterval(() => {}, 1000)'), connectTimeout: 20_000 },
       good: { url: http.url },
@@ -578,7 +578,7 @@ describe('sending again', () => {
     ['an idempotent tool, unless allowed', '{ idempotentHint: true }', undefined, 1],
     ['an idempotent tool, when allowed', '{ idempotentHint: true }', 1, 2],
   ] as const)(
-    'P05 after a killed process: %s runs as often as it may',
+    'after a killed process: %s runs as often as it may',
     async (name, annotations, retryIdempotent, runs) => {
       const file = join(scratch, name.replaceAll(' ', '-'));
       const mcp = clientOf({
@@ -620,7 +620,7 @@ describe('sending again', () => {
   });
 });
 
-test('M03 two hundred connections leave nothing behind', async () => {
+test('two hundred connections leave nothing behind', async () => {
   const count = (): Record<string, number> => {
     const counts: Record<string, number> = {};
     for (const name of process.getActiveResourcesInfo()) counts[name] = (counts[name] ?? 0) + 1;

@@ -86,7 +86,7 @@ describe('selection and names', () => {
     expect(await pick(await mcp.listTools(), 'fs_remove').execute({})).toEqual(text('delete'));
   });
 
-  test('N01 tools that would have one name get longer ones, both of them, and a warning', async () => {
+  test('tools that would have one name get longer ones, both of them, and a warning', async () => {
     const warnings: string[] = [];
     const usual = getDefaultLogger();
     setDefaultLogger({ ...usual, warn: (message) => void warnings.push(message) });
@@ -220,7 +220,7 @@ describe('catalogue', () => {
     );
   });
 
-  test('N02 a tool that changes under the user is reported, and has another fingerprint', async () => {
+  test('a tool that changes under the user is reported, and has another fingerprint', async () => {
     const tools: RawTool[] = [{ name: 'mail', description: 'Sends mail' }, { name: 'old' }];
     const server = rawServer(tools);
     const mcp = clientOf({ it: server });
