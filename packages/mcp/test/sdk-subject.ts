@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { isQuiverError } from '@quiver/core';
+import { defaultClientInfo } from '../src/client/client-info.js';
 import type { HttpServerDefinition, StdioServerDefinition } from '../src/client/definition/server-definition.js';
 
 /** What a test observes of the SDK's client, in the terms of `ServerHandle`. */
@@ -33,15 +34,13 @@ export interface SdkSubjectOptions {
   readonly onToolsChanged?: () => void;
 }
 
-const clientInfo = { name: 'quiver', version: '1.0.0' };
-
 /** The SDK's client, used as the connection of a server definition uses the engine: HTTP+SSE as a fallback, one new session. */
 export function createSdkSubject(options: SdkSubjectOptions): SdkSubject {
   const { definition, timeout, onProgress, onLog, onToolsChanged } = options;
   let connected: { client: Client; transport: Transport } | undefined;
 
   const connectOver = async (transport: Transport, mode: 'auto' | 'legacy' | { pin: string }) => {
-    const client = new Client(clientInfo, {
+    const client = new Client(defaultClientInfo, {
       capabilities: {},
       versionNegotiation: { mode },
       jsonSchemaValidator: {

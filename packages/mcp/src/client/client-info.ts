@@ -9,4 +9,5 @@ export interface ClientInfo {
   icons?: { src: string; mimeType?: string; sizes?: string[] }[];
 }
 
-export const defaultClientInfo: ClientInfo = { name: 'quiver', version: '1.0.0' };
+/** `pnpm run version` writes the package's version here. */
+export const defaultClientInfo: ClientInfo = { name: 'quiver', version: '0.0.0' };

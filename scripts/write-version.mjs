@@ -1,0 +1,6 @@
+// Writes the version of @quiver/mcp into its sources, after `changeset version` has set it: MCPClient reports it to servers.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const { version } = JSON.parse(readFileSync('packages/mcp/package.json', 'utf8'));
+const file = 'packages/mcp/src/client/client-info.ts';
+writeFileSync(file, readFileSync(file, 'utf8').replace(/(name: 'quiver', version: )'[^']*'/, `$1'${version}'`));
