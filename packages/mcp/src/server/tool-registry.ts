@@ -1,9 +1,9 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
 import { withInputSchema, type ToolAnnotations, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
+import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { Era } from '../protocol/classify-era.js';
 import { prepareResult, type Params, type PreparedResult, type ResultJson } from '../protocol/json-rpc.js';
-import { findParamHeaders, type ParamHeader } from './param-headers.js';
 import type { Icon } from '../resource.js';
 import { encodePage, pageOf } from './list-page.js';
 
@@ -137,9 +137,9 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
   };
 }
 
-function paramHeadersOf(name: string, inputSchema: JsonSchema, logger: Logger): ParamHeader[] {
+function paramHeadersOf(name: string, inputSchema: JsonSchema, logger: Logger): readonly ParamHeader[] {
   try {
-    return findParamHeaders(inputSchema);
+    return declaredParamHeaders(inputSchema);
   } catch (error) {
     logger.warn(`Clients over HTTP may leave out tool '${name}': ${toErrorMessage(error)}`);
     return [];
