@@ -33,7 +33,7 @@ export interface PromptMessage {
 export const promptVersionKey = 'quiver/version';
 
 /** Key of a prompt's media type in `_meta`, in lists and results. */
-export const promptMimeTypeKey = 'quiver/mimeType';
+const promptMimeTypeKey = 'quiver/mimeType';
 
 /** Returns `_meta` with the members of a prompt that the protocol does not define, or `undefined` when there are none. */
 export function toPromptMeta({ version, mimeType, _meta }: Prompt): Record<string, unknown> | undefined {

@@ -6,7 +6,7 @@ import { headerMismatch, requireStandardHeaders, type StandardHeaders } from './
 export type Era = 'legacy' | 'modern';
 
 /** Returns whether a message, or its version header, claims the modern era. */
-export function claimsModern(params: Params | undefined, protocolVersionHeader?: string): boolean {
+function claimsModern(params: Params | undefined, protocolVersionHeader?: string): boolean {
   return isModernVersion(protocolVersionHeader) || envelopeOf(params) !== undefined;
 }
 

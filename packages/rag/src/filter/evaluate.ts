@@ -173,6 +173,6 @@ function ownValue(holder: unknown, key: string): unknown {
 }
 
 /** A value as JSON would have it. */
-export function toPlainValue(value: unknown): unknown {
+function toPlainValue(value: unknown): unknown {
   return value instanceof Date ? value.toJSON() : value;
 }

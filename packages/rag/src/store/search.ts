@@ -63,7 +63,7 @@ const modes: readonly QueryMode[] = ['vector', 'keyword', 'hybrid'];
  *
  * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`
  */
-export function parseSearch(params: QueryParams, store: SearchedStore): { search: Search; choice: Choice } {
+function parseSearch(params: QueryParams, store: SearchedStore): { search: Search; choice: Choice } {
   const { mode = 'vector', includeVector = false } = params;
   requireMode(mode, store);
   const topK = requireTopK(params.topK ?? 10);

@@ -6,12 +6,12 @@ import type { ChromaWhere } from './chroma-client.js';
 /** The metadata as JSON: Chroma itself has no nested objects, no null, and no lists of mixed types. */
 const jsonKey = 'quiver_json';
 /** `true` where some of the metadata is only in the JSON, so that Chroma cannot filter by it. */
-export const partialKey = 'quiver_partial';
+const partialKey = 'quiver_partial';
 /** `false` where the document in Chroma is only a copy of a text in the metadata, for keyword search. */
 const documentKey = 'quiver_document';
 
 /** Keys that mean themselves in Chroma's filters. */
-export function isNativeKey(key: string): boolean {
+function isNativeKey(key: string): boolean {
   return /^[a-z_][\w.-]{0,127}$/i.test(key) && !key.startsWith('quiver_') && !key.startsWith('chroma');
 }
 

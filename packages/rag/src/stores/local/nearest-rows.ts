@@ -89,7 +89,7 @@ function possibleRows(
 }
 
 /** Keeps the `k` largest of many numbers and knows the smallest of them. */
-export class LargestNumbers {
+class LargestNumbers {
   readonly #k: number;
   /** A heap with the smallest number at its root. */
   readonly #heap: Float64Array;

@@ -227,7 +227,7 @@ export async function buildIndex(
   await query(`ALTER INDEX ${schema}.${next} RENAME TO ${name}`);
 }
 
-export function vectorIndexName(indexName: string): string {
+function vectorIndexName(indexName: string): string {
   return `${indexName}_vector_idx`;
 }
 
@@ -265,7 +265,7 @@ async function ivfflatOptions(query: SqlQuery, table: string, { ivf }: PgIndexCo
 const largestDimension = 16_000;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireIndexable(type: PgIndexType, dimension: number): void {
+function requireIndexable(type: PgIndexType, dimension: number): void {
   if (!['hnsw', 'ivfflat', 'flat'].includes(type))
     throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
   if (dimension > largestDimension)
@@ -284,10 +284,7 @@ export function requireIndexable(type: PgIndexType, dimension: number): void {
  * @param fields - such as `tenant` or `author.name`
  * @throws `VECTOR_ARGUMENT_INVALID`
  */
-export async function createMetadataIndexes(
-  query: SqlQuery,
-  target: PgTarget & { fields: readonly string[] },
-): Promise<void> {
+async function createMetadataIndexes(query: SqlQuery, target: PgTarget & { fields: readonly string[] }): Promise<void> {
   const table = `${quoteIdentifier(target.schemaName)}.${quoteIdentifier(target.indexName)}`;
   for (const { field, name } of await missingMetadataIndexes(query, target)) {
     const expression = fieldToSql(field.split('.'), 'metadata', (key) => `'${key}'`);
@@ -296,7 +293,7 @@ export async function createMetadataIndexes(
 }
 
 /** Looks up names, because `IF NOT EXISTS` waits for writers and needs the rights of the owner. */
-export async function missingMetadataIndexes(
+async function missingMetadataIndexes(
   query: SqlQuery,
   { schemaName, indexName, fields }: PgTarget & { fields: readonly string[] },
 ): Promise<{ field: string; name: string }[]> {
@@ -327,7 +324,7 @@ function requireIndexableField(field: unknown): void {
 export const wordsColumn = 'words';
 
 /** The column as part of a statement. The text is the document or, without one, the usual keys of the metadata. */
-export function textSearchColumn(language: PgLanguage): string {
+function textSearchColumn(language: PgLanguage): string {
   const text = [
     `NULLIF(document, '')`,
     ...textKeys.map((key) => `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN metadata ->> '${key}' END`),
@@ -336,11 +333,11 @@ export function textSearchColumn(language: PgLanguage): string {
   return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, COALESCE(${text.join(', ')}))) STORED`;
 }
 
-export function textSearchIndexName(indexName: string): string {
+function textSearchIndexName(indexName: string): string {
   return `${indexName}_words_idx`;
 }
 
-export function textSearchIndex({ schemaName, indexName }: PgTarget): string {
+function textSearchIndex({ schemaName, indexName }: PgTarget): string {
   return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)} USING gin (${wordsColumn})`;
 }
 
@@ -362,7 +359,7 @@ export function languageConstant({ schema, name }: PgLanguage): string {
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have */
-export async function readLanguage(query: SqlQuery, name: string): Promise<PgLanguage> {
+async function readLanguage(query: SqlQuery, name: string): Promise<PgLanguage> {
   requireTextSearchName(name);
   const rows = await query(
     `SELECT n.nspname AS schema, c.cfgname AS name FROM pg_catalog.pg_ts_config c JOIN pg_catalog.pg_namespace n ON n.oid = c.cfgnamespace ORDER BY n.nspname <> 'pg_catalog', c.cfgname`,

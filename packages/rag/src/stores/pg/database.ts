@@ -171,7 +171,7 @@ export interface PgPool {
 }
 
 /** A database behind a pool of connections. */
-export function poolDatabase(pool: PgPool, close: () => Promise<void>): SqlDatabase {
+function poolDatabase(pool: PgPool, close: () => Promise<void>): SqlDatabase {
   return {
     query: async (sql, values, signal) =>
       signal
@@ -282,7 +282,7 @@ export interface PgliteClient extends PgliteQueries {
 }
 
 /** A PGlite database, which stays open when the store is closed. It cannot stop a statement that runs, only not wait for it. */
-export function pgliteDatabase(pglite: PgliteClient): SqlDatabase {
+function pgliteDatabase(pglite: PgliteClient): SqlDatabase {
   const queryOf =
     (client: PgliteQueries): SqlQuery =>
     async (sql, values) =>
@@ -313,7 +313,7 @@ function toText(vector: Float32Array): string {
 }
 
 /** Bytes before the numbers: their count, and two that are unused. */
-export const headerBytes = 4;
+const headerBytes = 4;
 
 /**
  * A vector as pgvector reads it in the binary format, which saves writing and parsing decimal numbers: a query takes 0.1 ms less, and
@@ -350,11 +350,11 @@ export function toVectorArrayBytes(vectors: readonly Float32Array[], elementType
   return bytes;
 }
 
-export function bytesOf(vector: Float32Array): number {
+function bytesOf(vector: Float32Array): number {
   return headerBytes + 4 * vector.length;
 }
 
-export function writeVector(view: DataView, start: number, vector: Float32Array): number {
+function writeVector(view: DataView, start: number, vector: Float32Array): number {
   view.setUint16(start, vector.length);
   let at = start + headerBytes;
   for (const value of vector) {

@@ -134,7 +134,7 @@ const sizePerStatement = 8_000_000;
 const longestId = 2690;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` for text that PostgreSQL cannot hold */
-export function requireStorable({ id, metadata, document = '' }: Omit<CheckedRecord, 'vector'>): void {
+function requireStorable({ id, metadata, document = '' }: Omit<CheckedRecord, 'vector'>): void {
   if (Buffer.byteLength(id) > longestId)
     throw invalidArgument(
       `The id '${id.slice(0, 40)}…' takes ${Buffer.byteLength(id)} bytes; PostgreSQL can look up ${longestId}. Use a hash of it as id.`,
@@ -154,7 +154,7 @@ function isStorableJson(value: unknown): boolean {
   return Object.entries(value).every(([key, inner]) => isStorableText(key) && isStorableJson(inner));
 }
 
-export function upsertSql({ table, extension, vectorType }: OpenIndex): string {
+function upsertSql({ table, extension, vectorType }: OpenIndex): string {
   const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
   return `INSERT INTO ${table} (id, embedding, metadata, document)
     SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document
@@ -167,7 +167,7 @@ interface RowValues extends Omit<CheckedRecord, 'metadata'> {
 }
 
 /** By number and by size: a statement is one message. */
-export function* toBatches(records: readonly CheckedRecord[]): Generator<RowValues[]> {
+function* toBatches(records: readonly CheckedRecord[]): Generator<RowValues[]> {
   let batch: RowValues[] = [];
   let size = 0;
   for (const record of records) {
@@ -183,7 +183,7 @@ export function* toBatches(records: readonly CheckedRecord[]): Generator<RowValu
 }
 
 /** The parameters of {@link upsertSql}. */
-export function toColumns(rows: readonly RowValues[], { extension }: OpenIndex, database: SqlDatabase): unknown[] {
+function toColumns(rows: readonly RowValues[], { extension }: OpenIndex, database: SqlDatabase): unknown[] {
   return [
     rows.map(({ id }) => id),
     database.toVectorsValue(
@@ -205,7 +205,7 @@ export function toRecord({ id, metadata, document, vector }: SqlRow): VectorReco
 }
 
 /** Parameters: ids, vector, metadata, document; null keeps the stored value. Returns the ids that existed. */
-export function updateSql({ table, extension, vectorType }: OpenIndex): string {
+function updateSql({ table, extension, vectorType }: OpenIndex): string {
   const vector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
   return `UPDATE ${table} SET embedding = COALESCE(${vector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`;
 }

@@ -67,7 +67,7 @@ export interface FindNearestOptions {
  *
  * @throws `VECTOR_ARGUMENT_INVALID` for more records than it returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those
  */
-export function findNearest(options: FindNearestOptions): NearestMatchingOptions {
+function findNearest(options: FindNearestOptions): NearestMatchingOptions {
   const { index, metric, vector, sparseVector, filter, limit, includeVector } = options;
   if (limit > largestTopK) throw invalidArgument(`Pinecone returns at most ${largestTopK} records, not ${limit}.`);
   const native = filter && filterToPinecone(filter);

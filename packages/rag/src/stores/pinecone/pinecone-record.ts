@@ -6,13 +6,13 @@ import type { PineconeRecord, SparseVector } from './pinecone-client.js';
 /** The metadata as JSON, where it holds what Pinecone cannot: nested objects, null, and lists of anything but strings. */
 const jsonKey = 'quiver_json';
 /** `true` next to the JSON: Pinecone cannot filter by all of the metadata. */
-export const partialKey = 'quiver_partial';
+const partialKey = 'quiver_partial';
 const documentKey = 'quiver_document';
 
 const longestMetadata = 40_960;
 
 /** Keys that mean themselves in Pinecone's filters. */
-export function isNativeKey(key: string): boolean {
+function isNativeKey(key: string): boolean {
   return key !== '' && !key.startsWith('$') && !key.startsWith('quiver_');
 }
 
