@@ -53,7 +53,7 @@ function targetOf(url: URL): RequestOptions & { readonly host: string } {
   const target = {
     protocol,
     host,
-    // An IPv6 address stands in brackets in a URL, and nowhere else.
+    // Only URLs write an IPv6 address in brackets.
     hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
     port,
     path: pathname + search,

@@ -271,7 +271,7 @@ export class Engine implements Receiver {
     return waiting;
   }
 
-  /** Late, unknown and repeated responses have nobody waiting, and are dropped. */
+  /** Drops late, unknown and repeated responses, because no request waits for them. */
   #settle({ id, result, error, httpStatus }: JsonRpcResponse & { httpStatus?: number }): void {
     const known = this.#idOf(id);
     const waiting = known === undefined ? undefined : this.#take(known);

@@ -3,12 +3,12 @@ import type { JsonRpcNotification, JsonRpcRequest, JsonRpcResponse } from '../..
 
 export type OutgoingMessage = JsonRpcRequest | JsonRpcNotification | JsonRpcResponse;
 
-/** What accompanies a message to the transport and back. */
+/** Options of one sent message, and the way to cancel it. */
 export interface Sending {
   /** Headers of this message, by lower-case name. Transports without headers ignore them. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly requestContext?: AnyRequestContext | undefined;
-  /** Set by a transport with one exchange per message: ends the exchange. */
+  /** Ends the HTTP request of this message. Set by transports that send each message as a request. */
   cancel?: (() => void) | undefined;
 }
 

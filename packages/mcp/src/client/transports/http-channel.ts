@@ -23,7 +23,7 @@ export type DefinitionHeaders =
       requestContext: AnyRequestContext | undefined;
     }) => Record<string, string> | PromiseLike<Record<string, string>>);
 
-/** How a broken event stream is resumed. */
+/** Settings for the resumption of a broken event stream. */
 export interface ReconnectionOptions {
   /** Milliseconds before the first attempt. A server can set another pause with `retry`. */
   initialReconnectionDelay: number;
