@@ -271,7 +271,7 @@ export class Engine implements Receiver {
     return waiting;
   }
 
-  /** Drops late, unknown and repeated responses, because no request waits for them. */
+  /** Settles the request of a response. Drops late, unknown and repeated responses. */
   #settle({ id, result, error, httpStatus }: JsonRpcResponse & { httpStatus?: number }): void {
     const known = this.#idOf(id);
     const waiting = known === undefined ? undefined : this.#take(known);
