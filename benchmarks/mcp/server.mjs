@@ -1,4 +1,4 @@
-// Measures MCPServer beside the servers of the official SDKs, and prints the tables of docs/benchmarks.md.
+// Measures MCPServer beside the servers of the official SDKs, and prints the tables of docs/reference/benchmarks.md.
 //
 //   pnpm build && pnpm --filter @quiver/benchmarks mcp                 Quiver, SDK 1 and 2, and a bare node:http server
 //   pnpm --filter @quiver/benchmarks mcp -- --with-anchors             also @mastra/mcp and fastmcp, installed into a temporary folder

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readCodeBlocks, takeImports, toModule } from './code-blocks.ts';
@@ -61,13 +61,35 @@ describe('the output on the page is what the code prints:', () => {
   }
 });
 
-test('links between pages lead somewhere', () => {
+/** Anchors of a page's headings, as the repository's web page and VitePress both derive them. */
+const anchorsOf = (page: string): Set<string> => {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of withoutCode(page).matchAll(/^#{1,6} (.+)$/gm)) {
+    const slug = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-');
+    let anchor = slug;
+    for (let n = 1; anchors.has(anchor); n++) anchor = `${slug}-${n}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+};
+const withoutCode = (page: string): string => page.replaceAll(/^(`{3,})[\s\S]*?^\1$/gm, '');
+
+test('every link leads to a file and an anchor that exist', () => {
   const dead: string[] = [];
   for (const [path, page] of pages) {
-    const text = page.replaceAll(/^(`{3,})[\s\S]*?^\1$/gm, '');
-    for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
-      if (/^[a-z]+:/.test(target)) continue;
-      if (!existsSync(resolve(repository, dirname(path), target))) dead.push(`${path}: ${target}`);
+    for (const [, link = ''] of withoutCode(page).matchAll(/\]\(([^)\s]+)[^)]*\)/g)) {
+      const local = link.replace(/^https:\/\/github\.com\/quiver-sdk\/quiver\/(?:blob|tree)\/main\//, '/');
+      if (/^[a-z]+:/.test(local)) continue;
+      const [target = '', anchor] = local.split('#');
+      const file = target.startsWith('/') ? target.slice(1) : target ? join(dirname(path), target) : path;
+      if (!existsSync(join(repository, file))) dead.push(`${path}: ${link}`);
+      else if (anchor && pages.has(file) && !anchorsOf(pages.get(file) ?? '').has(anchor))
+        dead.push(`${path}: ${link}`);
     }
   }
   assert.deepEqual(dead, []);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { readCodeBlocks } from './code-blocks.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
-const page = readFileSync(join(repository, 'docs/migrate-from-mastra.md'), 'utf8');
+const page = readFileSync(join(repository, 'docs/help/migrate-from-mastra.md'), 'utf8');
 const [currentApi, , v0Api] = readCodeBlocks(page).flatMap(({ language, code }) => (language === 'sh' ? [code] : []));
 
 const replaced: Readonly<Record<string, string>> = {

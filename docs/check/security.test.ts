@@ -1,12 +1,14 @@
-// Every check of docs/security.md has a test file, and no check is listed twice.
+// Every check of docs/reference/security-checks.md has a test file, and no check is listed twice.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-const page = readFileSync(new URL('../security.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../reference/security-checks.md', import.meta.url), 'utf8');
 const rows = [...page.matchAll(/^\| ([A-Z]{1,2}\d{2}) +\|[^|]+\|(.+)\|$/gm)].map(([, id = '', cell = '']) => ({
   id,
-  files: [...cell.matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => new URL(`../${path}`, import.meta.url)),
+  files: [...cell.matchAll(/\]\(([^)]+)\)/g)].map(
+    ([, path = '']) => new URL(path, new URL('../reference/', import.meta.url)),
+  ),
 }));
 
 test('every check names test files that contain tests', () => {

@@ -7,9 +7,9 @@ import { startOpenAiServer, type OpenAiServer } from '../test/openai-server.js';
 /** The pages whose programs are run: each block of TypeScript, and the output that the page shows after it. */
 const pages = {
   'README.md': new URL('../README.md', import.meta.url),
-  'docs/tools.md': new URL('../../../docs/tools.md', import.meta.url),
-  'docs/ai-sdk.md': new URL('../../../docs/ai-sdk.md', import.meta.url),
-  'docs/migrate-from-mastra.md': new URL('../../../docs/migrate-from-mastra.md', import.meta.url),
+  'docs/guides/tools.md': new URL('../../../docs/guides/tools.md', import.meta.url),
+  'docs/guides/ai-sdk.md': new URL('../../../docs/guides/ai-sdk.md', import.meta.url),
+  'docs/help/migrate-from-mastra.md': new URL('../../../docs/help/migrate-from-mastra.md', import.meta.url),
 };
 
 interface Program {

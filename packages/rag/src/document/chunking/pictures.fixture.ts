@@ -2,7 +2,7 @@ import { MDocument, type DocumentType } from '../document.js';
 import type { Chunk } from '../chunk.js';
 import type { ChunkParams } from './chunking-strategy.js';
 
-/** The document on the page of a strategy in `docs/chunking`, and how it is divided there. */
+/** The document on the page of a strategy in `docs/guides/chunking`, and how it is divided there. */
 export interface Picture {
   readonly type: DocumentType;
   readonly source: string;

@@ -4,7 +4,7 @@ import { chunkPicture, drawChunks, pictures } from './pictures.fixture.js';
 
 test.each(pictures)('the page of $options.strategy shows what its example gives', async (picture) => {
   const page = await readFile(
-    new URL(`../../../../../docs/chunking/${picture.options.strategy}.md`, import.meta.url),
+    new URL(`../../../../../docs/guides/chunking/${picture.options.strategy}.md`, import.meta.url),
     'utf8',
   );
   expect(page).toContain(picture.source.trimEnd());
