@@ -1,5 +1,6 @@
 import type { VectorStore } from '../store/vector-store.js';
 import { invalidArgument } from '../store/check-arguments.js';
+import { defaultMaxRetries } from './ingest-target.js';
 import { parseScope, type IngestScope } from './scope.js';
 import { addSource, removeStale, type Sources } from './stale-chunks.js';
 
@@ -10,7 +11,7 @@ export interface DeleteDocumentsOptions {
   sources: readonly unknown[];
   /** Scope that the documents were ingested with. Default: the documents of these sources in the whole index. */
   scope?: IngestScope;
-  /** Attempts after the first for transient errors of the store. Default 5. */
+  /** Attempts after the first for transient errors of the store. Default 6, in about 30 seconds. */
   maxRetries?: number;
   signal?: AbortSignal;
 }
@@ -25,7 +26,7 @@ export interface DeleteDocumentsOptions {
  * await deleteDocuments({ store, indexName: 'docs', sources: ['guide.md'], scope: { tenant: 'b' } });
  */
 export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<number> {
-  const { store, indexName, maxRetries = 5, signal } = options;
+  const { store, indexName, maxRetries = defaultMaxRetries, signal } = options;
   const scope = parseScope(options.scope);
   if (!Array.isArray(options.sources) || options.sources.some((source) => source === undefined || source === null))
     throw invalidArgument('sources must be a list of the values of metadata.source, without undefined and null.');

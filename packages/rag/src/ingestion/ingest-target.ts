@@ -8,6 +8,9 @@ import type { Cancellable, VectorMetadata, VectorMetric, VectorStore } from '../
 import type { IngestScope } from './scope.js';
 import { isTransientError } from './transient-error.js';
 
+/** The delays add up to 31.5 seconds, which outlast a restart of PostgreSQL. */
+export const defaultMaxRetries = 6;
+
 /** An index, and how to call its store. */
 export interface StoreAccess {
   readonly store: VectorStore;

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { MockLanguageModelV4 } from 'ai/test';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
@@ -300,6 +300,41 @@ describe('ingest', () => {
     upsert.mockRejectedValue(Object.assign(new Error('terminated'), { code: '57P01' }));
     await expect(run([guide('Two.')], { maxRetries: 0 })).rejects.toThrow('terminated');
     expect(upsert).toHaveBeenCalledTimes(3);
+  });
+
+  describe('with a store that is unavailable', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const delays: number[] = [];
+
+    beforeEach(() => {
+      delays.length = 0;
+      const { setTimeout: realSetTimeout } = globalThis;
+      // Counts the delays instead of waiting for them.
+      vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, delay = 0) => {
+        if (delay > 0) delays.push(delay);
+        return realSetTimeout(callback);
+      }) as typeof setTimeout);
+    });
+    afterEach(() => void vi.restoreAllMocks());
+
+    it('retries for about 30 seconds before it throws', async () => {
+      const upsert = vi.spyOn(store, 'upsert').mockRejectedValue(refused);
+      await expect(run([guide('One.')])).rejects.toThrow('ECONNREFUSED');
+      expect(upsert).toHaveBeenCalledTimes(7);
+      expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 16_000]);
+    });
+
+    it('stops waiting when the signal aborts', async () => {
+      const stop = new AbortController();
+      const reason = new Error('stopped');
+      const listIndexes = vi.spyOn(store, 'listIndexes').mockRejectedValue(refused);
+      vi.mocked(globalThis.setTimeout).mockImplementation(((_callback: () => void) => {
+        queueMicrotask(() => stop.abort(reason));
+        return undefined;
+      }) as unknown as typeof setTimeout);
+      await expect(run([guide('One.')], { signal: stop.signal })).rejects.toBe(reason);
+      expect(listIndexes).toHaveBeenCalledTimes(1);
+    });
   });
 
   it('knows the chunks of one source though its documents come far apart, as the pages of a file may', async () => {

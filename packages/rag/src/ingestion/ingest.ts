@@ -6,7 +6,14 @@ import type { EmbedderInput } from '../embedding/index.js';
 import { abortableItems } from '../store/store-call.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
-import { areStored, openTarget, storeChunks, type IngestTarget, type StoredCounts } from './ingest-target.js';
+import {
+  areStored,
+  defaultMaxRetries,
+  openTarget,
+  storeChunks,
+  type IngestTarget,
+  type StoredCounts,
+} from './ingest-target.js';
 import { runAhead } from './run-ahead.js';
 import { addScope, parseScope, type IngestScope } from './scope.js';
 import { addSource, removeStale, type Sources } from './stale-chunks.js';
@@ -58,7 +65,7 @@ export interface IngestOptions {
   batchSize?: number;
   /** Number of batches in progress. Default 4. */
   concurrency?: number;
-  /** Attempts after the first for transient errors of the model or the store: half a second later, one second, and so on. Default 5. */
+  /** Attempts after the first for transient errors of the model or the store. Default 6, after 0.5, 1, 2, 4, 8 and 16 seconds. */
   maxRetries?: number;
   /** Called after each batch, and while chunks are removed. */
   onProgress?: (progress: IngestProgress) => void;
@@ -84,7 +91,7 @@ export interface IngestOptions {
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;
-  const { store, indexName, embedder, metric = 'cosine', maxRetries = 5 } = options;
+  const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
   for (const [name, value, least] of [
     ['batchSize', batchSize, 1],
     ['concurrency', concurrency, 1],
