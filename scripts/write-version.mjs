@@ -2,5 +2,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const { version } = JSON.parse(readFileSync('packages/mcp/package.json', 'utf8'));
-const file = 'packages/mcp/src/client/client-info.ts';
+const file = 'packages/mcp/src/client/config/client-info.ts';
 writeFileSync(file, readFileSync(file, 'utf8').replace(/(name: 'quiver', version: )'[^']*'/, `$1'${version}'`));

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { ServerTarget } from './definition/server-definition.js';
+import type { ServerTarget } from './config/server-definition.js';
 import { createServerFetch, withAuthProvider } from './transports/create-send.js';
 
 export interface AuthenticateServerOptions {

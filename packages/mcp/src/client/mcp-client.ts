@@ -1,11 +1,11 @@
 import { QuiverError } from '@quiver/core';
 import type { CallToolResult, CompleteResult, Root } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
-import { askServers, logMissing } from './ask-servers.js';
+import { askServers, logMissing } from './server/ask-servers.js';
 import { authenticateServer, type AuthenticateServerOptions } from './authenticate-server.js';
 import { callTool, type CallToolOptions } from './tools/call-tool.js';
-import type { ClientInfo } from './client-info.js';
-import { requireServer, withServer, type ClientServers } from './client-servers.js';
+import type { ClientInfo } from './config/client-info.js';
+import { requireServer, withServer, type ClientServers } from './server/client-servers.js';
 import {
   askForDefinitions,
   reportMissingTools,
@@ -14,17 +14,17 @@ import {
   type ToolCatalogue,
   type ToolsWithErrors,
 } from './tools/client-tools.js';
-import { complete, type CompleteOptions } from './completion.js';
-import type { ElicitationHandler } from './connection/elicitation.js';
-import { createClientPrompts, type ClientPrompts } from './prompts.js';
+import { complete, type CompleteOptions } from './features/completion.js';
+import type { ElicitationHandler } from './features/elicitation.js';
+import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
 import type { RemoteTool } from './tools/remote-tool.js';
-import { createClientResources, type ClientResources, type ListOptions } from './resources.js';
-import { SharedServers } from './shared-servers.js';
-import type { ServerDefinition } from './definition/server-definition.js';
-import { ServerHandle } from './server-handle.js';
+import { createClientResources, type ClientResources, type ListOptions } from './features/resources.js';
+import { SharedServers } from './server/shared-servers.js';
+import type { ServerDefinition } from './config/server-definition.js';
+import { ServerHandle } from './server/server-handle.js';
 import type { ProgressUpdate } from './engine/engine.js';
-import type { ServerStatus } from './connection/server-status.js';
-import type { DefinitionChanges } from './tools/tool-fingerprint.js';
+import type { ServerStatus } from './server/server-status.js';
+import type { DefinitionChanges } from './server/tool-fingerprint.js';
 
 export interface MCPClientOptions {
   /** Identity of this client among clients of the same configuration. */

@@ -3,7 +3,7 @@ import { QuiverError } from '@quiver/core';
 import type { ClientCapabilities } from '../protocol/client-types.js';
 import { MCPClient } from '../client/mcp-client.js';
 import type { RemoteTool } from '../client/tools/remote-tool.js';
-import type { MastraMCPServerDefinition } from '../client/definition/server-definition.js';
+import type { MastraMCPServerDefinition } from '../client/config/server-definition.js';
 import type { ListResourcesResult } from '../resource.js';
 
 export interface MastraMCPClientOptions {

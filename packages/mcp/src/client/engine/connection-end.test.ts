@@ -15,8 +15,8 @@ import {
   type Reaction,
   type Script,
 } from '../../../test/scripted-server.ts';
-import type { HttpServerDefinition } from '../definition/server-definition.js';
-import { ServerHandle } from '../server-handle.js';
+import type { HttpServerDefinition } from '../config/server-definition.js';
+import { ServerHandle } from '../server/server-handle.js';
 import { callTool } from '../tools/call-tool.js';
 
 const unanswered: Reaction = () => {};

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import process from 'node:process';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createSdkSubject, outcomeOf } from '../../../test/sdk-subject.ts';
-import type { HttpServerDefinition } from '../definition/server-definition.js';
-import { ServerHandle } from '../server-handle.js';
+import type { HttpServerDefinition } from '../config/server-definition.js';
+import { ServerHandle } from '../server/server-handle.js';
 import { callTool } from '../tools/call-tool.js';
 
 // Whatever a server responds, a call ends as one of the SDK's client does, and the server receives the same messages.

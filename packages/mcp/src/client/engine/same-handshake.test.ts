@@ -18,8 +18,8 @@ import {
   startScripted,
 } from '../../../test/scripted-server.ts';
 import { createSdkSubject, outcomeOf } from '../../../test/sdk-subject.ts';
-import type { HttpServerDefinition } from '../definition/server-definition.js';
-import { ServerHandle } from '../server-handle.js';
+import type { HttpServerDefinition } from '../config/server-definition.js';
+import { ServerHandle } from '../server/server-handle.js';
 
 // However a server behaves during the handshake, it ends as with the SDK's client, and the server receives the same messages.
 

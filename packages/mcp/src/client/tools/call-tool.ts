@@ -5,8 +5,8 @@ import { errorCodes } from '../../protocol/constants.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Engine, EngineRequestOptions, ProgressUpdate } from '../engine/engine.js';
-import type { ListCache } from '../list-cache.js';
-import type { ServerHandle } from '../server-handle.js';
+import type { ListCache } from '../server/list-cache.js';
+import type { ServerHandle } from '../server/server-handle.js';
 
 export interface CallToolOptions {
   serverName: string;

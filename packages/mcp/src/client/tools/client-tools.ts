@@ -1,10 +1,10 @@
 import { getDefaultLogger, QuiverError } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/client-types.js';
-import { askServers, logMissing, type Answers, type ServerErrorDetails } from '../ask-servers.js';
-import { requireServer, type ClientServers } from '../client-servers.js';
+import { askServers, logMissing, type Answers, type ServerErrorDetails } from '../server/ask-servers.js';
+import { requireServer, type ClientServers } from '../server/client-servers.js';
 import { createRemoteTool, type RemoteTool } from './remote-tool.js';
-import type { ListOptions } from '../resources.js';
-import type { ServerHandle } from '../server-handle.js';
+import type { ListOptions } from '../features/resources.js';
+import type { ServerHandle } from '../server/server-handle.js';
 import { nameTools, selectTools, type SelectedTool } from './tool-selection.js';
 
 /** Tools of the servers, and the errors of unavailable servers. */

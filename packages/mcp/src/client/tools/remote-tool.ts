@@ -8,7 +8,7 @@ import {
 } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import type { ProtocolTool } from '../../protocol/client-types.js';
-import type { ServerHandle } from '../server-handle.js';
+import type { ServerHandle } from '../server/server-handle.js';
 import { callTool } from './call-tool.js';
 import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
 import { RemoteToolError } from './remote-tool-error.js';

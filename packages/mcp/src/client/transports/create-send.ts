@@ -6,7 +6,7 @@ import { followWithinOrigin } from '../../http/redirects.js';
 import { fromFetch, toFetch, type Send } from '../../http/send.js';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
-import type { HttpServerDefinition, TlsOptions } from '../definition/server-definition.js';
+import type { HttpServerDefinition, TlsOptions } from '../config/server-definition.js';
 
 /** Returns how the requests of a definition are sent: authorized, and redirected within the origin of the server only. */
 export async function createSend(definition: HttpServerDefinition, url: URL): Promise<Send> {

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import spawn from 'cross-spawn';
 import { createLineReader } from '../../line-reader.js';
-import type { StdioServerDefinition } from '../definition/server-definition.js';
+import type { StdioServerDefinition } from '../config/server-definition.js';
 import { ConnectionLostError, type Channel, type OutgoingMessage, type Receiver } from './channel.js';
 import { createChildEnvironment } from './child-environment.js';
 import { killTree, registerChild } from './process-tree.js';

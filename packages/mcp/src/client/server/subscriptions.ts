@@ -3,7 +3,7 @@ import type { SubscriptionFilter } from '../../protocol/client-types.js';
 import type { Engine, EngineRequestOptions, Subscription } from '../engine/engine.js';
 import { createBackOff } from './back-off.js';
 import type { ServerLog } from './log-message.js';
-import type { ServerHandlers } from './server-handlers.js';
+import type { ServerHandlers } from '../config/server-handlers.js';
 
 /** Runs something over the connection, which is opened first if necessary. */
 export type RunOver = (run: (engine: Engine, options: EngineRequestOptions) => Promise<unknown>) => Promise<unknown>;

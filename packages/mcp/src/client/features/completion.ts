@@ -1,5 +1,5 @@
-import type { CompleteResult } from '../protocol/client-types.js';
-import type { ServerConnection } from './connection/server-connection.js';
+import type { CompleteResult } from '../../protocol/client-types.js';
+import type { ServerConnection } from '../server/server-connection.js';
 
 export interface CompleteOptions {
   serverName: string;

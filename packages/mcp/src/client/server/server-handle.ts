@@ -1,20 +1,20 @@
 import { QuiverError } from '@quiver/core';
-import type { Prompt } from '../prompt.js';
-import type { ProtocolTool } from '../protocol/client-types.js';
-import { errorCodes } from '../protocol/constants.js';
-import { ProtocolError } from '../protocol/protocol-error.js';
-import type { Resource, ResourceTemplate } from '../resource.js';
-import { createServerLog, type ServerLog } from './connection/log-message.js';
-import { toSamplingHandler } from './connection/sampling.js';
-import { ServerConnection } from './connection/server-connection.js';
-import type { ListKind, ServerHandlers } from './connection/server-handlers.js';
-import { parseServerDefinition } from './definition/parse-server-definition.js';
-import type { ServerDefinition, ServerOptions, ServerTarget } from './definition/server-definition.js';
-import type { Engine, EngineRequestOptions } from './engine/engine.js';
-import type { ClientInfo } from './client-info.js';
+import type { Prompt } from '../../prompt.js';
+import type { ProtocolTool } from '../../protocol/client-types.js';
+import { errorCodes } from '../../protocol/constants.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { Resource, ResourceTemplate } from '../../resource.js';
+import { createServerLog, type ServerLog } from './log-message.js';
+import { toSamplingHandler } from '../features/sampling.js';
+import { ServerConnection } from './server-connection.js';
+import type { ListKind, ServerHandlers } from '../config/server-handlers.js';
+import { parseServerDefinition } from '../config/parse-server-definition.js';
+import type { ServerDefinition, ServerOptions, ServerTarget } from '../config/server-definition.js';
+import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import type { ClientInfo } from '../config/client-info.js';
 import { ListCache, type FetchedList, type ListCacheOptions } from './list-cache.js';
-import { malformedToolsError, parseToolDefinitions } from './tools/tool-definitions.js';
-import { compareDefinitions, type DefinitionChanges } from './tools/tool-fingerprint.js';
+import { malformedToolsError, parseToolDefinitions } from './tool-definitions.js';
+import { compareDefinitions, type DefinitionChanges } from './tool-fingerprint.js';
 
 /** One server of the client: its connection and its cached lists. */
 export class ServerHandle {

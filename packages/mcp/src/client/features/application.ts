@@ -5,9 +5,9 @@ import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js'
 import { findShapeError } from '../../protocol/schemas.js';
 import { toProgressUpdate, type Application } from '../engine/engine.js';
 import { answerElicitation } from './elicitation.js';
-import type { ServerLog } from './log-message.js';
+import type { ServerLog } from '../server/log-message.js';
 import type { SamplingRequest } from './sampling.js';
-import type { ListKind, ServerHandlers } from './server-handlers.js';
+import type { ListKind, ServerHandlers } from '../config/server-handlers.js';
 
 export interface ApplicationOptions {
   readonly serverName: string;

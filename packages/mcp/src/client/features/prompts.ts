@@ -1,8 +1,8 @@
-import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../prompt.js';
-import { askServers, logMissing, type Answers } from './ask-servers.js';
-import { withServer, type ClientServers } from './client-servers.js';
+import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
+import { askServers, logMissing, type Answers } from '../server/ask-servers.js';
+import { withServer, type ClientServers } from '../server/client-servers.js';
 import type { ListOptions } from './resources.js';
-import type { ServerHandle } from './server-handle.js';
+import type { ServerHandle } from '../server/server-handle.js';
 
 export interface GetPromptOptions {
   serverName: string;

@@ -1,6 +1,6 @@
 import { QuiverError, isQuiverError, untilAborted, withinTime } from '@quiver/core';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { HttpServerDefinition, ServerTarget } from '../definition/server-definition.js';
+import type { HttpServerDefinition, ServerTarget } from '../config/server-definition.js';
 import { Engine, type EngineOptions } from '../engine/engine.js';
 import { cacheEra, isKnownLegacy } from '../engine/era-cache.js';
 import { negotiate, type NegotiationMode } from '../engine/negotiate.js';

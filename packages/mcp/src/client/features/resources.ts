@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
-import type { Resource, ResourceTemplate } from '../resource.js';
-import { askServers, logMissing, type Answers } from './ask-servers.js';
-import { withServer, type ClientServers } from './client-servers.js';
-import type { ServerHandle } from './server-handle.js';
+import type { Resource, ResourceTemplate } from '../../resource.js';
+import { askServers, logMissing, type Answers } from '../server/ask-servers.js';
+import { withServer, type ClientServers } from '../server/client-servers.js';
+import type { ServerHandle } from '../server/server-handle.js';
 
 /** One piece of a resource: text, or Base64 in `blob`. */
 export interface ResourceContents {

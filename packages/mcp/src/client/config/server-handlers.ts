@@ -1,7 +1,7 @@
 import type { Root } from '../../protocol/client-types.js';
 import type { ProgressUpdate } from '../engine/engine.js';
-import type { ElicitationHandler } from './elicitation.js';
-import type { SamplingHandler } from './sampling.js';
+import type { ElicitationHandler } from '../features/elicitation.js';
+import type { SamplingHandler } from '../features/sampling.js';
 
 /** What a server can list. */
 export type ListKind = 'tools' | 'resources' | 'prompts';

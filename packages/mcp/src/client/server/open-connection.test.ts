@@ -4,8 +4,8 @@ import process from 'node:process';
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { plain, startScripted } from '../../../test/scripted-server.ts';
-import { ServerHandle } from '../server-handle.js';
-import type { MastraMCPServerDefinition } from '../definition/server-definition.js';
+import { ServerHandle } from './server-handle.js';
+import type { MastraMCPServerDefinition } from '../config/server-definition.js';
 
 async function connectTo(definition: MastraMCPServerDefinition, timeout = 20_000): Promise<string> {
   const { connection } = new ServerHandle('it', definition, timeout);

@@ -1,13 +1,13 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, OAuthClientProvider, Root } from '../../protocol/client-types.js';
-import type { LogHandler, LoggingLevel } from '../connection/log-message.js';
+import type { LogHandler, LoggingLevel } from '../server/log-message.js';
 import type { RemoteToolError } from '../tools/remote-tool-error.js';
 import type { ToolCallProcessor } from '../tools/tool-call-processor.js';
-import type { SamplingOptions } from '../connection/sampling.js';
+import type { SamplingOptions } from '../features/sampling.js';
 import type { ToolSelection } from '../tools/tool-selection.js';
 import type { ContextualFetch } from '../../http/send.js';
 import type { DefinitionHeaders, ReconnectionOptions } from '../transports/http-channel.js';
-import type { ClientInfo } from '../client-info.js';
+import type { ClientInfo } from './client-info.js';
 import type { ServerMessage } from '../engine/engine.js';
 import type { InProcessServer } from '../transports/in-process.js';
 import type { MessageTransport } from '../transports/transport-channel.js';
