@@ -8,7 +8,7 @@ const maxResponseBytes = 1024 * 1024;
  * Sends one request without following redirects and reads the response.
  *
  * @param timeout - milliseconds until the whole response must have arrived
- * @returns a response whose body is in memory
+ * @returns a response whose body is in memory; status 302 for every redirect
  * @throws `OAUTH_ANSWER_TOO_LARGE` for more than 1 MiB; the abort reason at the timeout
  */
 export async function limitedFetch(
@@ -17,34 +17,33 @@ export async function limitedFetch(
   init: RequestInit,
   timeout: number,
 ): Promise<Response> {
-  const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeout) });
-  const { status, statusText, headers } = response;
-  const isRedirect = response.type === 'opaqueredirect' || (status >= 300 && status < 400);
-  if (isRedirect) await response.body?.cancel();
-  const text = isRedirect ? null : await readText(response);
-  const hasBody = text !== null && status !== 204 && status !== 205;
-  // `fetch` reports a redirect that it does not follow with status 0 in browsers.
-  return new Response(hasBody ? text : null, { status: isRedirect ? 302 : status, statusText, headers: [...headers] });
+  const signal = AbortSignal.timeout(timeout);
+  try {
+    const response = await fetch(url, { ...init, redirect: 'manual', signal });
+    const { status, statusText, headers } = response;
+    if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+      await response.body?.cancel();
+      return new Response(null, { status: 302, headers: [...headers] });
+    }
+    const bytes = await readBytes(response);
+    return new Response(bytes.length > 0 ? bytes : null, { status, statusText, headers: [...headers] });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
 }
 
-async function readText(response: Response): Promise<string> {
-  if (!response.body) return response.text();
+async function readBytes({ body }: Response): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const reader = response.body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    length += value.length;
-    if (length > maxResponseBytes) {
-      // Not awaited: the connection may take its time to close.
-      reader.cancel().catch(() => {});
-      throw new QuiverError(
-        'OAUTH_ANSWER_TOO_LARGE',
-        `Discarded the OAuth server's response: it exceeds ${maxResponseBytes} bytes.`,
-      );
-    }
-    chunks.push(value);
+  // Leaving the loop by an error cancels the body.
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length <= maxResponseBytes) continue;
+    throw new QuiverError(
+      'OAUTH_ANSWER_TOO_LARGE',
+      `Discarded the OAuth server's response: it exceeds ${maxResponseBytes} bytes.`,
+    );
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

@@ -1,72 +1,59 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest, type AgentOptions, type RequestOptions } from 'node:https';
-import { maxResponseLength, tooLong, type HttpCall, type HttpResponse, type Send } from './send.js';
+import { Agent as HttpsAgent, request as httpsRequest, type AgentOptions } from 'node:https';
+import { HttpResponse, type Send } from './send.js';
 
-const httpAgent = new HttpAgent({ keepAlive: true });
-const httpsAgent = new HttpsAgent({ keepAlive: true });
-
-/** Parsed addresses by URL object, which callers do not change. An entry lives as long as its key. */
-const targets = new WeakMap<URL, RequestOptions & { readonly host: string }>();
-
-/** Sends requests over `node:http` on connections that stay open. It costs a quarter of the built-in `fetch` per call. */
-export const nodeSend: Send = (url, call) => sendOver(httpsAgent, url, call);
-
-/** Returns a {@link Send} with TLS settings, which has connections of its own. */
-export function createNodeSend(tls: AgentOptions): Send {
-  const agent = new HttpsAgent({ ...tls, keepAlive: true });
-  return (url, call) => sendOver(agent, url, call);
-}
-
-function sendOver(secureAgent: HttpsAgent, url: URL, call: HttpCall): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    if (call.isCanceled) return reject(new TypeError('fetch failed: the request was canceled'));
-    const target = targetOf(url);
-    const { method, headers, body } = call;
-    const flat: string[] = ['host', target.host, 'accept-encoding', 'identity'];
-    for (const name in headers) flat.push(name, headers[name] as string);
-    if (body !== undefined) flat.push('content-length', String(Buffer.byteLength(body)));
-    const isSecure = target.protocol === 'https:';
-    const request = (isSecure ? httpsRequest : httpRequest)({
-      hostname: target.hostname,
-      port: target.port,
-      path: target.path,
-      method,
-      headers: flat,
-      agent: isSecure ? secureAgent : httpAgent,
+/**
+ * Returns a {@link Send} over `node:http`, which costs a quarter of the built-in `fetch` per call.
+ *
+ * @param options - settings of its own connections, such as TLS. Connections stay open by default.
+ */
+export function createNodeSend(options?: AgentOptions): Send {
+  const httpAgent = new HttpAgent({ keepAlive: true, ...options });
+  const httpsAgent = new HttpsAgent({ keepAlive: true, ...options });
+  return (url, call) =>
+    new Promise((resolve, reject) => {
+      if (call.isCanceled) return reject(new TypeError('fetch failed: the request was canceled'));
+      const { method, body } = call;
+      const headers: string[] = ['host', url.host, 'accept-encoding', 'identity'];
+      for (const name in call.headers) headers.push(name, call.headers[name] as string);
+      if (body !== undefined) headers.push('content-length', String(Buffer.byteLength(body)));
+      const isSecure = url.protocol === 'https:';
+      // With the URL as argument, Node takes 45 µs more per request.
+      const request = (isSecure ? httpsRequest : httpRequest)({
+        hostname: url.hostname.replace(/^\[|\]$/g, ''),
+        port: url.port,
+        path: url.pathname + url.search,
+        method,
+        headers,
+        agent: isSecure ? httpsAgent : httpAgent,
+      });
+      call.onCancel = () => request.destroy();
+      let isAnswered = false;
+      request.on('response', (message) => {
+        isAnswered = true;
+        const encoding = message.headers['content-encoding'] ?? 'identity';
+        if (encoding === 'identity') return resolve(new NodeResponse(message));
+        message.destroy();
+        reject(new TypeError(`the response is encoded as ${encoding}, which was not requested`));
+      });
+      request.on('error', (error) => reject(networkError(error)));
+      // Node reports no error after a response that switches protocols.
+      request.on('close', () => {
+        if (!isAnswered) reject(networkError('the connection was closed without a response'));
+      });
+      request.end(body);
     });
-    call.onCancel = () => request.destroy();
-    request.on('response', (message) => {
-      const encoding = message.headers['content-encoding'] ?? 'identity';
-      if (encoding === 'identity') return resolve(new NodeResponse(message));
-      message.destroy();
-      reject(new TypeError(`the response is encoded as ${encoding}, which was not requested`));
-    });
-    request.on('error', (error) => reject(networkError(error)));
-    request.end(body);
-  });
 }
 
-function targetOf(url: URL): RequestOptions & { readonly host: string } {
-  const known = targets.get(url);
-  if (known) return known;
-  const { protocol, host, hostname, port, pathname, search } = url;
-  const target = {
-    protocol,
-    host,
-    // Only URLs write an IPv6 address in brackets.
-    hostname: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
-    port,
-    path: pathname + search,
-  };
-  targets.set(url, target);
-  return target;
-}
+/** Sends requests on connections that all clients share. */
+export const nodeSend: Send = createNodeSend();
 
-class NodeResponse implements HttpResponse {
+class NodeResponse extends HttpResponse {
   readonly status: number;
   readonly #message: IncomingMessage;
 
   constructor(message: IncomingMessage) {
+    super();
     this.status = message.statusCode ?? 0;
     this.#message = message;
   }
@@ -74,14 +61,6 @@ class NodeResponse implements HttpResponse {
   header(name: string): string | undefined {
     const value = this.#message.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
-  }
-
-  text(): Promise<string> {
-    let text = '';
-    return this.read((part) => {
-      text += part;
-      if (text.length > maxResponseLength) throw tooLong();
-    }).then(() => text);
   }
 
   read(onText: (text: string) => void): Promise<void> {

@@ -1,4 +1,4 @@
-import { createParser, type EventSourceMessage, type ParseError } from 'eventsource-parser';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { maxResponseLength, tooLong, type HttpResponse } from './send.js';
 
 export interface EventHandlers {
@@ -16,18 +16,16 @@ const byteOrderMark = 0xfeff;
  */
 export async function readEvents(response: HttpResponse, { onEvent, onRetry }: EventHandlers): Promise<void> {
   let isFirst = true;
-  let isTooLong = false;
   const parser = createParser({
     maxBufferSize: maxResponseLength,
     onEvent,
     ...(onRetry && { onRetry }),
-    onError: ({ type }: ParseError) => {
-      isTooLong ||= type === 'max-buffer-size-exceeded';
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') throw tooLong();
     },
   });
   await response.read((text) => {
     parser.feed(isFirst && text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text);
     isFirst &&= text === '';
-    if (isTooLong) throw tooLong();
   });
 }

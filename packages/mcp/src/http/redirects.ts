@@ -1,4 +1,4 @@
-import type { HttpCall, HttpResponse, Send } from './send.js';
+import type { HttpResponse, Send } from './send.js';
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
@@ -8,24 +8,19 @@ const maxRedirects = 5;
  * change the method is not followed either.
  */
 export function followWithinOrigin(send: Send): Send {
-  return (url, call) =>
-    send(url, call).then((response) =>
-      redirectStatuses.has(response.status) ? follow(send, url, call, response) : response,
-    );
-}
-
-async function follow(send: Send, from: URL, call: HttpCall, first: HttpResponse): Promise<HttpResponse> {
-  let url = from;
-  let response = first;
-  for (let followed = 0; followed < maxRedirects && redirectStatuses.has(response.status); followed += 1) {
-    const target = redirectTarget(url, response);
-    const keepsMethod = call.method === 'GET' || response.status === 307 || response.status === 308;
-    if (!target || !keepsMethod || !isWithinOrigin(url, target)) break;
-    response.discard();
-    url = target;
-    response = await send(url, call);
-  }
-  return response;
+  return async (from, call) => {
+    let url = from;
+    let response = await send(url, call);
+    for (let followed = 0; followed < maxRedirects; followed += 1) {
+      const target = redirectTarget(url, response);
+      const keepsMethod = call.method === 'GET' || response.status === 307 || response.status === 308;
+      if (!target || !keepsMethod || !isWithinOrigin(url, target)) break;
+      response.discard();
+      url = target;
+      response = await send(url, call);
+    }
+    return response;
+  };
 }
 
 /** Returns where a redirect leads, or `undefined` for other responses. */

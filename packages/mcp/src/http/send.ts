@@ -1,4 +1,5 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
+import type { Fetch } from '../fetch.js';
 
 /** The longest response body, and the longest event of a stream: 64 Mi characters. */
 export const maxResponseLength: number = 64 * 1024 * 1024;
@@ -14,7 +15,7 @@ export class HttpCall {
   /** Whether the caller has canceled the request. */
   isCanceled = false;
   /** Set by a {@link Send}: ends the request, also while its response is read. */
-  onCancel: (() => void) | undefined;
+  onCancel: (() => void) | undefined = undefined;
 
   constructor(
     method: HttpCall['method'],
@@ -26,7 +27,6 @@ export class HttpCall {
     this.headers = headers;
     this.body = body;
     this.requestContext = requestContext;
-    this.onCancel = undefined;
   }
 
   cancel(): void {
@@ -36,16 +36,24 @@ export class HttpCall {
 }
 
 /** The part of a response that the client reads. Exactly one of `text`, `read` and `discard` is called. */
-export interface HttpResponse {
-  readonly status: number;
+export abstract class HttpResponse {
+  abstract readonly status: number;
   /** Returns a header by its lower-case name. */
-  header(name: string): string | undefined;
-  /** Reads the whole body. @throws `TypeError` when the body breaks off or exceeds {@link maxResponseLength} */
-  text(): Promise<string>;
+  abstract header(name: string): string | undefined;
   /** Passes on the body as it arrives, and resolves at its end. @throws what `onText` throws, `TypeError` when the body breaks off */
-  read(onText: (text: string) => void): Promise<void>;
+  abstract read(onText: (text: string) => void): Promise<void>;
   /** Drops the body. */
-  discard(): void;
+  abstract discard(): void;
+
+  /** Reads the whole body. @throws `TypeError` when the body breaks off or exceeds {@link maxResponseLength} */
+  async text(): Promise<string> {
+    let text = '';
+    await this.read((part) => {
+      text += part;
+      if (text.length > maxResponseLength) throw tooLong();
+    });
+    return text;
+  }
 }
 
 /**
@@ -89,25 +97,34 @@ export function fromFetch(fetch: ContextualFetch, init: RequestInit = {}): Send 
   };
 }
 
-/** Returns a `fetch` over a {@link Send}, for short texts: it reads the whole body and keeps the headers that OAuth needs. */
-export function toFetch(send: Send): (url: string | URL, init?: RequestInit) => Promise<Response> {
-  return async (url, init = {}) => {
-    const { method = 'GET', headers, body, signal } = init;
-    const text = body === undefined || body === null ? undefined : String(body as string | URLSearchParams);
-    const call = new HttpCall(method as HttpCall['method'], Object.fromEntries(new Headers(headers)), text);
-    if (body instanceof URLSearchParams)
-      call.headers['content-type'] ??= 'application/x-www-form-urlencoded;charset=UTF-8';
-    signal?.throwIfAborted();
-    signal?.addEventListener('abort', () => call.cancel(), { once: true });
+const oauthHeaders = ['content-type', 'www-authenticate', 'dpop-nonce', 'location', 'retry-after'];
+
+/** Returns a `fetch` over a {@link Send}. Its responses have the headers that OAuth needs. */
+export function toFetch(send: Send): Fetch {
+  return async (url, init) => {
+    const request = new Request(url, init);
+    const text = request.body ? await request.text() : undefined;
+    const call = new HttpCall(request.method as HttpCall['method'], Object.fromEntries(request.headers), text);
+    request.signal.throwIfAborted();
+    request.signal.addEventListener('abort', () => call.cancel(), { once: true });
     const response = await send(new URL(url), call);
-    const kept = new Headers();
-    for (const name of ['content-type', 'www-authenticate', 'dpop-nonce', 'location', 'retry-after']) {
+    const headers = new Headers();
+    for (const name of oauthHeaders) {
       const value = response.header(name);
-      if (value !== undefined) kept.set(name, value);
+      if (value !== undefined) headers.set(name, value);
     }
+    const encoder = new TextEncoder();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        response
+          .read((part) => controller.enqueue(encoder.encode(part)))
+          .then(() => controller.close())
+          .catch((error: unknown) => controller.error(error));
+      },
+      cancel: () => call.cancel(),
+    });
     const { status } = response;
-    const content = await response.text();
-    return new Response([204, 205, 304].includes(status) ? null : content, { status, headers: kept });
+    return new Response([204, 205, 304].includes(status) ? null : body, { status, headers });
   };
 }
 
@@ -116,11 +133,12 @@ function toSpreadable(headers: Record<string, string>): Headers {
   return Object.assign(new Headers(headers), headers);
 }
 
-class FetchResponse implements HttpResponse {
+class FetchResponse extends HttpResponse {
   readonly status: number;
   readonly #response: Response;
 
   constructor(response: Response) {
+    super();
     this.status = response.status;
     this.#response = response;
   }
@@ -129,36 +147,18 @@ class FetchResponse implements HttpResponse {
     return this.#response.headers.get(name) ?? undefined;
   }
 
-  async text(): Promise<string> {
+  override text(): Promise<string> {
     // A declared length needs no counting, which costs a third of a small response. The length of a compressed body is not its own.
     const { headers } = this.#response;
     const length = headers.has('content-encoding') ? null : headers.get('content-length');
-    if (length !== null && Number(length) <= maxResponseLength) return this.#response.text();
-    const parts: string[] = [];
-    let total = 0;
-    await this.read((part) => {
-      total += part.length;
-      if (total > maxResponseLength) throw tooLong();
-      parts.push(part);
-    });
-    return parts.join('');
+    return length !== null && Number(length) <= maxResponseLength ? this.#response.text() : super.text();
   }
 
   async read(onText: (text: string) => void): Promise<void> {
     const { body } = this.#response;
-    if (!body) return;
     const decoder = new TextDecoder();
-    const reader = body.getReader();
-    try {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        onText(decoder.decode(value, { stream: true }));
-      }
-    } catch (error) {
-      reader.cancel().catch(() => {});
-      throw error;
-    }
+    // Leaving the loop by an error cancels the body.
+    for await (const bytes of body ?? []) onText(decoder.decode(bytes, { stream: true }));
   }
 
   discard(): void {

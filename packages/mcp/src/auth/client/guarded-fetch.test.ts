@@ -74,7 +74,7 @@ describe('createGuardedFetch', () => {
     await expect(createGuardedFetch({ serverUrl })(url)).rejects.toMatchObject({ code: 'OAUTH_URL_PRIVATE' });
     expect(knocks()).toBe(0);
     await expect(createGuardedFetch({ serverUrl: new URL('http://127.0.0.1:1/mcp') })(url)).rejects.toMatchObject({
-      code: 'ECONNRESET',
+      cause: { code: 'ECONNRESET' },
     });
     expect(knocks()).toBe(1);
   });

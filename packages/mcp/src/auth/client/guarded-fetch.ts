@@ -1,14 +1,12 @@
-import { lookup as resolveAll, type LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { lookup as resolveName, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { Readable } from 'node:stream';
 import { QuiverError } from '@quiver/core';
+import type { Fetch } from '../../fetch.js';
+import { createNodeSend } from '../../http/node-send.js';
+import { toFetch } from '../../http/send.js';
 import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import { limitedFetch } from '../limited-fetch.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
-import type { Fetch } from '../../fetch.js';
 import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
 
 /** The signature of `dns.lookup` with `all`. */
@@ -17,8 +15,9 @@ export type Resolve = (
   options: { readonly all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
+
 export interface GuardedFetchOptions {
-  /** Sends the requests to endpoints. Default: a client that checks the address that it connects to. */
+  /** Sends the requests to endpoints. Default: `node:http` with a check of the address that it connects to. */
   readonly fetch?: Fetch | undefined;
   /** Sends the requests to the MCP server's own host. Default: `fetch`. */
   readonly serverFetch?: Fetch | undefined;
@@ -42,27 +41,54 @@ export function createGuardedFetch({
   serverFetch = fetch ?? globalThis.fetch,
   serverUrl,
   timeout = 10_000,
-  resolve,
+  resolve = resolveName,
 }: GuardedFetchOptions): Fetch {
   const allowsLoopback = isLoopbackHost(serverUrl.hostname);
-  const requirePublic = (address: string, hostname: string): void => {
+  const requireAllowed = (hostname: string, address: string): void => {
     const isAllowed = isLoopbackHost(hostname)
       ? allowsLoopback && isLoopbackAddress(address)
       : !isPrivateAddress(address);
-    if (!isAllowed) throw refused(hostname);
+    if (isAllowed) return;
+    throw new QuiverError(
+      'OAUTH_URL_PRIVATE',
+      `An MCP server named ${hostname}, which is a private address. No request is sent to it.`,
+    );
   };
-  const checkedFetch = createCheckedFetch(requirePublic, resolve);
+  // A name that is resolved twice may have a public address first and a private one the second time: this checks the address that the
+  // connection is opened to.
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    resolve(hostname, { all: true }, (error, addresses) => {
+      try {
+        if (error) throw error;
+        for (const { address } of addresses) requireAllowed(hostname, address);
+      } catch (refusal) {
+        return callback(refusal as Error, [], undefined);
+      }
+      const [first] = addresses;
+      return options.all ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family);
+    });
+  };
+  const checkedFetch = toFetch(createNodeSend({ lookup, keepAlive: false }));
 
   const send: Fetch = async (url, init) => {
     const { host, hostname } = new URL(url);
     if (host === serverUrl.host) return serverFetch(url, init);
     const literal = hostname.replace(/^\[|\]$/g, '');
-    if (isLoopbackHost(hostname) && !allowsLoopback) throw refused(hostname);
-    if (isIP(literal) > 0) requirePublic(literal, hostname);
-    const own = fetch ?? (isFetchReplaced() ? globalThis.fetch : undefined);
-    if (!own) return checkedFetch(url, init);
-    for (const address of await addressesOf(hostname)) requirePublic(address, hostname);
-    return own(url, init);
+    const address = isIP(literal) > 0 ? literal : isLoopbackHost(hostname) ? '127.0.0.1' : undefined;
+    if (address !== undefined) requireAllowed(hostname, address);
+    const custom = fetch ?? (isFetchReplaced() ? globalThis.fetch : undefined);
+    if (!custom) {
+      return checkedFetch(url, init).catch((error: unknown) => {
+        const { cause } = error as { cause?: unknown };
+        throw cause instanceof QuiverError ? cause : error;
+      });
+    }
+    // A name that does not resolve is left to `fetch`, which reports it; behind a proxy it may be reachable.
+    const found = await new Promise<LookupAddress[]>((done) => {
+      resolve(literal, { all: true }, (error, addresses) => done(error ? [] : addresses));
+    });
+    for (const { address } of found) requireAllowed(hostname, address);
+    return custom(url, init);
   };
 
   return async (url, init = {}) => {
@@ -74,76 +100,4 @@ export function createGuardedFetch({
       `${target.origin} responded to an OAuth request with a redirect, which is not followed.`,
     );
   };
-}
-
-/** Leaves a name that does not resolve to `fetch`, which reports it; behind a proxy it may be reachable. */
-async function addressesOf(hostname: string): Promise<string[]> {
-  if (isIP(hostname.replace(/^\[|\]$/g, '')) > 0) return [];
-  return lookup(hostname, { all: true }).then(
-    (found) => found.map(({ address }) => address),
-    () => [],
-  );
-}
-
-function refused(hostname: string): QuiverError {
-  return new QuiverError(
-    'OAUTH_URL_PRIVATE',
-    `An MCP server named ${hostname}, which is a private address. No request is sent to it.`,
-  );
-}
-
-/**
- * Returns a `fetch` for single requests that checks the addresses before it connects. A name that is resolved twice may have a public
- * address first and a private one the second time; here the checked address is the one that is connected to.
- *
- * @param requireAllowed - throws for an address that must not be connected to
- */
-function createCheckedFetch(
-  requireAllowed: (address: string, hostname: string) => void,
-  resolveName: Resolve = resolveAll,
-): Fetch {
-  const lookup: LookupFunction = (hostname, options, callback) => {
-    resolveName(hostname, { all: true }, (error, addresses) => {
-      if (error) return callback(error, [], undefined);
-      try {
-        for (const { address } of addresses) requireAllowed(address, hostname);
-      } catch (refusal) {
-        return callback(refusal as Error, [], undefined);
-      }
-      const [first] = addresses;
-      return options.all ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family);
-    });
-  };
-  return async (url, { method = 'GET', headers, body, signal } = {}) => {
-    const target = new URL(url);
-    const payload = body === undefined || body === null ? undefined : String(body as string | URLSearchParams);
-    const sent = { 'accept-encoding': 'identity', ...Object.fromEntries(new Headers(headers)) };
-    const send = target.protocol === 'https:' ? requestHttps : requestHttp;
-    // An agent would reuse a connection that was opened without this check.
-    const request = send(target, { method, headers: sent, lookup, agent: false, ...(signal && { signal }) });
-    request.end(payload);
-    const answer = await new Promise<IncomingMessage>((onAnswer, onError) => {
-      request.once('response', onAnswer);
-      request.once('error', (error) => onError(signal?.aborted ? (signal.reason as Error) : error));
-      // For example after a response that switches protocols, which Node does not report as an error.
-      request.once('close', () => onError(new TypeError(`${target.origin} closed the connection without a response.`)));
-    });
-    return new Response(hasBody(answer) ? (Readable.toWeb(answer) as ReadableStream) : null, {
-      status: answer.statusCode ?? 500,
-      statusText: answer.statusMessage ?? '',
-      headers: headersOf(answer),
-    });
-  };
-}
-
-function hasBody(answer: IncomingMessage): boolean {
-  if (answer.statusCode !== 204 && answer.statusCode !== 205 && answer.statusCode !== 304) return true;
-  answer.resume();
-  return false;
-}
-
-function headersOf({ rawHeaders }: IncomingMessage): Headers {
-  const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
-  return headers;
 }
