@@ -1,3 +1,4 @@
+import { untilAborted } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, SubscriptionFilter } from '../../protocol/client-types.js';
 import { errorCodes, metaKeys, type LoggingLevel } from '../../protocol/constants.js';
@@ -13,7 +14,6 @@ import {
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult } from './check-result.js';
-import { Deadlines, type Deadline } from './deadlines.js';
 import { unknownServer, type ServerFacts } from './server-facts.js';
 
 /** A progress notification. */
@@ -38,6 +38,11 @@ export interface EngineRequestOptions {
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
   /** Headers of the request, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Receives the filter of a subscription that the server has acknowledged, which ends the time limit of its request. A
+   * subscription does not count as a request in progress.
+   */
+  readonly onAcknowledged?: ((honored: SubscriptionFilter) => void) | undefined;
 }
 
 /** A request or notification of a server. */
@@ -70,15 +75,6 @@ export interface EngineOptions {
   readonly onClosed: () => void;
 }
 
-/** A stream of change notifications. */
-export interface Subscription {
-  /** Part of the filter that the server agreed to. */
-  readonly honored: SubscriptionFilter;
-  /** Resolves when the stream ends, also by `close`. */
-  readonly ended: Promise<void>;
-  close(): void;
-}
-
 /** The time limit of a request expired. */
 export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
@@ -95,18 +91,25 @@ const defaultMaxInputRounds = 10;
 /** Milliseconds before a request is repeated whose result requires no input, only its state back. */
 const statePause = 250;
 
-interface Waiting {
-  readonly resolve: (result: Params) => void;
-  readonly reject: (error: unknown) => void;
-}
+/** The longest delay of a timer. */
+const maxDelay = 2 ** 31 - 1;
 
 /** A request of the application: one message, or one per input round. */
 interface Call {
-  /** Id of the message without a response. */
-  id: number | undefined;
-  sending: Sending | undefined;
+  readonly method: string;
+  readonly options: EngineRequestOptions;
+  /** The last message. */
+  id: number;
+  sending: Sending;
+  resolve: (result: Params) => void;
+  reject: (error: unknown) => void;
   /** Ends the handlers that provide input. */
-  readonly input: { controller: AbortController | undefined };
+  input: AbortController | undefined;
+  timer: NodeJS.Timeout | undefined;
+  /** Time at which the request times out, on the clock of the engine. */
+  expiresAt: number;
+  /** Time that progress does not exceed. */
+  readonly latest: number;
 }
 
 /**
@@ -114,26 +117,26 @@ interface Call {
  * reports progress, cancels, responds to the server, and provides the input that results require.
  */
 export class Engine implements Receiver {
+  isClosed = false;
   /** Number of requests in progress. */
   active = 0;
   server: ServerFacts = unknownServer;
   readonly channel: Channel;
   readonly #options: EngineOptions;
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #deadlines = new Deadlines();
-  #progress: Map<string, (update: ProgressUpdate) => void> | undefined;
+  readonly #calls = new Set<Call>();
+  /** Calls whose message has no response yet, by its id. */
+  readonly #waiting = new Map<number, Call>();
+  #progress: Map<string, Call> | undefined;
   #responding: Map<RequestId, AbortController> | undefined;
-  #acknowledgements: Map<RequestId, (honored: SubscriptionFilter) => void> | undefined;
+  /** Handlers of the application in progress, and the clock that stands still meanwhile. */
+  #pauses = 0;
+  #pausedAt = 0;
+  #pausedTime = 0;
   #lastId = 0;
-  #isClosed = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     this.channel = options.channel;
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed;
   }
 
   get isModern(): boolean {
@@ -147,26 +150,22 @@ export class Engine implements Receiver {
    *   the server, `HttpError`, `TypeError` for results that violate the protocol; the reason of `signal`
    */
   async request(method: string, params: Params, options: EngineRequestOptions = {}): Promise<Params> {
-    const { signal, timeout = 0, maxTotalTimeout: total } = options;
+    const { signal, progressToken, onAcknowledged } = options;
     signal?.throwIfAborted();
-    const call: Call = { id: undefined, sending: undefined, input: { controller: undefined } };
-    const onExpired = (): void => this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out');
+    const call = this.#start(method, options);
     const onAbort = (): void => this.#end(call, signal?.reason, String(signal?.reason));
-    const deadline = this.#deadlines.start({ timeout, total, onExpired });
     signal?.addEventListener('abort', onAbort, { once: true });
-    const token = options.progressToken === undefined ? undefined : this.#trackProgress(options, deadline);
-    this.active += 1;
+    const token = progressToken === undefined ? undefined : this.#trackProgress(call, progressToken);
+    const weight = onAcknowledged ? 0 : 1;
+    this.active += weight;
     try {
-      const described = this.#describe(method, params, token);
-      const result = await this.#exchange(call, method, described, options);
-      const { era } = this.server;
-      const isComplete = era === undefined || (era === 'legacy' && !('resultType' in result));
-      const complete = isComplete ? result : await this.#complete(call, method, described, options, result);
-      await checkResult(method, complete, this.isModern);
-      return complete;
+      const result = await this.#complete(call, this.#describe(method, params, token));
+      await checkResult(method, result, this.isModern);
+      return result;
     } finally {
-      this.active -= 1;
-      this.#deadlines.stop(deadline);
+      this.active -= weight;
+      this.#calls.delete(call);
+      clearTimeout(call.timer);
       signal?.removeEventListener('abort', onAbort);
       if (token !== undefined) this.#progress?.delete(token);
     }
@@ -176,44 +175,6 @@ export class Engine implements Receiver {
   async notify(method: string, params?: Params): Promise<void> {
     const described = this.isModern ? this.#describe(method, params ?? {}) : params;
     await this.channel.send({ jsonrpc: '2.0', method, ...(described && { params: described }) }, {});
-  }
-
-  /**
-   * Opens a stream of change notifications (modern era).
-   *
-   * @param timeout - milliseconds until the server must have acknowledged it
-   * @throws as {@link request}
-   */
-  listen(filter: SubscriptionFilter, timeout: number): Promise<Subscription> {
-    return new Promise((resolve, reject) => {
-      const id = (this.#lastId += 1);
-      const sending: Sending = {};
-      let onEnded = (): void => {};
-      const ended = new Promise<void>((settle) => {
-        onEnded = settle;
-      });
-      const finish = (error?: unknown): void => {
-        this.#waiting.delete(id);
-        this.#acknowledgements?.delete(id);
-        this.#deadlines.stop(deadline);
-        reject((error as Error | undefined) ?? new ConnectionLostError('the server ended the subscription'));
-        onEnded();
-      };
-      const close = (error?: unknown): void => {
-        if (this.#waiting.has(id)) this.#cancel(id, sending, 'the subscription is no longer needed');
-        finish(error);
-      };
-      const onExpired = (): void => close(new RequestTimeoutError('Request timed out'));
-      const deadline = this.#deadlines.start({ timeout, onExpired });
-      this.#waiting.set(id, { resolve: () => finish(), reject: finish });
-      const acknowledgements = (this.#acknowledgements ??= new Map<RequestId, (honored: SubscriptionFilter) => void>());
-      acknowledgements.set(id, (honored) => {
-        this.#deadlines.stop(deadline);
-        resolve({ honored, ended, close: () => close() });
-      });
-      const params = this.#describe('subscriptions/listen', { notifications: filter });
-      this.#send({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params }, sending);
-    });
   }
 
   /** Ends the connection. Requests in progress fail. */
@@ -231,15 +192,15 @@ export class Engine implements Receiver {
   }
 
   onError(error: unknown): void {
-    if (!this.#isClosed) this.#options.onError(error);
+    if (!this.isClosed) this.#options.onError(error);
   }
 
   onSessionLost(): void {
-    if (!this.#isClosed) this.#options.onSessionLost();
+    if (!this.isClosed) this.#options.onSessionLost();
   }
 
   onClosed(error: unknown = new ConnectionLostError('Connection closed')): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#finish(error);
     this.#options.onClosed();
   }
@@ -253,9 +214,9 @@ export class Engine implements Receiver {
       this.#options.onMessage?.(incoming.message);
     } else {
       const error = new TypeError('The server sent a message that is not a JSON-RPC message.');
-      const id = isObject(value) && !('method' in value) ? this.#idOf(value['id']) : undefined;
-      if (id === undefined) this.#options.onError(error);
-      else this.#take(id)?.reject(error);
+      const call = isObject(value) && !('method' in value) ? this.#take(this.#idOf(value['id'])) : undefined;
+      if (call) call.reject(error);
+      else this.#options.onError(error);
     }
   }
 
@@ -265,106 +226,143 @@ export class Engine implements Receiver {
     return this.#waiting.has(number as number) ? (number as number) : undefined;
   }
 
-  #take(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    return waiting;
+  #take(id: number | undefined): Call | undefined {
+    const call = this.#waiting.get(id as number);
+    this.#waiting.delete(id as number);
+    return call;
   }
 
   /** Settles the request of a response. Drops late, unknown and repeated responses. */
   #settle({ id, result, error, httpStatus }: JsonRpcResponse & { httpStatus?: number }): void {
-    const known = this.#idOf(id);
-    const waiting = known === undefined ? undefined : this.#take(known);
-    if (!waiting) return;
-    if (result) return waiting.resolve(result);
+    const call = this.#take(this.#idOf(id));
+    if (!call || result) return call?.resolve(result as Params);
     const { code, message, data } = error as Params;
     if (!Number.isInteger(code) || typeof message !== 'string')
-      return waiting.reject(new TypeError('The server sent an error without a code or a message.'));
-    waiting.reject(new ProtocolError(code as number, message, { data, ...(httpStatus && { httpStatus }) }));
+      return call.reject(new TypeError('The server sent an error without a code or a message.'));
+    call.reject(new ProtocolError(code as number, message, { data, ...(httpStatus && { httpStatus }) }));
   }
 
-  #exchange(call: Call, method: string, params: Params, options: EngineRequestOptions): Promise<Params> {
-    if (this.#isClosed) return Promise.reject(new ConnectionLostError('Not connected'));
-    return new Promise((resolve, reject) => {
-      const id = (this.#lastId += 1);
-      const { headers, requestContext } = options;
-      const sending: Sending = { headers, requestContext, cancel: undefined };
-      call.id = id;
-      call.sending = sending;
-      this.#waiting.set(id, { resolve, reject });
-      this.#send({ jsonrpc: '2.0', id, method, params }, sending);
-    });
+  #start(method: string, options: EngineRequestOptions): Call {
+    const { timeout = 0, maxTotalTimeout = Number.POSITIVE_INFINITY } = options;
+    const now = this.#now();
+    const latest = now + maxTotalTimeout;
+    const call: Call = {
+      method,
+      options,
+      id: 0,
+      sending: {},
+      resolve() {},
+      reject() {},
+      input: undefined,
+      timer: undefined,
+      expiresAt: timeout > 0 ? Math.min(now + timeout, latest) : latest,
+      latest,
+    };
+    this.#calls.add(call);
+    this.#watch(call);
+    return call;
   }
 
-  #send(request: JsonRpcRequest, sending: Sending): void {
-    this.channel.send(request, sending).catch((error: unknown) => this.#take(request.id as number)?.reject(error));
-  }
-
-  /** Repeats a request with the input that its result requires, until it is complete. */
-  async #complete(
-    call: Call,
-    method: string,
-    params: Params,
-    options: EngineRequestOptions,
-    first: Params,
-  ): Promise<Params> {
+  /** Sends a request, and again with the input that its result requires, until the result is complete. */
+  async #complete(call: Call, params: Params): Promise<Params> {
     const { maxInputRounds = defaultMaxInputRounds } = this.#options;
-    let received = first;
+    const { method } = call;
+    let received = await this.#exchange(call, params);
+    const { era } = this.server;
+    if (era === undefined || (era === 'legacy' && !('resultType' in received))) return received;
     for (let round = 0; ; round += 1) {
       const { resultType, ...result } = received;
       // The member has no meaning in the legacy era.
-      if (resultType === 'complete' || !this.isModern) return result;
+      if (resultType === 'complete' || era === 'legacy') return result;
       if (resultType !== 'input_required' || !interactiveMethods.has(method))
         throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
       if (round === maxInputRounds)
         throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);
-      const { requestState } = result;
-      const inputResponses = await this.#provideInput(call, result['inputRequests']);
+      const { requestState, inputRequests } = result;
+      const inputResponses = await this.#provideInput(call, isObject(inputRequests) ? inputRequests : {});
       const input = { ...(inputResponses && { inputResponses }), ...(requestState !== undefined && { requestState }) };
-      received = await this.#exchange(call, method, { ...params, ...input }, options);
+      received = await this.#exchange(call, { ...params, ...input });
     }
   }
 
-  async #provideInput(call: Call, inputRequests: unknown): Promise<Params | undefined> {
-    const entries = isObject(inputRequests) ? Object.entries(inputRequests) : [];
+  #exchange(call: Call, params: Params): Promise<Params> {
+    if (this.isClosed) return Promise.reject(new ConnectionLostError('Not connected'));
+    return new Promise((resolve, reject) => {
+      const id = (this.#lastId += 1);
+      const { headers, requestContext } = call.options;
+      call.id = id;
+      call.sending = { headers, requestContext, cancel: undefined };
+      call.resolve = resolve;
+      call.reject = reject;
+      this.#waiting.set(id, call);
+      this.channel
+        .send({ jsonrpc: '2.0', id, method: call.method, params }, call.sending)
+        .catch((error: unknown) => this.#take(id)?.reject(error));
+    });
+  }
+
+  /** @returns `undefined` when the result requires no input, only its state back */
+  async #provideInput(call: Call, inputRequests: Params): Promise<Params | undefined> {
+    const { application, onMessage } = this.#options;
     const controller = new AbortController();
     const { signal } = controller;
-    call.input.controller = controller;
-    this.#deadlines.pause();
+    const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => {
+      const { method, params = {} } = isObject(request) ? request : {};
+      if (typeof method !== 'string' || !isObject(params))
+        throw new TypeError(`Invalid input request '${key}': method and params are required`);
+      const responding = application.respond(method, params, signal);
+      onMessage?.({ method, params });
+      return [key, await responding];
+    };
+    call.input = controller;
+    this.#pause();
     try {
-      const canceled = new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      });
-      const input = entries.map(async ([key, request]): Promise<[string, Params]> => {
-        const { method, params = {} } = isObject(request) ? request : {};
-        if (typeof method !== 'string' || !isObject(params))
-          throw new TypeError(`Invalid input request '${key}': method and params are required`);
-        const responding = this.#options.application.respond(method, params, signal);
-        this.#options.onMessage?.({ method, params });
-        return [key, await responding];
-      });
-      const pause = new Promise<void>(
-        (resolve) => void (entries.length === 0 ? setTimeout(resolve, statePause) : resolve()),
-      );
-      const responses = await Promise.race([canceled, pause.then(() => Promise.all(input))]);
-      return entries.length === 0 ? undefined : Object.fromEntries(responses);
+      const entries = Object.entries(inputRequests);
+      if (entries.length > 0)
+        return Object.fromEntries(await untilAborted(() => Promise.all(entries.map(respond)), signal));
+      await untilAborted(() => new Promise<void>((resolve) => void setTimeout(resolve, statePause)), signal);
+      return undefined;
     } catch (error) {
       controller.abort(error);
       throw error;
     } finally {
-      call.input.controller = undefined;
-      this.#deadlines.resume();
+      call.input = undefined;
+      this.#resume();
     }
   }
 
-  /** Ends a call before its response, and tells the server. */
+  /** Returns the time on a clock that stands still while the application answers the server. */
+  #now(): number {
+    return (this.#pauses > 0 ? this.#pausedAt : Date.now()) - this.#pausedTime;
+  }
+
+  #pause(): void {
+    if (this.#pauses === 0) this.#pausedAt = Date.now();
+    this.#pauses += 1;
+  }
+
+  #resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses > 0) return;
+    this.#pausedTime += Date.now() - this.#pausedAt;
+    for (const call of this.#calls) this.#watch(call);
+  }
+
+  /** Ends a call when its time is over, which progress and pauses extend. */
+  #watch(call: Call): void {
+    clearTimeout(call.timer);
+    const left = call.expiresAt - this.#now();
+    if (left <= 0) this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out');
+    else if (left < Number.POSITIVE_INFINITY)
+      call.timer = setTimeout(() => this.#pauses === 0 && this.#watch(call), Math.min(left, maxDelay));
+  }
+
+  /** Ends a call before its response, and notifies the server. */
   #end(call: Call, error: unknown, reason: string): void {
-    call.input.controller?.abort(error);
-    const { id, sending } = call;
-    const waiting = id === undefined ? undefined : this.#take(id);
-    if (!waiting || id === undefined) return;
-    waiting.reject(error);
-    this.#cancel(id, sending ?? {}, reason);
+    call.input?.abort(error);
+    if (!this.#take(call.id)) return;
+    call.reject(error);
+    this.#cancel(call.id, call.sending, reason);
   }
 
   #cancel(requestId: number, sending: Sending, reason: string): void {
@@ -384,16 +382,20 @@ export class Engine implements Receiver {
     return { ...params, _meta: { ...envelope, ...level, ...(params['_meta'] as Params), ...token } };
   }
 
-  #trackProgress(options: EngineRequestOptions, deadline: Deadline): string {
-    const { progressToken = '', resetTimeoutOnProgress, onProgress } = options;
-    const progress = (this.#progress ??= new Map<string, (update: ProgressUpdate) => void>());
-    let token = progressToken;
-    for (let number = 2; progress.has(token); number += 1) token = `${progressToken}#${number}`;
-    progress.set(token, (update) => {
-      if (resetTimeoutOnProgress) this.#deadlines.restart(deadline);
-      onProgress?.(update);
-    });
+  #trackProgress(call: Call, wanted: string): string {
+    const progress = (this.#progress ??= new Map<string, Call>());
+    let token = wanted;
+    for (let number = 2; progress.has(token); number += 1) token = `${wanted}#${number}`;
+    progress.set(token, call);
     return token;
+  }
+
+  #receiveProgress(update: ProgressUpdate): void {
+    const call = this.#progress?.get(update.progressToken);
+    if (!call) return;
+    const { timeout = 0, resetTimeoutOnProgress, onProgress } = call.options;
+    if (resetTimeoutOnProgress && timeout > 0) call.expiresAt = Math.min(this.#now() + timeout, call.latest);
+    onProgress?.(update);
   }
 
   #receiveNotification(notification: JsonRpcNotification): void {
@@ -403,10 +405,13 @@ export class Engine implements Receiver {
     } else if (method === 'notifications/subscriptions/acknowledged') {
       const id = isObject(params['_meta']) ? params['_meta'][metaKeys.subscriptionId] : undefined;
       const honored = isObject(params['notifications']) ? params['notifications'] : {};
-      this.#acknowledgements?.get(Number(id))?.(honored as SubscriptionFilter);
+      const call = this.#waiting.get(Number(id));
+      if (!call?.options.onAcknowledged) return;
+      call.expiresAt = Number.POSITIVE_INFINITY;
+      this.#watch(call);
+      call.options.onAcknowledged(honored as SubscriptionFilter);
     } else {
-      if (method === 'notifications/progress')
-        this.#progress?.get(String(params['progressToken']))?.(toProgressUpdate(params));
+      if (method === 'notifications/progress') this.#receiveProgress(toProgressUpdate(params));
       this.#options.application.notify(notification);
     }
   }
@@ -415,7 +420,7 @@ export class Engine implements Receiver {
     const controller = new AbortController();
     const responding = (this.#responding ??= new Map());
     responding.set(id, controller);
-    this.#deadlines.pause();
+    this.#pause();
     let outcome: Pick<JsonRpcResponse, 'result' | 'error'>;
     try {
       const { application } = this.#options;
@@ -424,18 +429,21 @@ export class Engine implements Receiver {
       outcome = { error: toErrorObject(error) };
     } finally {
       responding.delete(id);
-      this.#deadlines.resume();
+      this.#resume();
     }
-    if (controller.signal.aborted || this.#isClosed) return;
+    if (controller.signal.aborted || this.isClosed) return;
     await this.channel.send({ jsonrpc: '2.0', id, ...outcome }, {}).catch((error: unknown) => this.onError(error));
   }
 
   #finish(error: unknown): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#deadlines.clear();
+    if (this.isClosed) return;
+    this.isClosed = true;
     for (const controller of this.#responding?.values() ?? []) controller.abort(error);
-    for (const id of this.#waiting.keys()) this.#take(id)?.reject(error);
+    for (const call of this.#calls) {
+      call.input?.abort(error);
+      call.reject(error);
+    }
+    this.#waiting.clear();
   }
 }
 

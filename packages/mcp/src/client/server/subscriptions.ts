@@ -1,6 +1,7 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { SubscriptionFilter } from '../../protocol/client-types.js';
-import type { Engine, EngineRequestOptions, Subscription } from '../engine/engine.js';
+import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import { ConnectionLostError } from '../transports/channel.js';
 import { createBackOff } from './back-off.js';
 import type { ServerLog } from './log-message.js';
 import type { ServerHandlers } from '../config/server-handlers.js';
@@ -12,6 +13,15 @@ export interface SubscriptionsOptions {
   readonly serverName: string;
   readonly handlers: ServerHandlers;
   readonly log: ServerLog;
+}
+
+/** A stream of change notifications (modern era). */
+interface Subscription {
+  /** Part of the filter that the server agreed to. */
+  readonly honored: SubscriptionFilter;
+  /** Resolves when the stream ends, also by `close`. */
+  readonly ended: Promise<void>;
+  close(): void;
 }
 
 interface OpenStream {
@@ -111,7 +121,7 @@ export class Subscriptions {
         this.#close();
         return {};
       }
-      const subscription = await engine.listen(filter, acknowledgeTimeout);
+      const subscription = await openStream(engine, filter);
       this.#close();
       this.#backOff.reset();
       this.#stream = { engine, key, subscription };
@@ -150,4 +160,20 @@ export class Subscriptions {
     this.#stream = undefined;
     stream?.subscription.close();
   }
+}
+
+/** @throws as `Engine.request` when the server does not acknowledge the stream */
+function openStream(engine: Engine, filter: SubscriptionFilter): Promise<Subscription> {
+  return new Promise((resolve, reject) => {
+    const stop = new AbortController();
+    const close = (): void => stop.abort('the subscription is no longer needed');
+    const onAcknowledged = (honored: SubscriptionFilter): void => resolve({ honored, ended, close });
+    const ended = engine
+      .request(
+        'subscriptions/listen',
+        { notifications: filter },
+        { signal: stop.signal, timeout: acknowledgeTimeout, onAcknowledged },
+      )
+      .then(() => reject(new ConnectionLostError('the server ended the subscription')), reject);
+  });
 }

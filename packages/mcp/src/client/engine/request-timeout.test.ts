@@ -1,0 +1,110 @@
+import { McpServer } from '@modelcontextprotocol/server';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createInProcessChannel } from '../transports/in-process.js';
+import { Engine, type EngineRequestOptions } from './engine.js';
+import { negotiate } from './negotiate.js';
+
+let engine: Engine;
+let settled: string[];
+/** Ends the elicitation requests of the server. */
+let answers: (() => void)[];
+beforeEach(async () => {
+  vi.useFakeTimers();
+  settled = [];
+  answers = [];
+  const server = new McpServer({ name: 'slow', version: '1' });
+  server.registerTool('hang', {}, async () => new Promise(() => {}));
+  server.registerTool('done', {}, async () => ({ content: [] }));
+  server.registerTool('report', {}, async ({ mcpReq }) => {
+    const progressToken = mcpReq._meta?.progressToken as string;
+    for (let progress = 1; ; progress += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 80));
+      await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress } });
+    }
+  });
+  server.registerTool('ask', {}, async ({ mcpReq }) => {
+    await mcpReq.elicitInput({ message: '?', requestedSchema: { type: 'object', properties: {} } }, { timeout: 1e6 });
+    return { content: [] };
+  });
+  const capabilities = { elicitation: { form: {} } };
+  const clientInfo = { name: 'test', version: '1' };
+  const respond = async () => {
+    await new Promise<void>((resolve) => answers.push(resolve));
+    return { action: 'decline' };
+  };
+  const channel = createInProcessChannel(server);
+  const ignore = (): void => {};
+  engine = new Engine({
+    channel,
+    clientInfo,
+    capabilities,
+    application: { respond, notify: ignore },
+    onError: ignore,
+    onSessionLost: ignore,
+    onClosed: ignore,
+  });
+  await channel.start(engine);
+  await negotiate(engine, { mode: 'legacy', clientInfo, capabilities, probeTimeout: 0 });
+});
+afterEach(async () => {
+  await engine.close();
+  vi.useRealTimers();
+});
+
+function call(label: string, name: string, options: EngineRequestOptions): void {
+  const end = (): void => void settled.push(label);
+  engine.request('tools/call', { name, arguments: {} }, options).then(end, end);
+}
+
+const advance = async (milliseconds: number): Promise<string[]> => {
+  await vi.advanceTimersByTimeAsync(milliseconds);
+  return settled;
+};
+
+test('expires each request at its own time', async () => {
+  call('slow', 'hang', { timeout: 300 });
+  call('fast', 'hang', { timeout: 100 });
+  call('never', 'hang', { timeout: 0 });
+  expect(await advance(99)).toEqual([]);
+  expect(await advance(1)).toEqual(['fast']);
+  expect(await advance(200)).toEqual(['fast', 'slow']);
+});
+
+test('leaves no timer behind when a request has ended', async () => {
+  call('it', 'done', { timeout: 1000 });
+  expect(await advance(0)).toEqual(['it']);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('progress extends the time, but not beyond the total', async () => {
+  const progress = { progressToken: 'p', resetTimeoutOnProgress: true };
+  call('total', 'report', { timeout: 100, maxTotalTimeout: 250, ...progress });
+  call('extended', 'report', { timeout: 100, ...progress });
+  call('fixed', 'report', { timeout: 100 });
+  expect(await advance(249)).toEqual(['fixed']);
+  expect(await advance(1)).toEqual(['fixed', 'total']);
+  expect(await advance(1000)).toEqual(['fixed', 'total']);
+});
+
+test('no time passes while the application answers the server', async () => {
+  call('it', 'hang', { timeout: 100, maxTotalTimeout: 150 });
+  await advance(60);
+  call('first', 'ask', { timeout: 10_000 });
+  call('second', 'ask', { timeout: 10_000 });
+  await advance(5000);
+  call('later', 'hang', { timeout: 200 });
+  await advance(5000);
+  answers[0]?.();
+  expect(await advance(10_000)).toEqual(['first']);
+  answers[1]?.();
+  expect(await advance(39)).toEqual(['first', 'second']);
+  expect(await advance(1)).toEqual(['first', 'second', 'it']);
+  expect(await advance(159)).toEqual(['first', 'second', 'it']);
+  expect(await advance(1)).toEqual(['first', 'second', 'it', 'later']);
+});
+
+test('keeps timeouts longer than the longest timer', async () => {
+  call('it', 'hang', { timeout: 2 ** 32 });
+  expect(await advance(2 ** 31)).toEqual([]);
+  expect(await advance(2 ** 31)).toEqual(['it']);
+});
