@@ -1,7 +1,7 @@
 import type { Schema } from '../schema/index.js';
 import type { Tool, ToolCallInput, ToolCallOptions, ToolExecute, ToolInput, ToolLike } from '../tools/index.js';
 import type { ResultOf } from '../tools/tool.js';
-import { markWrapper } from '../tools/tool-definition.js';
+import { markWrapper } from '../tools/execute-tool.js';
 import { readCall, type V0Call } from './v0-call.js';
 
 /** The signatures of `execute` of a tool of this entry: a call of the v0 API, or a call as of every other tool. */

@@ -7,7 +7,7 @@ import {
   type ToolInput,
   type ToolMcpContext,
 } from '../tools/index.js';
-import type { MaybePromise, Result, Returned } from '../tools/tool-options.js';
+import type { MaybePromise, Result, Returned } from '../tools/tool.js';
 import { acceptV0Calls, type V0Tool } from './accept-v0-calls.js';
 
 /** First argument of `execute` in the v0 API. */

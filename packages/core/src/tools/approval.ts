@@ -1,40 +1,59 @@
-/** Part of an assistant message that calls a tool. */
-export interface ToolCallPart {
+import { QuiverError } from '../errors.js';
+import type { ErasedToolOptions, ToolCallOptions, ToolContext } from './tool.js';
+
+/** Part of a message that calls a tool, requests its approval or approves it. */
+interface Part {
+  readonly type?: unknown;
+  readonly toolCallId?: unknown;
   readonly input?: unknown;
+  readonly approvalId?: unknown;
+  readonly approved?: unknown;
+}
+
+/**
+ * Requires that a person has approved a call of AI SDK 5, which does not know approvals and would simply run the tool. Version 6 passes the
+ * same options; its approved calls carry the response in the conversation. Calls by hand, through MCP or from version 7, which settles
+ * approval itself, are their caller's decision.
+ *
+ * @throws `TOOL_APPROVAL_MISSING`
+ */
+export async function checkApproval(
+  { id, requireApproval }: { id: string; requireApproval?: ErasedToolOptions['requireApproval'] | undefined },
+  input: unknown,
+  options: ToolCallOptions,
+  context: ToolContext,
+): Promise<void> {
+  if (!('experimental_context' in options) || findApprovedCall(options.messages, context.toolCallId)) return;
+  const isNeeded = typeof requireApproval === 'function' ? await requireApproval(input, context) : requireApproval;
+  if (!isNeeded) return;
+  throw new QuiverError(
+    'TOOL_APPROVAL_MISSING',
+    `The tool '${id}' requires approval, which AI SDK 5 cannot ask for. Use AI SDK 6 or newer, or remove requireApproval.`,
+  );
 }
 
 /**
  * Finds a call of the conversation that a person has approved, in the form of AI SDK 6 and 7: a request in an assistant message, the
  * response in a tool message.
  */
-export function findApprovedCall(messages: readonly unknown[], toolCallId: string): ToolCallPart | undefined {
-  let call: ToolCallPart | undefined;
+export function findApprovedCall(messages: readonly unknown[] = [], toolCallId: string): Part | undefined {
+  let call: Part = {};
   let approvalId: unknown;
-  // The last request counts: an earlier response does not apply to a repeated request.
-  for (const part of partsOf(messages)) {
-    if (part.toolCallId !== toolCallId) continue;
-    if (part.type === 'tool-call') call = part;
-    if (part.type === 'tool-approval-request') approvalId = part.approvalId;
+  let isApproved: boolean | undefined;
+  for (const part of messages.flatMap(partsOf)) {
+    if (part.toolCallId === toolCallId && part.type === 'tool-call') call = part;
+    if (part.toolCallId === toolCallId && part.type === 'tool-approval-request') {
+      // An earlier response does not apply to a repeated request.
+      ({ approvalId } = part);
+      isApproved = undefined;
+    }
+    if (part.type === 'tool-approval-response' && approvalId !== undefined && part.approvalId === approvalId)
+      isApproved ??= part.approved === true;
   }
-  if (approvalId === undefined) return undefined;
-  for (const part of partsOf(messages)) {
-    if (part.type === 'tool-approval-response' && part.approvalId === approvalId)
-      return part.approved === true ? (call ?? {}) : undefined;
-  }
-  return undefined;
+  return isApproved ? call : undefined;
 }
 
-interface Part extends ToolCallPart {
-  type?: unknown;
-  toolCallId?: unknown;
-  approvalId?: unknown;
-  approved?: unknown;
-}
-
-function* partsOf(messages: readonly unknown[]): Generator<Part> {
-  for (const message of messages) {
-    const content = (message as { content?: unknown } | null | undefined)?.content;
-    if (!Array.isArray(content)) continue;
-    for (const part of content as unknown[]) if (typeof part === 'object' && part !== null) yield part;
-  }
+function partsOf(message: unknown): Part[] {
+  const { content } = (message ?? {}) as { content?: unknown };
+  return Array.isArray(content) ? content.filter((part) => typeof part === 'object' && part !== null) : [];
 }

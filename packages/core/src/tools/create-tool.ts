@@ -1,18 +1,31 @@
 import { QuiverError } from '../errors.js';
-import type { Schema } from '../schema/index.js';
-import { isolateHooks } from './ai-sdk-calls.js';
-import { toAiSdkInputSchema } from './ai-sdk-input-schema.js';
-import { DefinedTool } from './defined-tool.js';
-import { showToModel } from './model-output.js';
-import { registerDefinition, withInputSchema } from './tool-definition.js';
+import type { InferOutput, Schema } from '../schema/index.js';
+import { showToModel, toAiSdkInputSchema } from './ai-sdk.js';
+import { findApprovedCall } from './approval.js';
+import {
+  createToolContext,
+  executeDefinition,
+  registerDefinition,
+  streamDefinition,
+  withInputSchema,
+  type DoneBefore,
+  type ToolDefinition,
+} from './execute-tool.js';
+import { isToolFailure } from './tool-failure.js';
+import { runHook, type ToolHooks, type ToolOutputEvent } from './tool-hooks.js';
 import type {
+  ClientTool,
   ClientToolOptions,
+  DefaultRun,
   ErasedToolOptions,
   Result,
   StreamingToolOptions,
+  ToolCallOptions,
+  ToolContext,
+  ToolLike,
+  Tool as ToolObject,
   ToolOptions,
-} from './tool-options.js';
-import type { ClientTool, Tool } from './tool.js';
+} from './tool.js';
 
 /**
  * Defines a tool. The result works in `generateText` and `streamText` of AI SDK 5, 6 and 7, in `MCPServer` and in agents, and can
@@ -73,7 +86,8 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
     tool.needsApproval = typeof requireApproval === 'function' ? defined.needsApproval.bind(defined) : requireApproval;
   }
   tool.toModelOutput = options.toModelOutput ? defined.toModelOutput.bind(defined) : showPlainly;
-  Object.assign(tool, isolateHooks(options, defined));
+  for (const name of hookNames)
+    if (options[name]) tool[name] = (event: object) => defined.runHook(name, event as never);
   if (options.execute) {
     tool.execute = (isGenerator(options.execute) ? defined.stream : defined.execute).bind(defined);
     registerDefinition(tool.execute, defined);
@@ -87,9 +101,153 @@ const anyInput: Schema = { type: 'object', properties: {}, additionalProperties:
 /** Default `toModelOutput`, shared by tools. */
 const showPlainly = (argument: unknown): unknown => showToModel(argument);
 
+const hookNames = ['onInputStart', 'onInputDelta', 'onInputAvailable', 'onOutput'] as const;
+
 type Members = { -readonly [Key in keyof AnyClientTool]: AnyClientTool[Key] } & { id: string; execute?: object };
 type AnyClientTool = ClientTool<Schema, Schema, unknown>;
 
 function isGenerator(execute: object): boolean {
   return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]';
+}
+
+/** Bound of the announced hooks: a call may wait for an approval indefinitely. The oldest entries are evicted. */
+const maxAnnounced = 128;
+
+/**
+ * State that the members of one tool share, with the steps that the AI SDK has done for its calls, so that a transform runs once and each
+ * hook fires once. Programs hold thousands of tools and call a few of them: the methods are shared, and the first call creates what only
+ * calls need.
+ */
+class DefinedTool implements ToolDefinition {
+  readonly id: string;
+  readonly inputSchema: Schema | undefined;
+  readonly outputSchema: Schema | undefined;
+  readonly requestContextSchema: Schema | undefined;
+  readonly requireApproval: ToolDefinition['requireApproval'];
+  readonly onInputAvailable: ToolDefinition['onInputAvailable'];
+  readonly onOutput: ToolDefinition['onOutput'];
+  readonly #options: ErasedToolOptions;
+  /** Inputs that the schema of the tool has produced for the AI SDK. */
+  #validated: WeakSet<object> | undefined;
+  /** Hooks that ran outside of `execute`, or inside of it, each with the id of its call. */
+  #announced: Set<string> | undefined;
+
+  constructor(options: ErasedToolOptions) {
+    this.id = options.id;
+    this.inputSchema = options.inputSchema;
+    this.outputSchema = options.outputSchema;
+    this.requestContextSchema = options.requestContextSchema;
+    this.requireApproval = options.requireApproval;
+    this.onInputAvailable = options.onInputAvailable;
+    this.onOutput = options.onOutput && ((event) => this.#announce('onOutput', event));
+    this.#options = options;
+  }
+
+  run(input: unknown, context: ToolContext): unknown {
+    return this.#options.execute?.(input, context);
+  }
+
+  execute(input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
+    return executeDefinition(this, input, options, this.#doneBefore(input, options));
+  }
+
+  stream(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown> {
+    return streamDefinition(this, input, options, this.#doneBefore(input, options));
+  }
+
+  recordValidated(input: unknown): void {
+    // Without `execute` no call begins.
+    if (this.#options.execute && typeof input === 'object' && input !== null)
+      (this.#validated ??= new WeakSet()).add(input);
+  }
+
+  /** The AI SDK asks with options of its own; the user's function receives what `execute` would. */
+  needsApproval(input: unknown, options: ToolCallOptions = {}): boolean | PromiseLike<boolean> {
+    const { id, requireApproval } = this;
+    if (typeof requireApproval !== 'function') return requireApproval === true;
+    return requireApproval(input, createToolContext(id, options));
+  }
+
+  toModelOutput(argument: unknown): unknown {
+    return showToModel(argument, this.#options.toModelOutput, this.id);
+  }
+
+  /** Runs a hook for the driver of a call, which awaits it and ends the run when it throws; this never throws. */
+  runHook(name: keyof ToolHooks<unknown, unknown>, event: ToolOutputEvent<unknown>): Promise<void> | undefined {
+    if (name === 'onInputAvailable') return runHook(this.id, name, (given) => this.#announce(name, given), event);
+    // `execute` announces its output; a driver that knows `onOutput`, as Mastra's agents do, must not do it again.
+    if (name === 'onOutput' && (isToolFailure(event.output) || this.#takeAnnounced(name, event.toolCallId)))
+      return undefined;
+    return runHook(this.id, name, this.#options[name] as (given: object) => unknown, event);
+  }
+
+  #announce(name: 'onInputAvailable' | 'onOutput', event: { readonly toolCallId: string }): unknown {
+    const announced = (this.#announced ??= new Set()).add(`${name} ${event.toolCallId}`);
+    const [oldest = ''] = announced;
+    if (announced.size > maxAnnounced) announced.delete(oldest);
+    return (this.#options[name] as (given: object) => unknown)(event);
+  }
+
+  /** Whether a hook of this call ran already; forgets it. */
+  #takeAnnounced(name: string, toolCallId: string | undefined): boolean {
+    return this.#announced?.delete(`${name} ${toolCallId}`) === true;
+  }
+
+  /**
+   * Returns the steps that are done for a call that begins. The AI SDK validates with the schema of the tool. After an approval it validates
+   * the input of the conversation and compares it with the approved one, so that input is valid as well. Drivers that copy the input, such
+   * as agents of Mastra, are recognized by the id of the call; their input is validated again.
+   */
+  #doneBefore(input: unknown, options: ToolCallOptions): DoneBefore {
+    const { messages, toolCallId = '' } = options;
+    const inputWasAnnounced = this.#takeAnnounced('onInputAvailable', toolCallId);
+    if (this.#validated?.has(input as object)) return { inputIsValid: true, inputWasAnnounced };
+    // The AI SDK always passes its own context: `experimental_context` in 5 and 6, `context` in 7.
+    const isAiSdkCall = 'experimental_context' in options || 'context' in options;
+    const approved = isAiSdkCall ? findApprovedCall(messages, toolCallId) : undefined;
+    if (approved) return { inputIsValid: approved.input === input, inputWasAnnounced: true };
+    return { inputIsValid: false, inputWasAnnounced };
+  }
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- without type parameters it is any tool
+type Untyped = any;
+
+export type Tool<
+  InputSchema = Untyped,
+  OutputSchema = Untyped,
+  Output = InferOutput<OutputSchema>,
+  Run = DefaultRun<InputSchema, Output>,
+> = ToolObject<InputSchema, OutputSchema, Output, Run>;
+
+interface ToolConstructor {
+  new <
+    InputSchema extends Schema | undefined = undefined,
+    OutputSchema extends Schema | undefined = undefined,
+    Output = unknown,
+  >(
+    options: ToolOptions<InputSchema, OutputSchema, Output>,
+  ): Tool<InputSchema, OutputSchema, Result<OutputSchema, Output>>;
+}
+
+/**
+ * The constructor form of {@link createTool}, for code that was written for Mastra. Every result of `createTool` is an instance, copies made by
+ * spreading included.
+ */
+export const Tool: ToolConstructor = class {
+  constructor(options: ToolOptions<undefined, undefined, unknown>) {
+    // A plain object, whose members survive spreading.
+    return createTool(options);
+  }
+
+  static [Symbol.hasInstance](value: unknown): boolean {
+    const { inputSchema } = (value ?? {}) as ToolLike;
+    return typeof inputSchema === 'object' && inputSchema !== null && '~source' in inputSchema;
+  }
+} as ToolConstructor;
+
+/** Returns whether a value is a tool of the AI SDK that was not made by {@link createTool}. */
+export function isVercelTool(value: unknown): value is ToolLike {
+  if (typeof value !== 'object' || value === null || value instanceof Tool) return false;
+  return 'inputSchema' in value || 'parameters' in value;
 }

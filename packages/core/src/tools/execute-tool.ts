@@ -1,15 +1,39 @@
 import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
-import { validate, type SchemaIssue, type ValidationResult } from '../schema/index.js';
-import { nothingDone, type DoneBefore } from './ai-sdk-calls.js';
-import { findApprovedCall } from './approval.js';
-import { rememberCaller } from './model-output.js';
-import { createToolContext, type ToolCallOptions, type ToolContext } from './tool-context.js';
-import { definitionOf, type ToolDefinition } from './tool-definition.js';
-import { createToolFailure, type ToolFailure } from './tool-failure.js';
-import { runHook } from './tool-hooks.js';
-import type { ToolLike } from './tool.js';
-import { validateInput } from './validate-input.js';
+import { RequestContext } from '../request-context/index.js';
+import { validate, type Schema, type ValidationResult } from '../schema/index.js';
+import { checkApproval } from './approval.js';
+import { noMcpContext } from './mcp-context.js';
+import { repairInput } from './repair-input.js';
+import { createToolFailure, type ToolFailureOptions } from './tool-failure.js';
+import { runHook, type ToolHooks } from './tool-hooks.js';
+import type { AnyRequestContext, ErasedToolOptions, ToolCallOptions, ToolContext, ToolLike } from './tool.js';
+
+/** A tool of any origin, with its schemas and hooks. */
+export interface ToolDefinition {
+  readonly id: string;
+  readonly inputSchema?: Schema | undefined;
+  readonly outputSchema?: Schema | undefined;
+  readonly requestContextSchema?: Schema | undefined;
+  readonly requireApproval?: ErasedToolOptions['requireApproval'] | undefined;
+  readonly onInputAvailable?: ErasedToolOptions['onInputAvailable'] | undefined;
+  readonly onOutput?: ErasedToolOptions['onOutput'] | undefined;
+  readonly run: (input: unknown, context: ToolContext, options: ToolCallOptions) => unknown;
+}
+
+/** Steps of a call that its driver, such as the AI SDK, has already done. */
+export interface DoneBefore {
+  readonly inputIsValid: boolean;
+  readonly inputWasAnnounced: boolean;
+}
+
+const nothingDone: DoneBefore = { inputIsValid: false, inputWasAnnounced: false };
+
+/** Outcome of a stage of a call: the value for the next stage, or the `ToolFailure` that ends the call. */
+interface Stage {
+  readonly ok: boolean;
+  readonly value: unknown;
+}
 
 /**
  * Runs a tool. Every call takes this path: validate the input, `onInputAvailable`, run, validate the output,
@@ -32,21 +56,17 @@ export function executeDefinition(
   options: ToolCallOptions,
   done: DoneBefore = nothingDone,
 ): Promise<unknown> {
-  const run = async (): Promise<unknown> => {
+  return untilAborted(async () => {
     const context = createToolContext(definition.id, options);
-    // Steps that have nothing to wait for are not awaited: this is the hot path of a server.
-    const preparing = prepareCall(definition, input, options, context, done);
-    const ready = preparing instanceof Promise ? await preparing : preparing;
-    if (!ready.ok) return failed(ready.failure, options);
-    let output = await definition.run(ready.value, context, options);
+    const prepared = await prepare(definition, input, options, context, done);
+    if (!prepared.ok) return prepared.value;
+    context.abortSignal?.throwIfAborted();
+    let output = await definition.run(prepared.value, context, options);
     if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
-    const finishing = finishCall(definition, output, context, options);
-    const checked = finishing instanceof Promise ? await finishing : finishing;
-    if (!checked.ok) return failed(checked.failure, options);
-    rememberCaller(checked.value, options);
+    const checked = await checkOutput(definition, output, options);
+    if (checked.ok && definition.onOutput) await announceOutput(definition, checked.value, context);
     return checked.value;
-  };
-  return untilAborted(run, options.abortSignal);
+  }, options.abortSignal);
 }
 
 /** As {@link executeDefinition}, for tools that yield preliminary results: every one of them is validated and passed on. */
@@ -54,18 +74,17 @@ export async function* streamDefinition(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
-  done: DoneBefore = nothingDone,
+  done: DoneBefore,
 ): AsyncGenerator<unknown> {
   const context = createToolContext(definition.id, options);
   const { abortSignal } = context;
-  abortSignal?.throwIfAborted();
-  const ready = await untilAborted(async () => prepareCall(definition, input, options, context, done), abortSignal);
-  if (!ready.ok) {
-    yield failed(ready.failure, options);
+  const prepared = await untilAborted(() => prepare(definition, input, options, context, done), abortSignal);
+  if (!prepared.ok) {
+    yield prepared.value;
     return;
   }
-  const results = (definition.run(ready.value, context, options) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-  let last: Step | undefined;
+  const results = (definition.run(prepared.value, context, options) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  let last: Stage | undefined;
   let isFinished = false;
   try {
     while (!isFinished) {
@@ -73,24 +92,113 @@ export async function* streamDefinition(
       isFinished = step.done === true;
       // A generator that yielded nothing has the result `undefined`.
       if (isFinished && last) break;
-      last = await checkOutput(definition, isFinished ? undefined : step.value);
-      if (last.ok) rememberCaller(last.value, options);
-      yield last.ok ? last.value : failed(last.failure, options);
+      last = await checkOutput(definition, isFinished ? undefined : step.value, options);
+      yield last.value;
     }
   } finally {
     // Not awaited: a tool that ignores its signal must not hold up the caller.
     if (!isFinished) void Promise.resolve(results.return?.()).catch(() => {});
   }
-  if (!last?.ok) return;
-  const { value } = last;
-  await untilAborted(() => announceOutput(definition, value, context), abortSignal);
+  if (last?.ok) await untilAborted(() => announceOutput(definition, last?.value, context), abortSignal);
 }
 
-function failed(failure: ToolFailure, options: ToolCallOptions): ToolFailure {
-  if (options.onFailure !== 'throw') return failure;
-  throw new QuiverError('TOOL_VALIDATION_FAILED', failure.message, {
-    details: { validationErrors: failure.validationErrors },
-  });
+/** Runs the stages before the tool itself. */
+async function prepare(
+  definition: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  context: ToolContext,
+  done: DoneBefore,
+): Promise<Stage> {
+  const { id, inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
+  let value = input;
+  if (inputSchema && !done.inputIsValid) {
+    const result = await validateInput(inputSchema, input);
+    if (!result.ok) {
+      const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
+      return fail(options, { what, issues: result.issues, label: 'Provided arguments', value });
+    }
+    ({ value } = result);
+  }
+  if (requestContextSchema) {
+    const given = context.requestContext.toJSON();
+    const result = await validate(requestContextSchema, given);
+    if (!result.ok) {
+      const what = `Tool request context validation failed for ${id}. The caller must provide:`;
+      // Without its values: they belong to the caller, and the failure goes to a model.
+      const types = Object.fromEntries(Object.entries(given).map(([key, held]) => [key, `(${typeof held})`]));
+      return fail(options, { what, issues: result.issues, label: 'Provided context', value: types });
+    }
+  }
+  if (requireApproval) await checkApproval(definition, value, options, context);
+  if (onInputAvailable && !done.inputWasAnnounced) {
+    const { toolCallId, abortSignal, agent } = context;
+    const event = { input: value, toolCallId, abortSignal, messages: agent?.messages ?? [] };
+    await runHook(id, 'onInputAvailable', onInputAvailable, event);
+  }
+  return { ok: true, value };
+}
+
+/**
+ * Validates an input. Only if that fails, the usual mistakes of models are repaired, and the first repair that the
+ * schema accepts counts. The issues are always those of the original input.
+ */
+export function validateInput(
+  schema: Schema,
+  input: unknown,
+): ValidationResult<unknown> | Promise<ValidationResult<unknown>> {
+  const result = validate(schema, input);
+  if (result instanceof Promise)
+    return result.then((settled) => (settled.ok ? settled : repair(schema, input, settled)));
+  return result.ok ? result : repair(schema, input, result);
+}
+
+async function repair(
+  schema: Schema,
+  input: unknown,
+  failed: ValidationResult<unknown> & { ok: false },
+): Promise<ValidationResult<unknown>> {
+  for (const candidate of repairInput(input, failed.issues)) {
+    const repaired = await validate(schema, candidate);
+    if (repaired.ok) return repaired;
+  }
+  return failed;
+}
+
+/** Objects that went to AI SDK 7 as an output. That version has other names for the parts of a model's view of them. */
+export const outputsOfAiSdk7: WeakSet<object> = new WeakSet();
+
+/** Validates an output or a preliminary output. */
+async function checkOutput(
+  { id, outputSchema }: ToolDefinition,
+  output: unknown,
+  options: ToolCallOptions,
+): Promise<Stage> {
+  let value = output;
+  if (outputSchema) {
+    const result = await validate(outputSchema, output);
+    if (result.ok) ({ value } = result);
+    else if (!options.acceptOutput?.(output)) {
+      const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
+      return fail(options, { what, issues: result.issues, label: 'Returned output', value });
+    }
+  }
+  const isCallOfAiSdk7 = 'context' in options && !('experimental_context' in options);
+  if (isCallOfAiSdk7 && typeof value === 'object' && value !== null) outputsOfAiSdk7.add(value);
+  return { ok: true, value };
+}
+
+async function announceOutput({ id, onOutput }: ToolDefinition, output: unknown, context: ToolContext): Promise<void> {
+  const { toolCallId, abortSignal, toolName } = context;
+  await runHook(id, 'onOutput', onOutput, { output, toolCallId, abortSignal, toolName });
+}
+
+/** Ends a call with a failure: returns it, or throws it when the caller asked for that. */
+function fail({ onFailure }: ToolCallOptions, reason: ToolFailureOptions): Stage {
+  const failure = createToolFailure(reason);
+  if (onFailure !== 'throw') return { ok: false, value: failure };
+  const { message, validationErrors } = failure;
+  throw new QuiverError('TOOL_VALIDATION_FAILED', message, { details: { validationErrors } });
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
@@ -106,119 +214,105 @@ async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | und
   return last;
 }
 
-/** Outcome of a stage of a call: the value for the next stage, or the failure that ends the call. */
-type Step = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: ToolFailure };
-
-/** Runs the stages before `execute`. Returns a promise only when a stage is asynchronous. */
-function prepareCall(
-  definition: ToolDefinition,
-  input: unknown,
-  options: ToolCallOptions,
-  context: ToolContext,
-  done: DoneBefore,
-): Step | Promise<Step> {
-  const { inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
-  const validated: ValidationResult<unknown> | Promise<ValidationResult<unknown>> =
-    inputSchema && !done.inputIsValid ? validateInput(inputSchema, input) : { ok: true, value: input };
-  if (validated instanceof Promise || requestContextSchema || requireApproval || onInputAvailable)
-    return prepareSlowly();
-  return validated.ok ? validated : { ok: false, failure: inputFailure(definition, validated.issues, input) };
-
-  async function prepareSlowly(): Promise<Step> {
-    const result = await validated;
-    if (!result.ok) return { ok: false, failure: inputFailure(definition, result.issues, input) };
-    if (requestContextSchema) {
-      const values = context.requestContext.toJSON();
-      const checked = await validate(requestContextSchema, values);
-      if (!checked.ok) {
-        const what = `Tool request context validation failed for ${definition.id}. The caller must provide:`;
-        const { issues } = checked;
-        // The keys only: the values belong to the caller, and the failure goes to a model.
-        const value = Object.fromEntries(Object.entries(values).map(([key, held]) => [key, `(${typeof held})`]));
-        return { ok: false, failure: createToolFailure({ what, issues, label: 'Provided context', value }) };
-      }
-    }
-    if (requireApproval) await checkApproval(definition, result.value, options, context);
-    if (onInputAvailable && !done.inputWasAnnounced) {
-      const { toolCallId, abortSignal, agent } = context;
-      const messages = agent?.messages ?? [];
-      const event = { input: result.value, toolCallId, abortSignal, messages };
-      await runHook(definition.id, 'onInputAvailable', onInputAvailable, event);
-    }
-    return result;
-  }
-}
-
-function inputFailure({ id }: ToolDefinition, issues: readonly SchemaIssue[], input: unknown): ToolFailure {
-  const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
-  return createToolFailure({ what, issues, label: 'Provided arguments', value: input });
+/** Creates the second argument of `execute`. */
+export function createToolContext(toolId: string, options: ToolCallOptions): ToolContext {
+  const { abortSignal, messages, workflow, runId, toolCallId = crypto.randomUUID(), toolName = toolId } = options;
+  const { mcp = noMcpContext, mastra } = options;
+  const context: { -readonly [Key in keyof ToolContext]: ToolContext[Key] } = {
+    requestContext: resolveRequestContext(options),
+    toolCallId,
+    toolName,
+    mcp,
+  };
+  if (abortSignal) context.abortSignal = abortSignal;
+  if (messages) context.agent = { toolCallId, messages };
+  if (runId !== undefined) context.runId = runId;
+  if (workflow) context.workflow = workflow;
+  if (mastra !== undefined) context.mastra = mastra;
+  return context;
 }
 
 /**
- * AI SDK 5 does not know approvals and would simply run the tool, so its calls are refused. It passes the same options as
- * version 6, whose approved calls carry the answer in the conversation. Calls by hand, through MCP or from version 7, which
- * settles approval itself, are their caller's decision.
+ * The request context of a call: its own, or the one inside the context of the AI SDK. A plain object there becomes a context
+ * with its entries.
  */
-async function checkApproval(
-  { id, requireApproval }: ToolDefinition,
-  input: unknown,
-  options: ToolCallOptions,
-  context: ToolContext,
-): Promise<void> {
-  if (!('experimental_context' in options) || findApprovedCall(options.messages ?? [], context.toolCallId)) return;
-  const isNeeded = typeof requireApproval === 'function' ? await requireApproval(input, context) : requireApproval;
-  if (!isNeeded) return;
-  throw new QuiverError(
-    'TOOL_APPROVAL_MISSING',
-    `The tool '${id}' requires approval, which AI SDK 5 cannot ask for. Use AI SDK 6 or newer, or remove requireApproval.`,
-  );
+function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
+  const given: unknown = options.requestContext ?? options.context ?? options.experimental_context;
+  if (typeof given !== 'object' || given === null) return new RequestContext();
+  if (isRequestContext(given)) return given;
+  const { requestContext } = given as { requestContext?: unknown };
+  return isRequestContext(requestContext) ? requestContext : new RequestContext(Object.entries(given));
 }
 
-/** Runs the stages after `execute`. Returns a promise only when a stage is asynchronous. */
-function finishCall(
-  definition: ToolDefinition,
-  output: unknown,
-  context: ToolContext,
-  { acceptOutput }: ToolCallOptions = {},
-): Step | Promise<Step> {
-  const checking = checkOutput(definition, output, acceptOutput);
-  return definition.onOutput ? finishSlowly() : checking;
+/** By its methods, not by `instanceof`: the context may come from another copy of this package. */
+function isRequestContext(value: unknown): value is AnyRequestContext {
+  const { get, set, toJSON } = (value ?? {}) as Partial<AnyRequestContext>;
+  return typeof get === 'function' && typeof set === 'function' && typeof toJSON === 'function';
+}
 
-  async function finishSlowly(): Promise<Step> {
-    const checked = await checking;
-    if (checked.ok) await announceOutput(definition, checked.value, context);
-    return checked;
+/** Keyed by `execute`: a copy made by spreading is the same tool, a copy with another `execute` is another one. */
+const definitions = new WeakMap<object, ToolDefinition>();
+
+/** Marks an `execute` that validates and runs its hooks, also for other copies of this package. */
+const selfContained = Symbol.for('quiver.tool.execute');
+
+/** Connects the `execute` of a tool with its definition. */
+export function registerDefinition(execute: object, definition: ToolDefinition): void {
+  definitions.set(execute, definition);
+  Object.defineProperty(execute, selfContained, { value: true });
+}
+
+/** Marks a wrapper around an `execute` of ours, so that the input is validated once and each hook runs once. */
+export function markWrapper(wrapper: object, execute: object): void {
+  if (selfContained in execute) Object.defineProperty(wrapper, selfContained, { value: true });
+}
+
+/**
+ * Returns the definition of a tool that `createTool` made; for other objects, a definition of their properties.
+ *
+ * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
+ */
+export function definitionOf(tool: ToolLike): ToolDefinition {
+  const { execute } = tool;
+  if (typeof execute !== 'function') {
+    throw new QuiverError(
+      'TOOL_NOT_EXECUTABLE',
+      `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that shows the call must answer it.`,
+    );
   }
-}
-
-async function announceOutput(definition: ToolDefinition, output: unknown, context: ToolContext): Promise<void> {
-  const { toolCallId, abortSignal, toolName } = context;
-  await runHook(definition.id, 'onOutput', definition.onOutput, { output, toolCallId, abortSignal, toolName });
-}
-
-/** Validates an output or a preliminary output. */
-function checkOutput(
-  definition: ToolDefinition,
-  output: unknown,
-  acceptOutput?: ToolCallOptions['acceptOutput'],
-): Step | Promise<Step> {
-  if (!definition.outputSchema) return { ok: true, value: output };
-  const validated = validate(definition.outputSchema, output);
-  if (validated instanceof Promise) return validated.then((result) => toStep(definition, output, result, acceptOutput));
-  return toStep(definition, output, validated, acceptOutput);
-}
-
-function toStep(
-  { id }: ToolDefinition,
-  output: unknown,
-  result: ValidationResult<unknown>,
-  acceptOutput: ToolCallOptions['acceptOutput'],
-): Step {
-  if (result.ok) return result;
-  if (acceptOutput?.(output)) return { ok: true, value: output };
-  const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
+  const own = definitions.get(execute);
+  if (own) return own;
+  const id = getToolId(tool) ?? 'tool';
+  if (selfContained in execute) {
+    // It validates and runs hooks by itself, so it receives the options of the caller.
+    return { id, run: (input, context, options) => execute.call(tool, input, { ...options, ...context }) };
+  }
+  const { onInputAvailable, onOutput } = tool as ToolHooks<unknown, unknown>;
   return {
-    ok: false,
-    failure: createToolFailure({ what, issues: result.issues, label: 'Returned output', value: output }),
+    id,
+    inputSchema: withInputSchema(tool).inputSchema as Schema | undefined,
+    outputSchema: tool.outputSchema as Schema | undefined,
+    onInputAvailable: onInputAvailable?.bind(tool),
+    onOutput: onOutput?.bind(tool),
+    // The context under every library's name for it.
+    run: (input, context) =>
+      execute.call(tool, input, {
+        ...context,
+        messages: context.agent?.messages ?? [],
+        experimental_context: context.requestContext,
+        context: context.requestContext,
+      }),
   };
+}
+
+/** A tool whose input schema may have the name that AI SDK 4 gave it, `parameters`; the result has it as `inputSchema`. */
+export function withInputSchema<Tool extends { readonly inputSchema?: unknown }>(tool: Tool): Tool {
+  const { parameters } = tool as { parameters?: unknown };
+  return tool.inputSchema === undefined && parameters !== undefined ? { ...tool, inputSchema: parameters } : tool;
+}
+
+/** The `id` of a tool, which its public type does not show. */
+export function getToolId(tool: ToolLike): string | undefined {
+  const { id } = tool as { id?: unknown };
+  return typeof id === 'string' && id !== '' ? id : undefined;
 }

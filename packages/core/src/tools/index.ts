@@ -1,10 +1,7 @@
-export { createTool } from './create-tool.js';
-export { executeTool } from './execute-tool.js';
-export { getToolId, withInputSchema } from './tool-definition.js';
+export { createTool, isVercelTool, Tool } from './create-tool.js';
+export { executeTool, getToolId, withInputSchema } from './execute-tool.js';
 export { isToolFailure, type ToolFailure, type ValidationErrors } from './tool-failure.js';
-export { isVercelTool, Tool } from './tool-class.js';
 export { withRequestContext } from './with-request-context.js';
-export type { ToolModelOutput, ToolModelOutputPart } from './model-output.js';
 export type {
   ElicitOptions,
   ElicitRequest,
@@ -19,7 +16,6 @@ export type {
   SamplingMessage,
   ToolMcpContext,
 } from './mcp-context.js';
-export type { AnyRequestContext, ToolCallOptions, ToolContext } from './tool-context.js';
 export type {
   ToolHookEvent,
   ToolHooks,
@@ -29,13 +25,20 @@ export type {
   ToolOutputEvent,
 } from './tool-hooks.js';
 export type {
+  AnyRequestContext,
   ClientTool,
+  ClientToolOptions,
+  StreamingToolOptions,
   ToolAnnotations,
   ToolCallInput,
+  ToolCallOptions,
   ToolCallResult,
+  ToolContext,
   ToolExecute,
   ToolInput,
   ToolLike,
   ToolMcpOptions,
+  ToolModelOutput,
+  ToolModelOutputPart,
+  ToolOptions,
 } from './tool.js';
-export type { ClientToolOptions, StreamingToolOptions, ToolOptions } from './tool-options.js';

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { z as z3 } from 'zod-v3';
 import { toJsonSchema, type Schema } from '../schema/index.js';
 import { createTool } from './create-tool.js';
-import { executeTool } from './execute-tool.js';
+import { executeTool, validateInput } from './execute-tool.js';
 import { isToolFailure } from './tool-failure.js';
-import { validateInput } from './validate-input.js';
 
 const accepted = async (schema: Schema, input: unknown): Promise<unknown> => {
   const result = await validateInput(schema, input);

@@ -1,8 +1,80 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { RequestContext } from '../request-context/index.js';
 import type { AiSdkSchema, InferInput, InferOutput, Schema } from '../schema/index.js';
-import type { ToolCallOptions } from './tool-context.js';
+import type { ToolMcpContext } from './mcp-context.js';
 import type { ToolFailure } from './tool-failure.js';
 import type { ToolHooks } from './tool-hooks.js';
+
+/** A context whose keys are the application's own. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a typed context must be assignable to any context
+export type AnyRequestContext = RequestContext<any>;
+
+/**
+ * Options of a tool call. Every key is optional, so that a tool can be called directly, and so that the options of every AI SDK
+ * major are accepted.
+ */
+export interface ToolCallOptions {
+  requestContext?: AnyRequestContext | undefined;
+  abortSignal?: AbortSignal | undefined;
+  /** Default: a text that no other call has. */
+  toolCallId?: string | undefined;
+  /** The name the tool was called by. Default: its id. */
+  toolName?: string | undefined;
+  /** The run that the call belongs to. A remote MCP tool uses it as its progress token. */
+  runId?: string | undefined;
+  /** The conversation that led to the call. */
+  messages?: readonly unknown[] | undefined;
+  mcp?: ToolMcpContext | undefined;
+  workflow?: Readonly<Record<string, unknown>> | undefined;
+  /** Registry of the application, for example a `Mastra` instance: query tools call its `getVector(name)`. */
+  mastra?: unknown;
+  /** `throw` raises `TOOL_VALIDATION_FAILED` where a `ToolFailure` would be returned. Default `return`. */
+  onFailure?: 'return' | 'throw' | undefined;
+  /**
+   * An output that does not fit the output schema is passed on nevertheless if this returns `true` for it: a transport whose tools
+   * may answer in its own form, such as an MCP result with images.
+   */
+  acceptOutput?: ((output: unknown) => boolean) | undefined;
+  /** The AI SDK's own context (7): a `RequestContext`, or a plain object whose entries become one. */
+  context?: unknown;
+  /** The same in AI SDK 5 and 6. */
+  experimental_context?: unknown;
+}
+
+/** Second argument of `execute` of a tool. */
+export interface ToolContext {
+  /** Always present; empty when the caller passed none. */
+  readonly requestContext: AnyRequestContext;
+  readonly abortSignal?: AbortSignal;
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Present when the caller named the run that the call belongs to. */
+  readonly runId?: string;
+  /** Always present; without an MCP caller its `extra` is `undefined` and its questions are refused. */
+  readonly mcp: ToolMcpContext;
+  /** Present when a model made the call. */
+  readonly agent?: { readonly toolCallId: string; readonly messages: readonly unknown[] };
+  /** Present when a workflow made the call; its keys are the workflow engine's. */
+  readonly workflow?: Readonly<Record<string, unknown>>;
+  /** Present when the caller passed it. */
+  readonly mastra?: unknown;
+}
+
+/** A piece of a result that is more than text. AI SDK 5 carries text and data; URLs and file ids reach its models as text. */
+export type ToolModelOutputPart =
+  | { type: 'text'; text: string }
+  | { type: 'image-data'; data: string; mediaType: string }
+  | { type: 'image-url'; url: string }
+  | { type: 'file-data'; data: string; mediaType: string; filename?: string }
+  | { type: 'file-url'; url: string; mediaType?: string }
+  | { type: 'file-id' | 'image-file-id'; fileId: string | Record<string, string> }
+  | { type: 'custom'; providerOptions?: Record<string, Record<string, unknown>> };
+
+/** Output that a model receives instead of the raw output. `data` is Base64. */
+export type ToolModelOutput =
+  | { type: 'text' | 'error-text'; value: string }
+  | { type: 'json' | 'error-json'; value: unknown }
+  | { type: 'content'; value: ToolModelOutputPart[] };
 
 /**
  * Hints about what a tool does, published to MCP clients. They are hints: a client must not trust them for security.
@@ -130,3 +202,64 @@ export interface ToolLike {
   // oxlint-disable-next-line typescript/no-explicit-any -- the parameters of other people's tools are theirs
   readonly execute?: ((input: any, options: any) => unknown) | undefined;
 }
+
+/** A tool without `execute`: the application that shows the call to a person answers it. */
+export interface ClientToolOptions<
+  InputSchema extends Schema | undefined,
+  OutputSchema extends Schema | undefined,
+  Output,
+> extends ToolHooks<ToolInput<InputSchema>, Output, unknown> {
+  /** Names the tool in messages; a model sees the key under which the tool is offered. */
+  id: string;
+  /** Tells a model what the tool does and when to use it. */
+  description: string;
+  /** Checked before `execute`. Without it, anything is accepted. */
+  inputSchema?: InputSchema;
+  /** Checked after `execute`; its parsed value is the result. */
+  outputSchema?: OutputSchema;
+  /** Checked against the JSON form of the request context before `execute`. */
+  requestContextSchema?: Schema;
+  /** Name to show to people. */
+  title?: string;
+  /** Annotations and metadata for MCP clients. */
+  mcp?: ToolMcpOptions;
+  /** Whether a person must approve a model's call. AI SDK 6 and 7 ask; calls of AI SDK 5, which cannot ask, are rejected. */
+  requireApproval?: boolean | ((input: ToolInput<InputSchema>, context: ToolContext) => boolean | PromiseLike<boolean>);
+  /** Converts the output for the model. Default: JSON. */
+  toModelOutput?: (output: Output) => ToolModelOutput | PromiseLike<ToolModelOutput>;
+  /** Passed on to the model provider. */
+  providerOptions?: Record<string, Record<string, unknown>>;
+  /** Asks the provider to enforce the input schema while the model writes. */
+  strict?: boolean;
+  /** Shows the model what good input looks like. */
+  inputExamples?: { input: InferInput<InputSchema> }[];
+}
+
+export type MaybePromise<Value> = Value | PromiseLike<Value>;
+
+/** Return type of `execute`: with an output schema, the values that the schema accepts. */
+export type Returned<OutputSchema, Output> = OutputSchema extends Schema ? InferInput<OutputSchema> : Output;
+/** Result of a call: with an output schema, the parsed value. */
+export type Result<OutputSchema, Output> = OutputSchema extends Schema ? InferOutput<OutputSchema> : Output;
+
+export interface ToolOptions<
+  InputSchema extends Schema | undefined,
+  OutputSchema extends Schema | undefined,
+  Output,
+> extends ClientToolOptions<InputSchema, OutputSchema, Result<OutputSchema, Output>> {
+  execute: (inputData: ToolInput<InputSchema>, context: ToolContext) => MaybePromise<Returned<OutputSchema, Output>>;
+}
+
+export interface StreamingToolOptions<
+  InputSchema extends Schema | undefined,
+  OutputSchema extends Schema | undefined,
+  Output,
+> extends ClientToolOptions<InputSchema, OutputSchema, Result<OutputSchema, Output>> {
+  /** An `async function*`: everything it yields is a preliminary result, the last one is the result. */
+  execute: (inputData: ToolInput<InputSchema>, context: ToolContext) => AsyncIterable<Returned<OutputSchema, Output>>;
+}
+
+/** The options without type parameters. */
+export type ErasedToolOptions = ClientToolOptions<Schema, Schema, unknown> & {
+  execute?: (inputData: unknown, context: ToolContext) => unknown;
+};

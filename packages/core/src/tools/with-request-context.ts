@@ -1,6 +1,5 @@
-import type { AnyRequestContext, ToolCallOptions } from './tool-context.js';
-import { markWrapper } from './tool-definition.js';
-import type { ToolLike } from './tool.js';
+import { markWrapper } from './execute-tool.js';
+import type { AnyRequestContext, ToolCallOptions, ToolLike } from './tool.js';
 
 /**
  * Returns copies of the tools that receive this request context on every call. It works in AI SDK 5, 6 and 7 alike, and for tools of

@@ -1,0 +1,200 @@
+import { toErrorMessage } from '../errors.js';
+import { getDefaultLogger } from '../logger.js';
+import { toJsonSchema, type JsonSchema, type Schema } from '../schema/index.js';
+import { outputsOfAiSdk7, validateInput } from './execute-tool.js';
+import { isToolFailure, type ToolFailure } from './tool-failure.js';
+import type { ToolModelOutput, ToolModelOutputPart } from './tool.js';
+
+const schemaMark = Symbol.for('vercel.ai.schema');
+/** AI SDK 5 looks for this second mark. */
+const validatorMark = Symbol.for('vercel.ai.validator');
+
+/** The tool of a schema. */
+export interface InputOwner {
+  readonly id: string;
+  /** Called with every input that passed, so that it is not parsed a second time: a transform must run once. */
+  recordValidated(input: unknown): void;
+}
+
+/**
+ * Returns an object that inherits from the user's schema and has the members that the AI SDK requires, so that any schema works.
+ *
+ * AI SDK 5 rejects Standard Schemas other than zod, and 6 and 7 those without JSON Schema support; with these marks all three
+ * take the schema as one of their own. The user's schema stays reachable as `~source`.
+ */
+export function toAiSdkInputSchema(tool: InputOwner, schema: Schema): JsonSchema {
+  if (hasOnlyStandardMember(schema)) return new MarkedStandardSchema(tool, schema) as unknown as JsonSchema;
+  return Object.create(schema, {
+    ...sharedMembers,
+    '~source': { value: schema },
+    [owner]: { value: tool },
+  }) as JsonSchema;
+}
+
+const owner = Symbol('tool');
+
+/** Members that differ between schemas. A property, not `#private`: a proxy must be able to read it. */
+interface Marked {
+  readonly '~source': Schema;
+  readonly [owner]: InputOwner;
+}
+
+/** The same functions for all schemas: what is different for each costs memory in each of many tools. */
+const sharedMembers: PropertyDescriptorMap = {
+  [schemaMark]: { value: true },
+  [validatorMark]: { value: true },
+  jsonSchema: {
+    enumerable: true,
+    get(this: Marked): JsonSchema {
+      return undescribed.get(this) ?? describeOrWarn(this);
+    },
+  },
+  validate: {
+    async value(this: Marked, value: unknown): Promise<AiSdkValidation> {
+      const result = await validateInput(this['~source'], value);
+      if (!result.ok) {
+        const reasons = result.issues.map(({ path, message }) => `${path.join('.') || 'root'}: ${message}`);
+        return { success: false, error: new TypeError(reasons.join('\n')) };
+      }
+      this[owner].recordValidated(result.value);
+      return { success: true, value: result.value };
+    },
+  },
+};
+
+type AiSdkValidation = { success: true; value: unknown } | { success: false; error: Error };
+
+interface StandardSchema {
+  readonly '~standard': unknown;
+}
+
+/** Whether nothing would be inherited but `~standard`, as with the schemas of remote tools. */
+function hasOnlyStandardMember(schema: object): schema is StandardSchema {
+  if (Object.getPrototypeOf(schema) !== Object.prototype) return false;
+  const keys = Reflect.ownKeys(schema);
+  return keys.length === 1 && keys[0] === '~standard';
+}
+
+/** All schemas of this kind share one shape: thousands of tools cost a third of what they would by inheriting. */
+class MarkedStandardSchema {
+  readonly '~source': StandardSchema;
+  readonly [owner]: InputOwner;
+
+  static {
+    Object.defineProperties(this.prototype, sharedMembers);
+  }
+
+  constructor(tool: InputOwner, schema: StandardSchema) {
+    this['~source'] = schema;
+    this[owner] = tool;
+  }
+
+  get '~standard'(): unknown {
+    return this['~source']['~standard'];
+  }
+}
+
+/** Replacements of schemas that cannot be described, so that each one is logged once. */
+const undescribed = new WeakMap<object, JsonSchema>();
+
+/** A tool whose schema cannot be described must not remove the other tools. */
+function describeOrWarn(marked: Marked): JsonSchema {
+  try {
+    return toJsonSchema(marked['~source'], 'input');
+  } catch (error) {
+    getDefaultLogger().warn(
+      `Tool '${marked[owner].id}' is offered to the model without a description of its input: ${toErrorMessage(error)}`,
+    );
+    const anything: JsonSchema = { type: 'object' };
+    undescribed.set(marked, anything);
+    return anything;
+  }
+}
+
+type SdkMajor = 5 | 6 | 7;
+
+/**
+ * The `toModelOutput` that all three majors understand. Without a function of the user's it does what the AI SDK does, and also
+ * gives values that JSON cannot carry a form, so that they cannot break the request to the model.
+ *
+ * @param argument - the bare output (AI SDK 5), or `{ toolCallId, input, output }` (6 and 7)
+ * @param custom - the user's function
+ * @param toolId - names the tool of that function in warnings
+ */
+export function showToModel(
+  argument: unknown,
+  custom: (output: unknown) => ToolModelOutput | PromiseLike<ToolModelOutput> = toDefaultOutput,
+  toolId?: string,
+): unknown {
+  const { output, major } = readArgument(argument);
+  if (isToolFailure(output) || isStoredFailure(output)) return { type: 'error-text', value: output.message };
+  const result = custom(output);
+  if (!('then' in result)) return mapParts(result, major);
+  if (major !== 5) return Promise.resolve(result).then((settled) => mapParts(settled, major));
+  getDefaultLogger().warn(
+    `AI SDK 5 cannot wait for the asynchronous toModelOutput of tool '${toolId}'; the model receives the output as JSON.`,
+  );
+  Promise.resolve(result).catch(() => {});
+  return toDefaultOutput(output);
+}
+
+function readArgument(argument: unknown): { output: unknown; major: SdkMajor } {
+  const isEnvelope =
+    typeof argument === 'object' &&
+    argument !== null &&
+    'toolCallId' in argument &&
+    'input' in argument &&
+    'output' in argument;
+  if (!isEnvelope) return { output: argument, major: 5 };
+  const { output } = argument;
+  return { output, major: outputsOfAiSdk7.has(output as object) ? 7 : 6 };
+}
+
+/** A failure that was stored as JSON and read back has lost its mark. */
+function isStoredFailure(output: unknown): output is ToolFailure {
+  const { error, message, validationErrors } = (output ?? {}) as Partial<ToolFailure>;
+  return error === true && typeof message === 'string' && typeof validationErrors === 'object';
+}
+
+function toDefaultOutput(output: unknown): ToolModelOutput {
+  if (typeof output === 'string') return { type: 'text', value: output };
+  try {
+    const text = JSON.stringify(output, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    return { type: 'json', value: text === undefined ? null : (JSON.parse(text) as unknown) };
+  } catch {
+    return { type: 'error-text', value: 'The tool ran, but its output cannot be written as JSON.' };
+  }
+}
+
+function mapParts(result: ToolModelOutput, major: SdkMajor): unknown {
+  if (result.type !== 'content' || major === 6) return result;
+  return { ...result, value: result.value.map(major === 5 ? toSdk5Part : toSdk7Part) };
+}
+
+function toSdk5Part(part: ToolModelOutputPart): unknown {
+  switch (part.type) {
+    case 'image-data':
+    case 'file-data':
+      return { type: 'media', data: part.data, mediaType: part.mediaType };
+    case 'image-url':
+    case 'file-url':
+      return { type: 'text', text: part.url };
+    case 'file-id':
+    case 'image-file-id':
+      return { type: 'text', text: typeof part.fileId === 'string' ? part.fileId : JSON.stringify(part.fileId) };
+    case 'custom':
+      return { type: 'text', text: '(content for another provider)' };
+    default:
+      return part;
+  }
+}
+
+/**
+ * Data under the name that version 7 does not deprecate. URLs keep the older name: the newer form holds a `URL` object, which a
+ * conversation that is stored as JSON would lose.
+ */
+function toSdk7Part(part: ToolModelOutputPart): unknown {
+  if (part.type !== 'image-data' && part.type !== 'file-data') return part;
+  const { data, ...rest } = part;
+  return { ...rest, type: 'file', data: { type: 'data', data } };
+}
