@@ -272,7 +272,7 @@ export function markWrapper(wrapper: object, execute: object): void {
  *
  * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
  */
-export function definitionOf(tool: ToolLike): ToolDefinition {
+function definitionOf(tool: ToolLike): ToolDefinition {
   const { execute } = tool;
   if (typeof execute !== 'function') {
     throw new QuiverError(
