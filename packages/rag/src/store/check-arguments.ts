@@ -155,18 +155,25 @@ export function requireSameShape(indexName: string, existing: IndexShape, wanted
   );
 }
 
-/** Requires ids or a filter, not both. @throws `VECTOR_ARGUMENT_INVALID` also for an id that is not a string */
-export function requireOneSelection(method: string, ids: unknown, filter: unknown): void {
-  if (ids !== undefined && filter !== undefined) throw invalidArgument(`${method} takes ids or a filter, not both.`);
-  for (const id of Array.isArray(ids) ? (ids as unknown[]) : [])
-    if (typeof id !== 'string') throw invalidArgument(`${method} got the id ${String(id)}, which is no string.`);
-}
-
-/** For changes: without a condition they would change everything. @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireFilter<Filter>(filter: Filter | null | undefined): Filter {
-  if (filter === undefined || filter === null)
-    throw invalidArgument('Give an id or a filter; to remove everything, use truncateIndex().');
-  return filter;
+/**
+ * Returns the parsed filter of a change that names no ids; a change without a condition would affect everything.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, and for an id that is not a string; `FILTER_INVALID`
+ */
+export function toSelection(
+  method: string,
+  ids: readonly unknown[] | undefined,
+  filter: VectorFilter,
+): Filter | undefined {
+  if (ids === undefined) {
+    if (filter === undefined || filter === null)
+      throw invalidArgument(`${method} needs an id or a filter. To remove everything, use truncateIndex().`);
+    return parseFilter(filter);
+  }
+  if (filter !== undefined) throw invalidArgument(`${method} accepts ids or a filter, not both.`);
+  for (const id of ids)
+    if (typeof id !== 'string') throw invalidArgument(`${method} requires ids that are strings, not ${String(id)}.`);
+  return undefined;
 }
 
 /** @throws `FILTER_INVALID` */

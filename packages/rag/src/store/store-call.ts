@@ -84,9 +84,77 @@ export function serviceCalls<Client>(
   };
 }
 
-/** A list in parts of at most `size` items. */
-export function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
+/** Splits a list into parts of at most `count` items and, unless a single item is larger, of at most `maxSize` in total. */
+export function partsOf<Item>(
+  items: readonly Item[],
+  count: number,
+  { sizeOf = () => 0, maxSize = Number.POSITIVE_INFINITY }: { sizeOf?: (item: Item) => number; maxSize?: number } = {},
+): Item[][] {
   const parts: Item[][] = [];
-  for (let start = 0; start < items.length; start += size) parts.push(items.slice(start, start + size));
+  let size = 0;
+  for (const item of items) {
+    const last = parts.at(-1);
+    const added = sizeOf(item);
+    if (!last || last.length === count || size + added > maxSize) {
+      parts.push([item]);
+      size = added;
+    } else {
+      last.push(item);
+      size += added;
+    }
+  }
   return parts;
+}
+
+/** Cache of index descriptions, so that a call does not read them again. */
+export interface IndexCache<Index> {
+  /**
+   * Runs work with the cached description of an index. Another process may have deleted or recreated the index: when work fails for
+   * that possible reason and `find` returns another description, the work is repeated once. It must be repeatable.
+   */
+  use<Result>(indexName: string, find: () => Promise<Index>, work: (index: Index) => Promise<Result>): Promise<Result>;
+  /** Default: all indexes. */
+  forget(indexName?: string): void;
+}
+
+/**
+ * @param options.mayBeStale - whether an error can result from an outdated description
+ * @param options.maxAge - in milliseconds
+ * @param options.now - a monotonic clock, in milliseconds
+ */
+export function indexCache<Index>({
+  mayBeStale,
+  maxAge = Number.POSITIVE_INFINITY,
+  now = () => performance.now(),
+}: {
+  mayBeStale: (error: unknown) => boolean;
+  maxAge?: number;
+  now?: () => number;
+}): IndexCache<Index> {
+  const cached = new Map<string, { index: Index; at: number }>();
+  return {
+    async use(indexName, find, work) {
+      const load = async (): Promise<Index> => {
+        const at = now();
+        const index = await find();
+        cached.set(indexName, { index, at });
+        return index;
+      };
+      const known = cached.get(indexName);
+      if (!known || now() - known.at > maxAge) return work(await load());
+      try {
+        return await work(known.index);
+      } catch (error) {
+        if (!mayBeStale(error)) throw error;
+        cached.delete(indexName);
+        const current = await load();
+        if (JSON.stringify(current) === JSON.stringify(known.index)) throw error;
+        return work(current);
+      }
+    },
+    forget(indexName) {
+      if (indexName === undefined) cached.clear();
+      else cached.delete(indexName);
+    },
+  };
 }

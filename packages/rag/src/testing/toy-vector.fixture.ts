@@ -1,37 +1,17 @@
+import { evaluateFilter } from '../filter/index.js';
 import {
-  checkUpsert,
+  type CheckedRecord,
   indexNotFound,
-  invalidArgument,
-  recordUpdate,
-  requireFilter,
+  type IndexShape,
   requireIndexName,
   requireIndexShape,
-  requireOneSelection,
   requireSameShape,
-  requireTopK,
-  toFilter,
   toVector,
-  type CheckedRecord,
-  type IndexShape,
 } from '../store/check-arguments.js';
-import type {
-  CreateIndexParams,
-  DeleteVectorsParams,
-  GetParams,
-  IndexDescription,
-  IndexParams,
-  QueryParams,
-  ScanPage,
-  ScanParams,
-  UpdateVectorParams,
-  UpsertParams,
-  VectorMatch,
-  VectorRecord,
-  VectorStore,
-} from '../store/index.js';
-import { fuseSearches, nearestMatching, runSearch } from '../store/search.js';
+import type { CreateIndexParams, IndexParams, QueryParams, VectorRecord } from '../store/index.js';
+import { type OpenIndex, RecordStore } from '../store/record-store.js';
+import { nearestMatching } from '../store/search.js';
 import type { DatabaseConfig } from '../tools/database-config.js';
-import { evaluateFilter, type Filter } from '../filter/index.js';
 
 declare module '../tools/database-config.js' {
   interface DatabaseConfig {
@@ -39,12 +19,14 @@ declare module '../tools/database-config.js' {
   }
 }
 
+type ToyQuery = QueryParams & NonNullable<DatabaseConfig['toy']>;
+
 interface ToyIndex extends IndexShape {
   readonly records: Map<string, CheckedRecord>;
 }
 
-/** A vector store in a map. Its checks, filters and hybrid searches are those of the folder `store`. */
-export class ToyVector implements VectorStore {
+/** A vector store in a map. Its argument checks and its methods come from the folder `store`. */
+export class ToyVector extends RecordStore<object, ToyQuery> {
   readonly databaseConfigKey = 'toy';
   readonly capabilities = { modes: ['vector'] as const };
   readonly #indexes = new Map<string, ToyIndex>();
@@ -58,101 +40,51 @@ export class ToyVector implements VectorStore {
     else this.#indexes.set(indexName, { dimension, metric, records: new Map() });
   }
 
-  async upsert(params: UpsertParams): Promise<string[]> {
-    const { dimension, records } = this.#open(params);
-    const checked = checkUpsert(params, dimension);
-    for (const record of checked.records) records.set(record.id, record);
-    return checked.ids;
-  }
-
-  async query(params: QueryParams & NonNullable<DatabaseConfig['toy']>): Promise<VectorMatch[]> {
-    return runSearch(params, { name: 'ToyVector', capabilities: this.capabilities }, (search) => {
-      const { dimension, metric, records } = this.#open(params);
-      const filter = toFilter(params.filter);
-      return fuseSearches(search, async (part) => {
-        if (part.mode !== 'vector') return [];
-        const query = toVector(part.queryVector, dimension, 'The query vector');
-        const find = async (): Promise<{ similarity: number; record: VectorRecord }[]> =>
-          [...records.values()].map((record) => ({
-            similarity: similarity(metric, query, record.vector),
-            record: toRecord(record, part.includeVector),
-          }));
-        const wanted = Math.min(part.limit, params.largest ?? part.limit);
-        return nearestMatching({ wanted, filter, metric, find });
-      });
-    });
-  }
-
-  async get({ ids, includeVector = false, ...params }: GetParams): Promise<VectorRecord[]> {
-    const { records } = this.#open(params);
-    return ids.flatMap((id) => {
-      const record = records.get(id);
-      return record ? [toRecord(record, includeVector)] : [];
-    });
-  }
-
-  async updateVector({ id, filter, update, ...params }: UpdateVectorParams): Promise<void> {
-    requireOneSelection('updateVector', id, filter);
-    const { dimension, records } = this.#open(params);
-    const toUpdated = recordUpdate(update, dimension);
-    if (id !== undefined && !records.has(id)) throw invalidArgument(`There is no record '${id}' to update.`);
-    for (const chosen of id === undefined ? select(records, toFilter(requireFilter(filter))) : [id])
-      records.set(chosen, toUpdated(toRecord(records.get(chosen) as CheckedRecord, true)));
-  }
-
-  async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
-    await this.deleteVectors({ ...params, ids: [id] });
-  }
-
-  async deleteVectors({ ids, filter, ...params }: DeleteVectorsParams): Promise<void> {
-    requireOneSelection('deleteVectors', ids, filter);
-    const { records } = this.#open(params);
-    for (const id of ids ?? select(records, toFilter(requireFilter(filter)))) records.delete(id);
-  }
-
-  async scan({ cursor = '', limit = 1000, filter, includeVector = false, ...params }: ScanParams): Promise<ScanPage> {
-    const { records } = this.#open(params);
-    const size = requireTopK(limit, 'limit');
-    const ids = select(records, toFilter(filter)).filter((id) => id > cursor);
-    const page = ids.slice(0, size);
-    const last = page.at(-1);
-    return {
-      records: page.map((id) => toRecord(records.get(id) as CheckedRecord, includeVector)),
-      ...(last !== undefined && ids.length > size && { nextCursor: last }),
-    };
-  }
-
   async listIndexes({ signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
     signal?.throwIfAborted();
     return [...this.#indexes.keys()].toSorted();
   }
 
-  async describeIndex(params: IndexParams): Promise<IndexDescription> {
-    const { dimension, metric, records } = this.#open(params);
-    return { dimension, metric, count: records.size };
-  }
-
-  async truncateIndex(params: IndexParams): Promise<void> {
-    this.#open(params).records.clear();
-  }
-
-  async deleteIndex(params: IndexParams): Promise<void> {
-    this.#open(params);
-    this.#indexes.delete(params.indexName);
-  }
-
-  #open({ indexName, signal }: IndexParams): ToyIndex {
+  protected async use<Result>(
+    { indexName, signal }: IndexParams,
+    work: (index: OpenIndex<ToyQuery>) => Promise<Result>,
+  ): Promise<Result> {
     requireIndexName(indexName, 50);
     signal?.throwIfAborted();
     const index = this.#indexes.get(indexName);
     if (!index) throw indexNotFound(indexName, [...this.#indexes.keys()]);
-    return index;
+    const { dimension, metric, records } = index;
+    const recordsOf = (ids: Iterable<string>, includeVector: boolean): VectorRecord[] =>
+      [...ids].flatMap((id) => {
+        const record = records.get(id);
+        return record ? [toRecord(record, includeVector)] : [];
+      });
+    return work({
+      dimension,
+      metric,
+      count: () => records.size,
+      read: recordsOf,
+      select: (filter, after = '') =>
+        recordsOf(records.keys(), false)
+          .filter(({ id, metadata }) => id > after && (!filter || evaluateFilter(filter, metadata)))
+          .map(({ id }) => id)
+          .toSorted((a, b) => (a < b ? -1 : 1)),
+      find: async (search, filter, { largest = search.limit }) => {
+        if (search.mode !== 'vector') return [];
+        const query = toVector(search.queryVector, dimension, 'The query vector');
+        const find = async (): Promise<{ similarity: number; record: VectorRecord }[]> =>
+          [...records.values()].map((record) => ({
+            similarity: similarity(metric, query, record.vector),
+            record: toRecord(record, search.includeVector),
+          }));
+        return nearestMatching({ wanted: Math.min(search.limit, largest), filter, metric, find });
+      },
+      write: async (written) => written.forEach((record) => records.set(record.id, record)),
+      remove: async (ids) => ids.forEach((id) => records.delete(id)),
+      clear: async () => records.clear(),
+      drop: async () => this.#indexes.delete(indexName),
+    });
   }
-}
-
-function select(records: ReadonlyMap<string, CheckedRecord>, filter: Filter | undefined): string[] {
-  const matching = [...records.values()].filter(({ metadata }) => !filter || evaluateFilter(filter, metadata));
-  return matching.map(({ id }) => id).toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 function toRecord({ vector, ...record }: CheckedRecord, includeVector: boolean): VectorRecord {

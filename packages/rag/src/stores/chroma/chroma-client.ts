@@ -4,15 +4,19 @@ import type { VectorMetadata } from '../../store/vector-store.js';
 /** A condition in Chroma's own language. */
 export type ChromaWhere = Record<string, unknown>;
 
-interface ChromaRows {
+/** Rows to read. */
+export interface ChromaSelection {
   include: ('embeddings' | 'metadatas' | 'documents' | 'distances')[];
   where?: ChromaWhere;
   whereDocument?: ChromaWhere;
 }
 
-interface ChromaRecords {
-  metadatas: (VectorMetadata | null)[];
-  documents: (string | null)[];
+/** Rows of a response, one array per column. Columns that were not requested may be absent. */
+export interface ChromaRows {
+  ids: string[];
+  metadatas?: (VectorMetadata | null)[] | undefined;
+  documents?: (string | null)[] | undefined;
+  embeddings?: (number[] | null)[] | undefined;
 }
 
 /** The part of a Chroma collection that is called. */
@@ -25,16 +29,11 @@ export interface ChromaCollection {
     metadatas: VectorMetadata[];
     documents: string[];
   }): Promise<unknown>;
-  get(
-    params: ChromaRows & { ids?: string[]; limit?: number; offset?: number },
-  ): Promise<ChromaRecords & { ids: string[]; embeddings: number[][] }>;
-  query(params: ChromaRows & { queryEmbeddings: number[][]; nResults: number }): Promise<{
-    ids: string[][];
-    distances: (number | null)[][];
-    metadatas: (VectorMetadata | null)[][];
-    documents: (string | null)[][];
-    embeddings: (number[] | null)[][];
-  }>;
+  get(params: ChromaSelection & { ids?: string[]; limit?: number; offset?: number }): Promise<ChromaRows>;
+  /** Each column has one array per query vector. */
+  query(
+    params: ChromaSelection & { queryEmbeddings: number[][]; nResults: number },
+  ): Promise<{ [Column in keyof ChromaRows]: NonNullable<ChromaRows[Column]>[] } & { distances: (number | null)[][] }>;
   delete(params: { ids: string[] }): Promise<unknown>;
 }
 

@@ -1,7 +1,8 @@
 import type { FieldPath, Filter, FilterScalar } from '../../filter/index.js';
 import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
+import { partsOf } from '../../store/store-call.js';
 import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
-import type { ChromaWhere } from './chroma-client.js';
+import type { ChromaCollection, ChromaRows, ChromaSelection, ChromaWhere } from './chroma-client.js';
 
 /** The metadata as JSON: Chroma itself has no nested objects, no null, and no lists of mixed types. */
 const jsonKey = 'quiver_json';
@@ -23,43 +24,70 @@ export function toChromaRecord(record: CheckedRecord): {
   document: string;
 } {
   const { id, vector, metadata, document = '' } = record;
-  return {
-    id,
-    embedding: [...vector],
-    metadata: { ...toChromaMetadata(metadata), ...(document === '' && { [documentKey]: false }) },
-    document: recordText(record),
-  };
-}
-
-function toChromaMetadata(metadata: VectorMetadata): VectorMetadata {
   const native = Object.entries(metadata).filter(
     ([key, value]) => isNativeKey(key) && ['string', 'number', 'boolean'].includes(typeof value),
   );
   return {
-    ...Object.fromEntries(native),
-    [partialKey]: native.length < Object.keys(metadata).length,
-    [jsonKey]: JSON.stringify(metadata),
-  };
-}
-
-/** Metadata of other writers is returned unchanged. */
-export function fromChromaMetadata(stored: VectorMetadata | null): VectorMetadata {
-  const json: unknown = stored?.[jsonKey];
-  return typeof json === 'string' ? (JSON.parse(json) as VectorMetadata) : { ...stored };
-}
-
-export function fromChromaRecord(
-  id: string,
-  metadata: VectorMetadata | null | undefined,
-  document: string | null | undefined,
-  vector?: ArrayLike<number> | null,
-): VectorRecord {
-  return {
     id,
-    metadata: fromChromaMetadata(metadata ?? null),
-    ...(document && metadata?.[documentKey] !== false && { document }),
-    ...(vector && { vector: Array.from(vector) }),
+    embedding: [...vector],
+    metadata: {
+      ...Object.fromEntries(native),
+      [partialKey]: native.length < Object.keys(metadata).length,
+      [jsonKey]: JSON.stringify(metadata),
+      ...(document === '' && { [documentKey]: false }),
+    },
+    document: recordText(record),
   };
+}
+
+/** Converts rows of Chroma. Metadata of other writers is returned unchanged. */
+export function fromChromaRows({ ids, metadatas, documents, embeddings }: ChromaRows): VectorRecord[] {
+  return ids.map((id, row) => {
+    const [stored, document, vector] = [metadatas?.[row], documents?.[row], embeddings?.[row]];
+    const json: unknown = stored?.[jsonKey];
+    return {
+      id,
+      metadata: typeof json === 'string' ? (JSON.parse(json) as VectorMetadata) : { ...stored },
+      ...(document && stored?.[documentKey] !== false && { document }),
+      ...(vector && { vector: Array.from(vector) }),
+    };
+  });
+}
+
+/** Returns the columns of a record. */
+export function includedIn(includeVector: boolean): ChromaSelection['include'] {
+  return ['metadatas', 'documents', ...(includeVector ? (['embeddings'] as const) : [])];
+}
+
+/** Limit of Chroma Cloud. */
+export const recordsPerRead = 300;
+
+/** Returns the existing records, in the order of the ids. */
+export async function readByIds(
+  collection: ChromaCollection,
+  ids: readonly string[],
+  includeVector: boolean,
+): Promise<VectorRecord[]> {
+  const records = new Map<string, VectorRecord>();
+  for (const part of partsOf([...new Set(ids)], recordsPerRead)) {
+    const rows = await collection.get({ ids: part, include: includedIn(includeVector) });
+    for (const record of fromChromaRows(rows)) records.set(record.id, record);
+  }
+  return ids.flatMap((id) => records.get(id) ?? []);
+}
+
+/** Reads all records that Chroma's part of a filter lets through, in pages without an order. */
+export async function* readPages(
+  collection: ChromaCollection,
+  selection: ChromaSelection,
+  filter: Filter | undefined,
+): AsyncGenerator<VectorRecord[]> {
+  const where = filter && filterToWhere(filter);
+  for (let offset = 0; ; offset += recordsPerRead) {
+    const rows = await collection.get({ ...selection, limit: recordsPerRead, offset, ...(where && { where }) });
+    yield fromChromaRows(rows);
+    if (rows.ids.length < recordsPerRead) return;
+  }
 }
 
 /**
@@ -73,16 +101,19 @@ export function fromChromaRecord(
  */
 export function filterToWhere(filter: Filter): ChromaWhere | undefined {
   const condition = compile(filter);
-  return condition && or([{ [partialKey]: true }, condition]);
+  return condition && { $or: [{ [partialKey]: true }, condition] };
 }
 
 function compile(filter: Filter): ChromaWhere | undefined {
   switch (filter.kind) {
     case 'and':
-      return and(filter.filters.map(compile).filter((part) => part !== undefined));
+      return combine(
+        '$and',
+        filter.filters.map(compile).filter((part) => part !== undefined),
+      );
     case 'or': {
       const parts = filter.filters.map(compile);
-      return parts.every((part) => part !== undefined) ? or(parts) : undefined;
+      return parts.every((part) => part !== undefined) ? combine('$or', parts) : undefined;
     }
     case 'equal':
       return equalToOne(filter.path, [filter.value]);
@@ -99,18 +130,14 @@ function equalToOne(path: FieldPath, values: readonly FilterScalar[]): ChromaWhe
   if (!isNativeKey(key) || values.includes(null)) return undefined;
   const ofType = (type: string): FilterScalar[] => values.filter((value) => typeof value === type);
   const lists = [ofType('string'), ofType('boolean')].filter((list) => list.length > 0);
-  return or([
+  return combine('$or', [
     ...lists.map((list) => ({ [key]: { $in: list } })),
     // Whole numbers and fractions are two types there, and no list may hold both.
     ...ofType('number').map((value) => ({ [key]: { $eq: value } })),
   ]);
 }
 
-/** Lists of one and of none are errors there. */
-function and(parts: readonly ChromaWhere[]): ChromaWhere | undefined {
-  return parts.length > 1 ? { $and: parts } : parts[0];
-}
-
-function or(parts: readonly ChromaWhere[]): ChromaWhere | undefined {
-  return parts.length > 1 ? { $or: parts } : parts[0];
+/** Chroma rejects lists of one condition and empty lists. */
+export function combine(operator: '$and' | '$or', parts: readonly ChromaWhere[]): ChromaWhere | undefined {
+  return parts.length > 1 ? { [operator]: parts } : parts[0];
 }

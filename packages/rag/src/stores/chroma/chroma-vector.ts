@@ -1,50 +1,32 @@
+import { evaluateFilter, type Filter } from '../../filter/index.js';
 import {
-  checkUpsert,
   indexNotFound,
+  type IndexShape,
   invalidArgument,
-  recordUpdate,
-  requireFilter,
+  requireIndexName,
   requireIndexShape,
-  requireOneSelection,
   requireSameShape,
-  toFilter,
 } from '../../store/check-arguments.js';
-import { fuseSearches, runSearch } from '../../store/search.js';
-import { serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { partsOf, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
-  DeleteVectorsParams,
-  GetParams,
-  IndexDescription,
   IndexParams,
   QueryParams,
-  ScanPage,
-  ScanParams,
-  UpdateVectorParams,
-  UpsertParams,
   VectorFilter,
   VectorMatch,
   VectorMetric,
-  VectorRecord,
-  VectorStore,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { type ChromaConnectionOptions, type ChromaLikeClient, type ChromaWhere, openChroma } from './chroma-client.js';
 import {
-  deleteRecords,
-  findCollection,
-  idListings,
-  type OpenCollection,
-  readByIds,
-  readShape,
-  recordsPerRead,
-  requireChromaName,
-  scanCollection,
-  selectIds,
-  writeRecords,
-  writeShape,
-} from './chroma-collection.js';
+  type ChromaCollection,
+  type ChromaConnectionOptions,
+  type ChromaLikeClient,
+  type ChromaWhere,
+  openChroma,
+} from './chroma-client.js';
+import { readByIds, readPages, recordsPerRead, toChromaRecord } from './chroma-record.js';
 import { findRecords } from './find-records.js';
 
 export interface ChromaVectorConfig extends ChromaConnectionOptions {
@@ -67,10 +49,14 @@ export interface ChromaQueryParams extends QueryParams, ChromaConfig {
 
 const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'ip' };
 
-interface InCollection {
-  readonly indexName: string;
-  readonly signal?: AbortSignal | undefined;
+/** Ids of an unfinished scan, in order, and the time of their listing in milliseconds. */
+interface IdListing {
+  readonly ids: readonly string[];
+  readonly at: number;
 }
+
+const maxListingAge = 60_000;
+const maxListings = 8;
 
 /**
  * A vector store in Chroma: a client of yours, a server, or Chroma Cloud.
@@ -78,26 +64,29 @@ interface InCollection {
  * Metadata of any shape is kept as JSON; Chroma narrows the search by equality, and every filter is evaluated in full on what it
  * returns. Its index is approximate. Batches are as large as the server allows, and an `upsert` of several of them is not one
  * transaction. Empty documents count as none. In the modes `keyword` and `hybrid`, Chroma picks the documents that hold a word of the
- * question, and up to 10,000 of them are ordered outside of it.
+ * query, and up to 10,000 of them are ordered outside of it. `scan` lists all ids for its first page, and again after a minute: it
+ * includes what this store writes meanwhile, and not everything that others write.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
- *   `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED` when too many documents hold a word of the question; `VECTOR_STORE_FAILED` with the
+ *   `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED` when too many documents hold a word of the query; `VECTOR_STORE_FAILED` with the
  *   client's error as cause; `VECTOR_CLIENT_MISSING` without `chromadb`
  * @example
  * const store = new ChromaVector({ host: 'localhost', port: 8000 });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class ChromaVector implements VectorStore {
+export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
   readonly databaseConfigKey = 'chroma';
   readonly capabilities: VectorStoreCapabilities = {
     modes: ['vector', 'keyword', 'hybrid'],
     keywordRanking: 'native',
   };
   readonly id: string;
-  readonly #listings = idListings(() => performance.now());
+  /** By index and filter. Without them, reading everything would take the square of its size, because Chroma does not order records. */
+  readonly #listings = new Map<string, IdListing>();
   readonly #run: ServiceCalls<ChromaLikeClient>;
 
   constructor({ id = 'chroma-vector', ...config }: ChromaVectorConfig = {}) {
+    super();
     this.id = id;
     this.#run = serviceCalls('Chroma', (signal) => openChroma(config, signal));
   }
@@ -110,11 +99,11 @@ export class ChromaVector implements VectorStore {
         await client.createCollection({
           name: indexName,
           configuration: { hnsw: { space: spaces[metric] } },
-          metadata: writeShape({ dimension, metric }),
+          metadata: { quiver_dimension: dimension, quiver_metric: metric },
           embeddingFunction: null,
         });
       } catch (error) {
-        // It exists, perhaps since a moment ago, or there is another reason, which the look tells.
+        // Another process may have created it.
         const existing = await findCollection(client, indexName);
         if (!existing) throw error;
         requireSameShape(indexName, existing, { dimension, metric });
@@ -122,54 +111,9 @@ export class ChromaVector implements VectorStore {
     });
   }
 
-  async upsert(params: UpsertParams): Promise<string[]> {
-    return this.#change(params, async ({ collection, dimension }, client) => {
-      const { ids, records } = checkUpsert(params, dimension);
-      await writeRecords(client, collection, records);
-      return ids;
-    });
-  }
-
-  async query(params: ChromaQueryParams): Promise<VectorMatch[]> {
-    return runSearch(params, { name: 'ChromaVector', capabilities: this.capabilities }, (search) => {
-      const filter = toFilter(bothOf(params.filter, params.where));
-      const whereDocument = params.whereDocument ?? params.documentFilter;
-      return this.#use(params, (open) =>
-        fuseSearches(search, (part) => findRecords({ open, filter, whereDocument }, part)),
-      );
-    });
-  }
-
-  async get({ indexName, ids, includeVector = false, signal }: GetParams): Promise<VectorRecord[]> {
-    return this.#use({ indexName, signal }, ({ collection }) => readByIds(collection, ids, includeVector));
-  }
-
-  async updateVector({ indexName, id, filter, update, signal }: UpdateVectorParams): Promise<void> {
-    requireOneSelection('updateVector', id, filter);
-    await this.#change({ indexName, signal }, async ({ collection, dimension }, client) => {
-      const toUpdated = recordUpdate(update, dimension);
-      const ids = id === undefined ? await selectIds(collection, toFilter(requireFilter(filter))) : [id];
-      const records = await readByIds(collection, ids, true);
-      if (id !== undefined && records.length === 0)
-        throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
-      await writeRecords(client, collection, records.map(toUpdated));
-    });
-  }
-
-  async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
-    await this.deleteVectors({ ...params, ids: [id] });
-  }
-
-  async deleteVectors({ indexName, ids, filter, signal }: DeleteVectorsParams): Promise<void> {
-    requireOneSelection('deleteVectors', ids, filter);
-    await this.#change({ indexName, signal }, async ({ collection }) => {
-      await deleteRecords(collection, ids ?? (await selectIds(collection, toFilter(requireFilter(filter)))));
-    });
-  }
-
-  /** The ids are asked for at the first page, and again after a minute; what this store writes meanwhile is seen, of others not all. */
-  async scan(params: ScanParams): Promise<ScanPage> {
-    return this.#use(params, ({ collection }) => scanCollection(collection, params, this.#listings));
+  override async query(params: ChromaQueryParams): Promise<VectorMatch[]> {
+    const { filter, where } = params;
+    return super.query({ ...params, filter: where && filter ? { $and: [where, filter] } : (filter ?? where) });
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -183,45 +127,102 @@ export class ChromaVector implements VectorStore {
     });
   }
 
-  async describeIndex(params: IndexParams): Promise<IndexDescription> {
-    return this.#use(params, async ({ collection, dimension, metric }) => ({
-      dimension,
-      metric,
-      count: await collection.count(),
-    }));
-  }
-
-  async truncateIndex(params: IndexParams): Promise<void> {
-    await this.#change(params, async ({ collection }) =>
-      deleteRecords(collection, await selectIds(collection, undefined)),
-    );
-  }
-
-  async deleteIndex(params: IndexParams): Promise<void> {
-    await this.#change(params, (_open, client) => client.deleteCollection({ name: params.indexName }));
-  }
-
-  async #change<Result>(
-    target: InCollection,
-    work: (open: OpenCollection, client: ChromaLikeClient) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#use(target, work).finally(() => this.#listings.forgetAll());
-  }
-
-  async #use<Result>(
-    { indexName, signal }: InCollection,
-    work: (open: OpenCollection, client: ChromaLikeClient) => Promise<Result>,
+  protected async use<Result>(
+    { indexName, signal }: IndexParams,
+    work: (index: OpenIndex<ChromaQueryParams>) => Promise<Result>,
   ): Promise<Result> {
     requireChromaName(indexName);
     return this.#run(`using the index '${indexName}'`, signal, async (client) => {
-      const open = await findCollection(client, indexName);
-      if (!open) throw indexNotFound(indexName, await this.listIndexes());
-      return work(open, client);
+      const found = await findCollection(client, indexName);
+      if (!found) throw indexNotFound(indexName, await this.listIndexes());
+      const { collection, ...shape } = found;
+      return work({
+        ...shape,
+        count: () => collection.count(),
+        read: (ids, includeVector) => readByIds(collection, ids, includeVector),
+        select: (filter, after) => this.#select(indexName, collection, filter, after),
+        find: (search, filter, params) => findRecords({ ...found, filter, params }, search),
+        write: async (records) => {
+          for (const part of partsOf(records, await client.getMaxBatchSize())) {
+            const rows = part.map(toChromaRecord);
+            await collection.upsert({
+              ids: rows.map(({ id }) => id),
+              embeddings: rows.map(({ embedding }) => embedding),
+              metadatas: rows.map(({ metadata }) => metadata),
+              documents: rows.map(({ document }) => document),
+            });
+          }
+        },
+        remove: (ids) => deleteRecords(collection, ids),
+        clear: async () => deleteRecords(collection, await this.#select(indexName, collection, undefined)),
+        drop: () => client.deleteCollection({ name: indexName }),
+      });
     });
+  }
+
+  protected override async change<Result>(
+    params: IndexParams,
+    work: (index: OpenIndex<ChromaQueryParams>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.use(params, work).finally(() => this.#listings.clear());
+  }
+
+  async #select(
+    indexName: string,
+    collection: ChromaCollection,
+    filter: Filter | undefined,
+    after?: string,
+  ): Promise<string[]> {
+    const key = JSON.stringify([indexName, filter]);
+    let listing = after === undefined ? undefined : this.#listings.get(key);
+    if (!listing || performance.now() - listing.at > maxListingAge) {
+      const at = performance.now();
+      const ids: string[] = [];
+      for await (const page of readPages(collection, { include: filter ? ['metadatas'] : [] }, filter))
+        for (const { id, metadata } of page) if (!filter || evaluateFilter(filter, metadata)) ids.push(id);
+      listing = { ids: ids.toSorted((a, b) => (a < b ? -1 : 1)), at };
+      const [oldest] = this.#listings.keys();
+      if (this.#listings.size >= maxListings && oldest !== undefined) this.#listings.delete(oldest);
+      this.#listings.set(key, listing);
+    }
+    const first = after === undefined ? 0 : listing.ids.findIndex((id) => id > after);
+    return first === -1 ? [] : listing.ids.slice(first);
   }
 }
 
-function bothOf(filter: VectorFilter, where: VectorFilter): VectorFilter {
-  if (filter === undefined || filter === null) return where;
-  return where === undefined || where === null ? filter : { $and: [where, filter] };
+/** Chroma requires three characters, and a letter or digit at the end. @throws `VECTOR_ARGUMENT_INVALID` */
+function requireChromaName(indexName: string): void {
+  requireIndexName(indexName, 100);
+  if (indexName.length >= 3 && /[a-z0-9]$/i.test(indexName)) return;
+  throw invalidArgument(
+    `'${indexName}' cannot name an index in Chroma: at least 3 characters, with a letter or digit last.`,
+  );
+}
+
+/** Returns a collection that this store created, as the server describes it now. */
+async function findCollection(
+  client: ChromaLikeClient,
+  indexName: string,
+): Promise<(IndexShape & { collection: ChromaCollection }) | undefined> {
+  let collection: ChromaCollection;
+  try {
+    collection = (await client.getCollection({ name: indexName, embeddingFunction: null })) as ChromaCollection;
+  } catch (error) {
+    if ((error as { name?: unknown } | null)?.name === 'ChromaNotFoundError') return undefined;
+    throw error;
+  }
+  const shape = readShape(collection.metadata);
+  return shape && { collection, ...shape };
+}
+
+/** Returns the shape in the metadata of a collection of Quiver. */
+function readShape(metadata: unknown): IndexShape | undefined {
+  const { quiver_dimension: dimension, quiver_metric: metric } = (metadata ?? {}) as Record<string, unknown>;
+  return typeof dimension === 'number' && typeof metric === 'string'
+    ? { dimension, metric: metric as VectorMetric }
+    : undefined;
+}
+
+async function deleteRecords(collection: ChromaCollection, ids: readonly string[]): Promise<void> {
+  for (const part of partsOf(ids, recordsPerRead)) await collection.delete({ ids: part });
 }

@@ -2,32 +2,30 @@ import { QuiverError } from '@quiver/core';
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { lexicalTerms } from '../../retrieval/lexical-terms.js';
-import { recordText, toVector } from '../../store/check-arguments.js';
-import {
-  type KeywordSearch,
-  nearestMatching,
-  type NearestMatchingOptions,
-  type VectorSearch,
-} from '../../store/search.js';
+import { type IndexShape, recordText, toVector } from '../../store/check-arguments.js';
+import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
-import type { ChromaCollection, ChromaWhere } from './chroma-client.js';
-import { type OpenCollection, readByIds, recordsPerRead } from './chroma-collection.js';
-import { filterToWhere, fromChromaRecord } from './chroma-record.js';
+import type { ChromaCollection, ChromaSelection, ChromaWhere } from './chroma-client.js';
+import { combine, filterToWhere, fromChromaRows, includedIn, readByIds, readPages } from './chroma-record.js';
 
-/** They are all read and ordered here. */
-const mostTexts = 10_000;
+/** Limit of texts that are read and ranked here. */
+const maxTexts = 10_000;
 
 /** Context of a query. */
-export interface QueryPlace {
-  readonly open: OpenCollection;
+export interface QueryContext extends IndexShape {
+  readonly collection: ChromaCollection;
   readonly filter: Filter | undefined;
-  readonly whereDocument: ChromaWhere | undefined;
+  /** A condition on documents, under its name or its older name. */
+  readonly params: { whereDocument?: ChromaWhere; documentFilter?: ChromaWhere };
 }
 
 /** Returns the best records of a search, best first. */
-export async function findRecords(place: QueryPlace, search: VectorSearch | KeywordSearch): Promise<VectorMatch[]> {
-  if (search.mode === 'keyword') return findByWords(place, search);
-  return nearestMatching(findNearest(place, search));
+export async function findRecords(context: QueryContext, search: VectorSearch | KeywordSearch): Promise<VectorMatch[]> {
+  const { params } = context;
+  const whereDocument = params.whereDocument ?? params.documentFilter;
+  return search.mode === 'keyword'
+    ? findByTerms(context, search, whereDocument)
+    : findNearest(context, search, whereDocument);
 }
 
 /**
@@ -36,110 +34,87 @@ export async function findRecords(place: QueryPlace, search: VectorSearch | Keyw
  *
  * @throws `VECTOR_QUERY_UNSUPPORTED` when they are more than 10,000
  */
-async function findByWords(
-  { open: { collection }, filter, whereDocument }: QueryPlace,
+async function findByTerms(
+  { collection, filter }: QueryContext,
   { queryText, limit, includeVector }: KeywordSearch,
+  whereDocument: ChromaWhere | undefined,
 ): Promise<VectorMatch[]> {
   const terms = lexicalTerms(queryText);
   if (terms.length === 0) return [];
-  const records = await readTexts(collection, bothOf(withAnyOf(terms), whereDocument), filter);
-  const words = new Bm25Index();
-  records.forEach((record, row) => words.set(row, recordText(record)));
+  const withTerms = withAnyOf(terms);
+  const selection: ChromaSelection = {
+    include: includedIn(false),
+    whereDocument: whereDocument ? { $and: [withTerms, whereDocument] } : withTerms,
+  };
+  const records: VectorRecord[] = [];
+  for await (const page of readPages(collection, selection, filter)) {
+    records.push(...page);
+    if (records.length > maxTexts)
+      throw new QuiverError(
+        'VECTOR_QUERY_UNSUPPORTED',
+        `More than ${maxTexts} texts share a term with the query, too many to rank outside of Chroma. Use rarer terms, narrow the search by a filter, or use a store with a keyword index.`,
+        { details: { maxTexts } },
+      );
+  }
+  const index = new Bm25Index();
+  records.forEach((record, row) => index.set(row, recordText(record)));
   const recordOf = (row: number): VectorRecord => records[row] as VectorRecord;
-  const best = words.search(queryText, {
+  const best = index.search(queryText, {
     limit,
     accept: filter && ((row) => evaluateFilter(filter, recordOf(row).metadata)),
     idOf: (row) => recordOf(row).id,
   });
-  const matches = best.map(({ doc, score }) => ({ ...recordOf(doc), score }));
-  if (!includeVector) return matches;
-  const withVectors = await readByIds(
-    collection,
-    matches.map(({ id }) => id),
-    true,
-  );
-  const vectors = new Map(withVectors.map(({ id, vector }) => [id, vector]));
-  return matches.map((match) => {
-    const vector = vectors.get(match.id);
-    return vector ? { ...match, vector } : match;
-  });
-}
-
-async function readTexts(
-  collection: ChromaCollection,
-  whereDocument: ChromaWhere,
-  filter: Filter | undefined,
-): Promise<VectorRecord[]> {
-  const where = filter && filterToWhere(filter);
-  const records: VectorRecord[] = [];
-  for (let offset = 0; ; offset += recordsPerRead) {
-    const page = await collection.get({
-      limit: recordsPerRead,
-      offset,
-      include: ['metadatas', 'documents'],
-      whereDocument,
-      ...(where && { where }),
-    });
-    page.ids.forEach((id, row) => records.push(fromChromaRecord(id, page.metadatas[row], page.documents[row])));
-    if (page.ids.length < recordsPerRead) return records;
-    if (records.length < mostTexts) continue;
-    throw new QuiverError(
-      'VECTOR_QUERY_UNSUPPORTED',
-      `More than ${mostTexts} texts share a word with the question, too many to order outside of Chroma. Ask with rarer words, narrow the search by a filter, or use a store with a keyword index.`,
-      { details: { mostTexts } },
-    );
-  }
-}
-
-/** Lets all texts through that have one of the terms, and others. Beyond ASCII upper and lower case and accents differ from ours, so such texts all come. */
-function withAnyOf(terms: readonly string[]): ChromaWhere {
-  const beginnings = new Set(terms.filter((term) => /^[a-z0-9]+$/.test(term)).map(beginningOf));
-  const patterns = [...beginnings].map((beginning) => ({ $regex: `(?i)${beginning}` }));
-  return anyOf([...patterns, { $regex: '[^\\x00-\\x7F]' }]);
-}
-
-function anyOf(conditions: ChromaWhere[]): ChromaWhere {
-  return conditions.length > 1 ? { $or: conditions } : (conditions[0] as ChromaWhere);
-}
-
-function bothOf(words: ChromaWhere, whereDocument: ChromaWhere | undefined): ChromaWhere {
-  return whereDocument ? { $and: [words, whereDocument] } : words;
+  const scores = new Map(best.map(({ doc, score }) => [recordOf(doc).id, score]));
+  const ids = [...scores.keys()];
+  const found = includeVector ? await readByIds(collection, ids, true) : best.map(({ doc }) => recordOf(doc));
+  return found.map((record) => ({ ...record, score: scores.get(record.id) ?? 0 }));
 }
 
 /**
- * What every word begins with that becomes this term: the stemmer also changes letters at the end, as in `library`, `librari`, and
+ * Matches all texts that contain one of the terms, and others. Beyond ASCII, Chroma's case folding and accents differ from ours, so
+ * all such texts match.
+ */
+function withAnyOf(terms: readonly string[]): ChromaWhere {
+  const beginnings = new Set(terms.filter((term) => /^[a-z0-9]+$/.test(term)).map(beginningOf));
+  const patterns = [...beginnings].map((beginning) => ({ $regex: `(?i)${beginning}` }));
+  return combine('$or', [...patterns, { $regex: '[^\\x00-\\x7F]' }]) as ChromaWhere;
+}
+
+/**
+ * Returns the prefix of all words with this term. The stemmer also changes letters at the end, as in `library`, `librari`, and
  * `sensibility`, `sensibl`.
  */
 export function beginningOf(term: string): string {
   return term.replace(/(?:[eiy]|(?<=b)l)$/, '');
 }
 
-/** Describes the request for the nearest records. */
 function findNearest(
-  { open: { collection, dimension, metric }, filter, whereDocument }: QueryPlace,
+  { collection, dimension, metric, filter }: QueryContext,
   { queryVector, limit, includeVector }: VectorSearch,
-): NearestMatchingOptions {
+  whereDocument: ChromaWhere | undefined,
+): Promise<VectorMatch[]> {
   const vector = toVector(queryVector, dimension, 'The query vector');
   const where = filter && filterToWhere(filter);
-  return {
+  return nearestMatching({
     wanted: limit,
     filter,
     metric,
     find: async (nResults) => {
-      const answer = await collection.query({
+      const found = await collection.query({
         queryEmbeddings: [[...vector]],
         nResults,
-        include: ['metadatas', 'documents', 'distances', ...(includeVector ? (['embeddings'] as const) : [])],
+        include: ['distances', ...includedIn(includeVector)],
         ...(where && { where }),
         ...(whereDocument && { whereDocument }),
       });
-      const [metadatas, documents, vectors] = [answer.metadatas[0], answer.documents[0], answer.embeddings?.[0]];
-      return (answer.ids[0] ?? []).map((id, row) => ({
-        similarity: toSimilarity(metric, answer.distances[0]?.[row] ?? Number.NaN),
-        record: fromChromaRecord(id, metadatas?.[row], documents?.[row], vectors?.[row]),
+      const [ids = [], metadatas, documents] = [found.ids[0], found.metadatas?.[0], found.documents?.[0]];
+      const records = fromChromaRows({ ids, metadatas, documents, embeddings: found.embeddings?.[0] });
+      return records.map((record, row) => ({
+        similarity: toSimilarity(metric, found.distances[0]?.[row] ?? Number.NaN),
+        record,
       }));
     },
-  };
+  });
 }
 
 /** Chroma gives squared distances, and 1 minus the product. A vector of zeros is similar to nothing. */

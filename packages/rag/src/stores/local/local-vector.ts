@@ -1,34 +1,19 @@
 import {
-  checkUpsert,
   indexNotFound,
   invalidArgument,
-  recordUpdate,
-  requireFilter,
   requireIndexName,
   requireIndexShape,
-  requireOneSelection,
   requireSameShape,
-  requireTopK,
   toFilter,
   toVector,
 } from '../../store/check-arguments.js';
-import { fuseSearches, type KeywordSearch, runSearch, type VectorSearch } from '../../store/search.js';
+import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
-  DeleteVectorsParams,
   DerivedData,
-  GetParams,
-  IndexDescription,
   IndexParams,
-  QueryParams,
-  ScanPage,
-  ScanParams,
-  UpdateVectorParams,
-  UpsertParams,
-  VectorMatch,
-  VectorRecord,
   VectorStore,
   VectorStoreCapabilities,
   VersionParams,
@@ -46,7 +31,6 @@ export interface LocalVectorOptions {
 
 /** Leaves room for an ending in file systems that allow 255 bytes. */
 const longestIndexName = 100;
-const defaultPageSize = 1000;
 
 /**
  * A vector store inside your process: no server, no dependency, exact results.
@@ -61,7 +45,7 @@ const defaultPageSize = 1000;
  * await using store = new LocalVector({ path: './index' });
  * await store.createIndex({ indexName: 'guides', dimension: 1024 });
  */
-export class LocalVector implements VectorStore, AsyncDisposable {
+export class LocalVector extends RecordStore implements VectorStore, AsyncDisposable {
   readonly databaseConfigKey = 'local';
   readonly capabilities: VectorStoreCapabilities = { modes: ['vector', 'keyword', 'hybrid'], keywordRanking: 'bm25' };
   /** Files in the folder; absent in memory. */
@@ -72,6 +56,7 @@ export class LocalVector implements VectorStore, AsyncDisposable {
   #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: LocalVectorOptions = {}) {
+    super();
     if (options.path === '')
       throw invalidArgument('The path of a LocalVector must not be empty; leave it out to keep vectors in memory.');
     this.#options = options;
@@ -88,99 +73,15 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     }, signal);
   }
 
-  async upsert(params: UpsertParams): Promise<string[]> {
-    return this.#changeIndex(params, async (stored) => {
-      const { ids, records } = checkUpsert(params, stored.index.header.dimension);
-      if (records.length > 0) await stored.append(toUpsert(records));
-      return ids;
-    });
-  }
-
-  async query(params: QueryParams): Promise<VectorMatch[]> {
-    return runSearch(params, { name: 'LocalVector', capabilities: this.capabilities }, async (search) => {
-      const { index } = await this.#require(params);
-      const filter = toFilter(params.filter);
-      const find = async (part: VectorSearch | KeywordSearch): Promise<VectorMatch[]> => {
-        const { limit, includeVector } = part;
-        const settings = { limit, includeVector, filter };
-        if (part.mode === 'keyword') return index.withWords(part.queryText, settings);
-        return index.nearest(toVector(part.queryVector, index.header.dimension, 'The query vector'), settings);
-      };
-      return fuseSearches(search, find);
-    });
-  }
-
-  async get({ ids, includeVector = false, ...params }: GetParams): Promise<VectorRecord[]> {
-    return (await this.#require(params)).index.get(ids, includeVector);
-  }
-
-  async updateVector({ id, filter, update, ...params }: UpdateVectorParams): Promise<void> {
-    requireOneSelection('updateVector', id, filter);
-    await this.#changeIndex(params, async (stored) => {
-      const { index } = stored;
-      const ids = id === undefined ? index.select(toFilter(requireFilter(filter))) : [id];
-      const records = index.get(ids, true).map(recordUpdate(update, index.header.dimension));
-      if (id !== undefined && records.length === 0)
-        throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
-      if (records.length > 0) await stored.append(toUpsert(records));
-    });
-  }
-
-  async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
-    await this.deleteVectors({ ...params, ids: [id] });
-  }
-
-  async deleteVectors({ ids, filter, ...params }: DeleteVectorsParams): Promise<void> {
-    requireOneSelection('deleteVectors', ids, filter);
-    await this.#changeIndex(params, async (stored) => {
-      const existing = ids
-        ? stored.index.get(ids, false).map(({ id }) => id)
-        : stored.index.select(toFilter(requireFilter(filter)));
-      if (existing.length > 0) await stored.append({ type: 'delete', ids: existing });
-    });
-  }
-
-  async scan({
-    cursor,
-    limit = defaultPageSize,
-    filter,
-    includeVector = false,
-    ...params
-  }: ScanParams): Promise<ScanPage> {
-    const { index } = await this.#require(params);
-    const size = requireTopK(limit, 'limit');
-    const ids = index.select(toFilter(filter), cursor);
-    const page = ids.slice(0, size);
-    const last = page.at(-1);
-    return {
-      records: index.get(page, includeVector),
-      ...(last !== undefined && size < ids.length && { nextCursor: last }),
-    };
-  }
-
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
     signal?.throwIfAborted();
     return (await this.#guard('listing indexes', (holder) => holder.list())).toSorted();
-  }
-
-  async describeIndex(params: IndexParams): Promise<IndexDescription> {
-    const { index } = await this.#require(params);
-    const { dimension, metric } = index.header;
-    return { dimension, metric, count: index.count };
   }
 
   async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
     const { index, version } = await this.#require(params);
     const isWithin = index.count <= maxRecords || (filter && index.select(toFilter(filter)).length <= maxRecords);
     return isWithin ? version : undefined;
-  }
-
-  async truncateIndex(params: IndexParams): Promise<void> {
-    await this.#changeIndex(params, (stored) => stored.append({ type: 'truncate' }));
-  }
-
-  async deleteIndex(params: IndexParams): Promise<void> {
-    await this.#changeIndex(params, (_stored, holder) => holder.delete(params.indexName));
   }
 
   /** Waits for changes under way, closes the files and lets other processes write. The store can be used again afterwards. */
@@ -230,16 +131,20 @@ export class LocalVector implements VectorStore, AsyncDisposable {
     return stored;
   }
 
-  async #changeIndex<Result>(
+  protected async use<Result>(params: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
+    return work(openIndex(await this.#require(params)));
+  }
+
+  protected override async change<Result>(
     { indexName, signal }: IndexParams,
-    change: (stored: StoredIndex, holder: IndexHolder) => Promise<Result>,
+    work: (index: OpenIndex) => Promise<Result>,
   ): Promise<Result> {
     requireIndexName(indexName, longestIndexName);
     return this.#change(async (holder) => {
       const stored = await holder.findToWrite(indexName);
       if (!stored) throw indexNotFound(indexName, await holder.list());
       signal?.throwIfAborted();
-      return change(stored, holder);
+      return work(openIndex(stored, holder));
     }, signal);
   }
 
@@ -267,6 +172,30 @@ export class LocalVector implements VectorStore, AsyncDisposable {
       throw toStoreFailure(error, { store: 'LocalVector', what: `${doing} in the folder ${path}`, signal }, { path });
     }
   }
+}
+
+/** @param holder - present for a call that writes */
+function openIndex(stored: StoredIndex, holder?: IndexHolder): OpenIndex {
+  const { index } = stored;
+  const { name, dimension, metric } = index.header;
+  return {
+    dimension,
+    metric,
+    count: () => index.count,
+    read: (ids, includeVector) => index.get(ids, includeVector),
+    select: (filter, after) => index.select(filter, after),
+    find: (search, filter) => {
+      if (search.mode === 'keyword') return index.withWords(search.queryText, { ...search, filter });
+      return index.nearest(toVector(search.queryVector, dimension, 'The query vector'), { ...search, filter });
+    },
+    write: (records) => stored.append(toUpsert(records)),
+    remove: async (ids) => {
+      const existing = index.get(ids, false).map(({ id }) => id);
+      if (existing.length > 0) await stored.append({ type: 'delete', ids: existing });
+    },
+    clear: () => stored.append({ type: 'truncate' }),
+    drop: async () => holder?.delete(name),
+  };
 }
 
 async function openHolder({ path }: LocalVectorOptions): Promise<IndexHolder> {

@@ -4,7 +4,6 @@ import {
   invalidArgument,
   requireIndexName,
   requireIndexShape,
-  requireOneSelection,
   toFilter,
 } from '../../store/check-arguments.js';
 import { runSearch } from '../../store/search.js';
@@ -199,7 +198,6 @@ export class PgVector implements VectorStore, AsyncDisposable {
 
   async updateVector(params: UpdateVectorParams): Promise<void> {
     const { indexName, signal } = params;
-    requireOneSelection('updateVector', params.id, params.filter);
     await this.#indexes.use(params, (index) =>
       this.#change(indexName, updateRecords(index, this.#database, params), signal),
     );
@@ -210,8 +208,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async deleteVectors(params: DeleteVectorsParams): Promise<void> {
-    const { indexName, ids, filter, signal } = params;
-    requireOneSelection('deleteVectors', ids, filter);
+    const { indexName, signal } = params;
     await this.#indexes.use(params, (index) => this.#change(indexName, deleteRecords(index, params), signal));
   }
 

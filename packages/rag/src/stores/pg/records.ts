@@ -2,19 +2,19 @@ import { fromSql } from 'pgvector';
 import {
   type CheckedRecord,
   invalidArgument,
-  requireFilter,
   requireTopK,
   toFilter,
   toPlainMetadata,
+  toSelection,
   toVector,
 } from '../../store/check-arguments.js';
+import type { Filter } from '../../filter/index.js';
 import type {
   DeleteVectorsParams,
   GetParams,
   ScanPage,
   ScanParams,
   UpdateVectorParams,
-  VectorFilter,
   VectorMetadata,
   VectorRecord,
 } from '../../store/vector-store.js';
@@ -45,6 +45,7 @@ export function updateRecords(
   database: SqlDatabase,
   { indexName, id, filter, update }: UpdateVectorParams,
 ): RecordChange {
+  const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
   const vector = update.vector && toVector(update.vector, index.dimension, 'The new vector');
   const metadata = update.metadata && toPlainMetadata(update.metadata, id ?? 'records');
   requireStorable({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
@@ -54,7 +55,7 @@ export function updateRecords(
     update.document ?? null,
   ];
   return async (query) => {
-    const ids = id === undefined ? await lockIds(query, index, requireFilter(filter)) : [id];
+    const ids = id === undefined ? await lockIds(query, index, selection) : [id];
     const updated = await query(updateSql(index), [ids, ...values]);
     if (id !== undefined && updated.length === 0)
       throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
@@ -62,22 +63,22 @@ export function updateRecords(
 }
 
 export function deleteRecords(index: OpenIndex, { ids, filter }: DeleteVectorsParams): RecordChange {
+  const selection = toSelection('deleteVectors', ids, filter);
   return async (query) => {
-    const chosen = ids?.filter(isStorableText) ?? (await lockIds(query, index, requireFilter(filter)));
+    const chosen = ids?.filter(isStorableText) ?? (await lockIds(query, index, selection));
     if (chosen.length > 0) await query(`DELETE FROM ${index.table} WHERE id = ANY ($1::text[])`, [chosen]);
   };
 }
 
 /** Ids of all records that pass a filter, locked until the transaction ends. */
-async function lockIds(query: SqlQuery, { table }: OpenIndex, filter: VectorFilter): Promise<string[]> {
+async function lockIds(query: SqlQuery, { table }: OpenIndex, filter: Filter | undefined): Promise<string[]> {
   const parameters = new SqlParameters();
-  const parsed = toFilter(filter);
-  const condition = toCondition(parsed, parameters);
+  const condition = toCondition(filter, parameters);
   const rows = await query(
     `SELECT id${condition.exact ? '' : ', metadata'} FROM ${table} WHERE ${condition.sql} ORDER BY id FOR UPDATE`,
     parameters.values,
   );
-  return keepMatching(rows, parsed, condition).map(({ id }) => String(id));
+  return keepMatching(rows, filter, condition).map(({ id }) => String(id));
 }
 
 /** Those that exist, in the order of the ids. */

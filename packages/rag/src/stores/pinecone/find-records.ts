@@ -1,82 +1,49 @@
 import { QuiverError } from '@quiver/core';
 import type { Filter } from '../../filter/index.js';
 import { type IndexShape, invalidArgument, toVector } from '../../store/check-arguments.js';
-import {
-  type KeywordSearch,
-  nearestMatching,
-  type NearestMatchingOptions,
-  type VectorSearch,
-} from '../../store/search.js';
+import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import type { PineconeLikeIndex, SparseVector } from './pinecone-client.js';
 import { filterToPinecone, fromPineconeRecord } from './pinecone-record.js';
 import type { SparseEncoder } from './sparse-encoder.js';
 
 /** Context of a query. */
-export interface QueryPlace {
+export interface QueryContext extends IndexShape {
   readonly params: QueryParams & { sparseVector?: SparseVector };
-  readonly open: IndexShape & { readonly index: PineconeLikeIndex };
+  readonly index: PineconeLikeIndex;
   readonly sparseEncoder: SparseEncoder | undefined;
   readonly filter: Filter | undefined;
 }
 
-/** The best records for a search, best first. */
-export async function findRecords(place: QueryPlace, search: VectorSearch | KeywordSearch): Promise<VectorMatch[]> {
-  const { params, open, sparseEncoder, filter } = place;
-  const { limit, includeVector } = search;
-  const { index, dimension, metric } = open;
-  const common = { index, metric, filter, limit, includeVector };
-  if (search.mode === 'vector') {
-    const vector = toVector(search.queryVector, dimension, 'The query vector');
-    return nearestMatching(findNearest({ ...common, vector, sparseVector: params.sparseVector }));
-  }
-  requireSparseMetric(params.indexName, metric);
-  const sparseVector = sparseEncoder?.encodeQuery(search.queryText);
-  if (!sparseVector) return [];
-  const largest = sparseVector.values.reduce((sum, value) => sum + value, 0);
-  return nearestMatching({
-    // A vector of zeros leaves the words alone to decide.
-    ...findNearest({ ...common, vector: new Float32Array(dimension), sparseVector }),
-    isFound: (similarity) => similarity > 0,
-    toScore: (similarity) => Math.min(1, similarity / largest),
-  });
-}
-
-/** @throws `VECTOR_ARGUMENT_INVALID` */
-export function requireSparseMetric(indexName: string, metric: VectorMetric): void {
-  if (metric === 'dotproduct') return;
-  throw invalidArgument(
-    `Pinecone keeps the weights of words only in indexes with the metric 'dotproduct', and '${indexName}' has '${metric}'. Create it with that metric, or use a store without sparseEncoder for it.`,
-  );
-}
-
-const largestTopK = 10_000;
-
-export interface FindNearestOptions {
-  readonly index: PineconeLikeIndex;
-  readonly metric: VectorMetric;
-  readonly vector: Float32Array;
-  readonly sparseVector: SparseVector | undefined;
-  readonly filter: Filter | undefined;
-  readonly limit: number;
-  readonly includeVector: boolean;
-}
-
 /**
- * Describes the request for the nearest records.
+ * Returns the best records of a search, best first.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for more records than it returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those
+ * @throws `VECTOR_ARGUMENT_INVALID` for more records than Pinecone returns; `FILTER_NOT_SUPPORTED` when a filter leaves too few of those
  */
-function findNearest(options: FindNearestOptions): NearestMatchingOptions {
-  const { index, metric, vector, sparseVector, filter, limit, includeVector } = options;
+export async function findRecords(
+  { params, index, dimension, metric, sparseEncoder, filter }: QueryContext,
+  search: VectorSearch | KeywordSearch,
+): Promise<VectorMatch[]> {
+  const { limit, includeVector } = search;
+  const isKeyword = search.mode === 'keyword';
+  if (isKeyword) requireSparseMetric(params.indexName, metric);
+  const sparseVector = isKeyword ? sparseEncoder?.encodeQuery(search.queryText) : params.sparseVector;
+  if (isKeyword && !sparseVector) return [];
+  // With a vector of zeros, only the sparse vectors decide.
+  const vector = isKeyword ? new Float32Array(dimension) : toVector(search.queryVector, dimension, 'The query vector');
   if (limit > largestTopK) throw invalidArgument(`Pinecone returns at most ${largestTopK} records, not ${limit}.`);
   const native = filter && filterToPinecone(filter);
-  return {
+  const largest = sparseVector?.values.reduce((sum, value) => sum + value, 0) ?? 0;
+  return nearestMatching({
     wanted: limit,
     filter,
     metric,
     largest: largestTopK,
     tooNarrow: (found) => tooNarrow(found, limit),
+    ...(isKeyword && {
+      isFound: (similarity) => similarity > 0,
+      toScore: (similarity) => Math.min(1, similarity / largest),
+    }),
     find: async (topK) => {
       const { matches = [] } = await index.query({
         vector: [...vector],
@@ -91,8 +58,18 @@ function findNearest(options: FindNearestOptions): NearestMatchingOptions {
         record: fromPineconeRecord(match, includeVector),
       }));
     },
-  };
+  });
 }
+
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireSparseMetric(indexName: string, metric: VectorMetric): void {
+  if (metric === 'dotproduct') return;
+  throw invalidArgument(
+    `Pinecone keeps the weights of words only in indexes with the metric 'dotproduct', and '${indexName}' has '${metric}'. Create it with that metric, or use a store without sparseEncoder for it.`,
+  );
+}
+
+const largestTopK = 10_000;
 
 /** Pinecone's euclidean score is the squared distance. */
 function toSimilarity(metric: VectorMetric, score: number): number {

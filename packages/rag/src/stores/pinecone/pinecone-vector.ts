@@ -1,35 +1,26 @@
-import { QuiverError, untilAborted } from '@quiver/core';
+import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
 import {
   checkUpsert,
   indexNotFound,
-  type IndexShape,
   invalidArgument,
   recordText,
-  recordUpdate,
-  requireFilter,
   requireIndexShape,
-  requireOneSelection,
   requireSameShape,
   requireTopK,
   toFilter,
 } from '../../store/check-arguments.js';
-import { fuseSearches, runSearch } from '../../store/search.js';
-import { serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import { defaultPageSize, type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
-  DeleteVectorsParams,
-  GetParams,
   IndexDescription,
   IndexParams,
   QueryParams,
   ScanPage,
   ScanParams,
-  UpdateVectorParams,
   UpsertParams,
-  VectorMatch,
   VectorRecord,
-  VectorStore,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import { findRecords, requireSparseMetric } from './find-records.js';
@@ -38,16 +29,16 @@ import {
   type PineconeConnectionOptions,
   type PineconeLikeClient,
   type PineconeLikeIndex,
+  type PineconeRecord,
   type SparseVector,
 } from './pinecone-client.js';
 import {
   deleteRecords,
   findShape,
-  knownShapes,
+  isNotFound,
   type LocatedShape,
   readByIds,
   readPage,
-  removeIfThere,
   requirePineconeName,
   selectIds,
   writeRecords,
@@ -85,14 +76,10 @@ export interface PineconeConfig extends InNamespace {
 export type PineconeQueryParams = QueryParams & PineconeConfig;
 export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?: readonly SparseVector[] };
 
-interface OpenIndex extends IndexShape {
-  readonly index: PineconeLikeIndex;
-  readonly namespace: string;
-  /** Asks the service whether the index is still the same. */
-  readonly isThere: () => Promise<boolean>;
-}
-
 type InIndex = IndexParams & InNamespace;
+
+/** Maximum age of a cached shape: a recreated index with another metric causes no error that would reveal it. */
+const maxShapeAge = 60_000;
 
 /**
  * A vector store in Pinecone.
@@ -110,15 +97,19 @@ type InIndex = IndexParams & InNamespace;
  * const store = new PineconeVector({ apiKey: 'pc-…', namespace: 'production' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class PineconeVector implements VectorStore {
+export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams> {
   readonly databaseConfigKey = 'pinecone';
   readonly capabilities: VectorStoreCapabilities;
   readonly id: string;
   readonly #config: PineconeVectorConfig;
-  readonly #shapes = knownShapes(() => performance.now());
+  readonly #shapes = indexCache<LocatedShape>({
+    maxAge: maxShapeAge,
+    mayBeStale: (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
+  });
   readonly #run: ServiceCalls<PineconeLikeClient>;
 
   constructor(config: PineconeVectorConfig) {
+    super();
     this.id = config.id ?? 'pinecone-vector';
     this.#config = config;
     this.#run = serviceCalls('Pinecone', (signal) => openPinecone(config, signal));
@@ -137,7 +128,7 @@ export class PineconeVector implements VectorStore {
       try {
         await client.createIndex({ name: indexName, dimension, metric, spec, waitUntilReady: true });
       } catch (error) {
-        // It exists, perhaps since a moment ago, or there is another reason, which the look tells.
+        // Another process may have created it.
         const existing = await findShape(client, indexName);
         if (!existing) throw error;
         requireSameShape(indexName, existing, { dimension, metric });
@@ -146,85 +137,31 @@ export class PineconeVector implements VectorStore {
     this.#shapes.forget(indexName);
   }
 
-  async upsert(params: PineconeUpsertParams): Promise<string[]> {
-    return this.#use(params, async ({ index, dimension, metric }) => {
+  override async upsert(params: PineconeUpsertParams): Promise<string[]> {
+    const { sparseVectors } = params;
+    if (sparseVectors && sparseVectors.length !== params.vectors.length)
+      throw invalidArgument('upsert needs one sparse vector for each vector.');
+    return this.#useIndex(params, async (index, { dimension, metric }) => {
       const { ids, records } = checkUpsert(params, dimension);
-      const { sparseVectors } = params;
-      if (sparseVectors && sparseVectors.length !== params.vectors.length)
-        throw invalidArgument('upsert needs one sparse vector for each vector.');
       if (this.#config.sparseEncoder) requireSparseMetric(params.indexName, metric);
       const sparse = new Map(ids.map((id, position) => [id, sparseVectors?.[position]]));
       // All are checked before the first is sent.
-      await writeRecords(
-        index,
-        records.map((record) => toPineconeRecord(record, sparse.get(record.id) ?? this.#encode(record))),
-      );
+      const checked = records.map((record) => toPineconeRecord(record, sparse.get(record.id) ?? this.#encode(record)));
+      await writeRecords(index, checked);
       return ids;
     });
   }
 
-  async query(params: PineconeQueryParams): Promise<VectorMatch[]> {
-    const { sparseEncoder } = this.#config;
-    return runSearch(params, { name: 'PineconeVector', capabilities: this.capabilities }, (search) => {
-      const filter = toFilter(params.filter);
-      return this.#use(params, (open) =>
-        fuseSearches(search, (part) => findRecords({ params, open, sparseEncoder, filter }, part)),
-      );
-    });
-  }
-
-  async get({ ids, includeVector = false, ...params }: GetParams & InNamespace): Promise<VectorRecord[]> {
-    return this.#use(params, async ({ index }) =>
-      (await readByIds(index, ids)).map((record) => fromPineconeRecord(record, includeVector)),
-    );
-  }
-
-  async updateVector({ id, filter, update, ...params }: UpdateVectorParams & InNamespace): Promise<void> {
-    requireOneSelection('updateVector', id, filter);
-    await this.#use(params, async ({ index, dimension }) => {
-      const toUpdated = recordUpdate(update, dimension);
-      const ids = id === undefined ? await selectIds(index, toFilter(requireFilter(filter))) : [id];
-      const records = await readByIds(index, ids);
-      if (id !== undefined && records.length === 0)
-        throw invalidArgument(`The index '${params.indexName}' has no record '${id}' to update.`);
-      const updated = records.map((stored) => {
-        const before = fromPineconeRecord(stored, true);
-        const after = toUpdated(before);
-        const kept = stored.sparseValues?.indices?.length ? stored.sparseValues : undefined;
-        const hasNewText = this.#config.sparseEncoder && recordText(after) !== recordText(before);
-        return toPineconeRecord(after, hasNewText ? this.#encode(after) : kept);
-      });
-      await writeRecords(index, updated);
-    });
-  }
-
-  async deleteVector({ id, ...params }: InIndex & { id: string }): Promise<void> {
-    await this.deleteVectors({ ...params, ids: [id] });
-  }
-
-  async deleteVectors({ ids, filter, ...params }: DeleteVectorsParams & InNamespace): Promise<void> {
-    requireOneSelection('deleteVectors', ids, filter);
-    await this.#use(params, async ({ index, isThere }) => {
-      const chosen = ids ?? (await selectIds(index, toFilter(requireFilter(filter))));
-      await removeIfThere(() => deleteRecords(index, chosen), isThere);
-    });
-  }
-
   /** A page with a filter may hold fewer records than its limit, and not be the last. */
-  async scan({
-    cursor,
-    limit = 1000,
-    filter,
-    includeVector = false,
-    ...params
-  }: ScanParams & InNamespace): Promise<ScanPage> {
-    const size = requireTopK(limit);
-    const parsed = toFilter(filter);
-    return this.#use(params, async ({ index }) => {
+  override async scan(params: ScanParams & InNamespace): Promise<ScanPage> {
+    const { cursor, limit = defaultPageSize, includeVector = false } = params;
+    const size = requireTopK(limit, 'limit');
+    const filter = toFilter(params.filter);
+    return this.#useIndex(params, async (index) => {
       const records: VectorRecord[] = [];
       let token = cursor;
       do {
-        const page = await readPage(index, { filter: parsed, limit: size - records.length, token });
+        const page = await readPage(index, { filter, limit: size - records.length, token });
         records.push(...page.records.map((record) => fromPineconeRecord(record, includeVector)));
         token = page.nextToken;
       } while (token !== undefined && records.length < size);
@@ -239,22 +176,9 @@ export class PineconeVector implements VectorStore {
   }
 
   /** The number of records may lag behind. */
-  async describeIndex(params: InIndex): Promise<IndexDescription> {
+  override async describeIndex(params: InIndex): Promise<IndexDescription> {
     this.#shapes.forget(params.indexName);
-    return this.#use(params, async ({ index, namespace, dimension, metric }) => {
-      const { namespaces = {} } = await index.describeIndexStats();
-      const used = namespaces[namespace] ?? (namespace === defaultNamespace ? namespaces[''] : undefined);
-      return { dimension, metric, count: used?.recordCount ?? 0 };
-    });
-  }
-
-  async truncateIndex(params: InIndex): Promise<void> {
-    await this.#use(params, ({ index, isThere }) => removeIfThere(() => index.deleteAll(), isThere));
-  }
-
-  async deleteIndex(params: IndexParams): Promise<void> {
-    await this.#use(params, (_open, client) => client.deleteIndex(params.indexName));
-    this.#shapes.forget(params.indexName);
+    return super.describeIndex(params);
   }
 
   /**
@@ -268,7 +192,7 @@ export class PineconeVector implements VectorStore {
     const wanted = new Set(ids).size;
     const deadline = performance.now() + timeout;
     for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
-      const found = await this.#use(params, ({ index }) => readByIds(index, ids));
+      const found = await this.#useIndex(params, (index) => readByIds(index, ids));
       if (found.length === wanted) return;
       if (performance.now() + delay > deadline) {
         throw new QuiverError(
@@ -284,9 +208,59 @@ export class PineconeVector implements VectorStore {
     return this.#config.sparseEncoder?.encodeDocument(recordText(record));
   }
 
-  async #use<Result>(
+  protected async use<Result>(
+    params: InIndex,
+    work: (index: OpenIndex<PineconeQueryParams>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#useIndex(params, (index, shape, namespace, client) => {
+      const { indexName } = params;
+      const stored = new Map<string, PineconeRecord>();
+      // A namespace exists from its first record on; before that, Pinecone rejects a deletion.
+      const ignoreMissing = (removal: Promise<unknown>): Promise<unknown> =>
+        removal.catch(async (error: unknown) => {
+          if (!isNotFound(error) || (await findShape(client, indexName))?.host !== shape.host) throw error;
+        });
+      return work({
+        ...shape,
+        async count() {
+          const { namespaces = {} } = await index.describeIndexStats();
+          const used = namespaces[namespace] ?? (namespace === defaultNamespace ? namespaces[''] : undefined);
+          return used?.recordCount ?? 0;
+        },
+        async read(ids, includeVector) {
+          const records = await readByIds(index, ids);
+          for (const record of records) stored.set(record.id, record);
+          return records.map((record) => fromPineconeRecord(record, includeVector));
+        },
+        select: (filter) => selectIds(index, filter),
+        find: (search, filter, query) =>
+          findRecords({ params: query, index, ...shape, sparseEncoder: this.#config.sparseEncoder, filter }, search),
+        // Updated records keep their sparse vectors until their texts change.
+        write: (records) =>
+          writeRecords(
+            index,
+            records.map((record) => {
+              const before = stored.get(record.id);
+              const hasSameText = before && recordText(fromPineconeRecord(before, false)) === recordText(record);
+              const kept = before?.sparseValues?.indices?.length ? before.sparseValues : undefined;
+              return toPineconeRecord(record, hasSameText || !this.#config.sparseEncoder ? kept : this.#encode(record));
+            }),
+          ),
+        remove: (ids) => ignoreMissing(deleteRecords(index, ids)),
+        clear: () => ignoreMissing(index.deleteAll()),
+        drop: () => client.deleteIndex(indexName).finally(() => this.#shapes.forget(indexName)),
+      });
+    });
+  }
+
+  async #useIndex<Result>(
     { indexName, namespace = this.#config.namespace ?? '', signal }: InIndex,
-    work: (open: OpenIndex, client: PineconeLikeClient) => Promise<Result>,
+    work: (
+      index: PineconeLikeIndex,
+      shape: LocatedShape,
+      namespace: string,
+      client: PineconeLikeClient,
+    ) => Promise<Result>,
   ): Promise<Result> {
     requirePineconeName(indexName);
     const used = namespace === '' ? defaultNamespace : namespace;
@@ -296,11 +270,9 @@ export class PineconeVector implements VectorStore {
         if (!shape) throw indexNotFound(indexName, await this.listIndexes());
         return shape;
       };
-      return this.#shapes.use(indexName, find, (shape) => {
-        const index = client.index({ host: shape.host, namespace: used }) as PineconeLikeIndex;
-        const isThere = async (): Promise<boolean> => (await findShape(client, indexName))?.host === shape.host;
-        return work({ ...shape, index, namespace: used, isThere }, client);
-      });
+      return this.#shapes.use(indexName, find, (shape) =>
+        work(client.index({ host: shape.host, namespace: used }) as PineconeLikeIndex, shape, used, client),
+      );
     });
   }
 }

@@ -1,0 +1,159 @@
+import { evaluateFilter, type Filter } from '../filter/index.js';
+import {
+  type CheckedRecord,
+  checkUpsert,
+  type IndexShape,
+  invalidArgument,
+  recordUpdate,
+  requireTopK,
+  toFilter,
+  toSelection,
+} from './check-arguments.js';
+import { fuseSearches, type KeywordSearch, runSearch, type VectorSearch } from './search.js';
+import type {
+  Cancellable,
+  CreateIndexParams,
+  DeleteVectorsParams,
+  GetParams,
+  IndexDescription,
+  IndexParams,
+  QueryParams,
+  ScanPage,
+  ScanParams,
+  UpdateVectorParams,
+  UpsertParams,
+  VectorFilter,
+  VectorMatch,
+  VectorRecord,
+  VectorStore,
+  VectorStoreCapabilities,
+} from './vector-store.js';
+
+type Awaitable<Value> = Value | Promise<Value>;
+
+/** An existing index, open for one call. */
+export interface OpenIndex<Query = QueryParams> extends IndexShape {
+  count(): Awaitable<number>;
+  /** Returns the existing records, in the order of the ids. */
+  read(ids: readonly string[], includeVector: boolean): Awaitable<VectorRecord[]>;
+  /** Returns the ids of all records that match a filter, in order; with `after` only larger ones. */
+  select(filter: Filter | undefined, after?: string): Awaitable<readonly string[]>;
+  /** Returns the best records of a search, best first. */
+  find(search: VectorSearch | KeywordSearch, filter: Filter | undefined, params: Query): Awaitable<VectorMatch[]>;
+  /** Stores new records and replaces existing ones. */
+  write(records: readonly CheckedRecord[]): Promise<unknown>;
+  /** Ignores ids that do not exist. */
+  remove(ids: readonly string[]): Promise<unknown>;
+  clear(): Promise<unknown>;
+  /** Deletes the index itself. */
+  drop(): Promise<unknown>;
+}
+
+/**
+ * The methods of a store that replaces whole records. An adapter opens its indexes; arguments, defaults and fusion are handled here.
+ * `Target` holds the parameters that the adapter adds to every method, `Query` those of `query`.
+ */
+export abstract class RecordStore<
+  Target extends object = object,
+  Query extends QueryParams & Target = QueryParams & Target,
+> implements VectorStore {
+  abstract readonly databaseConfigKey: string;
+  abstract readonly capabilities: VectorStoreCapabilities;
+
+  abstract createIndex(params: CreateIndexParams): Promise<void>;
+  abstract listIndexes(params?: Cancellable): Promise<string[]>;
+
+  /** Opens an index for a call that reads. @throws `VECTOR_INDEX_NOT_FOUND` */
+  protected abstract use<Result>(
+    params: IndexParams & Target,
+    work: (index: OpenIndex<Query>) => Promise<Result>,
+  ): Promise<Result>;
+
+  /** Opens an index for a call that writes. */
+  protected change<Result>(
+    params: IndexParams & Target,
+    work: (index: OpenIndex<Query>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.use(params, work);
+  }
+
+  async upsert(params: UpsertParams & Target): Promise<string[]> {
+    return this.change(params, async (index) => {
+      const { ids, records } = checkUpsert(params, index.dimension);
+      if (records.length > 0) await index.write(records);
+      return ids;
+    });
+  }
+
+  async query(params: Query): Promise<VectorMatch[]> {
+    const store = { name: `The store '${this.databaseConfigKey}'`, capabilities: this.capabilities };
+    return runSearch(params, store, (search) => {
+      const filter = toFilter(params.filter);
+      return this.use(params, (index) => fuseSearches(search, async (part) => index.find(part, filter, params)));
+    });
+  }
+
+  async get(params: GetParams & Target): Promise<VectorRecord[]> {
+    return this.use(params, async (index) => index.read(params.ids, params.includeVector ?? false));
+  }
+
+  async updateVector(params: UpdateVectorParams & Target): Promise<void> {
+    const { indexName, id, update } = params;
+    const filter = toSelection('updateVector', id === undefined ? undefined : [id], params.filter);
+    await this.change(params, async (index) => {
+      const toUpdated = recordUpdate(update, index.dimension);
+      const records = await index.read(id === undefined ? await index.select(filter) : [id], true);
+      if (records.length > 0) await index.write(records.map(toUpdated));
+      else if (id !== undefined) throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
+    });
+  }
+
+  async deleteVector(params: IndexParams & Target & { id: string }): Promise<void> {
+    await this.#remove('deleteVector', params, { ids: [params.id], filter: undefined });
+  }
+
+  async deleteVectors(params: DeleteVectorsParams & Target): Promise<void> {
+    await this.#remove('deleteVectors', params, params);
+  }
+
+  async #remove(
+    method: string,
+    params: IndexParams & Target,
+    { ids, filter }: { ids?: readonly string[] | undefined; filter?: VectorFilter },
+  ): Promise<void> {
+    const parsed = toSelection(method, ids, filter);
+    await this.change(params, async (index) => index.remove(ids ?? (await index.select(parsed))));
+  }
+
+  async scan(params: ScanParams & Target): Promise<ScanPage> {
+    const size = requireTopK(params.limit ?? defaultPageSize, 'limit');
+    const filter = toFilter(params.filter);
+    return this.use(params, async (index) => {
+      const ids = await index.select(filter, params.cursor);
+      const page = ids.slice(0, size);
+      const last = page.at(-1);
+      const read = await index.read(page, params.includeVector ?? false);
+      // In a service, records may have changed since their ids were selected.
+      const records = filter ? read.filter(({ metadata }) => evaluateFilter(filter, metadata)) : read;
+      return { records, ...(last !== undefined && size < ids.length && { nextCursor: last }) };
+    });
+  }
+
+  async describeIndex(params: IndexParams & Target): Promise<IndexDescription> {
+    return this.use(params, async (index) => {
+      const { dimension, metric } = index;
+      return { dimension, metric, count: await index.count() };
+    });
+  }
+
+  async truncateIndex(params: IndexParams & Target): Promise<void> {
+    await this.change(params, (index) => index.clear());
+  }
+
+  async deleteIndex(params: IndexParams & Target): Promise<void> {
+    await this.change(params, (index) => index.drop());
+  }
+}
+
+/** Records of a page of `scan`. */
+export const defaultPageSize = 1000;
