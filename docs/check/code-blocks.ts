@@ -14,7 +14,7 @@ export function readCodeBlocks(page: string): CodeBlock[] {
   const blocks: CodeBlock[] = [];
   let endOfLast = -1;
   for (let line = 0; line < lines.length; line += 1) {
-    const [, fence, language = ''] = /^(`{3,})(\w*)$/.exec(lines[line] as string) ?? [];
+    const [, fence, language = ''] = /^(`{3,})(\w*)(?: \[[^\]]+\])?$/.exec(lines[line] as string) ?? [];
     if (!fence) continue;
     const end = lines.indexOf(fence, line + 1);
     const code = lines.slice(line + 1, end).join('\n');

@@ -8,6 +8,8 @@ declare global {
   // The reader's application.
   // oxlint-disable typescript/no-explicit-any
   const app: any;
+  const Bun: any;
+  const Deno: any;
   const http: any;
   const fastify: any;
   const koa: any;
@@ -68,6 +70,7 @@ declare global {
   const embedder: rag.Embedder;
   const store: rag.VectorStore;
 
+  const mcp: import('@quiver/mcp').MCPClient;
   const server: mcp.MCPServer;
   const myMCPServer: mcp.MCPServer;
   const requestContext: requestContexts.RequestContext;

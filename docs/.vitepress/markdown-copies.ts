@@ -1,0 +1,20 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { SiteConfig } from 'vitepress';
+
+/** Writes every page as Markdown, `llms.txt` (an index of the pages) and `llms-full.txt` (all pages in one file). */
+export async function writeMarkdownCopies({ pages, srcDir, outDir, site }: SiteConfig): Promise<void> {
+  const index: string[] = [];
+  const texts: string[] = [];
+  for (const page of pages.toSorted()) {
+    const text = await readFile(join(srcDir, page), 'utf8');
+    const heading = /^# (.+)$/m.exec(text)?.[1] ?? page;
+    index.push(`- [${heading}](/${page})`);
+    texts.push(`<!-- ${page} -->\n\n${text.trim()}\n`);
+    await mkdir(dirname(join(outDir, page)), { recursive: true });
+    await copyFile(join(srcDir, page), join(outDir, page));
+  }
+  const title = `# ${site.title}\n\n> ${site.description}\n`;
+  await writeFile(join(outDir, 'llms.txt'), `${title}\n## Pages\n\n${index.join('\n')}\n`);
+  await writeFile(join(outDir, 'llms-full.txt'), `${title}\n${texts.join('\n')}`);
+}

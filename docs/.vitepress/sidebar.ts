@@ -1,0 +1,83 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { DefaultTheme } from 'vitepress';
+
+const pages = fileURLToPath(new URL('..', import.meta.url));
+
+/** A page in the sidebar, by its path; its heading is the text. */
+const page = (path: string): DefaultTheme.SidebarItem => {
+  const heading = /^# (.+)$/m.exec(readFileSync(`${pages}/${path}.md`, 'utf8'))?.[1];
+  return { text: heading ?? path, link: `/${path}` };
+};
+const group = (text: string, ...paths: string[]): DefaultTheme.SidebarItem => ({
+  text,
+  collapsed: true,
+  items: paths.map(page),
+});
+const folder = (path: string): string[] =>
+  globSync(`${path}/*.md`, { cwd: pages })
+    .map((file) => file.replace(/\.md$/, ''))
+    .filter((file) => !file.endsWith('/README'))
+    .toSorted();
+
+/** The pages that TypeDoc writes, when they exist (`npm run docs`). */
+const api = existsSync(`${pages}/reference/api/README.md`)
+  ? [{ text: 'API', link: '/reference/api/README', items: [] }]
+  : [];
+
+export const sidebar: DefaultTheme.SidebarItem[] = [
+  {
+    text: 'Getting started',
+    items: ['mcp-server', 'agent-tools', 'query-documents'].map((name) => page(`getting-started/${name}`)),
+  },
+  {
+    text: 'Guides',
+    items: [
+      group('Tools', 'guides/tools', 'guides/ai-sdk', 'guides/agents'),
+      group(
+        'MCP server',
+        'guides/mcp-server',
+        'guides/connect-hosts',
+        'guides/mcp-server/transports',
+        'guides/mcp-server/resources',
+        'guides/mcp-server/prompts',
+        'guides/mcp-server/asking',
+        'guides/mcp-server/agents-and-workflows',
+        'guides/mcp-server/changes',
+        'guides/oauth-server',
+        'guides/test-a-server',
+      ),
+      group('MCP client', 'guides/mcp-client', 'guides/oauth-client'),
+      group(
+        'Retrieval',
+        'guides/retrieval',
+        'guides/documents',
+        ...folder('guides/chunking'),
+        'guides/choose-chunks-and-store',
+        'guides/ingestion',
+        'guides/delete-and-update',
+        'guides/search',
+        'guides/graph-rag',
+        'guides/graph-view',
+        'guides/rerank',
+        'guides/cost',
+      ),
+      group(
+        'Vector stores',
+        'guides/stores/api',
+        'guides/stores/local',
+        'guides/stores/pg',
+        'guides/stores/chroma',
+        'guides/stores/pinecone',
+        'guides/stores/moving',
+      ),
+      page('guides/security'),
+      page('guides/bundle'),
+    ],
+  },
+  { text: 'Concepts', collapsed: true, items: folder('concepts').map(page) },
+  { text: 'Deploy', collapsed: true, items: folder('deploy').map(page) },
+  { text: 'Reference', collapsed: true, items: [...api, ...folder('reference').map(page)] },
+  { text: 'Help', collapsed: true, items: folder('help').map(page) },
+  { text: 'Decisions', collapsed: true, items: folder('decisions').map(page) },
+];
