@@ -13,9 +13,10 @@ export const projects = ['core', 'mcp', 'rag'].map((name) =>
       name,
       include: ['src/**/*.test.ts'],
       typecheck: { enabled: true, include: ['src/**/*.test-d.ts'] },
-      testTimeout: 20_000,
-      // Machines that run many tests at once are slow; a poll ends as soon as it can.
-      expect: { poll: { timeout: 10_000 } },
+      // Limits end tests that hang. They leave room for machines that run many programs at once; a poll ends as soon as it can.
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      expect: { poll: { timeout: 60_000 } },
     },
   }),
 );

@@ -149,7 +149,7 @@ describe('what the network does', () => {
     await first.stop();
     const second = await spawnHttpServer('http-server.ts', String(first.port));
     onTestFinished(() => second.stop());
-    await expect.poll(() => mcp.sessionIds['it'] ?? session, { timeout: 10_000 }).not.toBe(session);
+    await expect.poll(() => mcp.sessionIds['it'] ?? session).not.toBe(session);
   });
 
   test('no header follows a redirect to another host', async () => {
@@ -430,7 +430,7 @@ describe('time', () => {
       // After SIGKILL nobody is left to end a grandchild; the child sees the end of its input.
       const mortal = end === 'SIGKILL' ? pids.slice(0, 1) : pids;
       for (const pid of pids.slice(mortal.length)) onTestFinished(() => void process.kill(pid, 'SIGKILL'));
-      await expect.poll(() => mortal.filter(isAlive), { timeout: 5000 }).toEqual([]);
+      await expect.poll(() => mortal.filter(isAlive)).toEqual([]);
     },
   );
 
@@ -526,7 +526,7 @@ describe('time', () => {
     const silent = minimal('() => {}').replace('{ tools: {} }', '{ tools: {}, logging: {} }');
     const mcp = clientOf({ it: { ...child(silent), serverLogLevel: 'info' } });
     const listing = mcp.listToolsWithErrors();
-    await expect.poll(() => mcp.status()['it']?.state, { timeout: 10_000 }).toBe('ready');
+    await expect.poll(() => mcp.status()['it']?.state).toBe('ready');
     const started = performance.now();
     await mcp.disconnect();
     expect(performance.now() - started).toBeLessThan(5000);

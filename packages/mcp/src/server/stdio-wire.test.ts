@@ -46,7 +46,7 @@ describe('a server over stdio', () => {
     write('{oops\n\n');
     write(line(rpc('ping', undefined, 'after')));
     await expect
-      .poll(() => lines, { timeout: 10_000 })
+      .poll(() => lines)
       .toEqual([
         { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error: Invalid JSON' } },
         { jsonrpc: '2.0', id: 'after', result: {} },
@@ -59,7 +59,7 @@ describe('a server over stdio', () => {
     for (const byte of bytes) write(Uint8Array.of(byte));
     write('{"jsonrpc":"2.0","id":"crlf","method":"ping"}\r\n');
     write(Array.from({ length: 5000 }, (_, id) => line(rpc('ping', undefined, id))).join(''));
-    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(5002);
+    await expect.poll(() => lines.length).toBe(5002);
     expect(lines.find(({ id }) => id === 'split').result.content[0].text).toBe('grüße ✓ 🏹');
     expect(lines.some(({ id }) => id === 'crlf')).toBe(true);
   });
@@ -67,7 +67,7 @@ describe('a server over stdio', () => {
   test('console.log of a tool never reaches standard output', async () => {
     const { write, lines, raw } = start();
     write(line(rpc('initialize', initializeParams)));
-    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => lines.length).toBe(1);
     expect(raw()).not.toContain('ready');
   });
 
@@ -98,9 +98,7 @@ describe('a server over stdio', () => {
     write(line(rpc('tools/call', { name: 'echo', arguments: { message: 'x' }, _meta: envelope }, 'new')));
     write(line({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'old' } }));
     write(line(rpc('ping', undefined, 'last')));
-    await expect
-      .poll(() => lines.map(({ id }) => id as string).toSorted(), { timeout: 10_000 })
-      .toEqual(['last', 'new']);
+    await expect.poll(() => lines.map(({ id }) => id as string).toSorted()).toEqual(['last', 'new']);
     expect(lines.find(({ id }) => id === 'new').result.resultType).toBe('complete');
   });
 
@@ -108,7 +106,7 @@ describe('a server over stdio', () => {
     const { write, lines } = start();
     write(line(rpc('tools/call', { name: 'wait', arguments: { milliseconds: 200 } }, 1)));
     write(line(rpc('ping', undefined, 1)));
-    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => lines.length).toBe(2);
     expect(lines[0].error.code).toBe(-32600);
     expect(lines[1].result.content[0].text).toBe('waited');
   });

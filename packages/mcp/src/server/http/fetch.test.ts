@@ -140,7 +140,7 @@ describe('fetch()', () => {
     void server.fetch(post(call.body, call.headers as Record<string, string>, { signal: controller.signal }));
     await new Promise((resolve) => setTimeout(resolve, 20));
     controller.abort();
-    await expect.poll(() => aborted.count, { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(() => aborted.count).toBe(before + 1);
   });
 
   test.each([

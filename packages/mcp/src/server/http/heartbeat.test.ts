@@ -49,9 +49,7 @@ describe('the heartbeat', () => {
     expect(reply.log).toEqual(['stream', ': keep-alive', ': keep-alive', ': keep-alive']);
     answer.end('{"late":true}');
     heartbeat.remove(answer);
-    await expect
-      .poll(() => reply.log.slice(4), { timeout: 10_000 })
-      .toEqual(['event: message\ndata: {"late":true}', 'end']);
+    await expect.poll(() => reply.log.slice(4)).toEqual(['event: message\ndata: {"late":true}', 'end']);
     heartbeat.stop();
   });
 

@@ -109,7 +109,7 @@ describe('with an event store', () => {
     const { url } = await server.listen({ eventStore: new InMemoryEventStore() });
     const session = await openSession(url);
     const first = await readEvents(url, { method: 'POST', headers: session, body: call('counting') });
-    await expect.poll(() => first.events.length, { timeout: 10_000 }).toBeGreaterThan(2);
+    await expect.poll(() => first.events.length).toBeGreaterThan(2);
     const last = lastId(first);
     first.destroy();
     await wait(300);
@@ -148,17 +148,17 @@ describe('with an event store', () => {
     const { url } = await server.listen({ eventStore: new InMemoryEventStore(), enableJsonResponse: true });
     const session = await openSession(url);
     const first = await readEvents(url, { headers: session });
-    await expect.poll(() => first.events.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => first.events.length).toBe(1);
     expect((await send(url, { headers: session, body: call('counting') })).json.result).toBeDefined();
-    await expect.poll(() => messagesOf(first).length, { timeout: 10_000 }).toBe(20);
+    await expect.poll(() => messagesOf(first).length).toBe(20);
     const last = first.events[10]?.id as string;
     first.destroy();
     await first.ended;
     await wait(20);
     const second = await readEvents(url, { headers: { ...session, 'last-event-id': last } });
-    await expect.poll(() => messagesOf(second).length, { timeout: 10_000 }).toBe(10);
+    await expect.poll(() => messagesOf(second).length).toBe(10);
     expect((await send(url, { headers: session, body: call('counting') })).json.result).toBeDefined();
-    await expect.poll(() => messagesOf(second).length, { timeout: 10_000 }).toBe(30);
+    await expect.poll(() => messagesOf(second).length).toBe(30);
     second.destroy();
   });
 

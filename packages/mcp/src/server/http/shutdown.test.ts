@@ -33,7 +33,7 @@ describe('closing', () => {
     const session = await openSession(url);
     const before = started.count;
     const calls = Array.from({ length: 20 }, (_, id) => send(url, { headers: session, body: waiting(300, id) }));
-    await expect.poll(() => started.count, { timeout: 10_000 }).toBe(before + 20);
+    await expect.poll(() => started.count).toBe(before + 20);
     const closing = close();
     await expect(send(url, { headers: session, body: rpc('ping') })).rejects.toThrow(/ECONNREFUSED|hang up|ECONNRESET/);
     for (const { status, json } of await Promise.all(calls)) {
@@ -51,7 +51,7 @@ describe('closing', () => {
     const running = started.count;
     const call = send(url, { headers: session, body: waiting(60_000) });
     call.catch(() => {});
-    await expect.poll(() => started.count, { timeout: 10_000 }).toBe(running + 1);
+    await expect.poll(() => started.count).toBe(running + 1);
     const closing = performance.now();
     await close();
     expect(performance.now() - closing).toBeLessThan(2_000);
@@ -70,7 +70,7 @@ describe('closing', () => {
     expect(server.getStreamableHTTPTransport()?.sessionIds).toEqual([session['mcp-session-id']]);
     const before = started.count;
     const call = send(url, { headers: session, body: waiting(1_000) });
-    await expect.poll(() => started.count, { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(() => started.count).toBe(before + 1);
     const closing = server.close();
     const late = await send(url, { headers: session, body: rpc('ping') });
     expect([late.status, late.headers['retry-after']]).toEqual([503, '60']);

@@ -109,7 +109,7 @@ describe.each(mounts)('%s', (name, mount) => {
   test('the stream begins with the endpoint, answers come on it, and the getter knows the connection', async () => {
     const stream = await readEvents(`${base}/sse`);
     expect(stream.headers['content-type']).toBe('text/event-stream');
-    await expect.poll(() => stream.events.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => stream.events.length).toBe(1);
     expect(stream.events[0]?.event).toBe('endpoint');
     const endpoint = stream.events[0]?.data as string;
     expect(endpoint).toMatch(/^\/message\?sessionId=[0-9a-f-]{36}$/);
@@ -118,7 +118,7 @@ describe.each(mounts)('%s', (name, mount) => {
     expect(transport?.sessionId).toBe(sessionId);
     const posted = await send(base + endpoint, { body: rpc('initialize', initializeParams) });
     expect(posted.status).toBe(202);
-    await expect.poll(() => stream.events.length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => stream.events.length).toBe(2);
     expect(JSON.parse(stream.events[1]?.data as string)).toMatchObject({
       id: 1,
       result: { protocolVersion: '2025-11-25' },
@@ -132,7 +132,7 @@ describe.each(mounts)('%s', (name, mount) => {
 
   test('what is wrong is refused with a status', async () => {
     const stream = await readEvents(`${base}/sse`);
-    await expect.poll(() => stream.events.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => stream.events.length).toBe(1);
     const endpoint = base + (stream.events[0]?.data as string);
     const status = async (url: string, options: Parameters<typeof send>[1]): Promise<number> =>
       (await send(url, options)).status;
@@ -157,7 +157,7 @@ describe.each(mounts)('%s', (name, mount) => {
     call.catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 50));
     await client.close();
-    await expect.poll(() => aborted.count, { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(() => aborted.count).toBe(before + 1);
   });
 });
 
@@ -171,7 +171,7 @@ test('a connection belongs to the caller that opened it', async () => {
   );
   const base = `http://127.0.0.1:${portOf(http)}`;
   const stream = await readEvents(`${base}/sse`, { headers: { authorization: 'a' } });
-  await expect.poll(() => stream.events.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => stream.events.length).toBe(1);
   const post = async (authorization: string): Promise<number> =>
     (await send(base + (stream.events[0]?.data as string), { headers: { authorization }, body: rpc('ping') })).status;
   expect(await post('b')).toBe(400);

@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+/** Capitals that look like a code of Quiver and are something else: codes of Node.js and libraries, names of operations, constants. */
+const otherCapitals =
+  /^(ERR|UND_ERR|EAI)_|^(OAUTH_(UNSUPPORTED_OPERATION|RESPONSE_BODY_ERROR|AUTHORIZATION_RESPONSE_ERROR)|STRAY_OUTPUT|THIRD_PARTY|PROCESSOR_ARCHITECTURE|TOKEN_NOT_ALLOWED)$/;
+
+/** Returns every error code in the sources of the packages, with the messages that the sources contain. */
+export function readErrorCodes(repository: string): Map<string, Set<string>> {
+  const codes = new Map<string, Set<string>>();
+  const files = globSync('packages/*/src/**/*.ts', { cwd: repository }).filter(
+    (path) => !/\.(test|test-d|fixture)\.ts$|\/(testing|compat)\//.test(path),
+  );
+  for (const file of files) {
+    const source = ts.createSourceFile(file, readFileSync(`${repository}/${file}`, 'utf8'), ts.ScriptTarget.Latest, true);
+    const visit = (node: ts.Node): void => {
+      if (ts.isStringLiteral(node) && /^[A-Z][A-Z\d]*(_[A-Z\d]+)+$/.test(node.text) && !otherCapitals.test(node.text)) {
+        const messages = codes.get(node.text) ?? new Set();
+        codes.set(node.text, messages);
+        const message = messageBeside(node);
+        if (message) messages.add(message);
+      }
+      ts.forEachChild(node, visit);
+    };
+    visit(source);
+  }
+  return codes;
+}
+
+/** The message in the same call as a code; expressions become `<name>`. */
+function messageBeside(code: ts.Node): string | undefined {
+  let node: ts.Node = code;
+  while (node.parent && !ts.isCallExpression(node.parent) && !ts.isNewExpression(node.parent)) {
+    if (ts.isStatement(node.parent)) return undefined;
+    node = node.parent;
+  }
+  const call = node.parent as ts.CallExpression | ts.NewExpression | undefined;
+  const place = call?.arguments?.indexOf(node as ts.Expression) ?? -1;
+  const next = place < 0 ? undefined : call?.arguments?.[place + 1];
+  return next && textOf(next);
+}
+
+function textOf(node: ts.Expression): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isTemplateExpression(node)) {
+    return node.head.text + node.templateSpans.map(({ expression, literal }) => `<${nameOf(expression)}>${literal.text}`).join('');
+  }
+  if (ts.isBinaryExpression(node)) {
+    const [left, right] = [textOf(node.left), textOf(node.right)];
+    return left !== undefined && right !== undefined ? left + right : undefined;
+  }
+  if (ts.isParenthesizedExpression(node)) return textOf(node.expression);
+  return undefined;
+}
+
+/** The last name in an expression, such as `path` of `JSON.stringify(options.path)`. */
+function nameOf(expression: ts.Expression): string {
+  const names = expression.getText().match(/[a-z]\w*/gi) ?? [];
+  const name = names.filter((word) => !/^(String|JSON|stringify|map|join|toErrorMessage|message|length|keys|Object|Array|from|slice|typeof)$/.test(word)).at(-1);
+  return name ?? 'value';
+}
