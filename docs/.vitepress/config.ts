@@ -26,6 +26,7 @@ export default withMermaid({
   srcExclude: ['node_modules/**', 'check/**'],
   cleanUrls: true,
   lastUpdated: false,
+  ignoreDeadLinks: 'localhostLinks',
   markdown: { config: linkToRepository },
   themeConfig: {
     sidebar,

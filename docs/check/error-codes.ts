@@ -3,7 +3,7 @@ import ts from 'typescript';
 
 /** Capitals that look like a code of Quiver and are something else: codes of Node.js and libraries, names of operations, constants. */
 const otherCapitals =
-  /^(ERR|UND_ERR|EAI)_|^(OAUTH_(UNSUPPORTED_OPERATION|RESPONSE_BODY_ERROR|AUTHORIZATION_RESPONSE_ERROR)|STRAY_OUTPUT|THIRD_PARTY|PROCESSOR_ARCHITECTURE|TOKEN_NOT_ALLOWED)$/;
+  /^(ERR|UND_ERR|EAI|GET|LIST|READ|SET|ON|SUBSCRIBE|UNSUBSCRIBE)_|^(OAUTH_(UNSUPPORTED_OPERATION|RESPONSE_BODY_ERROR|AUTHORIZATION_RESPONSE_ERROR)|STRAY_OUTPUT|THIRD_PARTY|PROCESSOR_ARCHITECTURE|TOKEN_NOT_ALLOWED|TOOL_EXECUTION)$/;
 
 /** Returns every error code in the sources of the packages, with the messages that the sources contain. */
 export function readErrorCodes(repository: string): Map<string, Set<string>> {
@@ -12,7 +12,12 @@ export function readErrorCodes(repository: string): Map<string, Set<string>> {
     (path) => !/\.(test|test-d|fixture)\.ts$|\/(testing|compat)\//.test(path),
   );
   for (const file of files) {
-    const source = ts.createSourceFile(file, readFileSync(`${repository}/${file}`, 'utf8'), ts.ScriptTarget.Latest, true);
+    const source = ts.createSourceFile(
+      file,
+      readFileSync(`${repository}/${file}`, 'utf8'),
+      ts.ScriptTarget.Latest,
+      true,
+    );
     const visit = (node: ts.Node): void => {
       if (ts.isStringLiteral(node) && /^[A-Z][A-Z\d]*(_[A-Z\d]+)+$/.test(node.text) && !otherCapitals.test(node.text)) {
         const messages = codes.get(node.text) ?? new Set();
@@ -43,7 +48,10 @@ function messageBeside(code: ts.Node): string | undefined {
 function textOf(node: ts.Expression): string | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node)) {
-    return node.head.text + node.templateSpans.map(({ expression, literal }) => `<${nameOf(expression)}>${literal.text}`).join('');
+    return (
+      node.head.text +
+      node.templateSpans.map(({ expression, literal }) => `<${nameOf(expression)}>${literal.text}`).join('')
+    );
   }
   if (ts.isBinaryExpression(node)) {
     const [left, right] = [textOf(node.left), textOf(node.right)];
@@ -56,6 +64,13 @@ function textOf(node: ts.Expression): string | undefined {
 /** The last name in an expression, such as `path` of `JSON.stringify(options.path)`. */
 function nameOf(expression: ts.Expression): string {
   const names = expression.getText().match(/[a-z]\w*/gi) ?? [];
-  const name = names.filter((word) => !/^(String|JSON|stringify|map|join|toErrorMessage|message|length|keys|Object|Array|from|slice|typeof)$/.test(word)).at(-1);
+  const name = names
+    .filter(
+      (word) =>
+        !/^(String|JSON|stringify|map|join|toErrorMessage|message|length|keys|Object|Array|from|slice|typeof)$/.test(
+          word,
+        ),
+    )
+    .pop();
   return name ?? 'value';
 }
