@@ -63,14 +63,7 @@ function textOf(node: ts.Expression): string | undefined {
 
 /** The last name in an expression, such as `path` of `JSON.stringify(options.path)`. */
 function nameOf(expression: ts.Expression): string {
-  const names = expression.getText().match(/[a-z]\w*/gi) ?? [];
-  const name = names
-    .filter(
-      (word) =>
-        !/^(String|JSON|stringify|map|join|toErrorMessage|message|length|keys|Object|Array|from|slice|typeof)$/.test(
-          word,
-        ),
-    )
-    .pop();
-  return name ?? 'value';
+  const isName = (word: string): boolean =>
+    !/^(String|JSON|stringify|map|join|toErrorMessage|message|length|keys|Object|Array|from|slice|typeof)$/.test(word);
+  return (expression.getText().match(/[a-z]\w*/gi) ?? []).findLast(isName) ?? 'value';
 }
