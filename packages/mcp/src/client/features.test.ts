@@ -16,7 +16,7 @@ import { commandFor } from '../../test/spawn-server.ts';
 import { MCPServer } from '../server/mcp-server.js';
 import type { McpHttpServer } from '../server/http/listen.js';
 import { MCPClient } from './mcp-client.js';
-import type { LogMessage } from './server/log-message.js';
+import type { LogMessage } from './config/handlers.js';
 import type { Resource } from '../resource.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import type { HttpServerDefinition, MastraMCPServerDefinition } from './config/server-definition.js';

@@ -1,30 +1,20 @@
 import { QuiverError } from '@quiver/core';
 import type { CallToolResult, CompleteResult, Root } from '../protocol/client-types.js';
 import { isObject } from '../protocol/json-rpc.js';
-import { askServers, logMissing } from './server/ask-servers.js';
-import { authenticateServer, type AuthenticateServerOptions } from './authenticate-server.js';
-import { callTool, type CallToolOptions } from './tools/call-tool.js';
 import type { ClientInfo } from './config/client-info.js';
-import { requireServer, withServer, type ClientServers } from './server/client-servers.js';
-import {
-  askForDefinitions,
-  reportMissingTools,
-  toToolSet,
-  toToolsets,
-  type ToolCatalogue,
-  type ToolsWithErrors,
-} from './tools/client-tools.js';
-import { complete, type CompleteOptions } from './features/completion.js';
-import type { ElicitationHandler } from './features/elicitation.js';
-import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
-import type { RemoteTool } from './tools/remote-tool.js';
-import { createClientResources, type ClientResources, type ListOptions } from './features/resources.js';
-import { SharedServers } from './server/shared-servers.js';
+import type { ElicitationHandler, ProgressUpdate } from './config/handlers.js';
 import type { ServerDefinition } from './config/server-definition.js';
-import { ServerHandle } from './server/server-handle.js';
-import type { ProgressUpdate } from './engine/engine.js';
-import type { ServerStatus } from './server/server-status.js';
+import { createApplication } from './features/application.js';
+import { complete, type CompleteOptions } from './features/completion.js';
+import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
+import { createClientResources, type ClientResources } from './features/resources.js';
+import { RemoteServer, type ServerStatus } from './server/remote-server.js';
+import { askServers, logMissing, SharedServers, type ListOptions } from './server/shared-servers.js';
 import type { DefinitionChanges } from './server/tool-fingerprint.js';
+import { callTool, type CallToolOptions } from './tools/call-tool.js';
+import type { RemoteTool } from './tools/remote-tool.js';
+import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
+import { createServerFetch, withAuthProvider } from './transports/create-send.js';
 
 export interface MCPClientOptions {
   /** Identity of this client among clients of the same configuration. */
@@ -38,6 +28,13 @@ export interface MCPClientOptions {
 }
 
 const defaultTimeout = 60_000;
+
+export interface AuthenticateServerOptions {
+  /** Scopes to request, even when the stored tokens are valid. Default: the scopes that the server names. */
+  scope?: string;
+  /** Milliseconds until the authorization response must arrive. Default 300 000. */
+  timeout?: number;
+}
 
 /** One use of a client's connections. */
 export interface ClientLease extends AsyncDisposable {
@@ -81,8 +78,7 @@ export class MCPClient implements AsyncDisposable {
     /** Sets the handler for progress of a server's calls. @throws `MCP_CLIENT_ON_UPDATE_PROGRESS_FAILED` */
     onUpdate(serverName: string, handler: (params: ProgressUpdate) => void): Promise<void>;
   };
-  readonly #servers: ClientServers;
-  readonly #shared: SharedServers;
+  readonly #servers: SharedServers;
 
   /**
    * Clients with the same `id` and the same configuration share their connections, and the last one that disconnects ends them. With
@@ -94,41 +90,32 @@ export class MCPClient implements AsyncDisposable {
   constructor(options: MCPClientOptions) {
     const { id, servers, timeout = defaultTimeout, clientInfo } = requireClientOptions(options);
     this.id = id;
-    this.#shared = SharedServers.for(
-      options,
-      () =>
-        new Map(
-          Object.entries(servers).map(([name, definition]) => [
-            name,
-            new ServerHandle(name, definition, timeout, clientInfo),
-          ]),
-        ),
-    );
-    this.#shared.acquire(this);
-    const handles = this.#shared.servers;
-    this.#servers = handles;
-    this.resources = createClientResources(handles);
-    this.prompts = createClientPrompts(handles);
+    this.#servers = SharedServers.for(options, () => {
+      const created = Object.entries(servers).map(
+        ([name, definition]) => new RemoteServer({ name, definition, timeout, clientInfo, createApplication }),
+      );
+      return new Map(created.map((server) => [server.name, server]));
+    });
+    this.#servers.acquire(this);
+    this.resources = createClientResources(this.#servers);
+    this.prompts = createClientPrompts(this.#servers);
     this.tools = {
       onListChanged: (serverName, handler) =>
-        withServer(handles, 'ON_LIST_CHANGED_TOOL', serverName, async ({ handlers, connection }) => {
-          handlers.onListChanged.tools = handler;
-          await connection.handlersChanged();
-        }),
+        this.#servers.run('ON_LIST_CHANGED_TOOL', serverName, (server) => server.setListHandler('tools', handler)),
       onDefinitionsChanged: (serverName, handler) =>
-        withServer(handles, 'ON_LIST_CHANGED_TOOL', serverName, async (server) => {
+        this.#servers.run('ON_LIST_CHANGED_TOOL', serverName, async (server) => {
           server.onDefinitionsChanged = handler;
         }),
     };
     this.elicitation = {
       onRequest: (serverName, handler) =>
-        withServer(handles, 'ON_REQUEST_ELICITATION', serverName, async ({ handlers }) => {
+        this.#servers.run('ON_REQUEST_ELICITATION', serverName, async ({ handlers }) => {
           handlers.elicitation = handler;
         }),
     };
     this.progress = {
       onUpdate: (serverName, handler) =>
-        withServer(handles, 'ON_UPDATE_PROGRESS', serverName, async ({ handlers }) => {
+        this.#servers.run('ON_UPDATE_PROGRESS', serverName, async ({ handlers }) => {
           handlers.onProgress = handler;
         }),
     };
@@ -154,7 +141,7 @@ export class MCPClient implements AsyncDisposable {
 
   /** As {@link listTools}, with the reasons instead of a log line, and never rejecting because of a server. */
   async listToolsWithErrors(options: ListOptions = {}): Promise<ToolsWithErrors<Record<string, RemoteTool>>> {
-    const { data, ...rest } = await askForDefinitions(this.#servers, options);
+    const { data, ...rest } = await this.#servers.list('tools/list', options);
     return { tools: toToolSet(this.#servers, data), ...rest };
   }
 
@@ -162,7 +149,7 @@ export class MCPClient implements AsyncDisposable {
   async listToolsetsWithErrors(
     options: ListOptions = {},
   ): Promise<ToolsWithErrors<Record<string, Record<string, RemoteTool>>>> {
-    const { data, ...rest } = await askForDefinitions(this.#servers, options);
+    const { data, ...rest } = await this.#servers.list('tools/list', options);
     return { tools: toToolsets(this.#servers, data), ...rest };
   }
 
@@ -203,48 +190,28 @@ export class MCPClient implements AsyncDisposable {
    * const { content } = await mcp.callTool({ serverName: 'files', name: 'read_file', args: { path: 'a.txt' }, timeout: 5000 });
    */
   callTool({ serverName, ...options }: CallToolOptions): Promise<CallToolResult> {
-    return withServer(
-      this.#servers,
-      'TOOL_EXECUTION',
-      serverName,
-      (server) => callTool(server, options),
-      options.signal,
-    );
+    return this.#servers.run('TOOL_EXECUTION', serverName, (server) => callTool(server, options), options.signal);
   }
 
   /** Returns suggestions for an argument of a prompt or a variable of a resource template. @throws `MCP_CLIENT_COMPLETE_FAILED` */
   complete({ serverName, ...options }: CompleteOptions): Promise<CompleteResult['completion']> {
-    return withServer(
-      this.#servers,
-      'COMPLETE',
-      serverName,
-      ({ connection }) => complete(connection, options),
-      options.signal,
-    );
+    return this.#servers.run('COMPLETE', serverName, (server) => complete(server, options), options.signal);
   }
 
   /** Replaces the roots of a server, and notifies it. @throws `MCP_CLIENT_SET_ROOTS_FAILED` */
   setRoots(serverName: string, roots: Root[]): Promise<void> {
-    return withServer(this.#servers, 'SET_ROOTS', serverName, async ({ handlers, connection }) => {
-      handlers.roots = roots;
-      await connection.rootsChanged();
-    });
+    return this.#servers.run('SET_ROOTS', serverName, (server) => server.setRoots(roots));
   }
 
   /** Returns the connection status of each server, without a request. */
   status(): Record<string, ServerStatus> {
-    return Object.fromEntries([...this.#servers].map(([name, { connection }]) => [name, connection.status()]));
+    return Object.fromEntries([...this.#servers.byName].map(([name, server]) => [name, server.status()]));
   }
 
   /** Session ids of the servers that have one. */
   get sessionIds(): Record<string, string> {
-    const entries = [...this.#servers].flatMap(
-      ([
-        name,
-        {
-          connection: { sessionId },
-        },
-      ]) => (sessionId === undefined ? [] : [[name, sessionId] as const]),
+    const entries = [...this.#servers.byName].flatMap(([name, { sessionId }]) =>
+      sessionId === undefined ? [] : [[name, sessionId] as const],
     );
     return Object.fromEntries(entries);
   }
@@ -256,7 +223,7 @@ export class MCPClient implements AsyncDisposable {
    * @param maxLength - characters per server; the rest is cut. Default 512
    */
   getServerInstructions(options: { maxLength?: number } = {}): Promise<Record<string, string>> {
-    return askForInstructions(this.#servers.values(), options);
+    return askForInstructions(this.#servers.byName.values(), options);
   }
 
   /**
@@ -267,7 +234,9 @@ export class MCPClient implements AsyncDisposable {
    * @returns `undefined` when no such server has instructions
    */
   async getInstructions(options: { maxLength?: number } = {}): Promise<string | undefined> {
-    const included = [...this.#servers.values()].filter(({ options: { includeInstructions } }) => includeInstructions);
+    const included = [...this.#servers.byName.values()].filter(
+      ({ options: { includeInstructions } }) => includeInstructions,
+    );
     const instructions = Object.entries(await askForInstructions(included, options));
     if (instructions.length === 0) return undefined;
     return instructions.map(([name, text]) => `Instructions of the MCP server '${name}':\n${text}`).join('\n\n');
@@ -283,7 +252,7 @@ export class MCPClient implements AsyncDisposable {
 
   /** Returns the end of the standard error of a server's process. */
   getServerStderr(serverName: string): string | undefined {
-    return requireServer(this.#servers, serverName).connection.stderr;
+    return this.#servers.require(serverName).stderr;
   }
 
   /**
@@ -293,14 +262,24 @@ export class MCPClient implements AsyncDisposable {
    * @throws `MCP_CLIENT_AUTHENTICATE_FAILED`; `details.reason` is the code of the cause, for example `OAUTH_SIGN_IN_TIMEOUT`
    */
   authenticate(serverName: string, options: AuthenticateServerOptions = {}): Promise<void> {
-    return withServer(this.#servers, 'AUTHENTICATE', serverName, ({ target }) =>
-      authenticateServer(serverName, target, options),
-    );
+    return this.#servers.run('AUTHENTICATE', serverName, async ({ target }) => {
+      const { authenticate } = await import('../auth/client/index.js');
+      const definition = target.kind === 'http' ? await withAuthProvider(target.definition) : undefined;
+      if (target.kind !== 'http' || !definition?.authProvider) {
+        throw new QuiverError(
+          'OAUTH_PROVIDER_MISSING',
+          `Cannot sign in to MCP server '${serverName}': its definition has no \`authProvider\`. Set \`auth: 'oauth'\`, or pass \`createLoopbackProvider()\` or \`new MCPOAuthClientProvider()\`.`,
+        );
+      }
+      const serverFetch = await createServerFetch(definition, target.url);
+      const own = definition.fetch && { fetch: serverFetch };
+      await authenticate({ ...options, provider: definition.authProvider, serverUrl: target.url, serverFetch, ...own });
+    });
   }
 
   /** Closes the connection to a server and opens another. @throws `MCP_CLIENT_RECONNECT_FAILED` */
   reconnectServer(serverName: string): Promise<void> {
-    return withServer(this.#servers, 'RECONNECT', serverName, ({ connection }) => connection.reconnect());
+    return this.#servers.run('RECONNECT', serverName, (server) => server.reconnect());
   }
 
   /**
@@ -312,10 +291,10 @@ export class MCPClient implements AsyncDisposable {
    */
   acquire(): ClientLease {
     const lease: ClientLease = {
-      release: () => this.#shared.release(lease),
-      [Symbol.asyncDispose]: () => this.#shared.release(lease),
+      release: () => this.#servers.release(lease),
+      [Symbol.asyncDispose]: () => this.#servers.release(lease),
     };
-    this.#shared.acquire(lease);
+    this.#servers.acquire(lease);
     return lease;
   }
 
@@ -324,7 +303,7 @@ export class MCPClient implements AsyncDisposable {
    * connects again.
    */
   disconnect(): Promise<void> {
-    return this.#shared.release(this);
+    return this.#servers.release(this);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -332,20 +311,25 @@ export class MCPClient implements AsyncDisposable {
   }
 
   async #requireDefinitions(code: string): Promise<ToolCatalogue> {
-    const answers = await askForDefinitions(this.#servers);
-    reportMissingTools(this.#servers, answers, code);
-    return answers.data;
+    const { data, errors } = await this.#servers.list('tools/list');
+    const reasons = Object.values(errors);
+    if (reasons.length > 0 && Object.keys(data).length === 0 && reasons.length === this.#servers.byName.size) {
+      throw new QuiverError(code, `Could not list the tools of any MCP server. ${reasons.join(' ')}`, {
+        details: { errors },
+      });
+    }
+    logMissing('Tools', errors);
+    return data;
   }
 }
 
 async function askForInstructions(
-  servers: Iterable<ServerHandle>,
+  servers: Iterable<RemoteServer>,
   { maxLength = 512 }: { maxLength?: number },
 ): Promise<Record<string, string>> {
-  const { data, errors } = await askServers<ServerHandle, string>({
-    servers,
-    ask: async ({ connection }) => ({ answer: (await connection.connect()).server.instructions ?? '' }),
-  });
+  const { data, errors } = await askServers(servers, async (server) => ({
+    answer: (await server.connect()).server.instructions ?? '',
+  }));
   logMissing('Instructions', errors);
   const entries = Object.entries(data).filter(([, text]) => text !== '');
   return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));

@@ -14,7 +14,7 @@ import { exampleTools } from '../../test/example-tools.ts';
 import type { ProtocolTool } from '../protocol/client-types.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
-import { RemoteToolError } from './tools/remote-tool-error.js';
+import { RemoteToolError } from './config/tool-options.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { fingerprintTool } from './server/tool-fingerprint.js';
 import { getToolResult } from './tools/tool-result.js';

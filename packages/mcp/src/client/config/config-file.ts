@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
-import type { MCPClientOptions } from '../mcp-client.js';
 import { parseServerDefinition } from './parse-server-definition.js';
-import type { MastraMCPServerDefinition } from './server-definition.js';
+import type { MastraMCPServerDefinition, ServerDefinition } from './server-definition.js';
 
 export interface LoadMcpConfigOptions {
   /** Where variables are looked up. Default: the environment of this process. */
@@ -24,7 +23,7 @@ export interface LoadMcpConfigOptions {
 export async function loadMcpConfig(
   path: string | URL,
   { env = process.env }: LoadMcpConfigOptions = {},
-): Promise<Pick<MCPClientOptions, 'servers'>> {
+): Promise<{ servers: Record<string, ServerDefinition> }> {
   const file = String(path);
   const { mcpServers } = parse(file, await read(file, path));
   if (!isObject(mcpServers)) throw invalid(file, 'mcpServers', 'must be an object with one entry per server');

@@ -2,8 +2,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
-import { isInProcessServer } from '../transports/in-process.js';
-import { isTransport } from '../transports/transport-channel.js';
+import { isInProcessServer, isTransport } from './in-process-server.js';
 import type {
   HttpServerDefinition,
   InProcessServerDefinition,

@@ -1,27 +1,12 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { ClientCapabilities, OAuthClientProvider, Root } from '../../protocol/client-types.js';
-import type { LogHandler, LoggingLevel } from '../server/log-message.js';
-import type { RemoteToolError } from '../tools/remote-tool-error.js';
-import type { ToolCallProcessor } from '../tools/tool-call-processor.js';
-import type { SamplingOptions } from '../features/sampling.js';
-import type { ToolSelection } from '../tools/tool-selection.js';
 import type { ContextualFetch } from '../../http/send.js';
-import type { DefinitionHeaders, ReconnectionOptions } from '../transports/http-channel.js';
+import type { ClientCapabilities, OAuthClientProvider } from '../../protocol/client-types.js';
 import type { ClientInfo } from './client-info.js';
-import type { ServerMessage } from '../engine/engine.js';
-import type { InProcessServer } from '../transports/in-process.js';
-import type { MessageTransport } from '../transports/transport-channel.js';
+import type { LogHandler, LoggingLevel, SamplingOptions, ServerHandlers, ServerMessageHandler } from './handlers.js';
+import type { InProcessServer, MessageTransport } from './in-process-server.js';
+import type { RemoteToolError, ToolApproval, ToolCallProcessor, ToolSelection } from './tool-options.js';
 
-/** Decides whether a person must agree to a call before it is sent. */
-export type ToolApproval = (call: {
-  toolName: string;
-  args: Record<string, unknown>;
-  requestContext: AnyRequestContext;
-  /** The server's own hints about the tool. They are hints: a hostile server lies. */
-  annotations: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean; openWorldHint?: boolean };
-}) => boolean | PromiseLike<boolean>;
-
-/** What every server definition may set. */
+/** Options of every server definition. */
 export interface ServerOptions extends ToolSelection {
   /** Milliseconds one request may take. Default: the client's `timeout`. */
   timeout?: number;
@@ -30,48 +15,48 @@ export interface ServerOptions extends ToolSelection {
    * server of this process, and 60 000 over stdio, where the start of the process may include a download.
    */
   connectTimeout?: number;
-  /** Hears of the server's log messages and of trouble with the connection. */
+  /** Receives the server's log messages, and messages about its connection and tool calls. */
   logger?: LogHandler;
   /** The same as `logger`. */
   log?: LogHandler;
-  /** Passes on the server's own log messages. Default `true`. */
+  /** Whether the server's own log messages reach `logger`. Default `true`. */
   enableServerLogs?: boolean;
-  /** The least severe log message the server should send. Default: the server's choice, `info` in the stateless revision. */
+  /** Lowest level of the server's log messages. Default: the server's choice, `info` in the modern era. */
   serverLogLevel?: LoggingLevel;
-  /** Asks for progress with every call. Default `true`. */
+  /** Whether every call requests progress. Default `true`. */
   enableProgressTracking?: boolean;
-  /** Starts a request's time-out anew whenever the server reports progress. Default `false`. */
+  /** Whether progress restarts the timeout of a request. Default `false`. */
   resetTimeoutOnProgress?: boolean;
-  /** What is declared to the server beside the handlers that are set, for example `{ elicitation: { form: {}, url: {} } }`. */
+  /** Capabilities to declare in addition to those of the handlers, for example `{ elicitation: { form: {}, url: {} } }`. */
   capabilities?: ClientCapabilities;
-  /** Folders the server may work in, as `file://` URIs; a function is asked each time. */
-  roots?: Root[] | (() => Root[] | PromiseLike<Root[]>);
-  /** Lets the server ask a language model. Off unless set. */
+  /** Folders the server may work in, as `file://` URIs. A function runs for each request of the server. */
+  roots?: NonNullable<ServerHandlers['roots']>;
+  /** Responds to sampling requests of the server. Default: they are rejected. */
   sampling?: SamplingOptions;
   /** Name and version that the server receives. Default: the client's `clientInfo`. */
   clientInfo?: ClientInfo;
   /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
   onMessage?: ServerMessageHandler;
-  /** How often one call may be answered with questions before it fails. Default 10. */
+  /** Maximum number of `input_required` results of one call. Default 10. */
   maxInputRounds?: number;
   /**
-   * What a tool's error result does: throw `MCP_TOOL_ERROR`, be the result, or whatever the function returns, for example a hint
-   * for the model. Default `throw`.
+   * Effect of a tool's error result: `throw` throws `MCP_TOOL_ERROR`, `return` returns the result, and a function returns something
+   * else, for example a hint for the model. Default `throw`.
    */
   onToolError?: 'throw' | 'return' | ((error: RemoteToolError) => unknown);
   /** Runs around every call of a tool. */
   processToolCall?: ToolCallProcessor;
-  /** A person must agree before a model's call is sent. Default `false`. */
+  /** Whether the user must approve a model's call before it is sent. Default `false`. */
   requireToolApproval?: boolean | ToolApproval;
   /** `_meta` of every call, for example a trace id. */
   requestMeta?: (call: { toolName: string; requestContext: AnyRequestContext }) => Record<string, unknown>;
   /**
-   * How often a call is sent again after the connection was lost, for tools that the server declares idempotent or read-only.
-   * Default 0: nothing is ever sent twice.
+   * Number of times that a call is repeated after the connection was lost, for tools that the server declares idempotent or
+   * read-only. Default 0.
    */
   retryIdempotent?: number;
   /**
-   * How many failures in a row of one tool the model may correct within a run. The next failure throws
+   * Number of failures in a row of one tool that the model may correct within a run. The next failure throws
    * `MCP_TOOL_RETRIES_EXCEEDED`, and so does every later call of that run. Default: no limit.
    */
   maxRetries?: number;
@@ -82,8 +67,8 @@ export interface ServerOptions extends ToolSelection {
   /** Whether `getInstructions()` contains the instructions of this server. Default `false`. */
   includeInstructions?: boolean;
   /**
-   * Which generation of the protocol to speak. Default: over HTTP `auto`, which asks the server and falls back to the handshake;
-   * over stdio `legacy`, which every server in the field understands.
+   * Protocol era. Default: over HTTP `auto`, which tries the modern era and falls back to the handshake; over stdio and in this process
+   * `legacy`, which every server supports.
    */
   protocol?: 'auto' | 'legacy' | 'modern';
 }
@@ -93,20 +78,34 @@ export interface StdioServerDefinition extends ServerOptions {
   /** The program. It is started directly, never through a shell. */
   command: string;
   args?: string[];
-  /** Added to the few variables a program needs to run (`PATH`, `HOME`, ...). */
+  /** Environment variables, in addition to the few that a program needs to run (`PATH`, `HOME`, ...). */
   env?: Record<string, string>;
-  /** `false`: the child gets `env` and nothing else. Default `true`. */
+  /** `false`: the child process receives only `env`. Default `true`. */
   inheritDefaultEnv?: boolean;
   /** Working directory. Default: that of this process. */
   cwd?: string;
-  /** What happens to the child's standard error. Default `pipe`: its end is kept for error messages. */
+  /** Destination of the child's standard error. Default `pipe`: error messages quote its end. */
   stderr?: 'pipe' | 'inherit' | 'ignore';
   url?: never;
   server?: never;
 }
 
-/** Receives a request or notification of a server. */
-export type ServerMessageHandler = (message: ServerMessage, info: { readonly serverName: string }) => void;
+/** Headers of a server definition. */
+export type DefinitionHeaders =
+  | Readonly<Record<string, string>>
+  | ((call: {
+      requestContext: AnyRequestContext | undefined;
+    }) => Record<string, string> | PromiseLike<Record<string, string>>);
+
+/** Settings for the resumption of a broken event stream. */
+export interface ReconnectionOptions {
+  /** Milliseconds before the first attempt. A server can set another pause with `retry`. */
+  initialReconnectionDelay: number;
+  maxReconnectionDelay: number;
+  reconnectionDelayGrowFactor: number;
+  /** Failed attempts in a row. */
+  maxRetries: number;
+}
 
 /** TLS settings of the connections to one server, as `node:https` takes them. Node.js only. */
 export interface TlsOptions {
@@ -123,11 +122,11 @@ export interface TlsOptions {
   rejectUnauthorized?: boolean;
 }
 
-/** A server that is reached over Streamable HTTP, or over the older HTTP+SSE. */
+/** A server over Streamable HTTP, or over the legacy HTTP+SSE. */
 export interface HttpServerDefinition extends ServerOptions {
   url: string | URL;
   /**
-   * Default `auto`: Streamable HTTP first, HTTP+SSE when the server answers 400, 404 or 405. A path that ends in `/sse` means
+   * Default `auto`: Streamable HTTP first, HTTP+SSE when the server responds with 400, 404 or 405. A path that ends in `/sse` means
    * HTTP+SSE.
    */
   transport?: 'auto' | 'http' | 'sse';
@@ -139,15 +138,15 @@ export interface HttpServerDefinition extends ServerOptions {
   eventSourceInit?: { fetch?: (url: string | URL, init?: RequestInit) => Promise<Response>; withCredentials?: boolean };
   /** Replaces `fetch` for every request, for example to add a fresh token. */
   fetch?: ContextualFetch;
-  /** Answers 401 with tokens. */
+  /** Provides the tokens after a 401 response. */
   authProvider?: OAuthClientProvider;
   /** `'oauth'`: signs in a user at this computer, with `mcp.authenticate(name)`. Short for `authProvider: createLoopbackProvider()`. */
   auth?: 'oauth';
   /** TLS settings. Not together with `fetch`. */
   tls?: TlsOptions;
-  /** How a lost event stream is taken up again. */
+  /** Settings for the resumption of broken event streams. */
   reconnectionOptions?: ReconnectionOptions;
-  /** Goes on with a session of an earlier connection instead of opening one. */
+  /** Session of an earlier connection to resume. */
   sessionId?: string;
   command?: never;
   server?: never;

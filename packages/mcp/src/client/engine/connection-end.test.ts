@@ -16,7 +16,7 @@ import {
   type Script,
 } from '../../../test/scripted-server.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
-import { ServerHandle } from '../server/server-handle.js';
+import { createRemoteServer } from '../../../test/remote-server.ts';
 import { callTool } from '../tools/call-tool.js';
 
 const unanswered: Reaction = () => {};
@@ -62,9 +62,12 @@ describe('disconnecting closes', () => {
     ),
   )('%s (%s)', async (_, _way, scenario, definition) => {
     const { url, open } = await startScripted(scenario);
-    const handle = new ServerHandle('it', { url, connectTimeout: 250, ...definition }, 1500);
-    await handle.tools.get().catch(() => {});
-    await handle.connection.disconnect();
+    const handle = createRemoteServer({ url, connectTimeout: 250, ...definition }, 1500);
+    await handle
+      .list('tools/list')
+      .get()
+      .catch(() => {});
+    await handle.disconnect();
     for (let round = 0; open.size > 0 && round < 50; round += 1)
       await new Promise((resolve) => setTimeout(resolve, 20));
     expect([...open]).toEqual([]);
@@ -74,9 +77,9 @@ describe('disconnecting closes', () => {
 test.each(eachWay)('%s: a session header of the definition does not accompany the handshake', async (_, way) => {
   const { url, heard } = await startScripted({});
   const requestInit = { headers: { 'Mcp-Session-Id': 'own', 'X-Own': '1' } };
-  const handle = new ServerHandle('it', { url, protocol: 'legacy', requestInit, ...way }, 1500);
-  await handle.tools.get();
-  await handle.connection.disconnect();
+  const handle = createRemoteServer({ url, protocol: 'legacy', requestInit, ...way }, 1500);
+  await handle.list('tools/list').get();
+  await handle.disconnect();
   const sessions = heard.map(({ name, headers }) => [name, headers['mcp-session-id'], headers['x-own']]);
   expect(sessions).toContainEqual(['initialize', undefined, '1']);
   expect(sessions).toContainEqual(['tools/list', 's1', '1']);
@@ -86,9 +89,9 @@ test('an abort within a stream that can be resumed cancels the request and close
   const { url, heard, open } = await startScripted({
     'tools/call': stream((response) => response.write('id: 1\ndata:\n\n')),
   });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
-  atEnd.push(() => handle.connection.disconnect());
-  await handle.connection.connect();
+  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
+  atEnd.push(() => handle.disconnect());
+  await handle.connect();
   const stop = new AbortController();
   const called = callTool(handle, { name: 'go', signal: stop.signal }).catch((reason: unknown) => reason);
   await expect.poll(() => heard.at(-1)?.name).toBe('tools/call');
@@ -102,9 +105,9 @@ test('a timeout during the pause before a stream is resumed ends the attempts', 
   const { url, heard } = await startScripted({
     'tools/call': stream((response) => response.end('id: 1\nretry: 400\ndata:\n\n')),
   });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 200);
-  atEnd.push(() => handle.connection.disconnect());
-  await handle.connection.connect();
+  const handle = createRemoteServer({ url, protocol: 'legacy' }, 200);
+  atEnd.push(() => handle.disconnect());
+  await handle.connect();
   await expect(callTool(handle, { name: 'go' })).rejects.toMatchObject({ code: 'MCP_REQUEST_TIMEOUT' });
   await new Promise((resolve) => setTimeout(resolve, 600));
   expect(heard.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);
@@ -112,19 +115,19 @@ test('a timeout during the pause before a stream is resumed ends the attempts', 
 
 test('the session is ended after a failed request', async () => {
   const { url, heard } = await startScripted({ 'tools/call': error(-32_000) });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
+  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
   await expect(callTool(handle, { name: 'go' })).rejects.toMatchObject({ code: 'MCP_REQUEST_FAILED' });
-  await handle.connection.disconnect();
+  await handle.disconnect();
   expect(heard.at(-1)?.name).toBe('DELETE');
 });
 
 test('a global fetch that is replaced later sends the following requests', async () => {
   const { url } = await startScripted({});
-  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
-  await handle.tools.get();
+  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
+  await handle.list('tools/list').get();
   const replaced = vi.fn(fetch);
   vi.stubGlobal('fetch', replaced);
-  await handle.connection.disconnect().finally(() => vi.unstubAllGlobals());
+  await handle.disconnect().finally(() => vi.unstubAllGlobals());
   expect(replaced.mock.calls.map(([, init]) => init?.method)).toEqual(['DELETE']);
 });
 
@@ -137,8 +140,8 @@ test.each(eachWay)('%s: progress that precedes the response is reported before i
       response.end([{ jsonrpc: '2.0', method: 'own/thing' }, progress, answer].map(event).join(''));
     }),
   });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy', ...way }, 1500);
-  atEnd.push(() => handle.connection.disconnect());
+  const handle = createRemoteServer({ url, protocol: 'legacy', ...way }, 1500);
+  atEnd.push(() => handle.disconnect());
   const reported: number[] = [];
   await callTool(handle, { name: 'go', onProgress: ({ progress }) => reported.push(progress) });
   expect(reported).toEqual([1]);
@@ -156,8 +159,8 @@ test.each(eachWay)('%s: streams of a connection carry the headers of no user', a
   const headers: HttpServerDefinition['headers'] = ({ requestContext }) => ({
     'x-user': String(requestContext?.get('user') ?? 'nobody'),
   });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy', headers, ...way }, 1500);
-  atEnd.push(() => handle.connection.disconnect());
+  const handle = createRemoteServer({ url, protocol: 'legacy', headers, ...way }, 1500);
+  atEnd.push(() => handle.disconnect());
   const requestContext = new RequestContext([['user', 'alice']]);
   await expect(callTool(handle, { name: 'go', requestContext })).rejects.toThrow('no');
   const users = (method: string): unknown[] =>
@@ -182,8 +185,8 @@ test('a lost session is replaced by one handshake for all concurrent requests', 
       return response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     },
   });
-  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
-  atEnd.push(() => handle.connection.disconnect());
+  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
+  atEnd.push(() => handle.disconnect());
   await callTool(handle, { name: 'go' });
   isForgotten = true;
   await Promise.all([1, 2, 3].map(() => callTool(handle, { name: 'go' })));
@@ -195,11 +198,11 @@ test('parallel requests with one signal cause no warning', async () => {
   const onWarning = (warning: Error): void => void warnings.push(warning);
   process.on('warning', onWarning);
   const { url } = await startScripted({});
-  const handle = new ServerHandle('it', { url, protocol: 'legacy' }, 1500);
-  atEnd.push(() => handle.connection.disconnect());
+  const handle = createRemoteServer({ url, protocol: 'legacy' }, 1500);
+  atEnd.push(() => handle.disconnect());
   const { signal } = new AbortController();
   const request = (): Promise<unknown> =>
-    handle.connection.request((engine, options) => engine.request('tools/list', {}, options), { signal });
+    handle.request((engine, options) => engine.request('tools/list', {}, options), { signal });
   await Promise.all(Array.from({ length: 30 }, request));
   process.off('warning', onWarning);
   expect(warnings).toEqual([]);

@@ -12,17 +12,10 @@ import {
   type RequestId,
 } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { ProgressUpdate, ServerMessage } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult } from './check-result.js';
 import { unknownServer, type ServerFacts } from './server-facts.js';
-
-/** A progress notification. */
-export interface ProgressUpdate {
-  progressToken: string;
-  progress: number;
-  total?: number;
-  message?: string;
-}
 
 export interface EngineRequestOptions {
   readonly signal?: AbortSignal | undefined;
@@ -43,12 +36,6 @@ export interface EngineRequestOptions {
    * subscription does not count as a request in progress.
    */
   readonly onAcknowledged?: ((honored: SubscriptionFilter) => void) | undefined;
-}
-
-/** A request or notification of a server. */
-export interface ServerMessage {
-  readonly method: string;
-  readonly params?: Params;
 }
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */

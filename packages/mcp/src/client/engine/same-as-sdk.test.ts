@@ -4,7 +4,7 @@ import process from 'node:process';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createSdkSubject, outcomeOf } from '../../../test/sdk-subject.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
-import { ServerHandle } from '../server/server-handle.js';
+import { createRemoteServer } from '../../../test/remote-server.ts';
 import { callTool } from '../tools/call-tool.js';
 
 // Whatever a server responds, a call ends as one of the SDK's client does, and the server receives the same messages.
@@ -505,9 +505,13 @@ async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine'): Pr
     invoke = () => sdk.callTool(call);
   } else {
     const log: HttpServerDefinition['log'] = ({ level, message }) => void (level === 'info' && logs.push(message));
-    const handle = new ServerHandle('it', { ...full, log, enableServerLogs: true }, timeout);
-    atEnd.push(() => handle.connection.disconnect());
-    listTools = () => handle.tools.get().then(({ items }) => items);
+    const handle = createRemoteServer({ ...full, log, enableServerLogs: true }, timeout);
+    atEnd.push(() => handle.disconnect());
+    listTools = () =>
+      handle
+        .list('tools/list')
+        .get()
+        .then(({ items }) => items);
     invoke = () => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
   }
   const tools = await outcomeOf(listTools());
@@ -542,9 +546,9 @@ test('a header that cannot be sent fails the call and leaves nothing behind', as
   const { url, heard } = await startScripted(() => {});
   let value = 'fine';
   const definition = { url, protocol: 'legacy' as const, headers: () => ({ 'x-own': value }) };
-  const handle = new ServerHandle('it', definition, 300);
-  onTestFinished(() => handle.connection.disconnect());
-  await handle.connection.connect();
+  const handle = createRemoteServer(definition, 300);
+  onTestFinished(() => handle.disconnect());
+  await handle.connect();
   value = 'two\nlines';
   expect(await outcomeOf(callTool(handle, { name: 'go' }))).toMatchObject({ error: { code: 'MCP_REQUEST_FAILED' } });
   value = 'fine';
@@ -595,9 +599,9 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
           invoke = (call) => sdk.callTool(call);
           disconnect = () => sdk.disconnect();
         } else {
-          const handle = new ServerHandle('it', definition, name === 'no answer' ? 1500 : 20_000);
+          const handle = createRemoteServer(definition, name === 'no answer' ? 1500 : 20_000);
           invoke = (call) => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
-          disconnect = () => handle.connection.disconnect();
+          disconnect = () => handle.disconnect();
         }
         atEnd.push(disconnect);
         const outcome = await outcomeOf(invoke(go));

@@ -19,7 +19,7 @@ import {
 } from '../../../test/scripted-server.ts';
 import { createSdkSubject, outcomeOf } from '../../../test/sdk-subject.ts';
 import type { HttpServerDefinition } from '../config/server-definition.js';
-import { ServerHandle } from '../server/server-handle.js';
+import { createRemoteServer } from '../../../test/remote-server.ts';
 
 // However a server behaves during the handshake, it ends as with the SDK's client, and the server receives the same messages.
 
@@ -267,16 +267,21 @@ async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engi
     ({ sessionId } = sdk);
     await sdk.disconnect();
   } else {
-    const { handlers, tools: list, connection } = new ServerHandle('it', definition, 1500);
-    handlers.onListChanged.tools = onToolsChanged;
-    atEnd.push(() => connection.disconnect());
-    listed = await outcomeOf(list.get().then(({ items }) => items));
+    const server = createRemoteServer(definition, 1500);
+    server.handlers.onListChanged.tools = onToolsChanged;
+    atEnd.push(() => server.disconnect());
+    listed = await outcomeOf(
+      server
+        .list('tools/list')
+        .get()
+        .then(({ items }) => items),
+    );
     await new Promise((resolve) => setTimeout(resolve, wait));
-    const { transport: _, error: _error, retryIn: _retryIn, ...known } = connection.status();
+    const { transport: _, error: _error, retryIn: _retryIn, ...known } = server.status();
     // With a handler for changes, the next attempt may have begun.
     status = known.state === 'connecting' ? { state: 'failed' } : known;
-    ({ sessionId } = connection);
-    await connection.disconnect();
+    ({ sessionId } = server);
+    await server.disconnect();
   }
   // Streams are opened alongside the first request.
   const streams = heard.filter(({ name }) => name === 'GET');

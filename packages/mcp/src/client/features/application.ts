@@ -3,37 +3,31 @@ import { isLoggingLevel } from '../../protocol/constants.js';
 import type { JsonRpcNotification, Params } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import { findShapeError } from '../../protocol/schemas.js';
-import { toProgressUpdate, type Application } from '../engine/engine.js';
+import type { SamplingRequest } from '../config/handlers.js';
+import { toProgressUpdate, type EngineOptions } from '../engine/engine.js';
+import type { RemoteServer } from '../server/remote-server.js';
 import { answerElicitation } from './elicitation.js';
-import type { ServerLog } from '../server/log-message.js';
-import type { SamplingRequest } from './sampling.js';
-import type { ListKind, ServerHandlers } from '../config/server-handlers.js';
-
-export interface ApplicationOptions {
-  readonly serverName: string;
-  readonly handlers: ServerHandlers;
-  readonly log: ServerLog;
-  readonly enableServerLogs: boolean;
-  readonly onListChanged: (kind: ListKind) => void;
-}
-
-const listKinds = ['tools', 'resources', 'prompts'] as const;
+import { sampleFromModel } from './sampling.js';
 
 /** Returns the engine's view of the application: its handlers for requests and notifications of a server. */
-export function createApplication(options: ApplicationOptions): Application {
+export function createApplication(server: RemoteServer): Pick<EngineOptions, 'application' | 'onMessage'> {
+  const { onMessage } = server.options;
   return {
-    respond: (method, params, signal) => respond(options, method, params, signal),
-    notify: (notification) => receive(options, notification),
+    application: {
+      respond: (method, params, signal) => respond(server, method, params, signal),
+      notify: (notification) => receive(server, notification),
+    },
+    onMessage:
+      onMessage && ((message) => isolated(server, 'message', () => onMessage(message, { serverName: server.name }))),
   };
 }
 
 async function respond(
-  { serverName, handlers }: ApplicationOptions,
+  { name: serverName, handlers: { elicitation, sampling, roots } }: RemoteServer,
   method: string,
   params: Params,
   signal: AbortSignal,
 ): Promise<Params> {
-  const { elicitation, sampling, roots } = handlers;
   if (method === 'elicitation/create' && elicitation) {
     if (typeof params['message'] !== 'string') throw invalidParams('Invalid params: message is required');
     return { ...(await answerElicitation(serverName, params, elicitation)) };
@@ -42,46 +36,44 @@ async function respond(
     const problem = await findShapeError('CreateMessageRequestParamsSchema', params);
     if (problem !== undefined) throw invalidParams(`Invalid params: ${problem}`);
     const request = { ...params, serverName } as unknown as SamplingRequest;
-    return { ...(await sampling(request, { signal })) };
+    const isHandler = typeof sampling === 'function';
+    return { ...(await (isHandler ? sampling(request, { signal }) : sampleFromModel(sampling, request, signal))) };
   }
   if (method === 'roots/list' && roots) return { roots: typeof roots === 'function' ? await roots() : roots };
   throw methodNotFound(method);
 }
 
+const listKinds = ['tools', 'resources', 'prompts'] as const;
+
 /** Passes a notification to its handlers. Unknown and malformed notifications are ignored. */
-function receive(
-  { serverName, handlers, log, enableServerLogs, onListChanged }: ApplicationOptions,
-  { method, params = {} }: JsonRpcNotification,
-): void {
+function receive(server: RemoteServer, { method, params = {} }: JsonRpcNotification): void {
+  const { handlers } = server;
   if (method === 'notifications/progress') {
     if (typeof params['progress'] === 'number')
-      isolated('progress', () => handlers.onProgress?.(toProgressUpdate(params)));
+      isolated(server, 'progress', () => handlers.onProgress?.(toProgressUpdate(params)));
   } else if (method === 'notifications/message') {
     const { level, data } = params;
-    if (enableServerLogs && isLoggingLevel(level) && data !== undefined)
-      log(level, typeof data === 'string' ? data : JSON.stringify(data), params);
+    if (server.options.enableServerLogs !== false && isLoggingLevel(level) && data !== undefined)
+      server.log(level, typeof data === 'string' ? data : JSON.stringify(data), params);
   } else if (method === 'notifications/resources/updated') {
     const { uri } = params;
-    if (typeof uri === 'string') isolated('resource', () => handlers.onResourceUpdated?.({ uri }));
+    if (typeof uri === 'string') isolated(server, 'resource', () => handlers.onResourceUpdated?.({ uri }));
   } else {
     const kind = listKinds.find((candidate) => method === `notifications/${candidate}/list_changed`);
     if (!kind) return;
-    onListChanged(kind);
-    isolated(kind, () => handlers.onListChanged[kind]?.());
+    server.invalidate(kind);
+    isolated(server, kind, () => handlers.onListChanged[kind]?.());
   }
+}
 
-  /** An error of a handler is not an error of the server. */
-  function isolated(what: string, run: () => unknown): void {
-    const report = (error: unknown): void =>
-      getDefaultLogger().error(
-        `The ${what} handler for MCP server '${serverName}' threw: ${toErrorMessage(error)}`,
-        error,
-      );
-    try {
-      const result = run();
-      if (result instanceof Promise) result.catch(report);
-    } catch (error) {
-      report(error);
-    }
+/** Runs a handler. Its error is not an error of the server. */
+function isolated({ name }: RemoteServer, what: string, run: () => unknown): void {
+  const report = (error: unknown): void =>
+    getDefaultLogger().error(`The ${what} handler for MCP server '${name}' threw: ${toErrorMessage(error)}`, error);
+  try {
+    const result = run();
+    if (result instanceof Promise) result.catch(report);
+  } catch (error) {
+    report(error);
   }
 }

@@ -1,5 +1,5 @@
 import type { CompleteResult } from '../../protocol/client-types.js';
-import type { ServerConnection } from '../server/server-connection.js';
+import type { RemoteServer } from '../server/remote-server.js';
 
 export interface CompleteOptions {
   serverName: string;
@@ -12,26 +12,18 @@ export interface CompleteOptions {
 }
 
 /** Returns at most 100 values; none from a server without completions. */
-export async function complete(
-  connection: ServerConnection,
+export function complete(
+  server: RemoteServer,
   { ref, argument, context, signal }: Omit<CompleteOptions, 'serverName'>,
 ): Promise<CompleteResult['completion']> {
-  return connection.request(
+  const reference =
+    ref.type === 'prompt' ? { type: 'ref/prompt', name: ref.name } : { type: 'ref/resource', uri: ref.uriTemplate };
+  const params = { ref: reference, argument, ...(context && { context: { arguments: context } }) };
+  return server.request(
     async (engine, options) => {
       const { capabilities } = engine.server;
       if (capabilities && !capabilities.completions) return { values: [] };
-      const { completion } = await engine.request(
-        'completion/complete',
-        {
-          ref:
-            ref.type === 'prompt'
-              ? { type: 'ref/prompt', name: ref.name }
-              : { type: 'ref/resource', uri: ref.uriTemplate },
-          argument,
-          ...(context && { context: { arguments: context } }),
-        },
-        options,
-      );
+      const { completion } = await engine.request('completion/complete', params, options);
       // The engine has checked the result.
       return completion as CompleteResult['completion'];
     },

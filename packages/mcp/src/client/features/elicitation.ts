@@ -2,27 +2,13 @@ import { QuiverError } from '@quiver/core';
 import { validateJsonSchema } from '@quiver/core/schema';
 import type { ElicitRequest, ElicitResult } from '@quiver/core/tools';
 import { isObject } from '../../protocol/json-rpc.js';
-
-/** A question of a server to the person in front of this client. */
-export interface ElicitationRequest extends Omit<ElicitRequest, 'mode'> {
-  /** Which server asks: show it, so that one server cannot pose as another. */
-  serverName: string;
-  /** `url`: the person is asked to open a page; the answer says only whether they agreed. */
-  mode: 'form' | 'url';
-  /** The page, with mode `url`. Never open it without showing where it leads. */
-  url?: string;
-}
+import type { ElicitationHandler } from '../config/handlers.js';
 
 /**
- * Answers a server's question. `content` must fit `requestedSchema`; fields that are left out and have a default get it.
- */
-export type ElicitationHandler = (request: ElicitationRequest) => ElicitResult | PromiseLike<ElicitResult>;
-
-/**
- * Puts a question to the handler and checks the answer.
+ * Passes an elicitation request to the handler and checks its result.
  *
- * @throws `ELICITATION_URL_REFUSED` for a page that is not https (http is allowed on this machine)
- * @throws `ELICITATION_ANSWER_INVALID` when the handler's answer does not fit the schema
+ * @throws `ELICITATION_URL_REFUSED` for a page that is not https (`localhost` may use http)
+ * @throws `ELICITATION_ANSWER_INVALID` when the handler's content does not match the schema
  */
 export async function answerElicitation(
   serverName: string,

@@ -1,8 +1,5 @@
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
-import { askServers, logMissing, type Answers } from '../server/ask-servers.js';
-import { withServer, type ClientServers } from '../server/client-servers.js';
-import type { ListOptions } from './resources.js';
-import type { ServerHandle } from '../server/server-handle.js';
+import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
 export interface GetPromptOptions {
   serverName: string;
@@ -26,52 +23,34 @@ export interface ClientPrompts {
   onListChanged(serverName: string, handler: () => void): Promise<void>;
 }
 
-export function createClientPrompts(servers: ClientServers): ClientPrompts {
-  const listWithErrors = ({ perServerTimeoutMs }: ListOptions = {}): Promise<Answers<Prompt[]>> =>
-    askServers<ServerHandle, Prompt[]>({
-      servers: servers.values(),
-      ask: async ({ prompts }) => {
-        const { items, error } = await prompts.get();
-        return { answer: items.map(withVersion), error };
-      },
-      perServerTimeoutMs,
-    });
+export function createClientPrompts(servers: SharedServers): ClientPrompts {
   return {
-    listWithErrors,
-    list: async () => {
-      const { data, errors } = await listWithErrors();
-      logMissing('Prompts', errors);
-      return data;
-    },
-    get: ({ serverName, name, args, version, signal }) =>
-      withServer(
-        servers,
+    listWithErrors: (options) => servers.list('prompts/list', options),
+    list: () => servers.listLogged('prompts/list'),
+    get: ({ serverName, name, args, version, signal }) => {
+      const params = {
+        name,
+        ...(args && { arguments: toTexts(args) }),
+        ...(version !== undefined && { _meta: { [promptVersionKey]: version } }),
+      };
+      return servers.run(
         'GET_PROMPT',
         serverName,
-        async ({ connection, prompts }) => {
-          const result = await connection.request(
-            (engine, options) =>
-              engine.request(
-                'prompts/get',
-                {
-                  name,
-                  ...(args && { arguments: toTexts(args) }),
-                  ...(version !== undefined && { _meta: { [promptVersionKey]: version } }),
-                },
-                options,
-              ),
-            { signal, retries: 1 },
-          );
+        async (server) => {
+          const result = await server.request((engine, options) => engine.request('prompts/get', params, options), {
+            signal,
+            retries: 1,
+          });
           // The engine has checked the result.
           const { description, messages, _meta } = result as {
             description?: string;
             messages: PromptMessage[];
             _meta?: Record<string, unknown>;
           };
-          const listed = prompts
+          const listed = server
+            .list('prompts/list')
             .peek()
-            ?.map(withVersion)
-            .find((prompt) => prompt.name === name && (version === undefined || prompt.version === version));
+            ?.find((prompt) => prompt.name === name && (version === undefined || prompt.version === version));
           const prompt: Prompt = {
             ...listed,
             name,
@@ -82,18 +61,11 @@ export function createClientPrompts(servers: ClientServers): ClientPrompts {
           return { prompt, messages };
         },
         signal,
-      ),
+      );
+    },
     onListChanged: (serverName, handler) =>
-      withServer(servers, 'ON_LIST_CHANGED_PROMPT', serverName, async ({ handlers, connection }) => {
-        handlers.onListChanged.prompts = handler;
-        await connection.handlersChanged();
-      }),
+      servers.run('ON_LIST_CHANGED_PROMPT', serverName, (server) => server.setListHandler('prompts', handler)),
   };
-}
-
-/** Restores the members that travel in `_meta`, because the protocol does not define them. */
-function withVersion(prompt: Prompt): Prompt {
-  return { ...prompt, ...fromPromptMeta(prompt._meta) };
 }
 
 function toTexts(args: Record<string, unknown>): Record<string, string> {

@@ -1,8 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Resource, ResourceTemplate } from '../../resource.js';
-import { askServers, logMissing, type Answers } from '../server/ask-servers.js';
-import { withServer, type ClientServers } from '../server/client-servers.js';
-import type { ServerHandle } from '../server/server-handle.js';
+import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
 /** One piece of a resource: text, or Base64 in `blob`. */
 export interface ResourceContents {
@@ -23,11 +21,6 @@ export interface BinaryContent {
   data: Uint8Array;
   /** Default `application/octet-stream`. */
   mediaType: string;
-}
-
-export interface ListOptions {
-  /** Milliseconds until a server without a response counts as unavailable. Default: the timeouts of the servers. */
-  perServerTimeoutMs?: number;
 }
 
 /** Resources of the servers, see {@link MCPClient.resources}. */
@@ -64,72 +57,43 @@ export interface ClientResources {
   onListChanged(serverName: string, handler: () => void): Promise<void>;
 }
 
-export function createClientResources(servers: ClientServers): ClientResources {
-  const listWithErrors = ({ perServerTimeoutMs }: ListOptions = {}): Promise<Answers<Resource[]>> =>
-    askServers<ServerHandle, Resource[]>({
-      servers: servers.values(),
-      ask: async ({ resources }) => {
-        const { items, error } = await resources.get();
-        return { answer: [...items], error };
-      },
-      perServerTimeoutMs,
-    });
-  const templatesWithErrors = ({ perServerTimeoutMs }: ListOptions = {}): Promise<Answers<ResourceTemplate[]>> =>
-    askServers<ServerHandle, ResourceTemplate[]>({
-      servers: servers.values(),
-      ask: async ({ templates }) => {
-        const { items, error } = await templates.get();
-        return { answer: [...items], error };
-      },
-      perServerTimeoutMs,
-    });
+export function createClientResources(servers: SharedServers): ClientResources {
   const read: ClientResources['read'] = (serverName, resource) =>
-    withServer(servers, 'READ_RESOURCE', serverName, async ({ connection }) => {
+    servers.run('READ_RESOURCE', serverName, async (server) => {
       const uri = typeof resource === 'string' ? resource : resource.uri;
-      const result = await connection.request((engine, options) => engine.request('resources/read', { uri }, options), {
+      const result = await server.request((engine, options) => engine.request('resources/read', { uri }, options), {
         retries: 1,
       });
       // The engine has checked the result.
       return result as unknown as ReadResourceResult;
     });
   return {
-    listWithErrors,
-    templatesWithErrors,
-    list: async () => {
-      const { data, errors } = await listWithErrors();
-      logMissing('Resources', errors);
-      return data;
-    },
-    templates: async () => {
-      const { data, errors } = await templatesWithErrors();
-      logMissing('Resource templates', errors);
-      return data;
-    },
+    listWithErrors: (options) => servers.list('resources/list', options),
+    templatesWithErrors: (options) => servers.list('resources/templates/list', options),
+    list: () => servers.listLogged('resources/list'),
+    templates: () => servers.listLogged('resources/templates/list'),
     read,
     readContent: async (serverName, resource) => {
-      const { contents } = await read(serverName, resource);
-      const [first, ...others] = contents.map(toContent);
-      return first !== undefined && others.length === 0 ? first : contents.map(toContent);
+      const contents = (await read(serverName, resource)).contents.map(toContent);
+      const [first, ...others] = contents;
+      return first !== undefined && others.length === 0 ? first : contents;
     },
     subscribe: (serverName, uri) =>
-      withServer(servers, 'SUBSCRIBE_RESOURCE', serverName, async ({ connection }) => {
-        await connection.subscribe(uri);
+      servers.run('SUBSCRIBE_RESOURCE', serverName, async (server) => {
+        await server.subscribe(uri);
         return {};
       }),
     unsubscribe: (serverName, uri) =>
-      withServer(servers, 'UNSUBSCRIBE_RESOURCE', serverName, async ({ connection }) => {
-        await connection.unsubscribe(uri);
+      servers.run('UNSUBSCRIBE_RESOURCE', serverName, async (server) => {
+        await server.unsubscribe(uri);
         return {};
       }),
     onUpdated: (serverName, handler) =>
-      withServer(servers, 'ON_UPDATED_RESOURCE', serverName, async ({ handlers }) => {
+      servers.run('ON_UPDATED_RESOURCE', serverName, async ({ handlers }) => {
         handlers.onResourceUpdated = handler;
       }),
     onListChanged: (serverName, handler) =>
-      withServer(servers, 'ON_LIST_CHANGED_RESOURCE', serverName, async ({ handlers, connection }) => {
-        handlers.onListChanged.resources = handler;
-        await connection.handlersChanged();
-      }),
+      servers.run('ON_LIST_CHANGED_RESOURCE', serverName, (server) => server.setListHandler('resources', handler)),
   };
 }
 

@@ -1,46 +1,15 @@
 import { QuiverError } from '@quiver/core';
-import { resolveLanguageModel, type LanguageModel } from '@quiver/core/llm';
-import type {
-  CreateMessageRequestParams,
-  CreateMessageResult,
-  CreateMessageResultWithTools,
-} from '../../protocol/client-types.js';
-
-/** What a server wants a language model to do. */
-export type SamplingRequest = CreateMessageRequestParams & {
-  /** Which server asks. */
-  serverName: string;
-};
-
-export type SamplingResult = CreateMessageResult | CreateMessageResultWithTools;
-
-export type SamplingHandler = (
-  request: SamplingRequest,
-  options: { signal: AbortSignal },
-) => SamplingResult | PromiseLike<SamplingResult>;
-
-/** A model of the AI SDK (5, 6 or 7), or its name, with limits for what servers may ask of it. */
-export interface SamplingModel {
-  model: LanguageModel | string;
-  /** The most tokens one answer may have. Default: what the server asks for. */
-  maxTokens?: number;
-  /** Looks at each request before the model does; `false` refuses it. */
-  approve?: (request: SamplingRequest) => boolean | PromiseLike<boolean>;
-}
-
-export type SamplingOptions = SamplingHandler | SamplingModel;
-
-/** The handler for sampling: the user's, or one that asks their model. */
-export function toSamplingHandler(options: SamplingOptions): SamplingHandler {
-  return typeof options === 'function' ? options : (request, { signal }) => sampleFromModel(options, request, signal);
-}
+import { resolveLanguageModel } from '@quiver/core/llm';
+import type { CreateMessageResult } from '../../protocol/client-types.js';
+import type { SamplingModel, SamplingRequest } from '../config/handlers.js';
 
 /**
- * Answers with a language model. Text, images and audio go to it; tools are not offered, since the server could not run them.
+ * Responds to a sampling request with a language model, which receives text, images and audio, but no tools: the server could not run
+ * them.
  *
- * @throws `SAMPLING_REFUSED` when `approve` says no
+ * @throws `SAMPLING_REFUSED` when `approve` returns `false`
  */
-async function sampleFromModel(
+export async function sampleFromModel(
   { model, maxTokens = Number.POSITIVE_INFINITY, approve }: SamplingModel,
   request: SamplingRequest,
   signal: AbortSignal,

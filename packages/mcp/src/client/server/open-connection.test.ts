@@ -4,11 +4,11 @@ import process from 'node:process';
 import { Server } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { plain, startScripted } from '../../../test/scripted-server.ts';
-import { ServerHandle } from './server-handle.js';
+import { createRemoteServer } from '../../../test/remote-server.ts';
 import type { MastraMCPServerDefinition } from '../config/server-definition.js';
 
 async function connectTo(definition: MastraMCPServerDefinition, timeout = 20_000): Promise<string> {
-  const { connection } = new ServerHandle('it', definition, timeout);
+  const connection = createRemoteServer(definition, timeout);
   onTestFinished(() => connection.disconnect());
   return connection.connect().then(
     () => 'connected',

@@ -1,5 +1,29 @@
-import { getDefaultLogger, QuiverError } from '@quiver/core';
-import type { ServerHandle } from './server-handle.js';
+import { escapeForLog, getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
+import { lists, type ListedItems, type ListMethod } from './fetch-list.js';
+import type { RemoteServer } from './remote-server.js';
+
+/** Error of a server, for programs. */
+export interface ServerErrorDetails {
+  message: string;
+  code?: string;
+  httpStatus?: number;
+}
+
+/** Results by server, and the errors of the other servers. */
+export interface Answers<Answer> {
+  /** By server. A server may be here and in `errors`: then this is its last result. */
+  data: Record<string, Answer>;
+  /** Error message per unavailable server. */
+  errors: Record<string, string>;
+  errorDetails: Record<string, ServerErrorDetails>;
+  /** Milliseconds per server. */
+  durations: Record<string, number>;
+}
+
+export interface ListOptions {
+  /** Milliseconds until a server without a response counts as unavailable. Default: the timeouts of the servers. */
+  perServerTimeoutMs?: number;
+}
 
 /**
  * Servers of the clients of this process by configuration. An entry is removed when its last user releases it; clients without an
@@ -13,14 +37,14 @@ interface Configuration {
 
 /** The servers of one configuration and their users: clients and leases. The last user that releases them ends their connections. */
 export class SharedServers {
-  readonly servers: ReadonlyMap<string, ServerHandle>;
+  readonly byName: ReadonlyMap<string, RemoteServer>;
   readonly #configuration: Configuration;
   readonly #users = new Set<object>();
-  #disconnecting: Promise<void> | undefined;
+  #disconnecting: Promise<unknown> | undefined;
 
-  private constructor(configuration: Configuration, servers: ReadonlyMap<string, ServerHandle>) {
+  private constructor(configuration: Configuration, byName: ReadonlyMap<string, RemoteServer>) {
     this.#configuration = configuration;
-    this.servers = servers;
+    this.byName = byName;
   }
 
   /**
@@ -30,22 +54,26 @@ export class SharedServers {
    * @throws `MCP_CLIENT_DUPLICATE` when a client without `id` repeats the configuration of a live one: each holds its own processes
    *   and sessions, so one client per request by accident is a leak that shows late
    */
-  static for(configuration: Configuration, create: () => ReadonlyMap<string, ServerHandle>): SharedServers {
+  static for(configuration: Configuration, create: () => ReadonlyMap<string, RemoteServer>): SharedServers {
     const { id } = configuration;
-    let replaced: SharedServers | undefined;
-    for (const shared of live) {
-      if (shared.#configuration.id !== id) continue;
-      const isSame = isSameConfiguration(shared.#configuration, configuration);
-      if (id === undefined && isSame) throw duplicate();
-      if (id !== undefined && isSame) return shared;
-      if (id !== undefined) replaced = shared;
+    const sameId = [...live].filter((shared) => shared.#configuration.id === id);
+    const same = sameId.find((shared) => isSameConfiguration(shared.#configuration, configuration));
+    if (same && id === undefined) {
+      throw new QuiverError(
+        'MCP_CLIENT_DUPLICATE',
+        'MCPClient was initialized multiple times with the same configuration options. Each instance holds its own connections: use one instance, call disconnect() before you create the next, or give each an `id`.',
+      );
     }
-    const shared = new SharedServers(configuration, create());
-    replaced
-      ?.disconnect()
-      .catch((error: unknown) => getDefaultLogger().warn(`The replaced MCPClient '${id}' did not disconnect.`, error));
-    live.add(shared);
-    return shared;
+    if (same) return same;
+    const created = new SharedServers(configuration, create());
+    for (const replaced of id === undefined ? [] : sameId)
+      replaced
+        .disconnect()
+        .catch((error: unknown) =>
+          getDefaultLogger().warn(`The replaced MCPClient '${id}' did not disconnect.`, error),
+        );
+    live.add(created);
+    return created;
   }
 
   /** Adds a user. The connections stay open until it releases them. */
@@ -60,24 +88,123 @@ export class SharedServers {
   }
 
   /** Ends all connections, and the processes behind them. The next request connects again. */
-  disconnect(): Promise<void> {
+  async disconnect(): Promise<void> {
     live.delete(this);
-    this.#disconnecting ??= this.#disconnectServers().finally(() => {
+    const servers = [...this.byName.values()];
+    this.#disconnecting ??= Promise.all(servers.map((server) => server.disconnect())).finally(() => {
       this.#disconnecting = undefined;
     });
-    return this.#disconnecting;
+    await this.#disconnecting;
   }
 
-  async #disconnectServers(): Promise<void> {
-    await Promise.all([...this.servers.values()].map(({ connection }) => connection.disconnect()));
+  /** @throws `MCP_SERVER_UNKNOWN` */
+  require(serverName: string): RemoteServer {
+    const server = this.byName.get(serverName);
+    if (server) return server;
+    const known = [...this.byName.keys()].join(', ') || 'none';
+    throw new QuiverError(
+      'MCP_SERVER_UNKNOWN',
+      `Server configuration not found for name: ${serverName}. There are: ${known}.`,
+    );
+  }
+
+  /**
+   * Runs an operation on one server.
+   *
+   * @throws `MCP_CLIENT_<operation>_FAILED`; `details.reason` is the code of its cause. The reason of the signal, unchanged
+   */
+  async run<Result>(
+    operation: string,
+    serverName: string,
+    run: (server: RemoteServer) => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    try {
+      return await run(this.require(serverName));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new QuiverError(`MCP_CLIENT_${operation}_FAILED`, toErrorMessage(error), {
+        cause: error,
+        details: {
+          ...(isQuiverError(error) && { ...error.details, reason: error.code }),
+          server: serverName,
+          domain: 'MCP',
+          category: 'THIRD_PARTY',
+        },
+      });
+    }
+  }
+
+  /** Requests a list from all servers. Each item of the result is a copy of the cached list. */
+  list<Method extends ListMethod>(
+    method: Method,
+    { perServerTimeoutMs }: ListOptions = {},
+  ): Promise<Answers<ListedItems[Method][]>> {
+    return askServers(
+      this.byName.values(),
+      async (server) => {
+        const { items, error } = await server.list(method).get();
+        return { answer: [...items], error };
+      },
+      perServerTimeoutMs,
+    );
+  }
+
+  /** As {@link list}, with a log line per error. */
+  async listLogged<Method extends ListMethod>(method: Method): Promise<Record<string, ListedItems[Method][]>> {
+    const { data, errors } = await this.list(method);
+    logMissing(lists[method].title, errors);
+    return data;
   }
 }
 
-function duplicate(): QuiverError {
-  return new QuiverError(
-    'MCP_CLIENT_DUPLICATE',
-    'MCPClient was initialized multiple times with the same configuration options. Each instance holds its own connections: use one instance, call disconnect() before you create the next, or give each an `id`.',
+/** Sends a request to servers at once. An error of one server does not affect the others. */
+export async function askServers<Answer>(
+  servers: Iterable<RemoteServer>,
+  ask: (server: RemoteServer) => Promise<{ readonly answer: Answer; readonly error?: unknown }>,
+  perServerTimeoutMs?: number,
+): Promise<Answers<Answer>> {
+  const answers: Answers<Answer> = { data: {}, errors: {}, errorDetails: {}, durations: {} };
+  const started = performance.now();
+  const outcomes = await Promise.all(
+    [...servers].map(async (server) => {
+      const { name } = server;
+      try {
+        const limited = withinTime(
+          ask(server),
+          perServerTimeoutMs,
+          (limit) => new Error(`no answer within ${limit} ms`),
+        );
+        return { name, ...(await limited) };
+      } catch (error) {
+        return { name, error };
+      } finally {
+        answers.durations[name] = Math.round(performance.now() - started);
+      }
+    }),
   );
+  // In the order of the configuration, not of the responses.
+  for (const outcome of outcomes) {
+    const { name, error } = outcome;
+    if ('answer' in outcome) answers.data[name] = outcome.answer;
+    if (error === undefined) continue;
+    answers.errors[name] = toErrorMessage(error);
+    answers.errorDetails[name] = toDetails(error);
+  }
+  return answers;
+}
+
+/** Logs the errors of servers that are missing in a result. */
+export function logMissing(what: string, errors: Record<string, string>): void {
+  for (const line of Object.values(errors).flatMap((reason) => reason.split('\n')))
+    getDefaultLogger().error(`${what} are missing. ${escapeForLog(line)}`);
+}
+
+function toDetails(error: unknown): ServerErrorDetails {
+  const message = toErrorMessage(error);
+  if (!isQuiverError(error)) return { message };
+  const status = error.details?.['httpStatus'];
+  return { message, code: error.code, ...(typeof status === 'number' && { httpStatus: status }) };
 }
 
 /**

@@ -1,18 +1,17 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { SubscriptionFilter } from '../../protocol/client-types.js';
+import type { ServerHandlers } from '../config/handlers.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import { ConnectionLostError } from '../transports/channel.js';
 import { createBackOff } from './back-off.js';
-import type { ServerLog } from './log-message.js';
-import type { ServerHandlers } from '../config/server-handlers.js';
 
-/** Runs something over the connection, which is opened first if necessary. */
+/** Sends a request over the connection, which is opened first if necessary. */
 export type RunOver = (run: (engine: Engine, options: EngineRequestOptions) => Promise<unknown>) => Promise<unknown>;
 
-export interface SubscriptionsOptions {
-  readonly serverName: string;
+interface SubscribingServer {
+  readonly name: string;
   readonly handlers: ServerHandlers;
-  readonly log: ServerLog;
+  log(level: 'debug', message: string, details?: unknown): void;
 }
 
 /** A stream of change notifications (modern era). */
@@ -36,7 +35,7 @@ const acknowledgeTimeout = 60_000;
 
 /** Subscriptions of this client. They survive reconnects. */
 export class Subscriptions {
-  readonly #options: SubscriptionsOptions;
+  readonly #server: SubscribingServer;
   readonly #backOff = createBackOff({ first: 500 });
   #uris: ReadonlySet<string> = new Set();
   /** Stream of the modern connection. */
@@ -44,12 +43,12 @@ export class Subscriptions {
   #queue: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: SubscriptionsOptions) {
-    this.#options = options;
+  constructor(server: SubscribingServer) {
+    this.#server = server;
   }
 
   get isEmpty(): boolean {
-    const { onResourceUpdated, onListChanged } = this.#options.handlers;
+    const { onResourceUpdated, onListChanged } = this.#server.handlers;
     return onResourceUpdated === undefined && this.#uris.size === 0 && !Object.values(onListChanged).some(Boolean);
   }
 
@@ -59,12 +58,11 @@ export class Subscriptions {
     try {
       await runOver(async (engine, options) => {
         if (!engine.isModern) return engine.request('resources/subscribe', { uri }, options);
-        const { resourceSubscriptions } = await this.#sync(engine);
+        const { resourceSubscriptions } = await this.sync(engine);
         if (resourceSubscriptions?.includes(uri)) return undefined;
-        const { serverName } = this.#options;
         throw new QuiverError(
           'MCP_REQUEST_FAILED',
-          `MCP server '${serverName}' declined the subscription to '${uri}': it does not report changes of this resource.`,
+          `MCP server '${this.#server.name}' declined the subscription to '${uri}': it does not report changes of this resource.`,
         );
       });
     } catch (error) {
@@ -76,19 +74,14 @@ export class Subscriptions {
   async unsubscribe(uri: string, runOver: RunOver): Promise<void> {
     this.#drop(uri);
     await runOver((engine, options) =>
-      engine.isModern ? this.#sync(engine) : engine.request('resources/unsubscribe', { uri }, options),
+      engine.isModern ? this.sync(engine) : engine.request('resources/unsubscribe', { uri }, options),
     );
   }
 
   /** Sends all subscriptions to a new connection. */
   async restore(engine: Engine, options: EngineRequestOptions): Promise<void> {
-    if (engine.isModern) await this.#sync(engine);
+    if (engine.isModern) await this.sync(engine);
     else for (const uri of this.#uris) await engine.request('resources/subscribe', { uri }, options);
-  }
-
-  /** Updates the stream of a modern connection after a handler was set. Legacy servers send changes without a request. */
-  async update(engine: Engine | undefined): Promise<void> {
-    if (engine?.isModern) await this.#sync(engine);
   }
 
   /** Closes the stream of a connection that is no longer used. */
@@ -101,7 +94,7 @@ export class Subscriptions {
   }
 
   #filter(): SubscriptionFilter {
-    const { onListChanged } = this.#options.handlers;
+    const { onListChanged } = this.#server.handlers;
     return {
       ...(onListChanged.tools && { toolsListChanged: true }),
       ...(onListChanged.prompts && { promptsListChanged: true }),
@@ -110,8 +103,11 @@ export class Subscriptions {
     };
   }
 
-  /** Replaces the stream if the filter has changed, one replacement after the other. @returns what the server agreed to */
-  #sync(engine: Engine): Promise<SubscriptionFilter> {
+  /**
+   * Replaces the stream of a modern connection if the filter has changed, one replacement after the other. Returns the filter that the
+   * server agreed to.
+   */
+  sync(engine: Engine): Promise<SubscriptionFilter> {
     const replaced = this.#queue.then(async () => {
       const filter = this.#filter();
       const key = JSON.stringify(filter);
@@ -145,9 +141,8 @@ export class Subscriptions {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
       if (engine.isClosed || this.#stream) return;
-      this.#sync(engine).catch((error: unknown) => {
-        const { log } = this.#options;
-        log('debug', `The subscription stream could not be reopened: ${toErrorMessage(error)}`, error);
+      this.sync(engine).catch((error: unknown) => {
+        this.#server.log('debug', `The subscription stream could not be reopened: ${toErrorMessage(error)}`, error);
         this.#reopenLater(engine);
       });
     }, this.#backOff.remaining());

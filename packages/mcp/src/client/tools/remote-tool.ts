@@ -1,4 +1,5 @@
-import type { JsonSchema } from '@quiver/core/schema';
+import { isQuiverError, QuiverError } from '@quiver/core';
+import { validateJsonSchema, type JsonSchema } from '@quiver/core/schema';
 import {
   createTool,
   type Tool,
@@ -8,45 +9,38 @@ import {
 } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
 import type { ProtocolTool } from '../../protocol/client-types.js';
-import type { ServerHandle } from '../server/server-handle.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
+import type { RemoteServer } from '../server/remote-server.js';
 import { callTool } from './call-tool.js';
-import { toRemoteSchema, type RemoteSchema } from './remote-schema.js';
-import { RemoteToolError } from './remote-tool-error.js';
-import { countFailures, retriesExceeded } from './retry-budget.js';
-import { toModelOutput } from './tool-model-output.js';
-import { rememberToolResult } from './tool-result.js';
+import { rememberToolResult, toModelOutput } from './tool-result.js';
 
-/** A tool of an MCP server, usable wherever a tool is: in agents, in the AI SDK, in `MCPServer`. */
+/** A tool of an MCP server, for agents, the AI SDK and `MCPServer`. */
 export interface RemoteTool extends Omit<Tool<JsonSchema, undefined, unknown>, 'execute' | 'outputSchema'> {
   // oxlint-disable-next-line typescript/no-explicit-any -- at run time a schema that every AI SDK takes; each major names another type
   readonly outputSchema?: any;
   readonly execute: (input: Record<string, unknown>, options?: ToolCallOptions) => Promise<unknown>;
 }
 
-export interface RemoteToolOptions {
-  readonly server: ServerHandle;
-  /** Name that a model calls the tool by. */
-  readonly id: string;
-  readonly tool: ProtocolTool;
-}
-
 /**
  * Creates a tool from a tool of an MCP server. The schemas are the server's own, and the arguments are sent unchanged. `execute`
  * returns the structured content of the result; otherwise the whole result with its `content`.
+ *
+ * @param id - name that a model calls the tool by
  */
-export function createRemoteTool(remote: RemoteToolOptions): RemoteTool {
+export function createRemoteTool(server: RemoteServer, id: string, tool: ProtocolTool): RemoteTool {
   // The types of `createTool` do not accept `undefined` members, and those of the AI SDK do not show all that the tool has.
-  const options = new RemoteDefinition(remote) as unknown as Parameters<typeof createTool>[0];
+  const options = new RemoteDefinition(server, id, tool) as unknown as Parameters<typeof createTool>[0];
   return createTool(options) as unknown as RemoteTool;
 }
 
 /** The options of `createTool`, read from the server's definition. The methods are shared, because servers list thousands of tools. */
-class RemoteDefinition implements RemoteToolOptions {
-  readonly server: ServerHandle;
+class RemoteDefinition {
+  readonly server: RemoteServer;
   readonly id: string;
   readonly tool: ProtocolTool;
 
-  constructor({ server, id, tool }: RemoteToolOptions) {
+  constructor(server: RemoteServer, id: string, tool: ProtocolTool) {
     this.server = server;
     this.id = id;
     this.tool = tool;
@@ -58,16 +52,16 @@ class RemoteDefinition implements RemoteToolOptions {
     return `${description}\n\nReturns JSON that fits this schema: ${JSON.stringify(outputSchema)}`.trimStart();
   }
 
-  get inputSchema(): RemoteSchema {
-    return toRemoteSchema(this.tool.inputSchema);
+  get inputSchema(): object {
+    return { '~standard': new RemoteSchema(this.tool.inputSchema) };
   }
 
-  get outputSchema(): RemoteSchema | undefined {
+  get outputSchema(): object | undefined {
     const { name: toolName, outputSchema } = this.tool;
     const { onToolError } = this.server.options;
-    // An error result stands where structured output was declared; so does content of a server that forgot it.
-    const isExempt = typeof onToolError === 'function' ? isAnything : isContentResult;
-    return outputSchema && toRemoteSchema(outputSchema, { toolName, isExempt });
+    // Error results and content have no structured output, and a function for error results may return anything.
+    const isExempt = typeof onToolError === 'function' ? () => true : isContentResult;
+    return outputSchema && { '~standard': new RemoteSchema(outputSchema, { toolName, isExempt }) };
   }
 
   get title(): string | undefined {
@@ -93,47 +87,125 @@ class RemoteDefinition implements RemoteToolOptions {
     return toModelOutput;
   }
 
-  execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
-    return runRemoteTool(this, args, context);
+  async execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
+    const { server, tool } = this;
+    const { requestContext, abortSignal: signal, toolCallId, runId = toolCallId, toolName, agent } = context;
+    const { processToolCall, requestMeta, onToolError = 'throw', maxRetries } = server.options;
+    const retriesLeft = maxRetries === undefined ? 0 : maxRetries - countFailures(agent?.messages, toolName);
+    if (retriesLeft < 0) throw retriesExceeded(toolName, maxRetries);
+    const meta = requestMeta?.({ toolName: tool.name, requestContext });
+    const send: Parameters<ToolCallProcessor>[1] = (changes = {}) =>
+      callTool(
+        server,
+        {
+          name: tool.name,
+          args: changes.args ?? args,
+          meta: { ...meta, ...changes.meta },
+          runId,
+          requestContext,
+          ...(signal && { signal }),
+        },
+        tool,
+      );
+    const call = { serverName: server.name, toolName: tool.name, args, requestContext, signal };
+    const result = await (processToolCall ? processToolCall(call, send) : send());
+    if (result.isError === true && onToolError !== 'return') {
+      const error = new RemoteToolError(server.name, tool.name, result);
+      if (maxRetries !== undefined && retriesLeft === 0) throw retriesExceeded(toolName, maxRetries, error);
+      if (onToolError === 'throw') throw error;
+      return onToolError(error);
+    }
+    if (result.structuredContent === undefined || result.isError === true) return result;
+    rememberToolResult(result.structuredContent, result);
+    return result.structuredContent;
   }
 }
 
-/** What a function for error results may return in place of structured content. */
-const isAnything = (): boolean => true;
+type Validation =
+  | { readonly value: unknown }
+  | { readonly issues: readonly { readonly path: readonly (string | number)[]; readonly message: string }[] };
 
-async function runRemoteTool(
-  { server, tool }: RemoteToolOptions,
-  args: Record<string, unknown>,
-  { requestContext, abortSignal: signal, toolCallId, runId = toolCallId, toolName, agent }: ToolContext,
-): Promise<unknown> {
-  const { name: serverName } = server;
-  const { processToolCall, requestMeta, onToolError = 'throw', maxRetries } = server.options;
-  const retriesLeft = maxRetries === undefined ? 0 : maxRetries - countFailures(agent?.messages, toolName);
-  if (retriesLeft < 0) throw retriesExceeded(toolName, maxRetries);
-  const meta = requestMeta?.({ toolName: tool.name, requestContext });
-  const send = (changes: { args?: Record<string, unknown>; meta?: Record<string, unknown> } = {}) =>
-    callTool(
-      server,
-      {
-        name: tool.name,
-        args: changes.args ?? args,
-        meta: { ...meta, ...changes.meta },
-        runId,
-        requestContext,
-        ...(signal && { signal }),
-      },
-      tool,
-    );
-  const result = await (processToolCall
-    ? processToolCall({ serverName, toolName: tool.name, args, requestContext, signal }, send)
-    : send());
-  if (result.isError === true && onToolError !== 'return') {
-    const error = new RemoteToolError(serverName, tool.name, result);
-    if (maxRetries !== undefined && retriesLeft === 0) throw retriesExceeded(toolName, maxRetries, error);
-    if (onToolError === 'throw') throw error;
-    return onToolError(error);
+/** Set for an output schema. */
+interface RemoteOutput {
+  readonly toolName: string;
+  /** Values that are accepted without a check. */
+  readonly isExempt: (value: unknown) => boolean;
+}
+
+/**
+ * The unchanged JSON Schema of a server as a Standard Schema. The methods are shared, because few of many tools are called.
+ *
+ * Regular expressions are not checked, because a hostile one can take exponential time. A schema that cannot be used checks nothing, and
+ * arguments whose check would block for too long are sent unchecked: the server validates its arguments itself.
+ */
+class RemoteSchema {
+  private readonly source: object;
+  private readonly output: RemoteOutput | undefined;
+
+  constructor(source: object, output?: RemoteOutput) {
+    this.source = source;
+    this.output = output;
   }
-  if (result.structuredContent === undefined || result.isError === true) return result;
-  rememberToolResult(result.structuredContent, result);
-  return result.structuredContent;
+
+  get version(): 1 {
+    return 1;
+  }
+
+  get vendor(): 'mcp' {
+    return 'mcp';
+  }
+
+  get jsonSchema(): Record<'input' | 'output', () => object> {
+    const describe = (): object => this.source;
+    return { input: describe, output: describe };
+  }
+
+  /** @throws `MCP_OUTPUT_TOO_COMPLEX` when the check of an output would block for too long */
+  async validate(value: unknown): Promise<Validation> {
+    if (this.output?.isExempt(value)) return { value };
+    try {
+      const result = validateJsonSchema(this.source as JsonSchema, value, { checkPatterns: false });
+      return result.ok ? { value } : { issues: result.issues };
+    } catch (error) {
+      if (!this.output || !isQuiverError(error, 'SCHEMA_TOO_COMPLEX')) return { value };
+      throw new QuiverError(
+        'MCP_OUTPUT_TOO_COMPLEX',
+        `The output of the remote tool '${this.output.toolName}' was refused, because the check against its output schema takes too long. Report it to the operator of the server, or leave out the tool.`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+/**
+ * Counts the failures of a tool since its last success, in the messages that led to a call: error results and calls with invalid
+ * arguments, in the formats of AI SDK 5, 6 and 7.
+ */
+function countFailures(messages: readonly unknown[] = [], toolName: string): number {
+  const parts = messages.flatMap((message) =>
+    isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : [],
+  );
+  const results = parts.filter(
+    (part) => isObject(part) && part['type'] === 'tool-result' && part['toolName'] === toolName,
+  );
+  const lastSuccess = results.findLastIndex((part) => !isFailure((part as Record<string, unknown>)['output']));
+  return results.length - 1 - lastSuccess;
+}
+
+function isFailure(output: unknown): boolean {
+  if (!isObject(output)) return false;
+  const { type, value } = output;
+  if (type === 'error-text' || type === 'error-json') return true;
+  // A `ToolFailure`, after it became JSON.
+  return type === 'json' && isObject(value) && value['error'] === true && 'validationErrors' in value;
+}
+
+/** Returns the error for a model that used up its retries. */
+function retriesExceeded(toolName: string, maxRetries: number | undefined, cause?: Error): QuiverError {
+  const last = cause ? ` The last failure: ${cause.message}` : '';
+  return new QuiverError(
+    'MCP_TOOL_RETRIES_EXCEEDED',
+    `The tool '${toolName}' failed more than ${maxRetries} times in a row (\`maxRetries\`). Do not call it again in this run.${last}`,
+    { cause, details: { toolName, maxRetries } },
+  );
 }

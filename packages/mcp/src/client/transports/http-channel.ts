@@ -1,4 +1,3 @@
-import type { AnyRequestContext } from '@quiver/core/tools';
 import { readEvents } from '../../http/read-events.js';
 import { redirectTarget } from '../../http/redirects.js';
 import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
@@ -6,6 +5,7 @@ import { metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
 import { expectedName } from '../../protocol/standard-headers.js';
+import type { DefinitionHeaders, ReconnectionOptions } from '../config/server-definition.js';
 import {
   ConnectionLostError,
   HttpError,
@@ -15,23 +15,6 @@ import {
   type Receiver,
   type Sending,
 } from './channel.js';
-
-/** Headers of a server definition. */
-export type DefinitionHeaders =
-  | Readonly<Record<string, string>>
-  | ((call: {
-      requestContext: AnyRequestContext | undefined;
-    }) => Record<string, string> | PromiseLike<Record<string, string>>);
-
-/** Settings for the resumption of a broken event stream. */
-export interface ReconnectionOptions {
-  /** Milliseconds before the first attempt. A server can set another pause with `retry`. */
-  initialReconnectionDelay: number;
-  maxReconnectionDelay: number;
-  reconnectionDelayGrowFactor: number;
-  /** Failed attempts in a row. */
-  maxRetries: number;
-}
 
 /** About five minutes of attempts. */
 const defaultReconnection: ReconnectionOptions = {

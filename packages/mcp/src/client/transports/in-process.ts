@@ -1,36 +1,14 @@
 import { fromFetch } from '../../http/send.js';
+import {
+  isInProcessServer,
+  type ConnectableServer,
+  type FetchableServer,
+  type InProcessServer,
+  type MessageTransport,
+} from '../config/in-process-server.js';
 import type { Channel, OutgoingMessage, Receiver } from './channel.js';
 import { HttpChannel } from './http-channel.js';
-import { TransportChannel, type MessageTransport } from './transport-channel.js';
-
-/** A server of this process that takes a transport, as the servers of the official SDKs do. */
-interface ConnectableServer {
-  // oxlint-disable-next-line typescript/no-explicit-any -- the transports of both SDK versions differ in details of their types
-  connect(transport: any): Promise<unknown>;
-}
-
-/**
- * An `MCPServer`. The type names `listen`, and not the `fetch` that is called: a server and a definition may both have a `fetch`,
- * and the type checker could not tell the parameters of a definition's.
- */
-interface ListeningServer {
-  listen(options?: object): Promise<unknown>;
-}
-
-interface FetchableServer {
-  fetch(request: Request): Promise<Response>;
-}
-
-/** An `MCPServer`, or a server of the official SDK. */
-export type InProcessServer = ConnectableServer | ListeningServer;
-
-/** Returns whether a value is a server, and not a definition of one. */
-export function isInProcessServer(value: object): value is InProcessServer {
-  const { connect, fetch } = value as Partial<ConnectableServer & FetchableServer>;
-  // An `McpServer` of the SDK has a member `server`, and an HTTP definition may have a `fetch`.
-  if (typeof connect === 'function') return true;
-  return typeof fetch === 'function' && !('url' in value || 'command' in value || 'server' in value);
-}
+import { TransportChannel } from './transport-channel.js';
 
 const inProcessUrl = new URL('http://localhost/mcp');
 

@@ -9,7 +9,7 @@ import {
   type Receiver,
   type Sending,
 } from './channel.js';
-import type { DefinitionHeaders } from './http-channel.js';
+import type { DefinitionHeaders } from '../config/server-definition.js';
 
 export interface SseChannelOptions {
   readonly url: URL;

@@ -1,24 +1,5 @@
+import type { MessageTransport } from '../config/in-process-server.js';
 import type { Channel, OutgoingMessage, Receiver } from './channel.js';
-
-/** A transport of the official SDKs, version 1 or 2, or your own of the same shape. */
-export interface MessageTransport {
-  start(): Promise<void>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- a JSON-RPC message; the SDKs type it differently
-  send(message: any): Promise<void>;
-  close(): Promise<void>;
-  onmessage?: unknown;
-  onclose?: unknown;
-  onerror?: unknown;
-  readonly sessionId?: string | undefined;
-  setProtocolVersion?(version: string): void;
-  terminateSession?(): Promise<void>;
-}
-
-/** Returns whether a value is a transport, and not a definition or a server. */
-export function isTransport(value: object): value is MessageTransport {
-  const { start, send, close } = value as Partial<MessageTransport>;
-  return typeof start === 'function' && typeof send === 'function' && typeof close === 'function';
-}
 
 /** Sends messages over a transport that the application made. Most transports connect once only. */
 export class TransportChannel implements Channel {

@@ -1,0 +1,426 @@
+import { setMaxListeners } from 'node:events';
+import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import type { AnyRequestContext } from '@quiver/core/tools';
+import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../../protocol/client-types.js';
+import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
+import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
+import type { ListKind, LoggingLevel, ServerHandlers } from '../config/handlers.js';
+import { parseServerDefinition } from '../config/parse-server-definition.js';
+import type { ServerDefinition, ServerOptions, ServerTarget } from '../config/server-definition.js';
+import type { Engine, EngineOptions, EngineRequestOptions } from '../engine/engine.js';
+import { explainRequestError } from '../engine/request-error.js';
+import { HttpError, type Channel } from '../transports/channel.js';
+import { createBackOff } from './back-off.js';
+import { fetchList, lists, type ListedItems, type ListMethod } from './fetch-list.js';
+import { ListCache } from './list-cache.js';
+import { openConnection } from './open-connection.js';
+import { Subscriptions } from './subscriptions.js';
+import { compareDefinitions, type DefinitionChanges } from './tool-fingerprint.js';
+
+/** Connection status of one server. */
+export interface ServerStatus {
+  /** `idle`: not used yet, or disconnected. `failed`: the last attempt to connect failed. */
+  state: 'idle' | 'connecting' | 'ready' | 'failed';
+  transport?: Channel['kind'];
+  protocolVersion?: string;
+  serverInfo?: { name: string; version: string; title?: string };
+  capabilities?: ServerCapabilities;
+  /** The server's description of its use. It comes from the server. */
+  instructions?: string;
+  error?: { message: string; code: string };
+  /** Milliseconds until the next attempt after a failed one. */
+  retryIn?: number;
+}
+
+export interface RemoteServerOptions {
+  readonly name: string;
+  readonly definition: ServerDefinition;
+  /** Milliseconds one request may take, unless the definition sets them; 0 for no limit. */
+  readonly timeout: number;
+  readonly clientInfo?: ClientInfo | undefined;
+  /** Creates the receiver of the server's requests and notifications. */
+  readonly createApplication: (server: RemoteServer) => Pick<EngineOptions, 'application' | 'onMessage'>;
+}
+
+export interface RequestSettings extends Omit<EngineRequestOptions, 'headers'> {
+  /** Number of times that the request is repeated after the connection was lost. Default 0. */
+  readonly retries?: number | undefined;
+}
+
+/** Sends the messages of one request over a connection. */
+export type SendOver<Result> = (engine: Engine, options: EngineRequestOptions) => Promise<Result>;
+
+type Lists = { [Method in ListMethod]?: ListCache<ListedItems[Method]> };
+
+/** Milliseconds until a connection must be open. The start of a process may include a download; a busy machine delays both. */
+const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
+  http: 3000,
+  'in-process': 30_000,
+  stdio: 60_000,
+};
+
+/**
+ * One server of the client, with its cached lists. It is connected on first use, by one attempt for all callers, and again after the
+ * connection was lost. A request is not repeated unless the caller allows it, or the server rejected it unread because it no longer
+ * knows the session.
+ */
+export class RemoteServer {
+  readonly name: string;
+  readonly target: ServerTarget;
+  readonly handlers: ServerHandlers;
+  onDefinitionsChanged?: (changes: DefinitionChanges) => void;
+  readonly #options: RemoteServerOptions;
+  readonly #lists: Lists = {};
+  readonly #backOff = createBackOff();
+  readonly #subscriptions: Subscriptions;
+  #connecting: Promise<Engine> | undefined;
+  #attempt: AbortController | undefined;
+  #current: Engine | undefined;
+  /** Capabilities, as JSON, of the current connection or attempt. */
+  #declared = '';
+  #lastError: QuiverError | undefined;
+  #resume = true;
+  #revival: NodeJS.Timeout | undefined;
+
+  /** @throws `SERVER_DEFINITION_INVALID` */
+  constructor(options: RemoteServerOptions) {
+    this.name = options.name;
+    this.target = parseServerDefinition(options.name, options.definition);
+    this.#options = options;
+    const { roots, sampling } = this.options;
+    this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
+    this.#subscriptions = new Subscriptions(this);
+  }
+
+  get options(): ServerOptions {
+    return this.target.definition;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#current?.channel.sessionId;
+  }
+
+  get stderr(): string | undefined {
+    return this.#current?.channel.stderrTail;
+  }
+
+  status(): ServerStatus {
+    if (!this.#current) {
+      if (this.#connecting) return { state: 'connecting' };
+      if (!this.#lastError) return { state: 'idle' };
+      const { message, code } = this.#lastError;
+      return { state: 'failed', error: { message, code }, retryIn: this.#backOff.remaining() };
+    }
+    const { channel, server } = this.#current;
+    const { protocolVersion, info, capabilities, instructions } = server;
+    return {
+      state: 'ready',
+      transport: channel.kind,
+      ...(protocolVersion !== undefined && { protocolVersion }),
+      ...(info && {
+        serverInfo: { name: info.name, version: info.version, ...(info.title !== undefined && { title: info.title }) },
+      }),
+      ...(capabilities && { capabilities }),
+      ...(instructions !== undefined && { instructions }),
+    };
+  }
+
+  /** Sends a message to the logger of the definition. Errors of the logger are dropped: they must not break a connection. */
+  log(level: LoggingLevel, message: string, details?: unknown, requestContext?: AnyRequestContext): void {
+    const { logger = this.options.log } = this.options;
+    try {
+      logger?.({
+        level,
+        message: `[${this.name}] ${escapeForLog(message)}`,
+        timestamp: new Date(),
+        serverName: this.name,
+        ...(details !== undefined && { details }),
+        ...(requestContext !== undefined && { requestContext }),
+      });
+    } catch {
+      // Nowhere is left to report it.
+    }
+  }
+
+  list<Method extends ListMethod>(method: Method): ListCache<ListedItems[Method]> {
+    // A member has the type that its key selects.
+    const lists = this.#lists as { [Key in Method]?: ListCache<ListedItems[Method]> };
+    return (lists[method] ??= new ListCache<ListedItems[Method]>({
+      // The request is repeated after a lost connection, because it has no effects.
+      fetch: () => this.request((engine, options) => fetchList(this, method, engine, options), { retries: 1 }),
+      onFetched: (items, previous) => {
+        if (method !== 'tools/list' || !previous || !this.onDefinitionsChanged) return;
+        // The items of this list are tools.
+        const changes = compareDefinitions(previous as readonly ProtocolTool[], items as readonly ProtocolTool[]);
+        if (changes) this.onDefinitionsChanged(changes);
+      },
+    }));
+  }
+
+  /** Makes the next callers fetch the lists of a kind; of every kind without one. */
+  invalidate(kind?: ListKind): void {
+    for (const [method, list] of Object.entries(this.#lists))
+      if (kind === undefined || lists[method as ListMethod].kind === kind) list.invalidate();
+  }
+
+  /**
+   * Sends one request, over the current connection or a new one.
+   *
+   * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when the
+   *   connection ended before the response (the request may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol;
+   *   the reason of `signal`
+   */
+  async request<Result>(run: SendOver<Result>, settings: RequestSettings = {}): Promise<Result> {
+    const { retries = 0, ...options } = settings;
+    const { signal, timeout = this.#timeout } = options;
+    const { resetTimeoutOnProgress = this.options.resetTimeoutOnProgress } = options;
+    // Many requests may share a signal, and Node 20 warns about the eleventh listener.
+    if (signal) setMaxListeners(0, signal);
+    for (let attempt = 1, left = retries; ; attempt += 1) {
+      signal?.throwIfAborted();
+      const engine = await untilAborted(() => this.connect(), signal);
+      const { channel } = engine;
+      try {
+        return await run(engine, { ...options, timeout, resetTimeoutOnProgress });
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (attempt === 1 && isSessionLost(error, engine)) {
+          this.#forget(engine);
+          continue;
+        }
+        const explained = explainRequestError({ serverName: this.name, error, channel, timeout });
+        if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
+        left -= 1;
+        this.log('info', 'Repeating a request after the connection was lost.', explained);
+      } finally {
+        this.#closeForgotten(engine);
+      }
+    }
+  }
+
+  /** @throws `MCP_CLIENT_CONNECT_FAILED`, at once during the pause after a failed attempt */
+  connect(): Promise<Engine> {
+    const declared = this.#capabilities();
+    if (this.#current && this.#declared !== declared) this.#forget(this.#current);
+    if (this.#connecting) return this.#connecting;
+    if (this.#lastError && this.#backOff.remaining() > 0) return Promise.reject(this.#lastError);
+    const attempt = new AbortController();
+    this.#attempt = attempt;
+    this.#declared = declared;
+    const connecting = this.#open(attempt.signal);
+    this.#connecting = connecting;
+    const release = (): void => {
+      if (this.#attempt === attempt) this.#attempt = undefined;
+    };
+    connecting.then(release, (error: QuiverError) => {
+      release();
+      if (this.#connecting !== connecting) return;
+      this.log('error', error.message, error);
+      this.#connecting = undefined;
+      this.#lastError = error;
+      // The server works, and the user may sign in at any moment; showing the page again and again does not help.
+      if (isQuiverError(error, 'OAUTH_AUTHORIZATION_REQUIRED')) return;
+      this.#backOff.failed();
+      this.#reviveLater();
+    });
+    return connecting;
+  }
+
+  /** Ends the session and the connection. The next request connects again. */
+  async disconnect(): Promise<void> {
+    const connecting = this.#connecting;
+    const current = this.#current;
+    this.#connecting = undefined;
+    this.#current = undefined;
+    this.#lastError = undefined;
+    this.#backOff.reset();
+    clearTimeout(this.#revival);
+    // Changes go unnoticed until the next connection.
+    this.invalidate();
+    this.#attempt?.abort(new Error('the client was disconnected'));
+    // Does not wait for the set-up of an open connection: it may be what never settles.
+    const engine = current ?? (await connecting?.catch(() => undefined));
+    if (!engine) return;
+    await this.#close(engine);
+    this.log('debug', 'Disconnected.');
+  }
+
+  /** Closes the connection and opens another, regardless of the pause after a failed attempt. */
+  async reconnect(): Promise<void> {
+    await this.disconnect();
+    await this.connect();
+  }
+
+  /** Subscribes to a resource, now and after every reconnect. */
+  subscribe(uri: string): Promise<void> {
+    return this.#subscriptions.subscribe(uri, (run) => this.request(run));
+  }
+
+  unsubscribe(uri: string): Promise<void> {
+    return this.#subscriptions.unsubscribe(uri, (run) => this.request(run));
+  }
+
+  /** Sets the handler for changes of a list, and subscribes to them if the server is connected; otherwise the next connection does. */
+  async setListHandler(kind: ListKind, handler: () => void): Promise<void> {
+    this.handlers.onListChanged[kind] = handler;
+    if (this.#current?.isModern) await this.#subscriptions.sync(this.#current);
+  }
+
+  /** Replaces the roots, and notifies the server. */
+  async setRoots(roots: NonNullable<ServerHandlers['roots']>): Promise<void> {
+    this.handlers.roots = roots;
+    const engine = this.#current;
+    // A modern server requests the roots each time; a server that roots were not declared to is connected again.
+    if (!engine || engine.isModern || this.#declared !== this.#capabilities()) return;
+    await engine.notify('notifications/roots/list_changed');
+  }
+
+  /** Returns the capabilities, as JSON, that follow from the handlers, extended by those of the definition. */
+  #capabilities(): string {
+    const { elicitation, sampling, roots } = this.handlers;
+    const capabilities: ClientCapabilities = {
+      ...(elicitation && { elicitation: { form: {} } }),
+      ...(sampling && { sampling: {} }),
+      ...(roots && { roots: { listChanged: true } }),
+      ...this.options.capabilities,
+    };
+    return JSON.stringify(capabilities);
+  }
+
+  async #open(signal: AbortSignal): Promise<Engine> {
+    const { name, target, options } = this;
+    const { enableServerLogs = true, maxInputRounds, logger = options.log, clientInfo } = options;
+    const isLogging = enableServerLogs && (logger ?? this.#logLevel) !== undefined;
+    let opened: Engine | undefined;
+    const engine = await openConnection(
+      {
+        ...this.#options.createApplication(this),
+        name,
+        target,
+        limit: this.#connectLimit,
+        clientInfo: clientInfo ?? this.#options.clientInfo ?? defaultClientInfo,
+        capabilities: JSON.parse(this.#declared) as ClientCapabilities,
+        maxInputRounds,
+        logLevel: isLogging ? (this.#logLevel ?? 'info') : undefined,
+        resume: this.#resume,
+        onError: (error) => this.#logError(error),
+        onSessionLost: () => {
+          if (!opened || opened.active > 0) return;
+          this.#lose(opened);
+          this.#closeForgotten(opened);
+        },
+        onClosed: () => {
+          if (opened) this.#lose(opened);
+        },
+      },
+      signal,
+    );
+    this.#resume = false;
+    opened = engine;
+    if (signal.aborted) {
+      await this.#close(engine);
+      throw disconnected(name);
+    }
+    if (engine.isClosed) {
+      throw new QuiverError(
+        'MCP_CLIENT_CONNECT_FAILED',
+        `MCP server '${name}' ended the connection as soon as it was open.`,
+      );
+    }
+    this.#current = engine;
+    this.#backOff.reset();
+    this.#lastError = undefined;
+    const { channel, server } = engine;
+    this.log('debug', `Connected: transport ${channel.kind}, protocol version ${server.protocolVersion ?? 'unknown'}.`);
+    await this.#setUp(engine).catch((error: unknown) => {
+      this.log('warning', `The connection could not be set up completely: ${toErrorMessage(error)}`, error);
+    });
+    if (signal.aborted) throw disconnected(name);
+    return engine;
+  }
+
+  /** Sends the log level and the subscriptions to a new connection. */
+  async #setUp(engine: Engine): Promise<void> {
+    const timeout = this.#timeout;
+    const level = this.#logLevel;
+    if (!engine.isModern && level !== undefined && engine.server.capabilities?.logging)
+      await engine.request('logging/setLevel', { level }, { timeout });
+    await this.#subscriptions.restore(engine, { timeout });
+  }
+
+  /** The connection ended, and the client did not close it. */
+  #lose(lost: Engine): void {
+    if (this.#current !== lost) return;
+    this.log('warning', 'The connection was lost. The next request connects again.');
+    this.#forget(lost);
+    this.#reviveLater();
+  }
+
+  /** Connects again without a request if there are subscriptions. */
+  #reviveLater(): void {
+    if (this.#subscriptions.isEmpty) return;
+    clearTimeout(this.#revival);
+    this.#revival = setTimeout(() => {
+      this.connect().catch(() => {});
+    }, this.#backOff.remaining() + 1);
+    this.#revival.unref?.();
+  }
+
+  /** Makes the next request connect again. Requests in progress are not disturbed. */
+  #forget(lost: Engine): void {
+    this.#subscriptions.release(lost);
+    if (this.#current !== lost) return;
+    this.#current = undefined;
+    this.#connecting = undefined;
+    this.invalidate();
+    queueMicrotask(() => this.#closeForgotten(lost));
+  }
+
+  #closeForgotten(engine: Engine): void {
+    if (engine === this.#current || engine.active > 0 || engine.isClosed) return;
+    engine.close().catch((error: unknown) => this.#logError(error));
+  }
+
+  async #close(engine: Engine): Promise<void> {
+    this.#subscriptions.release(engine);
+    // A request that ends meanwhile leaves the connection open for the end of the session.
+    engine.active += 1;
+    // A server that does not respond to the end of its session delays nothing: the end of the connection ends the request.
+    const timer = setTimeout(() => void engine.close().catch(() => {}), this.#connectLimit);
+    try {
+      await engine.channel.endSession?.();
+    } catch (error) {
+      this.log('debug', `The session could not be ended: ${toErrorMessage(error)}`, error);
+    } finally {
+      clearTimeout(timer);
+      await engine.close().catch((error: unknown) => this.#logError(error));
+    }
+  }
+
+  #logError(error: unknown): void {
+    this.log('debug', toErrorMessage(error), error);
+  }
+
+  get #timeout(): number {
+    return this.options.timeout ?? this.#options.timeout;
+  }
+
+  /** Milliseconds until a connection must be open, and until its session must have ended. */
+  get #connectLimit(): number {
+    return this.options.connectTimeout ?? defaultConnectTimeouts[this.target.kind];
+  }
+
+  get #logLevel(): ProtocolLoggingLevel | undefined {
+    const { serverLogLevel } = this.options;
+    return serverLogLevel === 'warn' ? 'warning' : serverLogLevel;
+  }
+}
+
+/** Returns whether the server rejected a request unread, because it no longer knows the session. */
+function isSessionLost(error: unknown, { channel }: Engine): boolean {
+  return error instanceof HttpError && error.status === 404 && channel.sessionId !== undefined;
+}
+
+function disconnected(name: string): QuiverError {
+  return new QuiverError('MCP_CLIENT_CONNECT_FAILED', `The client was disconnected from MCP server '${name}'.`);
+}

@@ -1,0 +1,85 @@
+import { getDefaultLogger } from '@quiver/core';
+import type { ProtocolTool } from '../../protocol/client-types.js';
+import { toToolName } from './tool-name.js';
+import type { ToolSelection } from '../config/tool-options.js';
+import type { RemoteServer } from '../server/remote-server.js';
+import type { ServerErrorDetails, SharedServers } from '../server/shared-servers.js';
+import { createRemoteTool, type RemoteTool } from './remote-tool.js';
+
+/** Tools of the servers, and the errors of unavailable servers. */
+export interface ToolsWithErrors<Tools> {
+  /** Including the last known tools of unavailable servers. */
+  tools: Tools;
+  /** Error per unavailable server, and one line per malformed definition. */
+  errors: Record<string, string>;
+  errorDetails: Record<string, ServerErrorDetails>;
+  /** Milliseconds per server. */
+  durations: Record<string, number>;
+}
+
+/** The tools of all servers as plain data, by server. It survives JSON. */
+export type ToolCatalogue = Record<string, ProtocolTool[]>;
+
+/** A tool of a server with its configured name, without prefix. */
+interface SelectedTool {
+  readonly tool: ProtocolTool;
+  readonly name: string;
+}
+
+/**
+ * Creates tools from definitions, as one set: selected and renamed as configured, with unique names that every model provider accepts.
+ * Where two names would be equal, both end in a hash, so that no server can take over the name of another server's tool.
+ *
+ * @throws `MCP_SERVER_UNKNOWN`
+ */
+export function toToolSet(servers: SharedServers, catalogue: ToolCatalogue): Record<string, RemoteTool> {
+  const none = new Set<string>();
+  const entries = Object.entries(catalogue).flatMap(([serverName, list]) => {
+    const server = servers.require(serverName);
+    const { toolPrefix: prefix = serverName } = server.options;
+    return selectTools(list, server).map(({ tool, name }) => {
+      const id = toToolName(prefix, name, none);
+      return { server, prefix, tool, name, id };
+    });
+  });
+  const seen = new Set<string>();
+  const collisions = new Set<string>();
+  for (const { id } of entries) (seen.has(id) ? collisions : seen).add(id);
+  if (collisions.size > 0)
+    getDefaultLogger().warn(
+      `Several MCP tools would have these names and got longer ones: ${[...collisions].join(', ')}.`,
+    );
+  const tools = entries.map(({ server, prefix, tool, name, id: plain }) => {
+    // Without prefix the hash is made of the server's name too, or equal names would have equal hashes.
+    const id = collisions.has(plain) ? toToolName(prefix, name, collisions, server.name) : plain;
+    return [id, createRemoteTool(server, id, tool)] as const;
+  });
+  return Object.fromEntries(tools);
+}
+
+/** Creates tools from definitions by server, under the original names. */
+export function toToolsets(
+  servers: SharedServers,
+  catalogue: ToolCatalogue,
+): Record<string, Record<string, RemoteTool>> {
+  const toolsets = Object.entries(catalogue).map(([serverName, list]) => {
+    const server = servers.require(serverName);
+    const tools = selectTools(list, server).map(
+      ({ tool, name }) => [name, createRemoteTool(server, name, tool)] as const,
+    );
+    return [serverName, Object.fromEntries(tools)] as const;
+  });
+  return Object.fromEntries(toolsets);
+}
+
+function selectTools(list: readonly ProtocolTool[], { options }: RemoteServer): SelectedTool[] {
+  const { allow, deny, filter, rename }: NonNullable<ToolSelection['tools']> = options.tools ?? {};
+  const selected = list.filter(
+    (tool) => (!allow || allow.includes(tool.name)) && !deny?.includes(tool.name) && (!filter || filter(tool)),
+  );
+  const nameOf = (name: string): string => {
+    if (typeof rename === 'function') return rename(name);
+    return (rename && Object.hasOwn(rename, name) && rename[name]) || name;
+  };
+  return selected.map((tool) => ({ tool, name: nameOf(tool.name) }));
+}
