@@ -3,7 +3,33 @@ import type {
   OAuthClientProvider,
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
-import { MCPOAuthClientProvider, type CredentialScope, type KeptTokens } from './oauth-client-provider.js';
+import type { Fetch } from '../../fetch.js';
+import { createGuardedFetch } from './guarded-fetch.js';
+import {
+  MCPOAuthClientProvider,
+  type AuthorizationTarget,
+  type CredentialScope,
+  type KeptTokens,
+} from './oauth-client-provider.js';
+
+export interface TargetOptions {
+  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
+  readonly provider: OAuthClientProvider;
+  /** The MCP server. Its tokens are sent to its origin only. */
+  readonly serverUrl: string | URL;
+  /** Sends the requests to authorization servers. Default: `node:http` with a check of the address that it connects to. */
+  readonly fetch?: Fetch | undefined;
+  /** Sends the requests for metadata on the MCP server's own host. Default: `fetch`. */
+  readonly serverFetch?: Fetch | undefined;
+}
+
+/** Adopts a provider and binds it to its server. */
+export function toTarget({ provider: given, serverUrl: url, ...fetches }: TargetOptions): AuthorizationTarget {
+  const serverUrl = new URL(url);
+  const provider = adoptProvider(given);
+  provider.bind(serverUrl);
+  return { provider, serverUrl, fetch: createGuardedFetch({ ...fetches, serverUrl }) };
+}
 
 /** Adopted providers by the provider of the application, so that all uses of one share its pending sign-in. An entry dies with its key. */
 const adopted = new WeakMap<OAuthClientProvider, AdoptedProvider>();

@@ -1,16 +1,13 @@
 import { QuiverError } from '@quiver/core';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { Fetch } from '../../fetch.js';
-import { adoptProvider } from './adopt-provider.js';
-import { beginAuthorization } from './begin-authorization.js';
+import { toTarget } from './adopt-provider.js';
 import { createOAuthCallbackServer } from './callback-server.js';
-import { finishAuthorization } from './finish-authorization.js';
-import { createGuardedFetch } from './guarded-fetch.js';
-import { toHead } from './oauth-fetch.js';
-import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
-import { parseChallenge } from './parse-challenge.js';
-import { refreshTokens } from './refresh-tokens.js';
-import { sendWithToken, type ResponseHead } from './send-with-token.js';
+import type { AuthorizationTarget } from './oauth-client-provider.js';
+import { refreshTokens } from './request-tokens.js';
+import { parseChallenge, sendWithToken, type ResponseHead } from './send-with-token.js';
+import { beginAuthorization, finishAuthorization } from './sign-in.js';
+import { fetchHead } from './with-authorization.js';
 
 export interface AuthenticateOptions {
   /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
@@ -32,43 +29,28 @@ export interface AuthenticateOptions {
  * @throws what {@link createOAuthCallbackServer} and {@link finishAuthorization} throw; `OAUTH_REDIRECT_URL_INVALID` without a
  *   redirect URL; `OAUTH_UNAVAILABLE` when there are tokens to refresh and the authorization server is unavailable
  */
-export async function authenticate({
-  provider: given,
-  serverUrl,
-  scope,
-  timeout,
-  fetch,
-  serverFetch = fetch ?? globalThis.fetch,
-}: AuthenticateOptions): Promise<void> {
-  const provider = adoptProvider(given);
-  const server = new URL(serverUrl);
-  provider.bind(server);
-  const guarded = createGuardedFetch({ fetch, serverFetch, serverUrl: server });
-  if (scope === undefined && (await refreshIfExpired(provider, server, guarded))) return;
-  const response = await probe(provider, server, serverFetch);
-  const isAccepted = response !== undefined && response.status !== 401;
-  if (scope === undefined && isAccepted && (await provider.hasValidTokens())) return;
+export async function authenticate({ scope, timeout, ...options }: AuthenticateOptions): Promise<void> {
+  const { fetch, serverFetch = fetch ?? globalThis.fetch } = options;
+  const target = toTarget({ ...options, serverFetch });
+  const { provider, serverUrl } = target;
+  if (scope === undefined && (await refreshIfExpired(target))) return;
+  const response = await probe(target, serverFetch);
+  const challenge = response?.status === 401 ? parseChallenge(response, serverUrl) : undefined;
+  if (scope === undefined && response && !challenge && (await provider.hasValidTokens())) return;
   if (provider.redirectUrl === undefined) {
     throw new QuiverError(
       'OAUTH_REDIRECT_URL_INVALID',
       'A provider without redirectUrl signs in without a user. Call the server instead.',
     );
   }
-  const { resourceMetadataUrl, scope: namedScope } =
-    response?.status === 401 ? parseChallenge(response.header('www-authenticate'), server) : {};
   const callbackServer = await createOAuthCallbackServer({
     redirectUrl: provider.redirectUrl,
     state: (received) => provider.expectsState(received),
     ...(timeout !== undefined && { timeout }),
   });
   try {
-    await beginAuthorization({
-      provider,
-      serverUrl: server,
-      fetch: guarded,
-      resourceMetadataUrl,
-      scope: scope ?? namedScope,
-    });
+    const { resourceMetadataUrl } = challenge ?? {};
+    await beginAuthorization({ ...target, resourceMetadataUrl }, scope ?? challenge?.scope);
     const callback = await callbackServer.waitForCode();
     await finishAuthorization({ provider, serverUrl, callback, ...(fetch && { fetch }) });
   } catch (error) {
@@ -81,11 +63,12 @@ export async function authenticate({
 }
 
 /** @returns whether valid tokens are stored now */
-async function refreshIfExpired(provider: MCPOAuthClientProvider, serverUrl: URL, fetch: Fetch): Promise<boolean> {
+async function refreshIfExpired(target: AuthorizationTarget): Promise<boolean> {
+  const { provider } = target;
   return provider.exclusive(async () => {
     const tokens = await provider.tokens();
     if (tokens?.refresh_token === undefined || !provider.isExpired(tokens)) return false;
-    return (await refreshTokens({ provider, serverUrl, tokens, fetch })) !== undefined;
+    return (await refreshTokens(target, tokens)) !== undefined;
   });
 }
 
@@ -93,21 +76,20 @@ async function refreshIfExpired(provider: MCPOAuthClientProvider, serverUrl: URL
 const probeTimeout = 10_000;
 
 /** Sends a ping to learn whether the server accepts the token. Returns `undefined` for an unavailable server. */
-async function probe(provider: MCPOAuthClientProvider, url: URL, fetch: Fetch): Promise<ResponseHead | undefined> {
-  const tokens = await provider.tokens();
-  const send = async (authorization: object): Promise<ResponseHead> => {
-    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-    const set = Object.entries(authorization).filter(([, value]) => value !== undefined);
-    return toHead(
-      await fetch(url, {
-        method: 'POST',
-        headers: { ...headers, ...Object.fromEntries(set) },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
-        signal: AbortSignal.timeout(probeTimeout),
-      }),
-    );
+async function probe(
+  { provider, serverUrl: url }: AuthorizationTarget,
+  fetch: Fetch,
+): Promise<ResponseHead | undefined> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+    signal: AbortSignal.timeout(probeTimeout),
   };
-  const response = await sendWithToken(provider, tokens, { url, method: 'POST' }, send).catch(() => undefined);
+  const tokens = await provider.tokens();
+  const response = await sendWithToken<ResponseHead>(provider, tokens, { url, method: 'POST' }, (headers) =>
+    fetchHead(fetch, url, init, headers),
+  ).catch(() => undefined);
   response?.discard();
   return response;
 }

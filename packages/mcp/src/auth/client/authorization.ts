@@ -1,23 +1,21 @@
 import { QuiverError } from '@quiver/core';
-import type { Fetch } from '../../fetch.js';
 import { isLoopbackHost } from '../secure-url.js';
-import { beginAuthorization } from './begin-authorization.js';
-import type { KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
+import type { AuthorizationTarget, KeptTokens } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
-import { parseChallenge, type Challenge } from './parse-challenge.js';
-import { refreshTokens } from './refresh-tokens.js';
-import { sendWithToken, type AuthorizedTarget, type ResponseHead, type SendWithHeaders } from './send-with-token.js';
-
-export interface AuthorizationOptions {
-  readonly provider: MCPOAuthClientProvider;
-  readonly serverUrl: URL;
-  /** For URLs that servers name. */
-  readonly fetch: Fetch;
-}
+import { refreshTokens } from './request-tokens.js';
+import {
+  parseChallenge,
+  sendWithToken,
+  type AuthorizedRequest,
+  type Challenge,
+  type ResponseHead,
+  type SendWithHeaders,
+} from './send-with-token.js';
+import { beginAuthorization } from './sign-in.js';
 
 /** Sends a request with the tokens of a provider. */
 export type Authorization = <Head extends ResponseHead>(
-  target: AuthorizedTarget,
+  request: AuthorizedRequest,
   send: SendWithHeaders<Head>,
 ) => Promise<Head>;
 
@@ -30,68 +28,113 @@ export type Authorization = <Head extends ResponseHead>(
  * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
  * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable; the sign-in is kept
  */
-export function createAuthorization(options: AuthorizationOptions): Authorization {
-  const { provider, serverUrl } = options;
-  return async (target, send) => {
+export function createAuthorization(target: AuthorizationTarget): Authorization {
+  const { provider, serverUrl } = target;
+  return async (request, send) => {
     const started = performance.now();
-    const renew = (used: KeptTokens | undefined, challenge: Challenge, mode: RenewalMode): Promise<KeptTokens> =>
-      sharedRenewal({ ...options, used, challenge, mode }, started);
-    const challengeOf = (response: ResponseHead): Challenge =>
-      parseChallenge(response.header('www-authenticate'), serverUrl);
+    const renew = (mode: Renewal['mode'], challenge?: Challenge): Promise<KeptTokens> =>
+      renewInTurn({ ...target, ...challenge, scope: challenge?.scope, used: tokens, mode, started });
     let tokens = await provider.tokens();
-    if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await renew(tokens, {}, 'refresh');
-    let response = await sendWithToken(provider, tokens, target, send);
+    if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await renew('refresh');
+    let response = await sendWithToken(provider, tokens, request, send);
     if (response.status === 401) {
       response.discard();
-      tokens = await renew(tokens, challengeOf(response), 'refresh');
-      response = await sendWithToken(provider, tokens, target, send);
+      tokens = await renew('refresh', parseChallenge(response, serverUrl));
+      response = await sendWithToken(provider, tokens, request, send);
     }
-    const challenge = response.status === 403 ? challengeOf(response) : {};
-    if (challenge.error !== 'insufficient_scope' || wasRequested(tokens, challenge.scope)) return response;
+    if (response.status !== 403) return response;
+    const challenge = parseChallenge(response, serverUrl);
+    // Requesting the scopes of the last sign-in again would not help.
+    if (challenge.error !== 'insufficient_scope' || includesScope(tokens?.requested_scope, challenge.scope)) {
+      return response;
+    }
     response.discard();
-    const scope = unionOf(tokens?.scope, challenge.scope);
-    tokens = await renew(tokens, { ...challenge, ...(scope !== '' && { scope }) }, 'step-up');
-    return sendWithToken(provider, tokens, target, send);
+    tokens = await renew('step-up', challenge);
+    return sendWithToken(provider, tokens, request, send);
   };
 }
 
-/** `refresh`: any valid token suffices. `step-up`: more scopes are needed, which a refresh cannot grant. */
-type RenewalMode = 'refresh' | 'step-up';
-
-interface Renewal extends AuthorizationOptions {
-  /** The tokens that did not suffice. */
-  readonly used: KeptTokens | undefined;
-  readonly challenge: Challenge;
-  readonly mode: RenewalMode;
+/** Whether a list of scopes contains the wanted ones. */
+function includesScope(scopes: string | undefined, wanted: string | undefined): boolean {
+  const known = scopes?.split(' ') ?? [];
+  return wanted !== undefined && wanted.split(' ').every((scope) => known.includes(scope));
 }
 
-/** Returns the stored tokens if they differ from those that did not suffice: another request, or another process, was faster. */
-async function newerTokens({ provider, used }: Renewal): Promise<KeptTokens | undefined> {
+function unionOf(...scopes: (string | undefined)[]): string {
+  return [...new Set(scopes.flatMap((scope) => scope?.split(' ') ?? []))].filter((scope) => scope !== '').join(' ');
+}
+
+interface Renewal extends AuthorizationTarget {
+  /** The tokens that did not suffice. */
+  readonly used: KeptTokens | undefined;
+  /** Scope from the challenge. */
+  readonly scope: string | undefined;
+  /** `refresh`: any valid token suffices. `step-up`: more scopes are needed, which a refresh cannot grant. */
+  readonly mode: 'refresh' | 'step-up';
+  /** When the request began, on the clock of `performance.now()`. */
+  readonly started: number;
+}
+
+interface RenewalQueue {
+  last: Promise<unknown>;
+  failure?: { readonly error: unknown; readonly at: number } | undefined;
+}
+
+/** Renewals by storage and by mode and server. A queue lives as long as its storage. */
+const queues = new WeakMap<OAuthStorage, Map<string, RenewalQueue>>();
+
+/** Milliseconds in which a sign-in page that awaits its user is not shown again. */
+const pagePause = 30_000;
+
+/**
+ * Runs the renewals of one sign-in one after the other, so that each finds the tokens of the one before. A request that was sent
+ * before a renewal failed shares the failure, and so does every request while a page that was just shown awaits its user: one sign-in
+ * page, not one per request.
+ */
+function renewInTurn(renewal: Renewal): Promise<KeptTokens> {
+  const { provider, mode, started } = renewal;
+  const { storage, key } = provider.identity;
+  const byKey = queues.get(storage) ?? new Map<string, RenewalQueue>();
+  queues.set(storage, byKey);
+  const queue = byKey.get(`${mode} ${key}`) ?? { last: Promise.resolve() };
+  byKey.set(`${mode} ${key}`, queue);
+  const renewed = queue.last.then(async () => {
+    const newer = await newerTokens(renewal);
+    if (newer) return newer;
+    const pause = (await provider.isSignInPending()) ? pagePause : 0;
+    if (queue.failure && started < queue.failure.at + pause) throw queue.failure.error;
+    queue.failure = undefined;
+    return renewTokens(renewal).catch((error: unknown) => {
+      queue.failure = { error, at: performance.now() };
+      throw error;
+    });
+  });
+  queue.last = renewed.catch(() => {});
+  return renewed;
+}
+
+/** Returns the stored tokens if they may suffice: another request, or another process, was faster. */
+async function newerTokens({ provider, used, mode, scope }: Renewal): Promise<KeptTokens | undefined> {
   const stored = await provider.tokens();
-  return stored && stored.access_token !== used?.access_token && !provider.isExpired(stored) ? stored : undefined;
+  if (!stored || stored.access_token === used?.access_token || provider.isExpired(stored)) return undefined;
+  const isEnough = mode === 'refresh' || scope === undefined;
+  return isEnough || includesScope(unionOf(stored.scope, stored.requested_scope), scope) ? stored : undefined;
 }
 
 async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
-  const { provider, serverUrl, fetch, used, challenge, mode } = renewal;
-  const { resourceMetadataUrl, scope } = challenge;
+  const { provider, serverUrl, used, mode } = renewal;
   const renewed = await provider.exclusive(async () => {
-    const newest = await newerTokens(renewal);
-    if (newest) return newest;
+    const newer = await newerTokens(renewal);
     const stored = await provider.tokens();
-    if (mode === 'step-up' || stored?.refresh_token === undefined) return undefined;
-    const fresh = await refreshTokens({ provider, serverUrl, tokens: stored, fetch, resourceMetadataUrl });
-    if (fresh) return fresh;
+    if (newer || mode === 'step-up' || stored?.refresh_token === undefined) return newer;
     // A process that shares the storage without a lock may have used the refresh token first.
-    const newer = await provider.tokens();
-    return newer?.access_token === stored.access_token ? undefined : newer;
+    return (await refreshTokens(renewal, stored)) ?? newerTokens({ ...renewal, used: stored });
   });
   if (renewed) return renewed;
-  const isDone = await beginAuthorization({ provider, serverUrl, fetch, resourceMetadataUrl, scope }).catch(
-    (error: unknown) => {
-      throw used && mode === 'refresh' ? toTokenRejected(error, serverUrl) : error;
-    },
-  );
-  const tokens = isDone ? await provider.tokens() : undefined;
+  const granted = mode === 'step-up' ? (await provider.tokens())?.scope : undefined;
+  const tokens = await beginAuthorization(renewal, unionOf(granted, renewal.scope)).catch((error: unknown) => {
+    throw used && mode === 'refresh' ? toTokenRejected(error, serverUrl) : error;
+  });
   if (tokens) return tokens;
   throw await signInRequired(renewal);
 }
@@ -100,7 +143,8 @@ async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
 async function signInRequired({ provider, serverUrl, mode }: Renewal): Promise<QuiverError> {
   const scope = await provider.requestedScope();
   const isStepUp = mode === 'step-up';
-  const argument = isStepUp && scope !== undefined ? `, { scope: '${printable(scope)}' }` : '';
+  const printable = scope?.slice(0, 200).replaceAll(/[^\x20-\x7E]|['\\`]/g, '');
+  const argument = isStepUp && printable !== undefined ? `, { scope: '${printable}' }` : '';
   const remedy = isLoopbackHost(new URL(provider.redirectUrl ?? serverUrl).hostname)
     ? `In a terminal program, call \`mcp.authenticate(serverName${argument})\`, which waits for the redirect; an application that serves the redirect URL itself calls finishAuthorization().`
     : 'The sign-in page has been shown; call finishAuthorization() in the route of the redirect URL.';
@@ -111,74 +155,9 @@ async function signInRequired({ provider, serverUrl, mode }: Renewal): Promise<Q
   );
 }
 
-function printable(scope: string): string {
-  return scope.slice(0, 200).replaceAll(/[^\x20-\x7E]|['\\`]/g, '');
-}
-
 /** The message names the rejected token as well: a user who passed it would otherwise see only the failed sign-in. */
 function toTokenRejected(error: unknown, { origin }: URL): unknown {
   if (!(error instanceof QuiverError)) return error;
-  const { code, details } = error;
-  return new QuiverError(code, `The token for MCP server ${origin} was refused or has expired. ${error.message}`, {
-    cause: error,
-    ...(details && { details }),
-  });
-}
-
-interface SharedRenewal {
-  readonly tokens: Promise<KeptTokens>;
-  /** When it failed, on the clock of `performance.now()`. */
-  failedAt: number | undefined;
-}
-
-/**
- * Renewals that are in progress or have failed, by storage and by kind, server and mode. An entry is removed when its renewal
- * succeeds; all of them live as long as their storage.
- */
-const renewals = new WeakMap<OAuthStorage, Map<string, SharedRenewal>>();
-
-/** Milliseconds in which a sign-in page that awaits its user is not shown again. */
-const pagePause = 30_000;
-
-/**
- * Shares one renewal among all requests with the same tokens. A request that was sent before a renewal failed shares the failure, and
- * so does every request while a page that was just shown awaits its user: one sign-in page, not one per request.
- */
-async function sharedRenewal(renewal: Renewal, started: number): Promise<KeptTokens> {
-  const { provider, challenge, mode } = renewal;
-  const newest = await newerTokens(renewal);
-  if (newest) return newest;
-  const isPending = await provider.isSignInPending();
-  const { storage, key } = provider.identity;
-  const known = renewals.get(storage) ?? new Map<string, SharedRenewal>();
-  renewals.set(storage, known);
-  const name = `${mode} ${key}`;
-  const last = known.get(name);
-  if (last && (last.failedAt === undefined || started < last.failedAt + (isPending ? pagePause : 0))) {
-    const tokens = await last.tokens;
-    const { scope } = challenge;
-    if (mode === 'refresh' || scope === undefined || wasRequested(tokens, scope)) return tokens;
-    // Another request needed other scopes at the same time, and got them without a page.
-    const union = { ...challenge, scope: unionOf(tokens.scope, scope) };
-    return sharedRenewal({ ...renewal, used: tokens, challenge: union }, started);
-  }
-  const next: SharedRenewal = { tokens: renewTokens(renewal), failedAt: undefined };
-  known.set(name, next);
-  next.tokens.then(
-    () => known.delete(name),
-    () => {
-      next.failedAt = performance.now();
-    },
-  );
-  return next.tokens;
-}
-
-/** Whether the sign-in that granted the tokens requested these scopes: requesting them again would not help. */
-function wasRequested(tokens: KeptTokens | undefined, scope: string | undefined): boolean {
-  const requested = new Set(tokens?.requested_scope?.split(' '));
-  return scope !== undefined && scope.split(' ').every((wanted) => requested.has(wanted));
-}
-
-function unionOf(...scopes: (string | undefined)[]): string {
-  return [...new Set(scopes.flatMap((scope) => scope?.split(' ') ?? []))].filter((scope) => scope !== '').join(' ');
+  const message = `The token for MCP server ${origin} was refused or has expired. ${error.message}`;
+  return new QuiverError(error.code, message, { cause: error, ...(error.details && { details: error.details }) });
 }

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { QuiverError } from '@quiver/core';
 import { isLoopbackHost } from '../secure-url.js';
-import type { AuthorizationCallback } from './finish-authorization.js';
+import type { AuthorizationCallback } from './sign-in.js';
 
 export interface OAuthCallbackServerOptions {
   /** The registered redirect URL: http with a loopback host. */

@@ -30,7 +30,12 @@ async function serve(siteOf: (origin: string) => Site): Promise<{ origin: string
 }
 
 const ask = (origin: string, more: object = {}): ReturnType<typeof discover> =>
-  discover({ serverUrl: new URL(`${origin}/mcp`), fetch: globalThis.fetch, ...more });
+  discover({
+    serverUrl: new URL(`${origin}/mcp`),
+    fetch: globalThis.fetch,
+    provider: { skipIssuerMetadataValidation: false },
+    ...more,
+  });
 
 const resource = '/.well-known/oauth-protected-resource';
 const oauth = '/.well-known/oauth-authorization-server';
@@ -138,7 +143,7 @@ describe('discover of metadata that names another issuer', () => {
 
   it('accepts it with skipIssuerMetadataValidation', async () => {
     const { origin } = await serve(site);
-    const { authorizationServerMetadata } = await ask(origin, { skipIssuerMetadataValidation: true });
+    const { authorizationServerMetadata } = await ask(origin, { provider: { skipIssuerMetadataValidation: true } });
     expect(authorizationServerMetadata?.issuer).toBe(`${origin}/other`);
   });
 });

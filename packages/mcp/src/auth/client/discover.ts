@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import type { AuthorizationServer } from 'oauth4webapi';
 import { LEGACY_VERSIONS } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type {
@@ -17,8 +18,7 @@ export interface DiscoverOptions {
   readonly fetch: Fetch;
   /** URL of the resource metadata, from the challenge of the server. */
   readonly resourceMetadataUrl?: URL | undefined;
-  /** Accepts metadata that names another issuer than expected. */
-  readonly skipIssuerMetadataValidation?: boolean;
+  readonly provider: { readonly skipIssuerMetadataValidation: boolean };
 }
 
 /**
@@ -46,6 +46,20 @@ export async function discover(options: DiscoverOptions): Promise<OAuthDiscovery
 /** Returns the identity of an authorization server: its issuer, or its URL without metadata. */
 export function issuerOf({ authorizationServerMetadata, authorizationServerUrl }: OAuthDiscoveryState): string {
   return authorizationServerMetadata?.issuer ?? authorizationServerUrl;
+}
+
+/** Returns the metadata of a server; without metadata, the default endpoints of protocol version 2025-03-26. */
+export function toAuthorizationServer(discovered: OAuthDiscoveryState): AuthorizationServer {
+  const { authorizationServerUrl, authorizationServerMetadata } = discovered;
+  // Safe: both describe RFC 8414; discovery has checked the members that are read.
+  if (authorizationServerMetadata) return authorizationServerMetadata as AuthorizationServer;
+  const endpoint = (path: string): string => new URL(path, authorizationServerUrl).href;
+  return {
+    issuer: issuerOf(discovered),
+    authorization_endpoint: endpoint('/authorize'),
+    token_endpoint: endpoint('/token'),
+    registration_endpoint: endpoint('/register'),
+  };
 }
 
 /**
@@ -111,7 +125,7 @@ function requireSameResource({ resource }: ProtectedResourceMetadata, serverUrl:
 
 async function findServerMetadata(
   authorizationServerUrl: string,
-  { fetch, skipIssuerMetadataValidation = false }: DiscoverOptions,
+  { fetch, provider }: DiscoverOptions,
 ): Promise<AuthorizationServerMetadata | undefined> {
   for (const url of metadataUrlsOf(requireSecureUrl(authorizationServerUrl, 'the authorization server'))) {
     const metadata = await fetchMetadata(url, fetch);
@@ -122,7 +136,11 @@ async function findServerMetadata(
       throw invalid(url, 'an authorization server: it requires `issuer`, `token_endpoint` and lists of strings');
     }
     // Resource metadata often adds a slash to an issuer without a path.
-    if (!skipIssuerMetadataValidation && issuer !== authorizationServerUrl && `${issuer}/` !== authorizationServerUrl) {
+    if (
+      !provider.skipIssuerMetadataValidation &&
+      issuer !== authorizationServerUrl &&
+      `${issuer}/` !== authorizationServerUrl
+    ) {
       throw new QuiverError(
         'OAUTH_METADATA_INVALID',
         `${url} names the issuer ${issuer.slice(0, 200)} instead of ${authorizationServerUrl}. Its owner has to correct it; see \`skipIssuerMetadataValidation\`.`,
@@ -162,7 +180,11 @@ async function fetchMetadata(url: string, fetch: Fetch): Promise<Record<string, 
     );
   }
   const text = await response.text();
-  if (!response.ok) return undefined;
+  return response.ok ? parseJsonObject(text) : undefined;
+}
+
+/** Returns `undefined` for a text that is not a JSON object. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;

@@ -1,25 +1,20 @@
-import { MCPOAuthClientProvider, type TokenRequestContext } from './oauth-client-provider.js';
-import type { OAuthStorage } from './oauth-storage.js';
+import type { Fetch } from '../../fetch.js';
+import { requireSecureUrl } from '../secure-url.js';
+import { createRegisteredClient, type RegisteredClientOptions } from './client-credentials.js';
+import { createGuardedFetch } from './guarded-fetch.js';
+import type { MCPOAuthClientProvider, TokenRequestContext } from './oauth-client-provider.js';
+import { toOAuthError } from './oauth-error.js';
+import { sendTokenRequest } from './request-tokens.js';
 
-export interface JwtBearerOptions {
-  clientId: string;
-  /** Client secret, for servers that require it in addition to the JWT. */
-  clientSecret?: string;
+export interface JwtBearerOptions extends RegisteredClientOptions {
   /** Returns the JWT that the authorization server trusts. Called whenever a token is needed. */
   assertion: (context: TokenRequestContext) => string | Promise<string>;
-  /**
-   * Exact issuer of the authorization server that the client is registered at. Credentials are sent to no other. Default: the first one
-   * that the MCP server names, which is the server's choice.
-   */
-  issuer?: string;
-  /** Scopes to request, separated by spaces, where the server names none. */
-  scope?: string;
-  storage?: OAuthStorage;
 }
 
 /**
  * Returns a provider for programs with a JWT of an issuer that the authorization server trusts: the platform they run on (workload
- * identity), or the identity provider of a company. The JWT is exchanged for a token, without a user.
+ * identity), or the identity provider of a company. The JWT is exchanged for a token, without a user. Servers may require the client
+ * secret in addition to the JWT.
  *
  * A call throws `OAUTH_ISSUER_UNEXPECTED` when the MCP server names another authorization server than `issuer`.
  *
@@ -30,32 +25,84 @@ export interface JwtBearerOptions {
  *   assertion: () => readFile('/var/run/secrets/tokens/mcp', 'utf8'),
  * });
  */
-export function createJwtBearerProvider({
-  clientId,
-  clientSecret,
-  assertion,
-  issuer,
-  scope: usualScope,
-  storage,
-}: JwtBearerOptions): MCPOAuthClientProvider {
+export function createJwtBearerProvider({ assertion, ...options }: JwtBearerOptions): MCPOAuthClientProvider {
   const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-  return new MCPOAuthClientProvider({
-    clientMetadata: {
-      redirect_uris: [],
-      grant_types: [grantType],
-      ...(usualScope !== undefined && { scope: usualScope }),
-    },
-    clientInformation: {
-      client_id: clientId,
-      ...(clientSecret !== undefined && { client_secret: clientSecret }),
-      ...(issuer !== undefined && { issuer }),
-    },
+  return createRegisteredClient(grantType, options, {
     tokenRequest: async (context) =>
       new URLSearchParams({
         grant_type: grantType,
         assertion: await assertion(context),
         ...(context.scope !== undefined && { scope: context.scope }),
       }),
-    ...(storage && { storage }),
+  });
+}
+
+/** The identity provider at which the user is signed in. */
+export interface IdentityProvider {
+  tokenEndpoint: string | URL;
+  clientId: string;
+  clientSecret?: string;
+  /** Returns the user's ID token. Called whenever an access token is needed. */
+  idToken: () => string | Promise<string>;
+}
+
+export interface EnterpriseManagedOptions extends RegisteredClientOptions {
+  identityProvider: IdentityProvider;
+  fetch?: Fetch;
+}
+
+const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
+
+/**
+ * Returns a provider for users of a company: their sign-in at its identity provider is exchanged for a grant, and the grant for a token
+ * of the MCP server's authorization server. Users see no further page, and the company decides who may use which server.
+ *
+ * A call throws `OAUTH_TOKEN_EXCHANGE_FAILED` when the identity provider issues no grant.
+ *
+ * @throws `OAUTH_URL_INSECURE` when the token endpoint is neither https nor a loopback address
+ * @see [MCP, Enterprise-Managed Authorization](https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization)
+ * @see [RFC 8693 – OAuth 2.0 Token Exchange](https://www.rfc-editor.org/rfc/rfc8693.html)
+ */
+export function createEnterpriseManagedProvider({
+  identityProvider,
+  fetch,
+  ...options
+}: EnterpriseManagedOptions): MCPOAuthClientProvider {
+  const { clientId, clientSecret, idToken } = identityProvider;
+  const tokenEndpoint = requireSecureUrl(identityProvider.tokenEndpoint, 'the identity provider');
+  // The application chose its address; the limits on time and size apply as well.
+  const guardedFetch = createGuardedFetch({ fetch, serverUrl: tokenEndpoint });
+  return createJwtBearerProvider({
+    ...options,
+    assertion: async ({ issuer, resource = '', scope }) => {
+      try {
+        const { ClientSecretPost, None } = await import('oauth4webapi');
+        const grant = await sendTokenRequest({
+          server: { issuer: tokenEndpoint.origin, token_endpoint: tokenEndpoint.href },
+          clientId,
+          authentication: clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
+          parameters: new URLSearchParams({
+            grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+            requested_token_type: idJag,
+            audience: issuer,
+            resource,
+            subject_token: await idToken(),
+            subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+            ...(scope !== undefined && { scope }),
+          }),
+          fetch: guardedFetch,
+          // RFC 8693, section 2.2.1: a grant is not an access token, and its type is "N_A".
+          recognizedTokenTypes: { n_a: () => {} },
+        });
+        if (grant['issued_token_type'] !== idJag) throw new TypeError('the response is not an identity assertion');
+        return grant.access_token;
+      } catch (error) {
+        throw toOAuthError(
+          error,
+          'OAUTH_TOKEN_EXCHANGE_FAILED',
+          `The identity provider ${tokenEndpoint.origin} issued no grant for ${issuer}; sign in there again, or contact its administrator`,
+        );
+      }
+    },
   });
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { DPoPHandle } from 'oauth4webapi';
+import type { Fetch } from '../../fetch.js';
 import type {
   AddClientAuthentication,
   OAuthClientInformationContext,
@@ -11,12 +12,9 @@ import type {
   StoredOAuthTokens,
 } from '../../protocol/oauth-types.js';
 import { requireSecureUrl } from '../secure-url.js';
-import { ClientRegistrations } from './client-registrations.js';
 import { issuerOf, requireUsableServer } from './discover.js';
-import { DPoPKey, supportsDPoP } from './dpop-key.js';
-import { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
-import { PendingSignIn } from './pending-sign-in.js';
-import { StoredValues } from './stored-values.js';
+import { openDPoPHandle, supportsDPoP } from './dpop-key.js';
+import { InMemoryOAuthStorage, StoredValues, type OAuthStorage } from './oauth-storage.js';
 
 export interface MCPOAuthClientProviderOptions {
   /** Redirect URL of the authorization response. Absent only for clients without a user. */
@@ -64,8 +62,22 @@ export interface TokenRequestContext {
   readonly scope: string | undefined;
 }
 
+/** Milliseconds until the response of a sign-in must arrive. */
+const signInLifetime = 10 * 60_000;
+
 /** Stored tokens: with the time at which they expire, in seconds since 1970, and the requested scope. */
 export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_scope?: string };
+
+/** A provider at the server that it signs in to. */
+export interface AuthorizationTarget {
+  readonly provider: MCPOAuthClientProvider;
+  /** The MCP server. */
+  readonly serverUrl: URL;
+  /** For URLs that servers name. */
+  readonly fetch: Fetch;
+  /** URL of the resource metadata, from the challenge of the server. */
+  readonly resourceMetadataUrl?: URL | undefined;
+}
 
 export type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
 
@@ -88,13 +100,10 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   /** The token request of a client without users. */
   readonly prepareTokenRequest?: (scope?: string) => Promise<URLSearchParams>;
   readonly #options: MCPOAuthClientProviderOptions;
-  readonly #values: StoredValues;
   readonly #storage: OAuthStorage;
+  readonly #values: StoredValues;
   readonly #now: () => number;
-  readonly #signIn: PendingSignIn;
-  readonly #registrations: ClientRegistrations;
-  readonly #dpopKey: DPoPKey;
-  #serverUrl: string | undefined;
+  #dpopHandle: Promise<DPoPHandle> | undefined;
 
   /** @throws `OAUTH_CLIENT_METADATA_URL_INVALID` */
   constructor(options: MCPOAuthClientProviderOptions) {
@@ -103,55 +112,41 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.#storage = storage;
     this.#values = new StoredValues(storage, logger);
     this.#now = now;
-    const keyOf = (name: string): string => this.#key(name);
-    this.#signIn = new PendingSignIn(this.#values, keyOf, now);
-    this.#registrations = new ClientRegistrations(this.#values, keyOf, options.clientInformation);
-    this.#dpopKey = new DPoPKey(this.#values, keyOf);
     // Present only when given: their presence disables the SDK's own behavior.
     if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
     const { clientMetadataUrl, redirectUrl, tokenRequest = clientCredentialsRequest } = options;
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = requireClientMetadataUrl(clientMetadataUrl);
-    if (redirectUrl === undefined) {
-      this.prepareTokenRequest = async (scope) => {
-        const found = await this.discoveryState();
-        return tokenRequest({
-          issuer: found ? issuerOf(found) : '',
-          resource: found?.resourceMetadata?.resource,
-          scope: scope === '' ? undefined : scope,
-        });
-      };
-    }
+    if (redirectUrl !== undefined) return;
+    this.prepareTokenRequest = async (scope) => {
+      const found = await this.discoveryState();
+      return tokenRequest({
+        issuer: found ? issuerOf(found) : '',
+        resource: found?.resourceMetadata?.resource,
+        scope: scope === '' ? undefined : scope,
+      });
+    };
   }
 
   get redirectUrl(): string | URL | undefined {
     return this.#options.redirectUrl;
   }
 
+  get clientMetadata(): OAuthClientMetadata {
+    return this.#options.clientMetadata;
+  }
+
   get skipIssuerMetadataValidation(): boolean {
     return this.#options.skipIssuerMetadataValidation ?? false;
   }
 
-  get usesDPoP(): boolean {
-    return this.#options.dpop ?? false;
-  }
-
-  /**
-   * Returns what creates the proofs of this client.
-   *
-   * @param discovered - the server of a token request: `undefined` is returned unless it and the client use DPoP
-   */
-  async dpopHandle(discovered?: OAuthDiscoveryState): Promise<DPoPHandle | undefined> {
-    if (discovered && !(this.usesDPoP && supportsDPoP(discovered))) return undefined;
-    return this.#dpopKey.handle();
-  }
-
   /** Whether it is a client without a user and with a given registration, which is for one authorization server only. */
   get isFixedClient(): boolean {
-    return this.redirectUrl === undefined && this.#registrations.isGiven;
+    return this.redirectUrl === undefined && this.#options.clientInformation !== undefined;
   }
 
-  get clientMetadata(): OAuthClientMetadata {
-    return this.#options.clientMetadata;
+  /** Identity of the tokens. Renewals are shared among all providers with the same one. */
+  get identity(): { readonly storage: OAuthStorage; readonly key: string } {
+    return { storage: this.#storage, key: this.#values.keyOf('tokens') };
   }
 
   /**
@@ -161,65 +156,138 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
    */
   bind(serverUrl: string | URL): void {
     const { href } = new URL(serverUrl);
-    if (this.#serverUrl !== undefined && this.#serverUrl !== href) {
+    const bound = this.#values.serverUrl;
+    if (bound !== undefined && bound !== href) {
       throw new QuiverError(
         'OAUTH_PROVIDER_SHARED',
-        `One OAuth provider serves one MCP server, and this one serves ${this.#serverUrl}. Create another for ${href}; they may share a storage.`,
+        `One OAuth provider serves one MCP server, and this one serves ${bound}. Create another for ${href}; they may share a storage.`,
       );
     }
-    this.#serverUrl = href;
+    this.#values.serverUrl = href;
   }
 
   /** Does the same as {@link bind}, unless a sign-in is pending that began before the server was known, as in the SDK. */
   async bindForAnswer(serverUrl: string | URL): Promise<void> {
-    if (this.#serverUrl === undefined && (await this.isSignInPending())) return;
+    if (this.#values.serverUrl === undefined && (await this.isSignInPending())) return;
     this.bind(serverUrl);
   }
 
-  /** Identity of the tokens. Renewals are shared among all providers with the same one. */
-  get identity(): { readonly storage: OAuthStorage; readonly key: string } {
-    return { storage: this.#storage, key: this.#key('tokens') };
+  /**
+   * Returns what creates the proofs of this client.
+   *
+   * @param discovered - the server of a token request: `undefined` is returned unless it and the client use DPoP
+   */
+  async dpopHandle(discovered?: OAuthDiscoveryState): Promise<DPoPHandle | undefined> {
+    if (discovered && !(this.#options.dpop && supportsDPoP(discovered))) return undefined;
+    this.#dpopHandle ??= openDPoPHandle(this.#values).catch((error: unknown) => {
+      this.#dpopHandle = undefined;
+      throw error;
+    });
+    return this.#dpopHandle;
   }
 
   /** @param issuer - the authorization server whose page will be shown; the code is sent to no other */
   async state(issuer?: string): Promise<string> {
     const { stateGenerator = randomUUID } = this.#options;
     const state = await stateGenerator();
-    await this.#signIn.begin(state, issuer);
+    await this.#values.write('state', { state, expires_at: this.#now() + signInLifetime, issuer });
     return state;
   }
 
   /**
+   * Accepts a state once. An invalid state ends the sign-in.
+   *
    * @returns the authorization server whose page was shown, if {@link state} received it
    * @throws `OAUTH_STATE_INVALID` unless the value belongs to a sign-in of the last ten minutes and was not used
+   * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
    */
-  redeemState(received: string | undefined): Promise<string | undefined> {
-    return this.#signIn.redeem(received);
+  async redeemState(received: string | undefined): Promise<string | undefined> {
+    const pending = await this.#pendingSignIn();
+    await this.#values.write('state', undefined);
+    if (received !== undefined && received !== '' && pending?.['state'] === received) {
+      return typeof pending['issuer'] === 'string' ? pending['issuer'] : undefined;
+    }
+    await this.invalidateCredentials('verifier');
+    throw new QuiverError(
+      'OAUTH_STATE_INVALID',
+      'The response does not belong to a sign-in that this client began in the last ten minutes. Sign in again.',
+    );
   }
 
   /** Whether the value is the state of the pending sign-in. Redeeming it is left to {@link redeemState}. */
-  expectsState(received: string): Promise<boolean> {
-    return this.#signIn.expects(received);
+  async expectsState(received: string): Promise<boolean> {
+    return (await this.#pendingSignIn())?.['state'] === received;
   }
 
   /** Whether a sign-in page was shown and its response is pending. */
-  isSignInPending(): Promise<boolean> {
-    return this.#signIn.isAwaited();
+  async isSignInPending(): Promise<boolean> {
+    return (await this.#pendingSignIn()) !== undefined;
   }
 
-  clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
-    return this.#registrations.find(context);
+  async #pendingSignIn(): Promise<Record<string, unknown> | undefined> {
+    const stored = await this.#values.read('state');
+    return typeof stored?.['expires_at'] === 'number' && stored['expires_at'] > this.#now() ? stored : undefined;
   }
 
-  saveClientInformation(
+  /** @throws `OAUTH_URL_INSECURE` for a page that is neither https nor a loopback address; nothing is opened then */
+  async redirectToAuthorization(url: URL): Promise<void> {
+    const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
+    const page = requireSecureUrl(url, 'the sign-in page');
+    await this.#values.write('requested_scope', { scope: page.searchParams.get('scope') ?? '' });
+    if (onRedirectToAuthorization) await onRedirectToAuthorization(page);
+    else logger.warn(`An MCP server requires you to sign in. Open ${page.href}`);
+  }
+
+  /** Returns the scope that the last sign-in page requested. */
+  async requestedScope(): Promise<string | undefined> {
+    const scope = (await this.#values.read('requested_scope'))?.['scope'];
+    return typeof scope === 'string' && scope !== '' ? scope : undefined;
+  }
+
+  async saveCodeVerifier(codeVerifier: string): Promise<void> {
+    await this.#values.write('code_verifier', { codeVerifier });
+  }
+
+  /** @throws `OAUTH_VERIFIER_MISSING` when no sign-in has begun */
+  async codeVerifier(): Promise<string> {
+    const verifier = (await this.#values.read('code_verifier'))?.['codeVerifier'];
+    if (typeof verifier === 'string') return verifier;
+    throw new QuiverError(
+      'OAUTH_VERIFIER_MISSING',
+      'No sign-in has begun with this storage. Begin one, then finish it.',
+    );
+  }
+
+  /** Returns the registration at an authorization server. Without `context`, it is the newest one. */
+  async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+    const { clientInformation: given } = this.#options;
+    if (given && !context) return given;
+    if (given && context) {
+      const issuer = given.issuer ?? (await this.#issuerOfGiven(context.issuer));
+      if (issuer === context.issuer) return { ...given, issuer };
+    }
+    const stored = await this.#values.read('client_info', context?.issuer);
+    return typeof stored?.['client_id'] === 'string' ? (stored as StoredOAuthClientInformation) : undefined;
+  }
+
+  /** Returns the first authorization server that the given registration was used at. */
+  async #issuerOfGiven(issuer: string): Promise<string> {
+    const bound = (await this.#values.read('client_issuer'))?.['issuer'];
+    if (typeof bound === 'string') return bound;
+    await this.#values.write('client_issuer', { issuer });
+    return issuer;
+  }
+
+  async saveClientInformation(
     information: StoredOAuthClientInformation,
     context?: OAuthClientInformationContext,
   ): Promise<void> {
-    return this.#registrations.save(information, context);
+    if (context) await this.#values.write('client_info', information, context.issuer);
+    await this.#values.write('client_info', information);
   }
 
   async tokens(context?: OAuthClientInformationContext): Promise<KeptTokens | undefined> {
-    const stored = await this.#values.read(this.#key('tokens'));
+    const stored = await this.#values.read('tokens');
     if (typeof stored?.['access_token'] !== 'string' || typeof stored['token_type'] !== 'string') return undefined;
     const tokens = stored as unknown as KeptTokens;
     const isForeign = context !== undefined && tokens.issuer !== undefined && tokens.issuer !== context.issuer;
@@ -228,7 +296,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens */
   async saveTokens(tokens: KeptTokens, _context?: OAuthClientInformationContext): Promise<void> {
-    await this.#values.write(this.#key('tokens'), this.withExpiry(tokens));
+    await this.#values.write('tokens', this.withExpiry(tokens));
   }
 
   /**
@@ -237,79 +305,9 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
    * @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens
    */
   protected withExpiry(tokens: KeptTokens): KeptTokens {
-    if (!/^(bearer|dpop)$/i.test(tokens.token_type)) {
-      throw new QuiverError(
-        'OAUTH_TOKEN_TYPE_UNSUPPORTED',
-        `The authorization server issued a token of type '${tokens.token_type}'. Only Bearer and DPoP tokens are supported.`,
-      );
-    }
+    requireTokenType(tokens.token_type);
     const { expires_in: lifetime } = tokens;
-    return {
-      ...tokens,
-      ...(lifetime !== undefined && { expires_at: Math.floor(this.#now() / 1000) + lifetime }),
-    };
-  }
-
-  /** Deletes tokens only if they are still the given ones: newer tokens of another process remain. */
-  async forgetTokens(used: KeptTokens): Promise<void> {
-    const stored = await this.tokens();
-    if (stored?.access_token === used.access_token && stored.refresh_token === used.refresh_token) {
-      await this.invalidateCredentials('tokens');
-    }
-  }
-
-  /** @throws `OAUTH_URL_INSECURE` for a page that is neither https nor a loopback address; nothing is opened then */
-  async redirectToAuthorization(url: URL): Promise<void> {
-    const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
-    const page = requireSecureUrl(url, 'the sign-in page');
-    await this.#signIn.keepRequest(page);
-    if (onRedirectToAuthorization) await onRedirectToAuthorization(page);
-    else logger.warn(`An MCP server requires you to sign in. Open ${page.href}`);
-  }
-
-  /** Returns the scope that the last sign-in page requested. */
-  requestedScope(): Promise<string | undefined> {
-    return this.#signIn.requestedScope();
-  }
-
-  saveCodeVerifier(codeVerifier: string): Promise<void> {
-    return this.#signIn.keepVerifier(codeVerifier);
-  }
-
-  /** @throws `OAUTH_VERIFIER_MISSING` when no sign-in has begun */
-  codeVerifier(): Promise<string> {
-    return this.#signIn.verifier();
-  }
-
-  /** @throws `OAUTH_PKCE_UNSUPPORTED`, `OAUTH_URL_INSECURE` for a server that could not be used safely */
-  async saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
-    const { authorizationServerMetadata: metadata } = state;
-    if (metadata) requireUsableServer(metadata, this.redirectUrl !== undefined);
-    await this.#values.write(this.#key('discovery'), state);
-  }
-
-  async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
-    const stored = await this.#values.read(this.#key('discovery'));
-    if (typeof stored?.['authorizationServerUrl'] !== 'string') return undefined;
-    return stored as unknown as OAuthDiscoveryState;
-  }
-
-  async invalidateCredentials(scope: CredentialScope): Promise<void> {
-    const isMeant = (part: CredentialScope): boolean => scope === 'all' || scope === part;
-    if (isMeant('client')) {
-      await this.#registrations.forget((await this.discoveryState())?.authorizationServerMetadata?.issuer);
-    }
-    if (isMeant('verifier')) await this.#signIn.end();
-    if (isMeant('tokens')) await this.#values.write(this.#key('tokens'), undefined);
-    if (isMeant('discovery')) await this.#values.write(this.#key('discovery'), undefined);
-    if (scope !== 'all') return;
-    await this.#values.write(this.#key('client_issuer'), undefined);
-    await this.#dpopKey.forget();
-  }
-
-  /** Signs out locally: deletes tokens, registration and a pending sign-in. */
-  clear(): Promise<void> {
-    return this.invalidateCredentials('all');
+    return lifetime === undefined ? tokens : { ...tokens, expires_at: Math.floor(this.#now() / 1000) + lifetime };
   }
 
   /** Whether there is an access token that has not expired. */
@@ -322,15 +320,54 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return end !== undefined && end <= this.#now() / 1000;
   }
 
+  /** @throws `OAUTH_PKCE_UNSUPPORTED`, `OAUTH_URL_INSECURE` for a server that could not be used safely */
+  async saveDiscoveryState(state: OAuthDiscoveryState): Promise<void> {
+    const { authorizationServerMetadata: metadata } = state;
+    if (metadata) requireUsableServer(metadata, this.redirectUrl !== undefined);
+    await this.#values.write('discovery', state);
+  }
+
+  async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
+    const stored = await this.#values.read('discovery');
+    if (typeof stored?.['authorizationServerUrl'] !== 'string') return undefined;
+    return stored as unknown as OAuthDiscoveryState;
+  }
+
+  async invalidateCredentials(scope: CredentialScope): Promise<void> {
+    const forget = async (part: CredentialScope, ...names: string[]): Promise<void> => {
+      if (scope !== 'all' && scope !== part) return;
+      for (const name of names) await this.#values.write(name, undefined);
+    };
+    if (scope === 'all' || scope === 'client') {
+      const issuer = (await this.discoveryState())?.authorizationServerMetadata?.issuer;
+      if (issuer !== undefined) await this.#values.write('client_info', undefined, issuer);
+    }
+    await forget('client', 'client_info');
+    await forget('verifier', 'code_verifier', 'state', 'requested_scope');
+    await forget('tokens', 'tokens');
+    await forget('discovery', 'discovery');
+    await forget('all', 'client_issuer', 'dpop_key');
+    if (scope === 'all') this.#dpopHandle = undefined;
+  }
+
+  /** Signs out locally: deletes tokens, registration and a pending sign-in. */
+  clear(): Promise<void> {
+    return this.invalidateCredentials('all');
+  }
+
   /** Runs a function exclusively among all that share the storage, if the storage supports it. */
   exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
     return this.#values.exclusive(run);
   }
+}
 
-  /** Providers of several servers may share a storage. */
-  #key(name: string): string {
-    return this.#serverUrl === undefined ? name : `${name}:${this.#serverUrl}`;
-  }
+/** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` unless it is `Bearer` or `DPoP` */
+export function requireTokenType(type: unknown): void {
+  if (/^(bearer|dpop)$/i.test(String(type))) return;
+  throw new QuiverError(
+    'OAUTH_TOKEN_TYPE_UNSUPPORTED',
+    `The authorization server issued a token of type '${String(type).slice(0, 40)}'. Only Bearer and DPoP tokens are supported.`,
+  );
 }
 
 function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchParams {

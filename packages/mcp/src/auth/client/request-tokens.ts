@@ -1,71 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError } from '@quiver/core';
 import type * as OAuth from 'oauth4webapi';
-import type {
-  OAuthDiscoveryState,
-  StoredOAuthClientInformation,
-  StoredOAuthTokens,
-} from '../../protocol/oauth-types.js';
 import type { Fetch } from '../../fetch.js';
+import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { basicAuthorization } from '../basic-authorization.js';
 import { isLoopbackHost } from '../secure-url.js';
-import { issuerOf } from './discover.js';
-import type { MCPOAuthClientProvider } from './oauth-client-provider.js';
+import { discover, issuerOf, toAuthorizationServer } from './discover.js';
+import { oauthErrorCodeOf, reasonOf } from './oauth-error.js';
+import {
+  requireTokenType,
+  type AuthorizationTarget,
+  type KeptTokens,
+  type MCPOAuthClientProvider,
+} from './oauth-client-provider.js';
 
 export interface TokenRequest {
-  readonly provider: MCPOAuthClientProvider;
   readonly discovered: OAuthDiscoveryState;
   readonly clientInformation: StoredOAuthClientInformation;
-  /** For URLs that servers name. */
-  readonly fetch: Fetch;
+  /** Parameters of the grant, with `grant_type`. */
+  readonly parameters: Record<string, string> | URLSearchParams;
+  /** Members of the stored tokens that the response may omit. */
+  readonly defaults: Partial<KeptTokens>;
 }
 
-export type Grant =
-  | { readonly type: 'code'; readonly callback: URLSearchParams; readonly codeVerifier: string }
-  | { readonly type: 'refresh'; readonly refreshToken: string }
-  /** A grant without a user; `parameters` include `grant_type`. */
-  | { readonly type: 'direct'; readonly parameters: URLSearchParams };
+const tokenMembers = new Set(['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope', 'id_token']);
 
 /**
- * Sends a token request for the discovered resource, with the client authentication that the server supports and, if the provider
- * uses DPoP, a proof.
+ * Requests tokens for the discovered resource and stores them. Uses the client authentication that the server supports and, if the
+ * provider uses DPoP, a proof.
  *
  * @throws errors of `oauth4webapi`; `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens
  * @see [RFC 8707, section 2.2 – Access Token Request](https://www.rfc-editor.org/rfc/rfc8707.html#section-2.2)
  */
-export async function requestTokens(request: TokenRequest, grant: Grant): Promise<StoredOAuthTokens> {
+export async function requestTokens(
+  { provider, fetch }: Pick<AuthorizationTarget, 'provider' | 'fetch'>,
+  { discovered, clientInformation, parameters: grant, defaults }: TokenRequest,
+): Promise<void> {
   const library = await import('oauth4webapi');
-  const { provider, discovered, clientInformation } = request;
-  const server = toAuthorizationServer(discovered);
-  const client: OAuth.Client = { client_id: clientInformation.client_id };
-  const authentication = chooseAuthentication(library, request);
+  const parameters = new URLSearchParams(grant);
   const { resource } = discovered.resourceMetadata ?? {};
-  const additionalParameters = new URLSearchParams(resource === undefined ? {} : { resource });
-  const dpop = await provider.dpopHandle(discovered);
-  const options = { ...tokenEndpointOptions(library, server, request.fetch), ...(dpop && { DPoP: dpop }) };
+  if (resource !== undefined) parameters.set('resource', resource);
+  const response = await sendTokenRequest({
+    server: toAuthorizationServer(discovered),
+    clientId: clientInformation.client_id,
+    authentication: chooseAuthentication(library, provider, discovered, clientInformation),
+    parameters,
+    fetch,
+    dpop: await provider.dpopHandle(discovered),
+  }).catch((error: unknown) => {
+    const { cause } = error as { cause?: { body?: { token_type?: unknown } } };
+    if (cause?.body?.token_type !== undefined) requireTokenType(cause.body.token_type);
+    throw error;
+  });
+  const received = Object.fromEntries(Object.entries(response).filter(([name]) => tokenMembers.has(name)));
+  const issuer = issuerOf(discovered);
+  // Safe: the library has checked the members of the response.
+  await provider.saveTokens({ ...defaults, ...received, issuer } as KeptTokens, { issuer });
+}
+
+export interface TokenEndpointRequest {
+  readonly server: OAuth.AuthorizationServer;
+  readonly clientId: string;
+  readonly authentication: OAuth.ClientAuth;
+  readonly parameters: URLSearchParams;
+  readonly fetch: Fetch;
+  readonly dpop?: OAuth.DPoPHandle | undefined;
+  /** Token types other than `bearer` and `dpop`, in lower case. */
+  readonly recognizedTokenTypes?: OAuth.RecognizedTokenTypes;
+}
+
+/** Sends a request to a token endpoint, and once more when the server requires a nonce in the proof. */
+export async function sendTokenRequest(request: TokenEndpointRequest): Promise<OAuth.TokenEndpointResponse> {
+  const library = await import('oauth4webapi');
+  const { server, authentication, parameters, fetch, dpop, recognizedTokenTypes = {} } = request;
+  const { token_endpoint: endpoint = '' } = server;
+  const client = { client_id: request.clientId };
+  const options: OAuth.TokenEndpointRequestOptions = {
+    ...(dpop && { DPoP: dpop }),
+    [library.customFetch]: async (url, { method, headers, body }) =>
+      normalize(await fetch(url, { method, headers, body })),
+    // `http` is for loopback addresses only, which the address guard checks as well.
+    [library.allowInsecureRequests]: URL.canParse(endpoint) && isLoopbackHost(new URL(endpoint).hostname),
+  };
+  const type = parameters.get('grant_type') ?? '';
   const send = async (): Promise<OAuth.TokenEndpointResponse> => {
-    if (grant.type === 'code') {
-      const { callback, codeVerifier } = grant;
-      const redirectUrl = String(provider.redirectUrl ?? '');
-      const response = await library.authorizationCodeGrantRequest(
-        server,
-        client,
-        authentication,
-        callback,
-        redirectUrl,
-        codeVerifier,
-        { ...options, additionalParameters },
-      );
-      return library.processAuthorizationCodeResponse(server, client, response);
-    }
-    if (grant.type === 'refresh') {
-      const more = { ...options, additionalParameters };
-      const { refreshToken } = grant;
-      const response = await library.refreshTokenGrantRequest(server, client, authentication, refreshToken, more);
-      return library.processRefreshTokenResponse(server, client, response);
-    }
-    const parameters = new URLSearchParams(grant.parameters);
-    if (resource !== undefined) parameters.set('resource', resource);
-    const type = parameters.get('grant_type') ?? '';
     const response = await library.genericTokenEndpointRequest(
       server,
       client,
@@ -74,61 +92,13 @@ export async function requestTokens(request: TokenRequest, grant: Grant): Promis
       parameters,
       options,
     );
-    return library.processGenericTokenEndpointResponse(server, client, response);
+    return library.processGenericTokenEndpointResponse(server, client, response, { recognizedTokenTypes });
   };
-  try {
-    const response = await send().catch((error: unknown) => {
-      // RFC 9449, section 8: the handle has stored the nonce of the response.
-      if (dpop && library.isDPoPNonceError(error)) return send();
-      throw error;
-    });
-    return pickTokens(response);
-  } catch (error) {
-    throw unsupportedTokenType(error) ?? error;
-  }
-}
-
-/** Leaves out other members, which would end up in the storage next to ours. */
-function pickTokens(response: OAuth.TokenEndpointResponse): StoredOAuthTokens {
-  const { access_token, token_type, expires_in, refresh_token, scope, id_token } = response;
-  return {
-    access_token,
-    token_type,
-    ...(expires_in !== undefined && { expires_in }),
-    ...(refresh_token !== undefined && { refresh_token }),
-    ...(scope !== undefined && { scope }),
-    ...(id_token !== undefined && { id_token }),
-  };
-}
-
-/** Returns the metadata of a server; without metadata, the default endpoints of protocol version 2025-03-26. */
-export function toAuthorizationServer(discovered: OAuthDiscoveryState): OAuth.AuthorizationServer {
-  const { authorizationServerUrl, authorizationServerMetadata } = discovered;
-  // Safe: both describe RFC 8414; discovery has checked the members that are read.
-  if (authorizationServerMetadata) return authorizationServerMetadata as OAuth.AuthorizationServer;
-  const endpoint = (path: string): string => new URL(path, authorizationServerUrl).href;
-  return {
-    issuer: issuerOf(discovered),
-    authorization_endpoint: endpoint('/authorize'),
-    token_endpoint: endpoint('/token'),
-    registration_endpoint: endpoint('/register'),
-  };
-}
-
-type Library = typeof OAuth;
-
-/** Returns the options of every token request. */
-export function tokenEndpointOptions(
-  library: Library,
-  { token_endpoint: endpoint = '' }: OAuth.AuthorizationServer,
-  fetch: Fetch,
-): OAuth.HttpRequestOptions<'POST', URLSearchParams> {
-  return {
-    [library.customFetch]: async (url, { method, headers, body }) =>
-      normalize(await fetch(url, { method, headers, body })),
-    // `http` is for loopback addresses only, which the address guard checks as well.
-    [library.allowInsecureRequests]: URL.canParse(endpoint) && isLoopbackHost(new URL(endpoint).hostname),
-  };
+  return send().catch((error: unknown) => {
+    // RFC 9449, section 8: the handle has stored the nonce of the response.
+    if (dpop && library.isDPoPNonceError(error)) return send();
+    throw error;
+  });
 }
 
 /**
@@ -142,30 +112,29 @@ async function normalize(response: Response): Promise<Response> {
   const headers = new Headers(response.headers);
   headers.delete('www-authenticate');
   const isError = response.ok && /"error"\s*:/.test(text) && !/"access_token"\s*:/.test(text);
-  const status = isError ? 400 : response.ok ? 200 : response.status;
-  return new Response(text, { status, headers });
+  return new Response(text, { status: isError ? 400 : response.ok ? 200 : response.status, headers });
 }
+
+const secretMethods = ['client_secret_basic', 'client_secret_post', 'none'];
 
 /** Returns how the client authenticates: the registered method, otherwise the first one that it and the server support. */
 function chooseAuthentication(
-  library: Library,
-  { provider, discovered, clientInformation }: TokenRequest,
+  library: typeof OAuth,
+  { addClientAuthentication }: MCPOAuthClientProvider,
+  { authorizationServerMetadata: metadata }: OAuthDiscoveryState,
+  clientInformation: StoredOAuthClientInformation,
 ): OAuth.ClientAuth {
-  const { addClientAuthentication } = provider;
-  const metadata = discovered.authorizationServerMetadata;
   if (addClientAuthentication) {
     return (server, _client, body, headers) =>
       addClientAuthentication(headers, body, String(server.token_endpoint), metadata);
   }
   const { client_id: id, client_secret: secret } = clientInformation;
-  const supported = metadata?.token_endpoint_auth_methods_supported ?? [];
+  if (secret === undefined) return library.None();
   const registered = 'token_endpoint_auth_method' in clientInformation && clientInformation.token_endpoint_auth_method;
-  const candidates = secret === undefined ? ['none'] : ['client_secret_basic', 'client_secret_post', 'none'];
-  const isUsable = (method: string): boolean => supported.length === 0 || supported.includes(method);
-  const method = [...(registered === false ? [] : [registered]), ...candidates].find(
-    (candidate) => candidate !== undefined && candidates.includes(candidate) && isUsable(candidate),
-  );
-  if (secret === undefined || method === 'none') return library.None();
+  const supported = metadata?.token_endpoint_auth_methods_supported ?? [];
+  const usable = secretMethods.filter((method) => supported.length === 0 || supported.includes(method));
+  const method = usable.find((candidate) => candidate === registered) ?? usable[0];
+  if (method === 'none') return library.None();
   // ClientSecretBasic of the library also encodes `-`, `_` and `.`, and servers that do not decode reject the client.
   if (method === 'client_secret_basic') {
     return (_server, _client, _body, headers) => headers.set('authorization', basicAuthorization(id, secret));
@@ -173,12 +142,67 @@ function chooseAuthentication(
   return library.ClientSecretPost(secret);
 }
 
-function unsupportedTokenType(error: unknown): QuiverError | undefined {
-  const { code, cause } = error as { code?: unknown; cause?: { body?: { token_type?: unknown } } };
-  const type = cause?.body?.token_type;
-  if (code !== 'OAUTH_UNSUPPORTED_OPERATION' || typeof type !== 'string') return undefined;
-  return new QuiverError(
-    'OAUTH_TOKEN_TYPE_UNSUPPORTED',
-    `The authorization server issued a token of type '${type.slice(0, 40)}'. Only Bearer and DPoP tokens are supported.`,
-  );
+/** Milliseconds before each further attempt while the authorization server is unavailable. */
+const pauses = [100, 400];
+
+/**
+ * Exchanges the refresh token of stored tokens at the authorization server that issued it and nowhere else.
+ *
+ * @returns the new tokens, stored; `undefined` when the old ones are useless and the user has to sign in
+ * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable: the tokens are kept
+ */
+export async function refreshTokens(target: AuthorizationTarget, tokens: KeptTokens): Promise<KeptTokens | undefined> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await tryRefresh(target, tokens);
+    } catch (error) {
+      // Another attempt does not change a rejection of the guard or the provider.
+      if (error instanceof QuiverError && error.code !== 'OAUTH_UNAVAILABLE') throw error;
+      const pause = pauses[attempt];
+      if (pause === undefined) {
+        throw new QuiverError(
+          'OAUTH_UNAVAILABLE',
+          `The authorization server of ${target.serverUrl.origin} did not refresh the token (${reasonOf(error)}). The sign-in is kept; try again later.`,
+        );
+      }
+      await sleep(pause);
+    }
+  }
+}
+
+const outageCodes = new Set(['server_error', 'temporarily_unavailable', 'too_many_requests']);
+
+async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Promise<KeptTokens | undefined> {
+  const { provider } = target;
+  const known = await provider.discoveryState();
+  const discovered = known ?? (await discover(target));
+  if (!known) await provider.saveDiscoveryState(discovered);
+  const issuer = issuerOf(discovered);
+  const { refresh_token, scope, requested_scope } = tokens;
+  const clientInformation = await provider.clientInformation({ issuer });
+  if (refresh_token === undefined || (tokens.issuer ?? issuer) !== issuer || !clientInformation) return undefined;
+  try {
+    await requestTokens(target, {
+      discovered,
+      clientInformation,
+      parameters: { grant_type: 'refresh_token', refresh_token },
+      // RFC 6749, section 6: without a new refresh token or scope, the old ones remain valid.
+      defaults: {
+        refresh_token,
+        ...(scope !== undefined && { scope }),
+        ...(requested_scope !== undefined && { requested_scope }),
+      },
+    });
+    return await provider.tokens();
+  } catch (error) {
+    const code = oauthErrorCodeOf(error);
+    if (code === undefined || outageCodes.has(code)) throw error;
+    // invalid_grant, invalid_client and the like: this token will not work again. Newer tokens of another process remain.
+    const stored = await provider.tokens();
+    if (stored?.access_token === tokens.access_token && stored.refresh_token === refresh_token) {
+      await provider.invalidateCredentials('tokens');
+    }
+    if (code === 'invalid_client' || code === 'unauthorized_client') await provider.invalidateCredentials('client');
+    return undefined;
+  }
 }

@@ -17,7 +17,7 @@ export interface AuthorizationHeaders {
 
 export type SendWithHeaders<Head extends ResponseHead> = (headers: AuthorizationHeaders) => Promise<Head>;
 
-export interface AuthorizedTarget {
+export interface AuthorizedRequest {
   readonly url: URL;
   readonly method: string;
 }
@@ -27,68 +27,80 @@ export interface AuthorizedTarget {
  *
  * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
  */
-export function sendWithToken<Head extends ResponseHead>(
+export async function sendWithToken<Head extends ResponseHead>(
   provider: MCPOAuthClientProvider,
   tokens: KeptTokens | undefined,
-  target: AuthorizedTarget,
+  request: AuthorizedRequest,
   send: SendWithHeaders<Head>,
 ): Promise<Head> {
   if (!tokens) return send({ authorization: undefined, dpop: undefined });
   const token = tokens.access_token.trim();
   if (!/^[\x20-\x7E]+$/.test(token)) {
     // The platform would reject it as well, and quote it.
-    const message = `The access token for ${target.url.origin} contains characters that no header can carry. Sign in again, or check its source.`;
-    return Promise.reject(new QuiverError('OAUTH_TOKEN_INVALID', message));
+    throw new QuiverError(
+      'OAUTH_TOKEN_INVALID',
+      `The access token for ${request.url.origin} contains characters that no header can carry. Sign in again, or check its source.`,
+    );
   }
-  if (tokens.token_type.toLowerCase() === 'dpop') return sendWithProof(provider, token, target, send);
-  return send({ authorization: `Bearer ${token}`, dpop: undefined });
+  if (tokens.token_type.toLowerCase() !== 'dpop') return send({ authorization: `Bearer ${token}`, dpop: undefined });
+  const first = await sendWithProof(provider, token, request, send);
+  if (!first.isNonceRequired) return first.response;
+  // The server did not execute a request that it rejected with a nonce challenge.
+  first.response.discard();
+  return (await sendWithProof(provider, token, request, send)).response;
 }
 
-/**
- * Sends a request with a DPoP proof, and once more when the server requires a nonce. The server did not execute a request that it
- * rejected with a nonce challenge.
- *
- * @see [RFC 9449, section 7 – Protected Resource Access](https://www.rfc-editor.org/rfc/rfc9449.html#section-7)
- */
+/** @see [RFC 9449, section 7 – Protected Resource Access](https://www.rfc-editor.org/rfc/rfc9449.html#section-7) */
 async function sendWithProof<Head extends ResponseHead>(
   provider: MCPOAuthClientProvider,
   token: string,
-  { url, method }: AuthorizedTarget,
+  { url, method }: AuthorizedRequest,
   send: SendWithHeaders<Head>,
-): Promise<Head> {
+): Promise<{ response: Head; isNonceRequired: boolean }> {
   const library = await import('oauth4webapi');
   const proofs = await provider.dpopHandle();
-  const attempt = async (): Promise<{ response: Head; isNonceRequired: boolean }> => {
-    let response: Head | undefined;
-    try {
-      await library.protectedResourceRequest(token, method, url, undefined, undefined, {
-        ...(proofs && { DPoP: proofs }),
-        // The user chose this URL; Bearer tokens are sent to it, too.
-        [library.allowInsecureRequests]: true,
-        // Only the head passes through the library: the body may be an event stream.
-        [library.customFetch]: async (_url, { headers }) => {
-          response = await send({ authorization: headers['authorization'], dpop: headers['dpop'] });
-          return new Response(null, { status: response.status, headers: headersForLibrary(response) });
-        },
-      });
-    } catch (error) {
-      if (!response) throw error;
-      return { response, isNonceRequired: library.isDPoPNonceError(error) };
-    }
-    // Without an error, customFetch has been called.
-    return { response: response as unknown as Head, isNonceRequired: false };
-  };
-  const first = await attempt();
-  if (!first.isNonceRequired) return first.response;
-  first.response.discard();
-  return (await attempt()).response;
+  let response: Head | undefined;
+  let failure: unknown;
+  await library
+    .protectedResourceRequest(token, method, url, undefined, undefined, {
+      ...(proofs && { DPoP: proofs }),
+      // The user chose this URL; Bearer tokens are sent to it, too.
+      [library.allowInsecureRequests]: true,
+      // Only the head passes through the library: the body may be an event stream.
+      [library.customFetch]: async (_url, { headers }) => {
+        response = await send({ authorization: headers['authorization'], dpop: headers['dpop'] });
+        const head = new Headers();
+        for (const name of ['dpop-nonce', 'www-authenticate']) head.set(name, response.header(name) ?? '');
+        return new Response(null, { status: response.status, headers: head });
+      },
+    })
+    .catch((error: unknown) => (failure = error));
+  if (!response) throw failure;
+  return { response, isNonceRequired: library.isDPoPNonceError(failure) };
 }
 
-function headersForLibrary(response: ResponseHead): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const name of ['dpop-nonce', 'www-authenticate']) {
-    const value = response.header(name);
-    if (value !== undefined) headers[name] = value;
-  }
-  return headers;
+/** Parameters of a challenge that tell how to get a better token. */
+export interface Challenge {
+  readonly resourceMetadataUrl: URL | undefined;
+  readonly scope: string | undefined;
+  readonly error: string | undefined;
+}
+
+/**
+ * Parses the `Bearer` or `DPoP` challenge of a response. Ignores a metadata URL on another origin than the server.
+ *
+ * @see [RFC 9728, section 5.1 – WWW-Authenticate Response](https://www.rfc-editor.org/rfc/rfc9728.html#section-5.1)
+ */
+export function parseChallenge(response: ResponseHead, serverUrl: URL): Challenge {
+  const header = response.header('www-authenticate') ?? '';
+  const [, parameters = ''] = /(?:^|,)\s*(?:bearer|dpop)\s+(.*)$/is.exec(header) ?? [];
+  const value = (name: string): string | undefined => {
+    const pattern = new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]+))`, 'i');
+    const [, quoted, plain] = pattern.exec(parameters) ?? [];
+    return (quoted ?? plain) || undefined;
+  };
+  const metadata = value('resource_metadata') ?? '';
+  const url = URL.canParse(metadata) ? new URL(metadata) : undefined;
+  const resourceMetadataUrl = url?.origin === serverUrl.origin ? url : undefined;
+  return { resourceMetadataUrl, scope: value('scope'), error: value('error') };
 }

@@ -19,36 +19,33 @@ export function createSimpleTokenProvider(
   accessToken: string,
   { tokenType = 'Bearer', refreshToken, expiresIn, scope, ...options }: SimpleTokenProviderOptions,
 ): MCPOAuthClientProvider {
-  const first = JSON.stringify({
+  const tokens = JSON.stringify({
     access_token: accessToken,
     token_type: tokenType,
     ...(refreshToken !== undefined && { refresh_token: refreshToken }),
     ...(expiresIn !== undefined && { expires_in: expiresIn, expires_at: Math.floor(Date.now() / 1000) + expiresIn }),
     ...(scope !== undefined && { scope }),
   });
-  return new MCPOAuthClientProvider({ ...options, storage: new FirstTokenStorage(first) });
+  const storage = new SingleTokenStorage();
+  storage.set('tokens', tokens);
+  return new MCPOAuthClientProvider({ ...options, storage });
 }
 
-/** Contains tokens before the provider is bound to a server. */
-class FirstTokenStorage extends InMemoryOAuthStorage {
-  #first: string | undefined;
-
-  constructor(first: string) {
-    super();
-    this.#first = first;
-  }
-
+/** Keeps the tokens under one key, because they are given before the server is known. */
+class SingleTokenStorage extends InMemoryOAuthStorage {
   override get(key: string): string | undefined {
-    return super.get(key) ?? (key.startsWith('tokens') ? this.#first : undefined);
+    return super.get(toSingleKey(key));
   }
 
   override set(key: string, value: string): void {
-    if (key.startsWith('tokens')) this.#first = undefined;
-    super.set(key, value);
+    super.set(toSingleKey(key), value);
   }
 
   override delete(key: string): void {
-    if (key.startsWith('tokens')) this.#first = undefined;
-    super.delete(key);
+    super.delete(toSingleKey(key));
   }
+}
+
+function toSingleKey(key: string): string {
+  return key.startsWith('tokens:') ? 'tokens' : key;
 }

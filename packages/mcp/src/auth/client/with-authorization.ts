@@ -1,20 +1,9 @@
+import type { Fetch } from '../../fetch.js';
 import type { HttpResponse, Send } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
-import type { Fetch } from '../../fetch.js';
-import { adoptProvider } from './adopt-provider.js';
+import { toTarget, type TargetOptions } from './adopt-provider.js';
 import { createAuthorization } from './authorization.js';
-import { createGuardedFetch } from './guarded-fetch.js';
-
-export interface WithAuthorizationOptions {
-  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
-  readonly provider: OAuthClientProvider;
-  /** The MCP server. Its tokens are sent to its origin only. */
-  readonly serverUrl: URL;
-  /** Sends the requests to authorization servers. Default: `node:http` with a check of the address that it connects to. */
-  readonly fetch?: Fetch | undefined;
-  /** Sends the requests for metadata on the MCP server's own host. Default: `fetch`. */
-  readonly serverFetch?: Fetch | undefined;
-}
+import type { AuthorizationHeaders, ResponseHead } from './send-with-token.js';
 
 /**
  * Returns a {@link Send} that signs in: it sends the token of the provider, renews it, and repeats a rejected request. It passes on the
@@ -23,13 +12,11 @@ export interface WithAuthorizationOptions {
  *
  * @throws as `createOAuthFetch`
  */
-export function withAuthorization(send: Send, options: WithAuthorizationOptions): Send {
-  const { serverUrl } = options;
-  const provider = adoptProvider(options.provider);
-  provider.bind(serverUrl);
-  const authorize = createAuthorization({ provider, serverUrl, fetch: createGuardedFetch(options) });
+export function withAuthorization(send: Send, options: TargetOptions): Send {
+  const target = toTarget(options);
+  const authorize = createAuthorization(target);
   return (url, call) => {
-    if (url.origin !== serverUrl.origin) return send(url, call);
+    if (url.origin !== target.serverUrl.origin) return send(url, call);
     return authorize<HttpResponse>({ url, method: call.method }, ({ authorization, dpop }) => {
       if (call.isCanceled) return Promise.reject(new TypeError('fetch failed: the request was canceled'));
       if (authorization !== undefined) call.headers['authorization'] = authorization;
@@ -37,5 +24,56 @@ export function withAuthorization(send: Send, options: WithAuthorizationOptions)
       else call.headers['dpop'] = dpop;
       return send(url, call);
     });
+  };
+}
+
+export interface OAuthFetchOptions {
+  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
+  provider: OAuthClientProvider;
+  /** The MCP server. Its tokens are sent to its origin only. */
+  serverUrl: string | URL;
+  /** Sends all requests. Default: the global `fetch`; requests to authorization servers check the address that they connect to. */
+  fetch?: Fetch;
+  /** Sends the requests to the MCP server, where that differs. */
+  serverFetch?: Fetch;
+}
+
+/**
+ * Returns a `fetch` that signs in: it sends the token of the provider, renews it, and repeats a rejected request. For programs without
+ * `MCPClient`.
+ *
+ * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
+ * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
+ * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable; the sign-in is kept
+ */
+export function createOAuthFetch(options: OAuthFetchOptions): Fetch {
+  const { serverFetch = options.fetch ?? globalThis.fetch } = options;
+  const target = toTarget({ ...options, serverFetch });
+  const authorize = createAuthorization(target);
+  return async (url, init = {}) => {
+    const to = new URL(url);
+    if (to.origin !== target.serverUrl.origin) return serverFetch(url, init);
+    const { response } = await authorize({ url: to, method: init.method ?? 'GET' }, (headers) =>
+      fetchHead(serverFetch, url, init, headers),
+    );
+    return response;
+  };
+}
+
+/** Sends a request with authorization headers, and returns the response with its head. */
+export async function fetchHead(
+  fetch: Fetch,
+  url: string | URL,
+  init: RequestInit,
+  authorization: AuthorizationHeaders,
+): Promise<ResponseHead & { readonly response: Response }> {
+  const headers = new Headers(init.headers);
+  for (const [name, value] of Object.entries(authorization)) if (value !== undefined) headers.set(name, value);
+  const response = await fetch(url, { ...init, headers });
+  return {
+    response,
+    status: response.status,
+    header: (name) => response.headers.get(name) ?? undefined,
+    discard: () => void response.body?.cancel().catch(() => {}),
   };
 }

@@ -1,7 +1,7 @@
 import { createOAuthFetch, InMemoryOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
-import { StoredValues } from './stored-values.js';
+import { StoredValues } from './oauth-storage.js';
 
 describe('a storage', () => {
   it.each<[string, () => string]>([

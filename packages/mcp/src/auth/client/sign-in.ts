@@ -1,0 +1,181 @@
+import { QuiverError } from '@quiver/core';
+import type { OAuthClientProvider, OAuthDiscoveryState } from '../../protocol/oauth-types.js';
+import type { Fetch } from '../../fetch.js';
+import { adoptProvider } from './adopt-provider.js';
+import { discover, issuerOf, toAuthorizationServer } from './discover.js';
+import { createGuardedFetch } from './guarded-fetch.js';
+import type { AuthorizationTarget, KeptTokens } from './oauth-client-provider.js';
+import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
+import { identifyClient } from './register-client.js';
+import { requestTokens } from './request-tokens.js';
+
+/**
+ * Finds the authorization server, registers where needed, and shows the sign-in page. A client without a user receives its tokens at
+ * once.
+ *
+ * @returns the new tokens of a client without a user
+ * @throws `OAUTH_ISSUER_UNEXPECTED` for a client without a user that is registered at another authorization server
+ * @throws `OAUTH_SIGN_IN_FAILED` with the reason, and what {@link discover} throws
+ */
+export async function beginAuthorization(
+  target: AuthorizationTarget,
+  wantedScope: string | undefined,
+): Promise<KeptTokens | undefined> {
+  const { provider, serverUrl, fetch } = target;
+  try {
+    // Runs discovery again: the cached metadata may have caused the failure.
+    const discovered = await discover(target);
+    await provider.saveDiscoveryState(discovered);
+    const clientInformation = await identifyClient(provider, discovered, fetch);
+    const scope = chooseScope(target, wantedScope, discovered);
+    if (provider.redirectUrl !== undefined) {
+      await showSignInPage(target, discovered, clientInformation.client_id, scope);
+      return undefined;
+    }
+    const parameters = await provider.prepareTokenRequest?.(scope);
+    if (!parameters) return undefined;
+    await requestTokens(target, { discovered, clientInformation, parameters, defaults: scopesOf(scope) });
+    return await provider.tokens();
+  } catch (error) {
+    throw toOAuthError(error, 'OAUTH_SIGN_IN_FAILED', `Signing in to MCP server ${serverUrl.origin} failed`);
+  }
+}
+
+/** RFC 6749, section 5.1: without a scope in the response, the requested one was granted. */
+function scopesOf(scope: string | undefined): Partial<KeptTokens> {
+  return scope === undefined ? {} : { scope, requested_scope: scope };
+}
+
+/** @see [OAuth 2.1, section 4.1.1 – Authorization Request](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.1) */
+async function showSignInPage(
+  { provider }: AuthorizationTarget,
+  discovered: OAuthDiscoveryState,
+  clientId: string,
+  scope: string | undefined,
+): Promise<void> {
+  const { calculatePKCECodeChallenge, generateRandomCodeVerifier } = await import('oauth4webapi');
+  const codeVerifier = generateRandomCodeVerifier();
+  const { resource } = discovered.resourceMetadata ?? {};
+  const parameters = {
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: String(provider.redirectUrl),
+    state: await provider.state(issuerOf(discovered)),
+    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    ...(scope !== undefined && { scope }),
+    // OpenID Connect Core, section 11: offline access requires consent.
+    ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
+    ...(resource !== undefined && { resource }),
+  };
+  const page = new URL(toAuthorizationServer(discovered).authorization_endpoint ?? '');
+  for (const [name, value] of Object.entries(parameters)) page.searchParams.set(name, value);
+  await provider.saveCodeVerifier(codeVerifier);
+  await provider.redirectToAuthorization(page);
+}
+
+/**
+ * Returns the scopes to request: from the challenge; otherwise from the metadata; otherwise from the client. A client that keeps
+ * refresh tokens adds `offline_access` where the server requires it.
+ *
+ * @see [MCP 2025-11-25, Scope Selection Strategy](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy)
+ */
+function chooseScope(
+  { provider: { clientMetadata } }: AuthorizationTarget,
+  challenged: string | undefined,
+  { authorizationServerMetadata, resourceMetadata }: OAuthDiscoveryState,
+): string | undefined {
+  const scope = challenged || resourceMetadata?.scopes_supported?.join(' ') || clientMetadata.scope || undefined;
+  const isOffered = authorizationServerMetadata?.scopes_supported?.includes('offline_access') === true;
+  const keepsRefreshTokens = clientMetadata.grant_types?.includes('refresh_token') === true;
+  if (scope === undefined || !isOffered || !keepsRefreshTokens || scope.split(' ').includes('offline_access')) {
+    return scope;
+  }
+  return `${scope} offline_access`;
+}
+
+/** Parameters of the authorization response. */
+export interface AuthorizationCallback {
+  code: string;
+  state: string | undefined;
+  /** Issuer of the response, where the server sends it. */
+  iss?: string;
+}
+
+export interface FinishAuthorizationOptions {
+  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
+  provider: OAuthClientProvider;
+  serverUrl: string | URL;
+  callback: AuthorizationCallback;
+  fetch?: Fetch;
+}
+
+/**
+ * Exchanges the code of a sign-in for tokens. A state is accepted once, and the issuer must be the one that the page belongs to.
+ *
+ * @throws `OAUTH_STATE_INVALID`; `OAUTH_EXCHANGE_FAILED` when the authorization server rejects the code
+ * @see [RFC 9700, section 4.4 – Mix-Up Attacks](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.4)
+ * @see [RFC 9207 – Authorization Server Issuer Identification](https://www.rfc-editor.org/rfc/rfc9207.html)
+ */
+export async function finishAuthorization({
+  provider: given,
+  serverUrl,
+  callback: { code, state, iss },
+  fetch: customFetch,
+}: FinishAuthorizationOptions): Promise<void> {
+  const provider = adoptProvider(given);
+  const server = new URL(serverUrl);
+  await provider.bindForAnswer(server);
+  const shownIssuer = await provider.redeemState(state);
+  try {
+    const codeVerifier = await provider.codeVerifier();
+    // The server whose page was shown, even if the MCP server names another one by now.
+    const discovered = await provider.discoveryState();
+    const issuer = discovered && issuerOf(discovered);
+    const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
+    if (!discovered || !clientInformation) {
+      throw new QuiverError(
+        'OAUTH_VERIFIER_MISSING',
+        'No sign-in has begun with this storage. Begin one, then finish it.',
+      );
+    }
+    if (shownIssuer !== undefined && shownIssuer !== issuer) {
+      // Another sign-in has begun meanwhile, elsewhere: its server must not get the code of this one.
+      throw new QuiverError(
+        'OAUTH_STATE_INVALID',
+        `The sign-in began at ${shownIssuer}, but the MCP server has named ${issuer} since. Sign in again.`,
+      );
+    }
+    const library = await import('oauth4webapi');
+    const response = new URLSearchParams({ code, ...(iss !== undefined && { iss }) });
+    // redeemState() has compared the state.
+    const client = { client_id: clientInformation.client_id };
+    library.validateAuthResponse(toAuthorizationServer(discovered), client, response, library.skipStateCheck);
+    const fetch = createGuardedFetch({ fetch: customFetch, serverUrl: server });
+    const redirectUrl = String(provider.redirectUrl);
+    await requestTokens(
+      { provider, fetch },
+      {
+        discovered,
+        clientInformation,
+        parameters: {
+          grant_type: 'authorization_code',
+          code,
+          redirect_uri: redirectUrl,
+          code_verifier: codeVerifier,
+        },
+        defaults: scopesOf(await provider.requestedScope()),
+      },
+    );
+  } catch (error) {
+    // The server no longer knows the client, which registers again at the next sign-in.
+    if (oauthErrorCodeOf(error) === 'invalid_client') await provider.invalidateCredentials('client');
+    throw toOAuthError(
+      error,
+      'OAUTH_EXCHANGE_FAILED',
+      `The sign-in at the authorization server of ${server.origin} could not be finished; sign in again`,
+    );
+  } finally {
+    await provider.invalidateCredentials('verifier');
+  }
+}
