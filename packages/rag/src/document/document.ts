@@ -4,7 +4,7 @@ import type { Chunk, Metadata } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
-import type { Span } from './chunking/span.js';
+import type { Span } from './chunking/pack-spans.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
 import type { ExtractItem } from './extract/extract-metadata.js';
 import type { ExtractParams } from './extract/extract-options.js';

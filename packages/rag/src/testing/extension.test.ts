@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OptionReader } from '../document/chunking/chunk-options.js';
 import { findViolation } from '../document/chunking/find-violation.fixture.js';
-import { packSpans } from '../document/chunking/pack-spans.js';
-import type { Chunker } from '../document/chunking/span.js';
+import { packSpans, type Chunker } from '../document/chunking/pack-spans.js';
 import { createLexicalEmbedder, createVectorQueryTool, rerank, type RerankingModel } from '../index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { describeFilters, describeVectorStore } from './index.js';

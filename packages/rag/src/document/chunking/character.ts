@@ -1,6 +1,5 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import type { Chunker } from './span.js';
-import { packSpans } from './pack-spans.js';
+import { packSpans, type Chunker } from './pack-spans.js';
 import { findSeparatorCut, findWordCut, readSeparators, type SeparatorChunkOptions } from './separator-cut.js';
 
 /** Default separator: a blank line. */

@@ -13,7 +13,7 @@ import type { MarkdownChunkOptions } from './markdown.js';
 import type { RecursiveChunkOptions } from './recursive.js';
 import type { SemanticMarkdownChunkOptions } from './semantic-markdown.js';
 import type { SentenceChunkOptions } from './sentence.js';
-import type { Chunker } from './span.js';
+import type { Chunker } from './pack-spans.js';
 import type { TokenChunkOptions } from './token.js';
 
 /** The options of each strategy. */

@@ -6,7 +6,7 @@ import * as p50k from 'gpt-tokenizer/encoding/p50k_base';
 import * as p50kEdit from 'gpt-tokenizer/encoding/p50k_edit';
 import * as r50k from 'gpt-tokenizer/encoding/r50k_base';
 import { describe, expect, it } from 'vitest';
-import { countByWords } from './count-by-words.js';
+import { countByWords } from './token-counter.js';
 
 const options = { disallowedSpecial: new Set<string>() };
 /** What the patterns of the encodings treat in different ways, next to each other. */

@@ -1,4 +1,4 @@
-import type { Span } from './span.js';
+import type { Span } from './pack-spans.js';
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
 

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
-import type { Block, Heading } from './sections.js';
+import type { Block } from './sections.js';
 import { SourceMap } from './source-map.js';
 
 /** A block of the text of an HTML document: the content of one block-level element. */
@@ -67,7 +67,12 @@ const collapsible = /[ \t\n\r\f]+/g;
 class HtmlReader {
   readonly #elementNames: ReadonlySet<string>;
   readonly #parts: string[] = [];
-  readonly #blocks: { start: number; heading?: Heading; xpath: string; depth: number }[] = [];
+  readonly #blocks: {
+    start: number;
+    heading: { level: number; title: string; end: number } | undefined;
+    xpath: string;
+    depth: number;
+  }[] = [];
   readonly #elements: HtmlElement[] = [];
   readonly #map = new SourceMap();
   readonly #stack: Element[] = [{ name: '', xpath: '', isBlock: true, blockXpath: '', children: undefined }];
@@ -152,7 +157,10 @@ class HtmlReader {
   }
 
   finish(): HtmlText {
-    return { text: this.#parts.join(''), blocks: this.#blocks, elements: this.#elements, map: this.#map };
+    const text = this.#parts.join('');
+    for (const { start, heading } of this.#blocks)
+      if (heading) heading.title = text.slice(start, heading.end).replace(/\s+/g, ' ').trim();
+    return { text, blocks: this.#blocks, elements: this.#elements, map: this.#map };
   }
 
   #startBlock(gap: '\t' | '\n' | '\n\n', xpath: string, at: number): void {
@@ -185,7 +193,8 @@ class HtmlReader {
       this.#startsBlock = false;
       if (this.#heading?.block === -1) this.#heading.block = this.#blocks.length;
       // A row of a table stays together if it fits: all but its first block are inside it.
-      this.#blocks.push({ start: this.#length, xpath: this.#blockXpath, depth: this.#filledRows });
+      const xpath = this.#blockXpath;
+      this.#blocks.push({ start: this.#length, heading: undefined, xpath, depth: this.#filledRows });
       this.#filledRows = this.#rows;
     }
     this.#push(data, start, end);

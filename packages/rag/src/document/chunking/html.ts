@@ -1,17 +1,8 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import type { Chunker } from './span.js';
-import { floorGraphemeBoundary } from './text-boundary.js';
-import { readHtmlText, type HtmlBlock, type HtmlElement } from './html-text.js';
-import {
-  divideAtLines,
-  joinBareHeadings,
-  labelSections,
-  packSections,
-  readSections,
-  type Section,
-} from './sections.js';
-import { createSizeLimit } from './pack-spans.js';
-import { lastAtOrBefore } from './sorted-search.js';
+import { readHtmlText, type HtmlElement } from './html-text.js';
+import type { Chunker } from './pack-spans.js';
+import { findSections, packSections, splitAtLines, type Section } from './sections.js';
+import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
 
 export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'html';
@@ -47,17 +38,14 @@ export function html(read: OptionReader): Chunker {
   const headers = headings === undefined && levels.size === 0 ? undefined : levels;
   return (source) => {
     const page = readHtmlText(source, new Set(asked.keys()));
-    const blocks = page.blocks.map((block) => withTitle(page.text, block));
-    const sections = headers
-      ? labelSections(page.text, blocks, { headers, stripHeaders: false })
-      : joinBareHeadings(page.text, readSections(page.text.length, blocks), createSizeLimit(page.text, options).fits);
-    const divided = asked.size > 0 ? divideAtElements(page.text, page.elements, sections, asked) : sections;
-    const lines = returnEachLine ? divideAtLines(page.text, divided) : divided;
+    const { text, blocks } = page;
+    const sections = findSections(text, blocks, { ...options, headers });
+    const split = asked.size > 0 ? splitAtElements(text, page.elements, sections, asked) : sections;
     const starts = blocks.map(({ start }) => start);
-    return packSections(page.text, blocks, lines, options).map((span) => ({
+    return packSections(text, blocks, returnEachLine ? splitAtLines(text, split) : split, options).map((span) => ({
+      ...span,
       ...page.map.toSource(span.start, span.end),
-      text: page.text.slice(span.start, span.end),
-      ...(span.headings && { headings: span.headings }),
+      text: text.slice(span.start, span.end),
       metadata: { ...span.metadata, xpath: blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.xpath ?? '' },
     }));
   };
@@ -67,14 +55,8 @@ function toLevel(tag: string): number | undefined {
   return /^h[1-6]$/i.test(tag) ? Number(tag[1]) : undefined;
 }
 
-function withTitle(text: string, block: HtmlBlock): HtmlBlock {
-  const { start, heading } = block;
-  if (!heading) return block;
-  return { ...block, heading: { ...heading, title: text.slice(start, heading.end).replace(/\s+/g, ' ').trim() } };
-}
-
 /** Splits sections at the edges of requested elements, and adds their titles. */
-function divideAtElements(
+function splitAtElements(
   text: string,
   elements: readonly HtmlElement[],
   sections: readonly Section[],
@@ -87,7 +69,7 @@ function divideAtElements(
     .toSorted((a, b) => a - b)
     .map((edge) => (boundary = floorGraphemeBoundary(text, edge, boundary)));
   const titleOf = findTitles(sections);
-  const divided: Section[] = [];
+  const split: Section[] = [];
   /** From the outermost to the innermost, each with the titles of those around it. */
   const open: { titles: Readonly<Record<string, string>>; end: number }[] = [];
   const closeUntil = (place: number): void => {
@@ -109,19 +91,19 @@ function divideAtElements(
         }
       }
       closeUntil(start);
-      divided.push({ ...section, start, end, metadata: { ...section.metadata, ...open.at(-1)?.titles } });
+      split.push({ ...section, start, end, metadata: { ...section.metadata, ...open.at(-1)?.titles } });
       start = end;
     }
   }
-  return divided;
+  return split;
 }
 
 /** The title of an element is its first heading. */
 function findTitles(sections: readonly Section[]): (element: HtmlElement) => string | undefined {
-  const titled = sections.filter(({ heading }) => heading);
+  const titled = sections.filter(({ path }) => path.length > 0);
   const starts = titled.map(({ start }) => start);
   return ({ start, end }) => {
     const first = titled[lastAtOrBefore(starts, start - 1) + 1];
-    return first && first.start < end ? first.heading?.title : undefined;
+    return first && first.start < end ? first.path.at(-1)?.title : undefined;
   };
 }

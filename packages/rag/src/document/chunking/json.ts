@@ -1,11 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import { requireUpTo, type CommonChunkOptions, type MeasureOptions, type OptionReader } from './chunk-options.js';
-import type { Chunker } from './span.js';
 import { findJsonValues, readJson, type JsonContainer, type JsonMember, type JsonNode } from './json-scanner.js';
-import { packSpans, type PackOptions } from './pack-spans.js';
+import { packSpans, type Chunker, type PackOptions, type Span } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
 import { SourceMap } from './source-map.js';
-import type { Span } from './span.js';
 
 export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'json';

@@ -1,8 +1,7 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import type { Chunker } from './span.js';
+import type { Chunker } from './pack-spans.js';
+import { findSections, packSections, type Block, type Heading } from './sections.js';
 import { isGraphemeBoundary } from './text-boundary.js';
-import { joinBareHeadings, packSections, readSections, type Block, type Heading } from './sections.js';
-import { createSizeLimit } from './pack-spans.js';
 
 export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'latex';
@@ -16,8 +15,7 @@ export function latex(read: OptionReader): Chunker {
   const options = read.common();
   return (text) => {
     const blocks = readLatexBlocks(text);
-    const sections = joinBareHeadings(text, readSections(text.length, blocks), createSizeLimit(text, options).fits);
-    return packSections(text, blocks, sections, options);
+    return packSections(text, blocks, findSections(text, blocks, options), options);
   };
 }
 
@@ -47,6 +45,7 @@ const verbatim: ReadonlySet<string> = new Set(
 function readLatexBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let depth = 0;
+  const begin = (start: number, heading?: Heading): void => void blocks.push({ start, heading, depth });
   /** Environments that end nowhere in the rest of the text: it is searched for the end of each once. */
   const endless = new Set<string>();
   marks.lastIndex = 0;
@@ -60,10 +59,10 @@ function readLatexBlocks(text: string): Block[] {
       if (!heading) continue;
       // An environment that is never closed must not hide the headings after it.
       depth = 0;
-      blocks.push({ start: at, heading });
+      begin(at, heading);
       marks.lastIndex = heading.end;
     } else if (edge === 'begin' && environment !== 'document') {
-      blocks.push({ start: at, depth });
+      begin(at);
       if (verbatim.has(environment)) {
         const mark = `\\end{${environment}}`;
         const end = endless.has(environment) ? -1 : text.indexOf(mark, marks.lastIndex);
@@ -73,9 +72,9 @@ function readLatexBlocks(text: string): Block[] {
     } else if (edge === 'end' && environment !== 'document') {
       depth = Math.max(0, depth - 1);
       const end = marks.lastIndex;
-      if (isGraphemeBoundary(text, end, at)) blocks.push({ start: end, depth });
+      if (isGraphemeBoundary(text, end, at)) begin(end);
     } else if (all.startsWith('\n') && isGraphemeBoundary(text, at + all.length, at)) {
-      blocks.push({ start: at + all.length, depth });
+      begin(at + all.length);
     }
   }
   return blocks;

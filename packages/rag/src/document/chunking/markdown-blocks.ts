@@ -1,14 +1,3 @@
-import {
-  closesFence,
-  isThematicBreak,
-  matchAtxHeading,
-  matchFence,
-  matchHtmlBlock,
-  matchListMarker,
-  matchSetextUnderline,
-  type Fence,
-  type HtmlEnd,
-} from './markdown-block-starts.js';
 import type { Block, Heading } from './sections.js';
 
 /**
@@ -23,12 +12,13 @@ import type { Block, Heading } from './sections.js';
  */
 export function readMarkdownBlocks(text: string, marks: readonly string[] = []): Block[] {
   const reader = new BlockReader(text, marks);
-  let start = frontMatterEnd(text);
-  if (start > 0) reader.blocks.push({ start: 0 });
+  frontMatter.lastIndex = 0;
+  let start = frontMatter.test(text) ? frontMatter.lastIndex : 0;
+  if (start > 0) reader.blocks.push({ start: 0, heading: undefined, depth: 0 });
   while (start < text.length) {
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline + 1;
-    reader.readLine(new LineCursor(text, start, end));
+    reader.readLine(start, end);
     start = end;
   }
   return reader.blocks;
@@ -36,18 +26,11 @@ export function readMarkdownBlocks(text: string, marks: readonly string[] = []):
 
 const frontMatter = /---[ \t]*\r?\n(?:[^\n]*\n){0,500}?---[ \t]*(?:\r?\n|$)/y;
 
-function frontMatterEnd(text: string): number {
-  frontMatter.lastIndex = 0;
-  return frontMatter.test(text) ? frontMatter.lastIndex : 0;
-}
-
 /** A quotation, or a list item, whose content is indented by `indent` columns. */
 type Container = { kind: 'quote' } | { kind: 'item'; indent: number; empty: boolean };
 
 /** The innermost open block. */
-type Leaf = { kind: 'none' | 'code' | 'paragraph' } | { kind: 'fence'; fence: Fence } | { kind: 'html'; end: HtmlEnd };
-
-const none: Leaf = { kind: 'none' };
+type Leaf = 'none' | 'code' | 'paragraph' | 'fence' | 'html';
 
 /** Level of the first additional mark. */
 export const firstMarkedLevel = 7;
@@ -55,170 +38,264 @@ export const firstMarkedLevel = 7;
 /** Deeper containers are read as text, so that the time stays linear. */
 const maxDepth = 24;
 
+/** Columns of indentation that make a line code. */
+const codeIndent = 4;
+const tabStop = 4;
+
+/**
+ * Reads line by line. The state of the line is in fields: a megabyte of `"\n#"` has half a million lines, and objects for each took
+ * 2.4 times the CPU time.
+ */
 class BlockReader {
   readonly blocks: Block[] = [];
   readonly #text: string;
   readonly #marks: readonly string[];
   readonly #containers: Container[] = [];
-  #leaf: Leaf = none;
+  #leaf: Leaf = 'none';
+  /** Opening of an open fence. */
+  #fence = '';
+  /** Pattern in the last line of an open HTML block. */
+  #htmlEnd = blankLine;
+
+  #start = 0;
+  /** After the line break. */
+  #end = 0;
+  /** The first character behind the container marks that is not white space; `#end` in a blank line. */
+  #at = 0;
+  /** A tab extends to the next multiple of four columns. */
+  #column = 0;
+  /** Columns that containers have taken. */
+  #taken = 0;
+  /** Containers that hold the line, including those that it opens. */
+  #depth = 0;
+  /** Whether the line continues every container that was open. */
+  #inside = false;
+  /** Whether a paragraph is open that the line may continue, even if it lacks the marks of its containers. */
+  #inParagraph = false;
 
   constructor(text: string, marks: readonly string[]) {
     this.#text = text;
     this.#marks = marks;
   }
 
-  readLine(line: LineCursor): void {
-    const depth = this.#matchContainers(line);
-    const inside = depth === this.#containers.length;
-    if (inside && this.#continueLeaf(line)) return;
-    const state: LineState = { line, depth, inside, inParagraph: this.#leaf.kind === 'paragraph' };
-    while (!line.blank) {
-      if (line.indent >= 4) {
-        if (!state.inParagraph) this.#begin(state, { kind: 'code' });
+  readLine(start: number, end: number): void {
+    this.#start = start;
+    this.#end = end;
+    this.#at = start;
+    this.#column = 0;
+    this.#taken = 0;
+    this.#skipWhiteSpace();
+    this.#depth = this.#matchContainers();
+    this.#inside = this.#depth === this.#containers.length;
+    if (this.#inside && this.#continueLeaf()) return;
+    this.#inParagraph = this.#leaf === 'paragraph';
+    while (this.#at < this.#end) {
+      if (this.#indent >= codeIndent) {
+        if (!this.#inParagraph) this.#begin('code');
         return;
       }
-      if (this.#startMarkedHeading(state)) return;
-      if (!mayStartBlock(this.#text.charCodeAt(line.at))) break;
-      if (this.#startQuote(state)) continue;
-      if (this.#startLeaf(state)) return;
-      if (!this.#startItem(state)) break;
+      if (this.#marks.length > 0 && this.#startMarkedHeading()) return;
+      if (!mayStartBlock(this.#text.charCodeAt(this.#at))) break;
+      if (this.#startQuote()) continue;
+      if (this.#startLeaf()) return;
+      if (!this.#startItem()) break;
     }
-    if (line.blank) {
-      this.#containers.length = state.depth;
-      this.#leaf = none;
-    } else if (!state.inParagraph) this.#begin(state, { kind: 'paragraph' });
+    if (this.#at >= this.#end) {
+      this.#closeContainers();
+      this.#leaf = 'none';
+    } else if (!this.#inParagraph) this.#begin('paragraph');
+  }
+
+  /** Columns of white space that no container has taken. */
+  get #indent(): number {
+    return this.#column - this.#taken;
+  }
+
+  #skipWhiteSpace(): void {
+    for (; this.#at < this.#end; this.#at++) {
+      const unit = this.#text.charCodeAt(this.#at);
+      if (unit === 0x20) this.#column++;
+      else if (unit === 0x09) this.#column += tabStop - (this.#column % tabStop);
+      else if (unit !== 0x0a && unit !== 0x0d) return;
+    }
+  }
+
+  /** Passes a container mark of `width` characters and the white space after it. */
+  #skipMark(width: number): void {
+    this.#at += width;
+    this.#column += width;
+    this.#taken = this.#column;
+    this.#skipWhiteSpace();
+  }
+
+  /** Gives white space to a container. */
+  #take(columns: number): void {
+    this.#taken += Math.min(columns, this.#indent);
   }
 
   /** Returns the number of open containers that continue in this line. */
-  #matchContainers(line: LineCursor): number {
+  #matchContainers(): number {
     let depth = 0;
     for (const container of this.#containers) {
+      const isBlank = this.#at >= this.#end;
       if (container.kind === 'quote') {
-        if (line.blank || line.indent >= 4 || this.#text[line.at] !== '>') return depth;
-        line.skip(1);
-        line.take(1);
-      } else if (line.blank) {
-        if (container.empty) return depth;
-      } else {
-        if (line.indent < container.indent) return depth;
-        line.take(container.indent);
-      }
+        if (isBlank || this.#indent >= codeIndent || this.#text[this.#at] !== '>') return depth;
+        this.#skipMark(1);
+        this.#take(1);
+      } else if (isBlank ? container.empty : this.#indent < container.indent) return depth;
+      else this.#take(container.indent);
       depth++;
     }
     return depth;
   }
 
   /** Gives the line to an open fence, HTML block or indented code; returns whether it was accepted. */
-  #continueLeaf(line: LineCursor): boolean {
-    const leaf = this.#leaf;
-    switch (leaf.kind) {
+  #continueLeaf(): boolean {
+    const isCode = this.#indent >= codeIndent;
+    switch (this.#leaf) {
       case 'fence':
-        if (line.indent < 4 && closesFence(this.#text, line.at, line.end, leaf.fence)) this.#leaf = none;
+        if (!isCode && this.#text.startsWith(this.#fence, this.#at) && fenceEnd.test(this.#rest())) this.#leaf = 'none';
         return true;
       case 'html':
-        if (leaf.end === 'blank line' ? line.blank : leaf.end.test(this.#text.slice(line.at, line.end)))
-          this.#leaf = none;
+        if (this.#htmlEnd.test(this.#rest())) this.#leaf = 'none';
         return true;
       case 'code':
-        if (line.blank || line.indent >= 4) return true;
-        this.#leaf = none;
+        if (isCode || this.#at >= this.#end) return true;
+        this.#leaf = 'none';
         return false;
       default:
         return false;
     }
   }
 
-  #startMarkedHeading(state: LineState): boolean {
-    const { at, end } = state.line;
-    for (const [index, mark] of this.#marks.entries()) {
-      const titleStart = at + mark.length;
-      if (!this.#text.startsWith(mark, at) || (titleStart < end && !/\s/.test(this.#text.charAt(titleStart)))) continue;
-      const title = this.#text.slice(titleStart, end).trim();
-      return this.#begin(state, none, { level: firstMarkedLevel + index, title, end });
-    }
-    return false;
+  #startMarkedHeading(): boolean {
+    const index = this.#marks.findIndex((mark) => {
+      const end = this.#at + mark.length;
+      return this.#text.startsWith(mark, this.#at) && (end >= this.#end || /\s/.test(this.#text.charAt(end)));
+    });
+    if (index === -1) return false;
+    const title = this.#text.slice(this.#at + this.#marks[index]!.length, this.#end).trim();
+    return this.#begin('none', { level: firstMarkedLevel + index, title, end: this.#end });
   }
 
-  #startQuote(state: LineState): boolean {
-    const { line, depth } = state;
-    if (this.#text[line.at] !== '>' || depth >= maxDepth) return false;
-    line.skip(1);
-    line.take(1);
-    this.#open(state, { kind: 'quote' });
-    return true;
+  #startQuote(): boolean {
+    if (this.#text[this.#at] !== '>' || this.#depth >= maxDepth) return false;
+    this.#skipMark(1);
+    this.#take(1);
+    return this.#open({ kind: 'quote' });
   }
 
-  #startItem(state: LineState): boolean {
-    const { line, depth, inside, inParagraph } = state;
-    const marker = depth < maxDepth ? matchListMarker(this.#text, line.at) : undefined;
+  #startItem(): boolean {
+    const marker = this.#depth < maxDepth ? this.#match(listMarker) : null;
     if (!marker) return false;
-    const isEmpty = this.#text.slice(line.at + marker.width, line.end).trim() === '';
-    if (inParagraph && inside && (isEmpty || !marker.mayInterrupt)) return false;
-    const outer = line.indent;
-    line.skip(marker.width);
-    const padding = isEmpty || line.indent > 4 ? 1 : line.indent;
-    line.take(padding);
-    this.#open(state, { kind: 'item', indent: outer + marker.width + padding, empty: isEmpty });
-    return true;
+    const [{ length: width }, number] = marker;
+    const isEmpty = this.#text.slice(this.#at + width, this.#end).trim() === '';
+    // Only `1.` and bullets may interrupt a paragraph.
+    const mayInterrupt = !isEmpty && (number === undefined || Number(number) === 1);
+    if (this.#inParagraph && this.#inside && !mayInterrupt) return false;
+    const outer = this.#indent;
+    this.#skipMark(width);
+    const padding = isEmpty || this.#indent > 4 ? 1 : this.#indent;
+    this.#take(padding);
+    return this.#open({ kind: 'item', indent: outer + width + padding, empty: isEmpty });
   }
 
   /** Returns whether the line begins, or underlines, a block other than a paragraph. */
-  #startLeaf(state: LineState): boolean {
-    const text = this.#text;
-    const { line, inside, inParagraph } = state;
-    const { at, end } = line;
-    const atx = matchAtxHeading(text, at);
-    if (atx) return this.#begin(state, none, { ...atx, end });
-    const fence = matchFence(text, at);
-    if (fence) return this.#begin(state, { kind: 'fence', fence });
-    const htmlEnd = matchHtmlBlock(text, at, inParagraph);
-    if (htmlEnd) {
-      const endsHere = htmlEnd !== 'blank line' && htmlEnd.test(text.slice(at, end));
-      return this.#begin(state, endsHere ? none : { kind: 'html', end: htmlEnd });
+  #startLeaf(): boolean {
+    switch (this.#text[this.#at]) {
+      case '#':
+        return this.#startHeading();
+      case '`':
+      case '~': {
+        const fence = this.#match(fenceStart);
+        if (!fence) return false;
+        this.#fence = (fence[1] ?? fence[2])!;
+        return this.#begin('fence');
+      }
+      case '<': {
+        // The last kind does not interrupt a paragraph.
+        const kinds = this.#inParagraph ? htmlKinds.slice(0, -1) : htmlKinds;
+        const end = kinds.find(([start]) => this.#match(start))?.[1];
+        if (!end) return false;
+        this.#htmlEnd = end;
+        return this.#begin(end.test(this.#rest()) ? 'none' : 'html');
+      }
+      case '=':
+      case '-':
+        if (this.#inParagraph && this.#inside && this.#match(setextUnderline)) return this.#underline();
     }
-    const level = inParagraph && inside ? matchSetextUnderline(text, at) : undefined;
-    if (level) return this.#underline(level, line);
-    return isThematicBreak(text, at) && this.#begin(state, none);
+    return this.#match(thematicBreak) !== null && this.#begin('none');
   }
 
-  #open(state: LineState, container: Container): void {
-    this.#begin(state, none);
+  /** `# Title ##`: marks that stand alone at the end close the heading. */
+  #startHeading(): boolean {
+    let at = this.#at;
+    while (this.#text.charCodeAt(at) === 0x23) at++;
+    const level = at - this.#at;
+    const next = this.#text.charCodeAt(at);
+    if (level > 6 || (at < this.#end && !isLineSpace(next))) return false;
+    let title = this.#text.slice(at, this.#end).trim();
+    if (title.endsWith('#')) title = title.replace(/(?:^|[ \t])#+$/, '').trimEnd();
+    return this.#begin('none', title === '' ? untitled[level] : { level, title, end: this.#end });
+  }
+
+  /** The open paragraph turns out to be a heading. */
+  #underline(): true {
+    const paragraph = this.blocks.at(-1);
+    if (this.#containers.length === 0 && paragraph) {
+      const level = this.#text[this.#at] === '=' ? 1 : 2;
+      const title = this.#text.slice(paragraph.start, this.#start).replace(/\s+/g, ' ').trim();
+      this.blocks[this.blocks.length - 1] = { ...paragraph, heading: { level, title, end: this.#end } };
+    }
+    this.#leaf = 'none';
+    return true;
+  }
+
+  /** Closes the containers that do not hold the line. */
+  #closeContainers(): void {
+    // Setting a length takes time, even if it stays the same.
+    if (this.#containers.length > this.#depth) this.#containers.length = this.#depth;
+  }
+
+  #open(container: Container): true {
+    this.#begin('none');
     this.#containers.push(container);
-    state.depth++;
-    state.inParagraph = false;
+    this.#depth++;
+    this.#inParagraph = false;
+    return true;
   }
 
-  #begin({ line, depth }: LineState, leaf: Leaf, heading?: Heading): true {
-    this.#containers.length = depth;
-    const innermost = this.#containers.at(-1);
-    if (innermost?.kind === 'item') innermost.empty = false;
-    if (depth === 0) this.blocks.push(heading ? { start: line.start, heading } : { start: line.start });
-    // The line may begin several blocks. The outermost one counts.
-    else if (this.blocks.at(-1)?.start !== line.start) this.blocks.push({ start: line.start, depth });
+  #begin(leaf: Leaf, heading?: Heading): true {
+    const depth = this.#depth;
+    this.#closeContainers();
+    if (depth === 0) this.blocks.push({ start: this.#start, heading, depth });
+    else {
+      const innermost = this.#containers.at(-1);
+      if (innermost?.kind === 'item') innermost.empty = false;
+      // The line may begin several blocks. The outermost one counts.
+      if (this.blocks.at(-1)?.start !== this.#start)
+        this.blocks.push({ start: this.#start, heading: undefined, depth });
+    }
     this.#leaf = leaf;
     return true;
   }
 
-  /** The open paragraph turns out to be a heading. */
-  #underline(level: 1 | 2, { start, end }: LineCursor): true {
-    const paragraph = this.blocks.at(-1);
-    if (this.#containers.length === 0 && paragraph) {
-      const title = this.#text.slice(paragraph.start, start).replace(/\s+/g, ' ').trim();
-      this.blocks[this.blocks.length - 1] = { start: paragraph.start, heading: { level, title, end } };
-    }
-    this.#leaf = none;
-    return true;
+  /** The text of the line, without the marks of containers. */
+  #rest(): string {
+    return this.#text.slice(this.#at, this.#end);
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#text);
   }
 }
 
-interface LineState {
-  readonly line: LineCursor;
-  /** Containers that hold the line, those included that it opens. */
-  depth: number;
-  /** The line continues every container that was open. */
-  readonly inside: boolean;
-  /** A paragraph is open that the line may continue, even if it lacks the marks of its containers. */
-  inParagraph: boolean;
+/** Headings without a title, by their level. They begin no section, so their end is not read. */
+const untitled: readonly Heading[] = [0, 1, 2, 3, 4, 5, 6].map((level) => ({ level, title: '', end: 0 }));
+
+function isLineSpace(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09 || unit === 0x0a || unit === 0x0d;
 }
 
 /** Punctuation and digits; a letter never starts anything but a paragraph. */
@@ -226,60 +303,32 @@ function mayStartBlock(unit: number): boolean {
   return unit < 0x80 && !(unit >= 0x41 && unit <= 0x5a) && !(unit >= 0x61 && unit <= 0x7a);
 }
 
-const tabStop = 4;
+const fenceStart = /(`{3,})[^`\n]*(?=\n|$)|(~{3,})/y;
+const fenceEnd = /^(?:`+|~+)\s*$/;
+const setextUnderline = /(?:=+|-+)[ \t]*\r?(?=\n|$)/y;
+const thematicBreak = /(?:\*[ \t]*){3,}\r?(?=\n|$)|(?:-[ \t]*){3,}\r?(?=\n|$)|(?:_[ \t]*){3,}\r?(?=\n|$)/y;
+const listMarker = /(?:[*+-]|(\d{1,9})[.)])(?=[ \t\r\n]|$)/y;
+/** The rest of a blank line. */
+const blankLine = /^$/;
 
-/**
- * A position in one line: behind the container marks that were read, at the first character that is not white space. A tab extends
- * to the next multiple of four columns.
- *
- * @see [CommonMark 0.31, Tabs](https://spec.commonmark.org/0.31.2/#tabs)
- */
-class LineCursor {
-  readonly text: string;
-  readonly start: number;
-  /** After the line break. */
-  readonly end: number;
-  /** The first character that is not white space; `end` in a blank line. */
-  at: number;
-  #column = 0;
-  #taken = 0;
+const blockTags =
+  'address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul';
+const attribute =
+  String.raw`[ \t\r]+[A-Za-z_:][\w.:-]*(?:[ \t\r]*=[ \t\r]*(?:[^\s"'=<>` + '`' + String.raw`]+|'[^'\n]*'|"[^"\n]*"))?`;
 
-  constructor(text: string, start: number, end: number) {
-    this.text = text;
-    this.start = start;
-    this.end = end;
-    this.at = start;
-    this.#skipWhiteSpace();
-  }
-
-  /** Columns of white space that no container has taken. */
-  get indent(): number {
-    return this.#column - this.#taken;
-  }
-
-  get blank(): boolean {
-    return this.at >= this.end;
-  }
-
-  /** Passes a mark of `width` characters and the white space after it. */
-  skip(width: number): void {
-    this.at += width;
-    this.#column += width;
-    this.#taken = this.#column;
-    this.#skipWhiteSpace();
-  }
-
-  /** Gives white space to a container. */
-  take(columns: number): void {
-    this.#taken += Math.min(columns, this.indent);
-  }
-
-  #skipWhiteSpace(): void {
-    for (; this.at < this.end; this.at++) {
-      const unit = this.text.charCodeAt(this.at);
-      if (unit === 0x20) this.#column++;
-      else if (unit === 0x09) this.#column += tabStop - (this.#column % tabStop);
-      else if (unit !== 0x0a && unit !== 0x0d) return;
-    }
-  }
-}
+/** @see [CommonMark 0.31, HTML blocks](https://spec.commonmark.org/0.31.2/#html-blocks), whose seven kinds these are */
+const htmlKinds: readonly (readonly [start: RegExp, end: RegExp])[] = [
+  [/<(?:script|pre|textarea|style)(?=[\s>]|$)/iy, /<\/(?:script|pre|textarea|style)>/i],
+  [/<!--/y, /-->/],
+  [/<\?/y, /\?>/],
+  [/<![A-Za-z]/y, />/],
+  [/<!\[CDATA\[/y, /\]\]>/],
+  [new RegExp(`</?(?:${blockTags})(?=[\\s>]|/>|$)`, 'iy'), blankLine],
+  [
+    new RegExp(
+      `(?:<[A-Za-z][A-Za-z0-9-]*(?:${attribute})*[ \\t\\r]*/?>|</[A-Za-z][A-Za-z0-9-]*[ \\t\\r]*>)[ \\t\\r]*(?=\\n|$)`,
+      'y',
+    ),
+    blankLine,
+  ],
+];

@@ -1,8 +1,7 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import type { Chunker } from './span.js';
 import { firstMarkedLevel, readMarkdownBlocks } from './markdown-blocks.js';
-import { divideAtLines, joinBareHeadings, labelSections, packSections, readSections } from './sections.js';
-import { createSizeLimit } from './pack-spans.js';
+import type { Chunker } from './pack-spans.js';
+import { findSections, packSections, splitAtLines } from './sections.js';
 
 export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'markdown';
@@ -25,7 +24,7 @@ export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions
  * items), and inside a block only if the block is too long. With `headers`, only those headings begin a section.
  */
 export function markdown(read: OptionReader): Chunker {
-  const options = read.common();
+  const common = read.common();
   const marks: string[] = [];
   const headers = read.pairs('headers', (mark) => {
     if (/^#{1,6}$/.test(mark)) return mark.length;
@@ -33,13 +32,11 @@ export function markdown(read: OptionReader): Chunker {
     marks.push(mark);
     return firstMarkedLevel + marks.length - 1;
   });
-  const stripHeaders = read.boolean('stripHeaders', true);
+  const options = { ...common, headers, stripHeaders: read.boolean('stripHeaders', true) };
   const returnEachLine = read.boolean('returnEachLine', false);
   return (text) => {
     const blocks = readMarkdownBlocks(text, marks);
-    const sections = headers
-      ? labelSections(text, blocks, { headers, stripHeaders })
-      : joinBareHeadings(text, readSections(text.length, blocks), createSizeLimit(text, options).fits);
-    return packSections(text, blocks, returnEachLine ? divideAtLines(text, sections) : sections, options);
+    const sections = findSections(text, blocks, options);
+    return packSections(text, blocks, returnEachLine ? splitAtLines(text, sections) : sections, common);
   };
 }

@@ -7,7 +7,25 @@ import {
   skipWhiteSpace,
   trimEnd,
 } from './text-boundary.js';
-import type { Span } from './span.js';
+
+/**
+ * A part of a text by its position: `text.slice(start, end)`, in UTF-16 code units.
+ *
+ * Strategies return spans rather than strings, so that every chunk can be cited.
+ */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  /** Decoded text of the span, where it differs from the span: HTML without tags, JSON without escapes. */
+  readonly text?: string;
+  /** Titles of the headings above the span, outermost first. Only strategies with headings set it. */
+  readonly headings?: readonly string[];
+  /** Further metadata from the strategy. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** A strategy with its options: a pure function of the text. */
+export type Chunker = (text: string) => Span[];
 
 /** Position of a separator: at the start of the chunk after the cut, or at the end of the chunk before. */
 export type SeparatorPosition = 'start' | 'end';
@@ -36,6 +54,12 @@ export type FindCut = (window: CutWindow) => number | undefined;
 /** Below this part of `maxSize`, a chunk is too small to end at a better separator. */
 const smallestPart = 4;
 
+interface Overlap {
+  readonly span: Span;
+  readonly fresh: number;
+  readonly end: number;
+}
+
 /** Splits the whole text, see {@link createPacker}. */
 export function packSpans(text: string, options: PackOptions, findCut: FindCut): Span[] {
   return createPacker(text, options, findCut)(0, text.length);
@@ -54,82 +78,59 @@ export function createPacker(
 ): (from: number, to: number) => Span[] {
   const { overlap, stripWhitespace } = options;
   const limit = createSizeLimit(text, options);
-  const toSpan = (start: number, cut: number): Span => ({
-    start,
-    end: stripWhitespace ? trimEnd(text, start, cut) : cut,
-  });
+  const trimmedEnd = (start: number, end: number): number => (stripWhitespace ? trimEnd(text, start, end) : end);
+  const skipSpace = (start: number, end: number): number =>
+    stripWhitespace ? skipWhiteSpace(text, start, end) : start;
+
+  /** @param fresh - the first character that no span contains yet */
+  function nextSpan(start: number, fresh: number, end: number): { span: Span; cut: number } {
+    let last = limit.reach(start, end);
+    while (last > fresh) {
+      if (last === end) return { span: { start, end }, cut: end };
+      const preferred = Math.min(last, Math.max(fresh + 1, start + Math.floor((last - start) / smallestPart)));
+      const cut = findCut({ start, first: fresh + 1, preferred, last }) ?? floorWordBoundary(text, last, preferred);
+      const span = { start, end: trimmedEnd(start, cut) };
+      // Only sizes that a function measures can grow when a text gets shorter.
+      if (limit.fits(span.start, span.end)) return { span, cut };
+      last = floorGraphemeBoundary(text, cut - 1, start);
+    }
+    // The overlap leaves no room: the next character becomes a span without it, even if it is too large.
+    const cut = Math.min(end, nextGraphemeBoundary(text, fresh));
+    return { span: { start: fresh, end: trimmedEnd(fresh, cut) }, cut };
+  }
+
+  /** Returns the start of a word if there is one, otherwise any grapheme boundary; `fresh` if the next chunk would contain nothing new. */
+  function overlapStart(start: number, cut: number, { span, fresh, end }: Overlap): number {
+    const earliest = Math.max(start + 1, limit.reachBack(start + 1, cut));
+    let chosen = cut;
+    let known = start;
+    for (let at = earliest; at < cut && chosen === cut; at++) {
+      if (!isWhiteSpace(text.charCodeAt(at - 1)) || isWhiteSpace(text.charCodeAt(at))) continue;
+      known = floorGraphemeBoundary(text, at, known);
+      if (known === at) chosen = at;
+    }
+    if (chosen === cut) {
+      const floor = floorGraphemeBoundary(text, earliest, start);
+      chosen = floor === earliest ? earliest : nextGraphemeBoundary(text, floor);
+    }
+    if (chosen >= cut || !limit.mayRepeat(chosen, span.end) || limit.reach(chosen, end) <= fresh) return fresh;
+    // A repeated part must not begin with white space either.
+    return skipSpace(chosen, fresh);
+  }
+
   return (from, to) => {
-    const end = stripWhitespace ? trimEnd(text, from, to) : to;
+    const end = trimmedEnd(from, to);
     const spans: Span[] = [];
-    let fresh = stripWhitespace ? skipWhiteSpace(text, from, end) : from;
+    let fresh = skipSpace(from, end);
     let start = fresh;
     while (fresh < end) {
-      const { span, cut } = nextSpan({ start, fresh, end, limit, toSpan }, text, findCut);
+      const { span, cut } = nextSpan(start, fresh, end);
       spans.push(span);
-      fresh = stripWhitespace ? skipWhiteSpace(text, cut, end) : cut;
-      if (overlap === 0 || fresh >= end) start = fresh;
-      else {
-        start = overlapStart(text, { start, cut, fresh, end, limit }, span.end);
-        // A repeated part must not begin with white space either.
-        if (stripWhitespace && start < fresh) start = skipWhiteSpace(text, start, fresh);
-      }
+      fresh = skipSpace(cut, end);
+      start = overlap === 0 || fresh >= end ? fresh : overlapStart(start, cut, { span, fresh, end });
     }
     return spans;
   };
-}
-
-interface Progress {
-  start: number;
-  /** The first character that no span contains yet. */
-  fresh: number;
-  end: number;
-  limit: SizeLimit;
-}
-
-interface NextSpan extends Progress {
-  toSpan: (start: number, cut: number) => Span;
-}
-
-function nextSpan(
-  { start, fresh, end, limit, toSpan }: NextSpan,
-  text: string,
-  findCut: FindCut,
-): { span: Span; cut: number } {
-  let last = limit.reach(start, end);
-  while (last > fresh) {
-    if (last === end) return { span: { start, end }, cut: end };
-    const preferred = Math.min(last, Math.max(fresh + 1, start + Math.floor((last - start) / smallestPart)));
-    const cut = findCut({ start, first: fresh + 1, preferred, last }) ?? floorWordBoundary(text, last, preferred);
-    const span = toSpan(start, cut);
-    // Only sizes that a function measures can grow when a text gets shorter.
-    if (limit.fits(span.start, span.end)) return { span, cut };
-    last = floorGraphemeBoundary(text, cut - 1, start);
-  }
-  // The overlap leaves no room: the next character becomes a span without it, even if it is too large.
-  const cut = Math.min(end, nextGraphemeBoundary(text, fresh));
-  return { span: toSpan(fresh, cut), cut };
-}
-
-interface Overlap extends Progress {
-  cut: number;
-}
-
-/** Returns the start of a word if there is one, otherwise any grapheme boundary; `fresh` if the next chunk would contain nothing new. */
-function overlapStart(text: string, { start, cut, fresh, end, limit }: Overlap, repeatedEnd: number): number {
-  const earliest = Math.max(start + 1, limit.reachBack(start + 1, cut));
-  let chosen: number | undefined;
-  let known = start;
-  for (let at = earliest; at < cut && chosen === undefined; at++) {
-    if (!isWhiteSpace(text.charCodeAt(at - 1)) || isWhiteSpace(text.charCodeAt(at))) continue;
-    known = floorGraphemeBoundary(text, at, known);
-    if (known === at) chosen = at;
-  }
-  if (chosen === undefined) {
-    const floor = floorGraphemeBoundary(text, earliest, start);
-    chosen = floor === earliest ? earliest : nextGraphemeBoundary(text, floor);
-  }
-  if (chosen >= cut || !limit.mayRepeat(chosen, repeatedEnd)) return fresh;
-  return limit.reach(chosen, end) > fresh ? chosen : fresh;
 }
 
 /** The size of a text, for example its number of tokens. */

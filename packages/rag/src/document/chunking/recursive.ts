@@ -1,8 +1,7 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
 import { invalidOptions } from './chunk-options.js';
-import type { Chunker } from './span.js';
 import { codeLanguages, codeSeparators, type CodeLanguage } from './code-languages.js';
-import { packSpans } from './pack-spans.js';
+import { packSpans, type Chunker } from './pack-spans.js';
 import { findSeparatorCut, readSeparators, type SeparatorChunkOptions } from './separator-cut.js';
 
 /** Default separators: blank lines, line breaks, full stops of Chinese and Japanese, spaces, anywhere. */

@@ -1,15 +1,14 @@
-import { createPacker, type FindCut, type PackOptions, createSizeLimit } from './pack-spans.js';
+import { createPacker, createSizeLimit, type FindCut, type PackOptions, type Span } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
-import type { Span } from './span.js';
 import { skipWhiteSpace } from './text-boundary.js';
 
 /** A part of a text that stays in one chunk if it fits. It ends where the next block starts. */
 export interface Block {
   readonly start: number;
   /** Present when the block is a heading. */
-  readonly heading?: Heading;
-  /** Number of blocks around this one. They are cut here only if they do not fit as a whole. Default 0. */
-  readonly depth?: number;
+  readonly heading: Heading | undefined;
+  /** Number of blocks around this one. They are cut here only if they do not fit as a whole. */
+  readonly depth: number;
 }
 
 export interface Heading {
@@ -21,82 +20,72 @@ export interface Heading {
 }
 
 /** A heading and the text up to the next one. */
-export interface Section extends Omit<Span, 'text'> {
-  readonly headings: readonly string[];
-  /** Absent before the first heading. */
-  readonly heading?: Heading;
-  /** Headings above this one, itself included. */
+export interface Section {
+  readonly start: number;
+  readonly end: number;
+  /** Headings above the text, its own included. Empty before the first heading. */
   readonly path: readonly Heading[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Splits a text of this length at its headings. A heading without a title begins no section. */
-export function readSections(length: number, blocks: readonly Block[]): Section[] {
+/** Splits a text at its headings. A heading without a title begins no section. */
+export function readSections(text: string, blocks: readonly Block[]): Section[] {
   const sections: Section[] = [];
-  let current: Omit<Section, 'end'> = { start: 0, headings: [], path: [] };
-  for (const { start, heading } of blocks) {
+  let start = 0;
+  let path: readonly Heading[] = [];
+  for (const block of blocks) {
+    const { heading } = block;
     if (!heading?.title) continue;
-    if (current.heading || start > 0) sections.push({ ...current, end: start });
-    const path = [...current.path.filter(({ level }) => level < heading.level), heading];
-    const headings = path.map(({ title }) => title);
-    current = { start, headings, path, heading };
+    if (block.start > 0) sections.push({ start, end: block.start, path });
+    path = [...path.filter(({ level }) => level < heading.level), heading];
+    start = block.start;
   }
-  sections.push({ ...current, end: length });
-  return sections;
+  return [...sections, { start, end: text.length, path }];
 }
 
-/** Joins a heading without text of its own with its first subsection, if both fit. */
-export function joinBareHeadings(
+export interface SectionOptions extends PackOptions {
+  /** Levels of the headings that begin a section, and the metadata keys of their titles. Default: all headings, without keys. */
+  readonly headers?: ReadonlyMap<number, string> | undefined;
+  /** With `headers`, whether sections start behind their heading. */
+  readonly stripHeaders?: boolean;
+}
+
+/** Splits a text at its headings. Without `headers`, a heading without text of its own joins its first subsection, if both fit. */
+export function findSections(
   text: string,
-  sections: readonly Section[],
-  fits: (start: number, end: number) => boolean,
+  blocks: readonly Block[],
+  { headers, stripHeaders, ...options }: SectionOptions,
 ): Section[] {
+  if (!headers) return joinBareHeadings(text, readSections(text, blocks), options);
+  const labeled = blocks.filter(({ heading }) => heading && headers.has(heading.level));
+  return readSections(text, labeled).map(({ start, end, path }) => ({
+    start: (stripHeaders ? path.at(-1)?.end : undefined) ?? start,
+    end,
+    path,
+    metadata: Object.fromEntries(path.map(({ level, title }) => [headers.get(level) as string, title])),
+  }));
+}
+
+function joinBareHeadings(text: string, sections: readonly Section[], options: PackOptions): Section[] {
+  const { fits } = createSizeLimit(text, options);
   const joined: Section[] = [];
   for (const section of sections) {
     const above = joined.at(-1);
-    const isSubsection = above?.heading && section.heading && section.heading.level > above.heading.level;
-    if (isSubsection && isBare(text, above) && fits(above.start, section.end)) {
+    if (above && isBareAbove(text, above, section) && fits(above.start, section.end))
       joined[joined.length - 1] = { ...section, start: above.start };
-    } else joined.push(section);
+    else joined.push(section);
   }
   return joined;
 }
 
-function isBare(text: string, { heading, end }: Section): boolean {
-  return heading !== undefined && skipWhiteSpace(text, heading.end, end) === end;
-}
-
-/** Returns the sections of the headings with a metadata key, without the headings themselves on request. */
-export function labelSections(
-  text: string,
-  blocks: readonly Block[],
-  { headers, stripHeaders }: { headers: ReadonlyMap<number, string>; stripHeaders: boolean },
-): Section[] {
-  const labeled = blocks.filter(({ heading }) => heading && headers.has(heading.level));
-  return readSections(text.length, labeled).map((section) => ({
-    ...section,
-    ...(stripHeaders && section.heading && { start: section.heading.end }),
-    metadata: Object.fromEntries(section.path.map(({ level, title }) => [headers.get(level) as string, title])),
-  }));
-}
-
-/** Splits sections that are too long between blocks, and inside a block only if the block alone is too long. */
-export function packSections(
-  text: string,
-  blocks: readonly Block[],
-  sections: readonly Section[],
-  options: PackOptions,
-): Span[] {
-  const pack = createPacker(text, options, findBlockCut(text, blocks, options));
-  const spans: Span[] = [];
-  for (const { start, end, headings, metadata } of sections) {
-    const facts = { ...(headings.length > 0 && { headings }), ...(metadata && { metadata }) };
-    for (const span of pack(start, end)) spans.push(headings.length > 0 || metadata ? { ...span, ...facts } : span);
-  }
-  return spans;
+/** Whether a section is a heading without text, and the next one its subsection. */
+function isBareAbove(text: string, { path, end }: Section, { path: below }: Section): boolean {
+  const heading = path.at(-1);
+  return heading !== undefined && below.at(-1)!.level > heading.level && skipWhiteSpace(text, heading.end, end) === end;
 }
 
 /** Makes a section of each line. */
-export function divideAtLines(text: string, sections: readonly Section[]): Section[] {
+export function splitAtLines(text: string, sections: readonly Section[]): Section[] {
   return sections.flatMap((section) => {
     const lines: Section[] = [];
     for (let start = section.start; start < section.end;) {
@@ -109,23 +98,34 @@ export function divideAtLines(text: string, sections: readonly Section[]): Secti
   });
 }
 
-const withinBlock = ['\n', ' ', ''];
+/** Splits sections that are too long between blocks, and inside a block only if the block alone is too long. */
+export function packSections(
+  text: string,
+  blocks: readonly Block[],
+  sections: readonly Section[],
+  options: PackOptions,
+): Span[] {
+  const pack = createPacker(text, options, findBlockCut(text, blocks, options));
+  return sections.flatMap(({ start, end, path, metadata }) => {
+    const headings = path.map(({ title }) => title);
+    const facts = { ...(headings.length > 0 && { headings }), ...(metadata && { metadata }) };
+    return pack(start, end).map((span) => ({ ...span, ...facts }));
+  });
+}
 
 /** Deeper blocks are treated as blocks of this depth. */
 const maxDepth = 3;
 
 /** Cuts between blocks; inside a block that is too long, between the blocks in it; otherwise after a line, otherwise after a word. */
 function findBlockCut(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
-  const depths = [...new Set(blocks.map(({ depth = 0 }) => Math.min(depth, maxDepth)))].sort();
-  const finders = depths.map((most) =>
-    cutBetween(
-      text,
-      blocks.filter(({ depth = 0 }) => Math.min(depth, maxDepth) <= most),
-      options,
-    ),
-  );
-  const { stripWhitespace, separatorPosition } = options;
-  finders.push(findSeparatorCut(text, { separators: withinBlock, separatorPosition, stripWhitespace }));
+  const finders: FindCut[] = [];
+  let found = 0;
+  for (let most = 0; found < blocks.length; most++) {
+    const outer = most === maxDepth ? blocks : blocks.filter(({ depth }) => depth <= most);
+    if (outer.length > found) finders.push(cutBetween(text, outer, options));
+    found = outer.length;
+  }
+  finders.push(findSeparatorCut(text, { ...options, separators: ['\n', ' ', ''] }));
   return (window) => {
     for (const find of finders) {
       const cut = find(window);
@@ -141,20 +141,18 @@ function findBlockCut(text: string, blocks: readonly Block[], options: PackOptio
  */
 function cutBetween(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
   const limit = createSizeLimit(text, options);
+  const isWhole = (at: number): boolean => limit.fits(blocks[at]!.start, blocks[at + 1]?.start ?? text.length);
   // Cuts only move forward, so the blocks are walked once; only a chunk that turns out too long walks back.
   let next = 0;
-  return (window) => {
-    const { first, preferred, last } = window;
+  return ({ first, preferred, last }) => {
     while (next > 0 && blocks[next - 1]!.start > last) next--;
     while (next < blocks.length && blocks[next]!.start <= last) next++;
-    const isWhole = (at: number): boolean => limit.fits(blocks[at]!.start, blocks[at + 1]?.start ?? text.length);
     for (let at = next - 1; at >= 0 && blocks[at]!.start >= first; at--) {
-      const { start } = blocks[at]!;
       if (blocks[at - 1]?.heading) continue;
-      if (start >= preferred || isWhole(at)) return start;
+      if (blocks[at]!.start >= preferred || isWhole(at)) return blocks[at]!.start;
       break;
     }
-    const cutBlock = next - 1;
-    return cutBlock >= 0 && blocks[cutBlock]!.start >= first && isWhole(cutBlock) ? blocks[cutBlock]!.start : undefined;
+    const cut = blocks[next - 1]?.start;
+    return cut !== undefined && cut >= first && isWhole(next - 1) ? cut : undefined;
   };
 }

@@ -1,10 +1,9 @@
 import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
-import type { Chunker } from './span.js';
 import { readMarkdownBlocks } from './markdown-blocks.js';
+import { createSizeLimit, type Chunker } from './pack-spans.js';
 import { packSections, readSections, type Heading, type Section } from './sections.js';
-import { createSizeLimit } from './pack-spans.js';
-import { readTokenCounter, type TokenOptions } from './token-counter.js';
 import { skipWhiteSpace } from './text-boundary.js';
+import { readTokenCounter, type TokenOptions } from './token-counter.js';
 
 /** `maxSize`, `overlap` and `joinThreshold` are numbers of tokens. */
 export interface SemanticMarkdownChunkOptions extends CommonChunkOptions, TokenOptions {
@@ -27,9 +26,11 @@ export async function semanticMarkdown(read: OptionReader): Promise<Chunker> {
     requireAllowed(text);
     const blocks = readMarkdownBlocks(text);
     const limit = createSizeLimit(text, { maxSize: joinThreshold, overlap: 0, measure: count });
-    const sizeOf = ({ start, end }: Section): number =>
-      limit.fits(start, end) ? count(text.slice(start, end)) : Number.POSITIVE_INFINITY;
-    const measured = readSections(text.length, blocks).map((section) => ({ ...section, size: sizeOf(section) }));
+    const measured = readSections(text, blocks).map((section) => {
+      const { start, end } = section;
+      const size = limit.fits(start, end) ? count(text.slice(start, end)) : Number.POSITIVE_INFINITY;
+      return { ...section, size };
+    });
     return packSections(text, blocks, joinSections(text, measured, joinThreshold), options).map((span) => ({
       ...span,
       metadata: { tokenCount: count(text.slice(span.start, span.end)) },
@@ -58,7 +59,7 @@ function joinSections(
       // White space before the first heading has no headings, and would remove the headings of the section after it.
       const isBlank = before && skipWhiteSpace(text, before.start, before.end) === before.end;
       if (before && !isBlank && path.length >= depth && size <= threshold) {
-        joined[joined.length - 1] = { ...toSection(before.start, section.end, path), size };
+        joined[joined.length - 1] = { start: before.start, end: section.end, path, size };
       } else joined.push(section);
     }
     current = joined;
@@ -69,8 +70,4 @@ function joinSections(
 function commonPath(one: readonly Heading[], other: readonly Heading[]): readonly Heading[] {
   const length = one.findIndex((heading, index) => heading !== other[index]);
   return length === -1 ? one : one.slice(0, length);
-}
-
-function toSection(start: number, end: number, path: readonly Heading[]): Section {
-  return { start, end, path, headings: path.map(({ title }) => title) };
 }

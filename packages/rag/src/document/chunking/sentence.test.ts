@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MDocument } from '../document.js';
-import { readSentenceStarts } from './sentence-starts.js';
+import { readSentenceStarts } from './sentence.js';
 
 function sentences(text: string, enders?: readonly string[]): string[] {
   const { candidates, isStart } = readSentenceStarts(text, enders);

@@ -6,11 +6,9 @@ import {
   type MeasureOptions,
   type OptionReader,
 } from './chunk-options.js';
-import type { Chunker } from './span.js';
-import { packSpans, type FindCut, type PackOptions, createSizeLimit } from './pack-spans.js';
-import { readSentenceStarts, type SentenceStarts } from './sentence-starts.js';
+import { createSizeLimit, packSpans, type Chunker, type FindCut, type PackOptions } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
-import { lastAtOrBefore } from './sorted-search.js';
+import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
 
 export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'sentence';
@@ -89,4 +87,154 @@ function cutWithinSentence(text: string, options: SentenceOptions): FindCut {
       { details: { index: window.start, maxSize } },
     );
   };
+}
+
+/** Positions where sentences can start, and whether one does. */
+interface SentenceStarts {
+  /** Sorted. */
+  readonly candidates: readonly number[];
+  /** @param knownBoundary - a grapheme boundary at or before the candidate */
+  isStart(candidate: number, knownBoundary: number): boolean;
+}
+
+/** Reads the sentences of a text in linear time: by the rules below, or after each of the `enders`. */
+export function readSentenceStarts(text: string, enders?: readonly string[]): SentenceStarts {
+  const candidates: number[] = [];
+  const pattern = enders ? toPattern(enders) : terminals;
+  for (pattern.lastIndex = 0; pattern.test(text);) candidates.push(pattern.lastIndex);
+  return {
+    candidates,
+    isStart: (at, knownBoundary) =>
+      (enders !== undefined || isSentenceStart(text, at)) && isGraphemeBoundary(text, at, knownBoundary),
+  };
+}
+
+/** Marks after the end of a sentence that belong to it: quotation marks, brackets, Markdown emphasis. */
+const closing = String.raw`["'*_\x60\p{Pe}\p{Pf}\p{Pi}]`;
+
+/**
+ * Candidates: line breaks, and the sentence terminals of Unicode. After an ASCII terminal, a sentence starts only behind white space:
+ * neither `3.14` nor `a?b` contains one.
+ *
+ * @see [UAX #29, Sentence Boundary Rules](https://www.unicode.org/reports/tr29/#Sentence_Boundary_Rules)
+ */
+const terminals = new RegExp(
+  `[.!?…]${closing}*\\s+|(?![.!?]|．\\p{N})\\p{STerm}+${closing}*\\s*|[\\n\\r\\u2028\\u2029]\\s*`,
+  'gu',
+);
+
+const sentenceEnd = new RegExp(`[\\p{STerm}.…:;]${closing}*$`, 'u');
+
+/** Sentences do not end before these, nor at a line break inside a sentence, nor after an abbreviation. */
+const continuation = /[,:;–—-]/;
+
+function isSentenceStart(text: string, at: number): boolean {
+  const end = beforeWhiteSpace(text, at);
+  let lineBreaks = 0;
+  for (let index = end; index < at; index++) if (isLineBreak(text.charCodeAt(index))) lineBreaks++;
+  if (lineBreaks > 1) return true;
+  if (lineBreaks === 0) return !continuation.test(text.charAt(at)) && !continues(text, at);
+  return sentenceEnd.test(text.slice(Math.max(0, end - 10), end)) ? !continues(text, at) : !isSmall(text, at);
+}
+
+/** CR LF counts once. */
+function isLineBreak(unit: number): boolean {
+  return unit === 0x0a || unit === 0x2028 || unit === 0x2029;
+}
+
+function isSmall(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit < 0x80 ? unit >= 0x61 && unit <= 0x7a : /^\p{Ll}/u.test(text.slice(at, at + 2));
+}
+
+function beforeWhiteSpace(text: string, at: number): number {
+  let end = at;
+  while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end--;
+  return end;
+}
+
+/** A sentence continues after these. */
+const neverLast: ReadonlySet<string> = new Set(
+  (
+    'mr mrs ms dr prof rev hon gen sen rep gov capt cmdr lt col sgt st mt ft vs e.g i.e cf viz fig figs no nos vol vols pp eq eqs sec ch ' +
+    'approx ca incl resp jan feb mar apr jun jul aug sep sept oct nov dec z.b d.h i.d.r s.o s.u v.a z.t bzw nr abs hr fr art mme mlle sra srta'
+  ).split(' '),
+);
+
+/** These can be the last word of a sentence. The next sentence then starts with a capital, not with a number. */
+const sometimesLast: ReadonlySet<string> = new Set(
+  'etc inc ltd co corp jr sr dept est al ed eds p u.s u.k e.u a.m p.m ph.d usw u.a'.split(' '),
+);
+
+/** German writes ordinals with a full stop: "3. Mai", "19. Jahrhundert". */
+const afterOrdinal: ReadonlySet<string> = new Set(
+  (
+    'januar jänner februar feber märz april mai juni juli august september oktober november dezember jan feb mär apr jun jul aug sep sept ' +
+    'okt nov dez jh jahrhundert jahrhunderts jahrtausend jahrtausends weltkrieg weltkriegs auflage kapitel klasse'
+  ).split(' '),
+);
+
+const longestWord = 24;
+const letter = /[\p{L}\p{M}]/u;
+const nextWord = /[\p{L}\p{M}]+/uy;
+
+/** Whether the text before `at` ends in a full stop that does not end the sentence: of an abbreviation, an ordinal or a list number. */
+function continues(text: string, at: number): boolean {
+  const dot = beforeWhiteSpace(text, at) - 1;
+  if (text[dot] !== '.') return false;
+  let start = dot;
+  while (start > Math.max(0, dot - longestWord) && isDigit(text, start - 1)) start--;
+  if (start < dot) return dot - start <= 3 && continuesNumber(text, { start, at, digits: dot - start });
+  while (start > Math.max(0, dot - longestWord) && isWordPart(text, start - 1)) start--;
+  if (start === dot || isDigit(text, start - 1)) return false;
+  const isInitial = dot - start === 1;
+  // "z. B.": single letters belong together.
+  while (isSpacedInitial(text, start)) start -= 3;
+  const word = text.slice(start, dot);
+  const name = word.toLowerCase().replace(/\s/g, '');
+  if (neverLast.has(name) || (isInitial && /^\p{Lu}/u.test(text.slice(dot - 1, dot)))) return true;
+  // The first letter of "z. B.".
+  if (isInitial && at - dot === 2 && isLetter(text, at) && text[at + 1] === '.') return true;
+  return (sometimesLast.has(name) || name.includes('.')) && /^[\p{Ll}\p{N}]/u.test(text.slice(at, at + 2));
+}
+
+function continuesNumber(text: string, { start, at, digits }: { start: number; at: number; digits: number }): boolean {
+  let before = start;
+  while (before > 0 && /[ \t>*#-]/.test(text.charAt(before - 1))) before--;
+  if (before === 0 || text[before - 1] === '\n') return true;
+  if (digits > 2 || !isWhiteSpace(text.charCodeAt(start - 1))) return false;
+  nextWord.lastIndex = at;
+  const next = nextWord.exec(text)?.[0] ?? '';
+  return /^\p{Ll}/u.test(next) || afterOrdinal.has(next.toLowerCase());
+}
+
+function isSpacedInitial(text: string, start: number): boolean {
+  const space = text[start - 1];
+  if (space !== ' ' && space !== '\u00a0' && space !== '\u202f') return false;
+  return text[start - 2] === '.' && isLetter(text, start - 3) && !isWordPart(text, start - 4);
+}
+
+function isWordPart(text: string, at: number): boolean {
+  return text[at] === '.' || isLetter(text, at);
+}
+
+function isLetter(text: string, at: number): boolean {
+  return at >= 0 && letter.test(text.charAt(at));
+}
+
+function isDigit(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+/** Closing marks of a sentence. Their number has a limit, so that a long run of an ender that is one of them takes linear time. */
+const closingMarks = String.raw`["'”’»)\]]{0,9}`;
+
+/** An ASCII ender ends a sentence only before white space: `3.14` has none. */
+function toPattern(enders: readonly string[]): RegExp {
+  const escaped = enders.map((ender) => {
+    const literal = ender.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+    return ender.charCodeAt(ender.length - 1) < 0x80 ? `${literal}(?=${closingMarks}\\s)` : literal;
+  });
+  return new RegExp(`(?:${escaped.join('|')})${closingMarks}\\s*`, 'g');
 }

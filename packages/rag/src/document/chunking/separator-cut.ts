@@ -1,7 +1,6 @@
 import { invalidOptions, show, type OptionReader } from './chunk-options.js';
-import { floorWordBoundary, isGraphemeBoundary, isWhiteSpace } from './text-boundary.js';
 import type { CutWindow, FindCut, SeparatorPosition } from './pack-spans.js';
-import { lastAtOrBefore } from './sorted-search.js';
+import { floorWordBoundary, isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
 
 /** Options of the strategies that cut at separators. */
 export interface SeparatorChunkOptions {

@@ -1,4 +1,4 @@
-import { lastAtOrBefore } from './sorted-search.js';
+import { lastAtOrBefore } from './text-boundary.js';
 
 /**
  * Positions of the characters of a decoded text in its source. The text is a sequence of runs: characters that are the same in

@@ -127,18 +127,8 @@ export function floorWordBoundary(text: string, at: number, from: number): numbe
 /** White space as `String.prototype.trim` means it. */
 export function isWhiteSpace(unit: number): boolean {
   if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
-  if (unit < 0xa0) return false;
-  return (
-    unit === 0xa0 ||
-    unit === 0x1680 ||
-    (unit >= 0x2000 && unit <= 0x200a) ||
-    unit === 0x2028 ||
-    unit === 0x2029 ||
-    unit === 0x202f ||
-    unit === 0x205f ||
-    unit === 0x3000 ||
-    unit === 0xfeff
-  );
+  if (unit < 0x1680) return unit === 0xa0;
+  return unit <= 0x3000 ? /\s/.test(String.fromCharCode(unit)) : unit === 0xfeff;
 }
 
 /** The first position from `start` that is not white space, or `end`. White space that carries an accent is not skipped. */
@@ -155,4 +145,16 @@ export function trimEnd(text: string, start: number, end: number): number {
   while (at > start && isWhiteSpace(text.charCodeAt(at - 1))) at--;
   while (at < end && !isGraphemeBoundary(text, at, start)) at++;
   return at;
+}
+
+/** Returns the index of the last position up to `limit` in a sorted list, or −1. */
+export function lastAtOrBefore(sorted: ArrayLike<number>, limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] as number) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
 }

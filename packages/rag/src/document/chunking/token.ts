@@ -1,6 +1,5 @@
 import type { CommonChunkOptions, OptionReader } from './chunk-options.js';
-import type { Chunker } from './span.js';
-import { packSpans } from './pack-spans.js';
+import { packSpans, type Chunker } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
 import { readTokenCounter, type TokenOptions } from './token-counter.js';
 
