@@ -43,7 +43,7 @@ export type { ClientPrompts, GetPromptOptions } from './features/prompts.js';
 export type { BinaryContent, ClientResources, ReadResourceResult, ResourceContents } from './features/resources.js';
 export type { ServerStatus } from './server/remote-server.js';
 export type { Answers, ListOptions, ServerErrorDetails } from './server/shared-servers.js';
-export { fingerprintTool, type DefinitionChanges } from './server/tool-fingerprint.js';
+export { fingerprintTool, type DefinitionChanges } from './server/tool-definitions.js';
 export type { CallToolOptions } from './tools/call-tool.js';
 export type { RemoteTool } from './tools/remote-tool.js';
 export { getToolResult } from './tools/tool-result.js';

@@ -10,7 +10,7 @@ import { createClientPrompts, type ClientPrompts } from './features/prompts.js';
 import { createClientResources, type ClientResources } from './features/resources.js';
 import { RemoteServer, type ServerStatus } from './server/remote-server.js';
 import { askServers, logMissing, SharedServers, type ListOptions } from './server/shared-servers.js';
-import type { DefinitionChanges } from './server/tool-fingerprint.js';
+import type { DefinitionChanges } from './server/tool-definitions.js';
 import { callTool, type CallToolOptions } from './tools/call-tool.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';

@@ -1,3 +1,14 @@
+import { QuiverError } from '@quiver/core';
+import { fromPromptMeta, type Prompt } from '../../prompt.js';
+import type { ProtocolTool } from '../../protocol/client-types.js';
+import { errorCodes } from '../../protocol/constants.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { Resource, ResourceTemplate } from '../../resource.js';
+import type { ListKind, ServerHandlers } from '../config/handlers.js';
+import type { ServerOptions } from '../config/server-definition.js';
+import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import { malformedToolsError, parseToolDefinitions } from './tool-definitions.js';
+
 /** A list of a server. */
 export interface FetchedList<Item> {
   readonly items: readonly Item[];
@@ -82,5 +93,108 @@ export class ListCache<Item> {
 
   #now(): number {
     return (this.#options.now ?? Date.now)();
+  }
+}
+
+/** Items of a list by the method that requests them. */
+export interface ListedItems {
+  readonly 'tools/list': ProtocolTool;
+  readonly 'resources/list': Resource;
+  readonly 'resources/templates/list': ResourceTemplate;
+  readonly 'prompts/list': Prompt;
+}
+
+export type ListMethod = keyof ListedItems;
+
+export const lists = {
+  'tools/list': { kind: 'tools', key: 'tools', title: 'Tools' },
+  'resources/list': { kind: 'resources', key: 'resources', title: 'Resources' },
+  'resources/templates/list': { kind: 'resources', key: 'resourceTemplates', title: 'Resource templates' },
+  'prompts/list': { kind: 'prompts', key: 'prompts', title: 'Prompts' },
+} as const;
+
+interface ListingServer {
+  readonly name: string;
+  readonly options: ServerOptions;
+  readonly handlers: ServerHandlers;
+}
+
+/** More items than any model can be shown: a server that lists more is broken or hostile. */
+const maxItems = 20_000;
+const maxPages = 64;
+/** Milliseconds until a list expires that the server does not report changes of. */
+const silentServerLifetime = 60_000;
+
+/** Requests a list. A server without the capability has an empty one. */
+export async function fetchList<Method extends ListMethod>(
+  { name, options: { cache = true }, handlers }: ListingServer,
+  method: Method,
+  engine: Engine,
+  options: EngineRequestOptions,
+): Promise<FetchedList<ListedItems[Method]>> {
+  const { kind } = lists[method];
+  const { capabilities } = engine.server;
+  // Only a resumed session has unknown capabilities.
+  if (capabilities && !capabilities[kind]) return { items: [], keepFor: Number.POSITIVE_INFINITY };
+  let fetched: { items: unknown[]; ttlMs: unknown };
+  try {
+    fetched = await fetchPages(name, engine, method, options);
+  } catch (error) {
+    if (!(error instanceof ProtocolError && error.code === errorCodes.methodNotFound)) throw error;
+    return { items: [], keepFor: silentServerLifetime };
+  }
+  const { items, error } = parseItems(name, kind, fetched.items, engine.isModern);
+  const mayCache = typeof cache === 'boolean' ? cache : cache[kind] !== false;
+  const reports = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
+  const isWatched = reports && (!engine.isModern || handlers.onListChanged[kind] !== undefined);
+  const lifetime = engine.isModern ? Number(fetched.ttlMs ?? 0) : silentServerLifetime;
+  return {
+    items: items as ListedItems[Method][],
+    keepFor: mayCache ? (isWatched ? Number.POSITIVE_INFINITY : lifetime) : 0,
+    error,
+  };
+}
+
+/** Parses the items of a list. The engine has checked those of all lists except tools. */
+function parseItems(
+  serverName: string,
+  kind: ListKind,
+  items: unknown[],
+  isModern: boolean,
+): { items: unknown[]; error?: unknown } {
+  // Restores the members that travel in `_meta`, because the protocol does not define them.
+  if (kind === 'prompts')
+    return { items: (items as Prompt[]).map((prompt) => ({ ...prompt, ...fromPromptMeta(prompt._meta) })) };
+  if (kind === 'resources') return { items };
+  const { tools, malformed } = parseToolDefinitions(items, isModern);
+  return { items: tools, error: malformed.length > 0 ? malformedToolsError(serverName, malformed) : undefined };
+}
+
+/** @throws `MCP_LIST_ENDLESS` when a server sends a cursor with every page */
+async function fetchPages(
+  serverName: string,
+  engine: Engine,
+  method: ListMethod,
+  options: EngineRequestOptions,
+): Promise<{ items: unknown[]; ttlMs: unknown }> {
+  const { key } = lists[method];
+  let cursor: unknown;
+  let items: unknown[] = [];
+  for (let page = 1; ; page += 1) {
+    const result = await engine.request(method, cursor === undefined ? {} : { cursor }, options);
+    const { [key]: added, nextCursor, ttlMs } = result;
+    if (!Array.isArray(added)) throw new TypeError(`Invalid result for ${method}: ${key} is not an array`);
+    // A server that ignores the cursor sends the same page again.
+    if (nextCursor !== undefined && nextCursor === cursor) return { items, ttlMs };
+    items = items.length === 0 ? added : [...items, ...(added as unknown[])];
+    if (items.length > maxItems) return { items: items.slice(0, maxItems), ttlMs };
+    if (nextCursor === undefined || nextCursor === null) return { items, ttlMs };
+    if (page === maxPages)
+      throw new QuiverError(
+        'MCP_LIST_ENDLESS',
+        `MCP server '${serverName}' sends a list without end: ${method} has a cursor after ${page} pages.`,
+        { details: { server: serverName } },
+      );
+    cursor = nextCursor;
   }
 }

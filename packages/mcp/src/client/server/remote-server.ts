@@ -11,11 +11,10 @@ import type { Engine, EngineOptions, EngineRequestOptions } from '../engine/engi
 import { explainRequestError } from '../engine/request-error.js';
 import { HttpError, type Channel } from '../transports/channel.js';
 import { createBackOff } from './back-off.js';
-import { fetchList, lists, type ListedItems, type ListMethod } from './fetch-list.js';
-import { ListCache } from './list-cache.js';
+import { fetchList, ListCache, lists, type ListedItems, type ListMethod } from './list-cache.js';
 import { openConnection } from './open-connection.js';
 import { Subscriptions } from './subscriptions.js';
-import { compareDefinitions, type DefinitionChanges } from './tool-fingerprint.js';
+import { compareDefinitions, type DefinitionChanges } from './tool-definitions.js';
 
 /** Connection status of one server. */
 export interface ServerStatus {

@@ -1,5 +1,5 @@
 import { escapeForLog, getDefaultLogger, isQuiverError, QuiverError, toErrorMessage, withinTime } from '@quiver/core';
-import { lists, type ListedItems, type ListMethod } from './fetch-list.js';
+import { lists, type ListedItems, type ListMethod } from './list-cache.js';
 import type { RemoteServer } from './remote-server.js';
 
 /** Error of a server, for programs. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/client-types.js';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -46,45 +47,50 @@ function labelOf(tool: unknown, index: number): string {
   return `tool '${escapeForLog(name.slice(0, maxLabelLength))}'`;
 }
 
-const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+type Requirement = readonly [path: string, value: unknown, isMet: boolean, expected: string];
 
+const hintNames = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
+
+/** Checks what the protocol requires of a definition. Keywords in its schemas are checked when a value is validated. */
 function findProblem(tool: unknown, isModern: boolean): string | undefined {
   if (!isObject(tool)) return `the definition is ${describe(tool)}, not an object`;
   const { name, title, description, inputSchema, outputSchema, annotations, _meta } = tool;
-  if (typeof name !== 'string' || name === '') return `\`name\` is ${describe(name)}, not a string`;
-  if (title !== undefined && typeof title !== 'string') return `\`title\` is ${describe(title)}, not a string`;
-  if (description !== undefined && typeof description !== 'string')
-    return `\`description\` is ${describe(description)}, not a string`;
-  if (_meta !== undefined && !isObject(_meta)) return `\`_meta\` is ${describe(_meta)}, not an object`;
-  return (
-    findAnnotationProblem(annotations) ??
-    findSchemaProblem('inputSchema', inputSchema, true) ??
-    (outputSchema === undefined ? undefined : findSchemaProblem('outputSchema', outputSchema, !isModern)) ??
-    // `inputSchema` is an object: it has been checked.
-    (isModern ? findHeaderProblem(inputSchema as object) : undefined)
-  );
+  const hints = isObject(annotations) ? annotations : {};
+  const requirements: Requirement[] = [
+    ['name', name, typeof name === 'string' && name !== '', 'a string'],
+    ['title', title, isOptional('string', title), 'a string'],
+    ['description', description, isOptional('string', description), 'a string'],
+    ['_meta', _meta, _meta === undefined || isObject(_meta), 'an object'],
+    ['annotations', annotations, annotations === undefined || isObject(annotations), 'an object'],
+    ['annotations.title', hints['title'], isOptional('string', hints['title']), 'a string'],
+    ...hintNames.map((hint): Requirement => {
+      return [`annotations.${hint}`, hints[hint], isOptional('boolean', hints[hint]), 'a Boolean'];
+    }),
+    ...requirementsOfSchema('inputSchema', inputSchema, true),
+    ...(outputSchema === undefined ? [] : requirementsOfSchema('outputSchema', outputSchema, !isModern)),
+  ];
+  const violated = requirements.find(([, , isMet]) => !isMet);
+  if (violated) {
+    const [path, value, , expected] = violated;
+    return `\`${path}\` is ${describe(value)}, not ${expected}`;
+  }
+  // `inputSchema` is an object: it has been checked.
+  return isModern ? findHeaderProblem(inputSchema as object) : undefined;
 }
 
-function findAnnotationProblem(annotations: unknown): string | undefined {
-  if (annotations === undefined) return undefined;
-  if (!isObject(annotations)) return `\`annotations\` is ${describe(annotations)}, not an object`;
-  const { title } = annotations;
-  if (title !== undefined && typeof title !== 'string')
-    return `\`annotations.title\` is ${describe(title)}, not a string`;
-  const hint = hints.find((key) => annotations[key] !== undefined && typeof annotations[key] !== 'boolean');
-  return hint && `\`annotations.${hint}\` is ${describe(annotations[hint])}, not a Boolean`;
-}
-
-/** Checks what the protocol requires of a schema. Keywords in it are checked when a value is validated. */
-function findSchemaProblem(key: string, schema: unknown, mustBeObject: boolean): string | undefined {
-  if (!isObject(schema)) return `\`${key}\` is ${describe(schema)}, not a JSON Schema object`;
-  const { type, properties, required } = schema;
-  if (mustBeObject && type !== 'object') return `\`${key}.type\` is ${describe(type)}, not 'object'`;
-  if (properties !== undefined && !isObject(properties))
-    return `\`${key}.properties\` is ${describe(properties)}, not an object`;
+function requirementsOfSchema(key: string, schema: unknown, mustBeObject: boolean): Requirement[] {
+  const { type, properties, required } = isObject(schema) ? schema : {};
   const isNameList = Array.isArray(required) && required.every((name) => typeof name === 'string');
-  if (required !== undefined && !isNameList) return `\`${key}.required\` is ${describe(required)}, not a list of names`;
-  return undefined;
+  return [
+    [key, schema, isObject(schema), 'a JSON Schema object'],
+    [`${key}.type`, type, !mustBeObject || type === 'object', "'object'"],
+    [`${key}.properties`, properties, properties === undefined || isObject(properties), 'an object'],
+    [`${key}.required`, required, required === undefined || isNameList, 'a list of names'],
+  ];
+}
+
+function isOptional(type: 'string' | 'boolean', value: unknown): boolean {
+  return value === undefined || typeof value === type;
 }
 
 function findHeaderProblem(inputSchema: object): string | undefined {
@@ -102,4 +108,50 @@ function describe(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'string') return `'${escapeForLog(value.slice(0, maxLabelLength))}'`;
   return typeof value === 'object' ? 'an object' : String(value);
+}
+
+/** Differences between two lists of a server's tools. Names are the server's own. */
+export interface DefinitionChanges {
+  added: string[];
+  removed: string[];
+  /** Same name, other description, schema, title or annotations. */
+  changed: string[];
+}
+
+/**
+ * Returns a hash of the members that models and users judge a tool by: name, title, description, schemas and annotations. The order of
+ * keys does not matter. A tool that was approved and then has another fingerprint should be approved again.
+ *
+ * @returns SHA-256 in hexadecimal
+ */
+export function fingerprintTool(tool: ProtocolTool): string {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const judged = { name, title, description, inputSchema, outputSchema, annotations };
+  return createHash('sha256')
+    .update(JSON.stringify(sortKeys(judged)))
+    .digest('hex');
+}
+
+/** Returns the differences between two lists of one server's tools, or `undefined` when there are none. */
+export function compareDefinitions(
+  before: readonly ProtocolTool[],
+  after: readonly ProtocolTool[],
+): DefinitionChanges | undefined {
+  const prints = new Map(before.map((tool) => [tool.name, fingerprintTool(tool)]));
+  const changes: DefinitionChanges = { added: [], removed: [], changed: [] };
+  for (const tool of after) {
+    const print = prints.get(tool.name);
+    prints.delete(tool.name);
+    if (print === undefined) changes.added.push(tool.name);
+    else if (print !== fingerprintTool(tool)) changes.changed.push(tool.name);
+  }
+  changes.removed.push(...prints.keys());
+  return Object.values(changes).some((names) => (names as string[]).length > 0) ? changes : undefined;
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, member]) => [key, sortKeys(member)]));
 }

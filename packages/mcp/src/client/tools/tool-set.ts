@@ -1,6 +1,6 @@
+import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
 import type { ProtocolTool } from '../../protocol/client-types.js';
-import { toToolName } from './tool-name.js';
 import type { ToolSelection } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import type { ServerErrorDetails, SharedServers } from '../server/shared-servers.js';
@@ -82,4 +82,28 @@ function selectTools(list: readonly ProtocolTool[], { options }: RemoteServer): 
     return (rename && Object.hasOwn(rename, name) && rename[name]) || name;
   };
   return selected.map((tool) => ({ tool, name: nameOf(tool.name) }));
+}
+
+/** Model providers take at most 64 of `A-Z a-z 0-9 _ -`. */
+const maxLength = 64;
+const hashLength = 8;
+
+/**
+ * Returns a name that every model provider accepts: `<prefix>_<tool>`, with other characters replaced. A name that is too long or taken
+ * ends in a hash of the original names, so the same tool has the same name in every process.
+ *
+ * @param prefix - `false` for none
+ * @param taken - names that are in use
+ * @param serverName - part of the hash. Default: the prefix
+ */
+export function toToolName(
+  prefix: string | false,
+  toolName: string,
+  taken: ReadonlySet<string> | ReadonlyMap<string, unknown>,
+  serverName: string = prefix || '',
+): string {
+  const name = (prefix === false ? toolName : `${prefix}_${toolName}`).replaceAll(/[^A-Za-z0-9_-]/g, '_');
+  if (name !== '' && name.length <= maxLength && !taken.has(name)) return name;
+  const hash = createHash('sha256').update(`${serverName}\0${toolName}`).digest('hex').slice(0, hashLength);
+  return `${name.slice(0, maxLength - hashLength - 1)}_${hash}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toToolName } from './tool-name.js';
+import { toToolName } from './tool-set.js';
 
 test('names that would be equal are told apart, the same way in every process', () => {
   const first = toToolName('a_b', 'c', new Set());
