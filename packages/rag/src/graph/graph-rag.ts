@@ -1,7 +1,6 @@
 import { evaluateFilter, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
-import { nearestRows } from '../stores/local/nearest-rows.js';
-import { VectorTable } from '../stores/local/vector-table.js';
+import { nearestRows, VectorTable } from '../stores/local/vector-table.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { EdgeList } from './edge-list.js';
 import { resolveEdgeOptions } from './edge-options.js';

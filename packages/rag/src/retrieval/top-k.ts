@@ -17,6 +17,11 @@ export class TopK {
     this.#idOf = idOf;
   }
 
+  /** Similarity of the worst candidate kept; −∞ while there are fewer than `k`. */
+  get worst(): number {
+    return this.#heap.length < this.#k ? Number.NEGATIVE_INFINITY : (this.#heap[0] as Candidate).similarity;
+  }
+
   offer(row: number, similarity: number): void {
     const heap = this.#heap;
     if (heap.length < this.#k) {

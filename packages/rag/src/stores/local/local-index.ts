@@ -3,9 +3,8 @@ import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
-import { nearestRows } from './nearest-rows.js';
 import { RowSelection } from './row-selection.js';
-import { isLittleEndian, swapBytes, vectorAt, VectorTable } from './vector-table.js';
+import { isLittleEndian, nearestRows, swapBytes, vectorAt, VectorTable } from './vector-table.js';
 
 /** How to search an index. */
 export interface LocalSearch {

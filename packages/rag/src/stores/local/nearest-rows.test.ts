@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Candidate, TopK } from '../../retrieval/top-k.js';
 import type { VectorMetric } from '../../store/vector-store.js';
-import { nearestRows } from './nearest-rows.js';
-import { dot, VectorTable } from './vector-table.js';
+import { dot, nearestRows, VectorTable } from './vector-table.js';
 
 const dimension = 24;
 

@@ -1,3 +1,4 @@
+import { type Candidate, TopK } from '../../retrieval/top-k.js';
 import { QuantizedRows } from '../../simd/quantized-rows.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 
@@ -83,16 +84,12 @@ export class VectorTable {
   }
 
   norm(row: number): number {
-    const number = Math.floor(row / rowsPerSegment);
-    const [norms, segment] = [this.#norms[number], this.#segments[number]];
-    if (!norms || !segment) return 0;
+    const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
     const place = row % rowsPerSegment;
     const known = norms[place] as number;
     if (known >= 0) return known;
-    const start = place * this.dimension;
-    const norm = Math.sqrt(dotOfSelf(segment, start, this.dimension));
-    norms[place] = norm;
-    return norm;
+    const vector = this.row(row);
+    return (norms[place] = Math.sqrt(dot(vector, 0, vector, this.dimension)));
   }
 
   /** Removes a row; the last one takes its place. @returns the row that moved, `undefined` when it was the last itself */
@@ -128,9 +125,81 @@ export class VectorTable {
   }
 }
 
-/** As `dot` of a vector with itself. */
-function dotOfSelf(matrix: Float32Array, start: number, dimension: number): number {
-  return dot(matrix, start, matrix.subarray(start, start + dimension), dimension);
+/** Below this share of matching rows, comparing them exactly is faster than estimating all. */
+const fewRows = 1 / 16;
+
+export interface NearestRowsOptions {
+  table: VectorTable;
+  query: Float32Array;
+  k: number;
+  /** 1 for each row that may be found; default all. */
+  allowed?: Uint8Array | undefined;
+  /** Decides between rows of equal similarity. */
+  idOf: (row: number) => string;
+}
+
+/**
+ * Returns the `k` rows most similar to a query, best first, exactly.
+ *
+ * Large tables are first compared as small integers. A row is skipped only if its upper bound is less than the lower bounds of `k` other
+ * rows; all others are compared exactly.
+ */
+export function nearestRows({ table, query, k, allowed, idOf }: NearestRowsOptions): Candidate[] {
+  const queryNorm = Math.sqrt(dot(query, 0, query, table.dimension));
+  const few = allowed && listIfFew(allowed, table.count * fewRows);
+  // With a query of zeros every row is equally similar, and no row can be skipped.
+  const quantized = few || queryNorm === 0 ? undefined : table.quantized();
+  const rows = quantized
+    ? possibleRows({ table, query, k, allowed }, quantized, queryNorm)
+    : (few ?? allRows(table, allowed));
+  const best = new TopK(k, idOf);
+  for (const row of rows) best.offer(row, table.similarity(row, query, queryNorm));
+  return best.toSorted();
+}
+
+/** Returns the allowed rows, `undefined` if there are many. */
+function listIfFew(allowed: Uint8Array, most: number): number[] | undefined {
+  const rows: number[] = [];
+  for (let row = allowed.indexOf(1); row !== -1; row = allowed.indexOf(1, row + 1)) {
+    if (rows.length >= most) return undefined;
+    rows.push(row);
+  }
+  return rows;
+}
+
+function* allRows({ count }: VectorTable, allowed: Uint8Array | undefined): Generator<number> {
+  for (let row = 0; row < count; row += 1) if (allowed?.[row] !== 0) yield row;
+}
+
+function possibleRows(
+  { table, query, k, allowed }: Omit<NearestRowsOptions, 'idOf'>,
+  quantized: QuantizedRows,
+  queryNorm: number,
+): number[] {
+  // The smallest values that the best rows can have. Their identity does not matter.
+  const lowest = new TopK(k, () => '');
+  let least = lowest.worst;
+  const rows: number[] = [];
+  const highest: number[] = [];
+  const isEuclidean = table.metric === 'euclidean';
+  const factor = table.metric === 'cosine' ? 1 / queryNorm : isEuclidean ? 2 : 1;
+  for (const block of quantized.estimate(query, factor, table.count)) {
+    for (let offset = 0; offset < block.rows; offset += 1) {
+      const row = block.firstRow + offset;
+      // The negative squared distance is twice the product less both squares.
+      const squares = isEuclidean ? table.norm(row) ** 2 + queryNorm ** 2 : 0;
+      const rounding = quantized.rounding * squares;
+      if ((block.atMost[offset] as number) - squares + rounding < least || allowed?.[row] === 0) continue;
+      const { estimate, error } = block.estimate(offset);
+      const atMost = estimate - squares + error + rounding;
+      if (atMost < least) continue;
+      lowest.offer(row, estimate - squares - error - rounding);
+      least = lowest.worst;
+      rows.push(row);
+      highest.push(atMost);
+    }
+  }
+  return rows.filter((_row, position) => (highest[position] as number) >= least);
 }
 
 /** Four sums at once: the additions do not wait for each other. The order is fixed, so equal input gives equal bits. */

@@ -19,7 +19,7 @@ describe.skipIf(!server)('an abort', () => {
 
   // I10
   it('cancels the statement on the server, and its connection is used again', async () => {
-    const { database } = openDatabase({ ...connection, max: 1 });
+    const database = openDatabase({ ...connection, max: 1 });
     const controller = new AbortController();
     const slow = database.query('SELECT pg_sleep(60)', [], controller.signal);
     await expect.poll(activity).toHaveLength(1);
@@ -36,15 +36,12 @@ describe.skipIf(!server)('an abort', () => {
     const { schemaName = '' } = (await server?.open()) ?? {};
     const store = new PgVector({ ...connection, schemaName });
     await store.createIndex({ indexName: 'kept', dimension: 1 });
-    const { database } = openDatabase(connection);
+    const database = openDatabase(connection);
     const controller = new AbortController();
-    const work = database.transaction(
-      async (query) => {
-        await query(`INSERT INTO "${schemaName}".kept (id, embedding, metadata) VALUES ('x', '[1]', '{}')`);
-        await query('SELECT pg_sleep(60)');
-      },
-      { signal: controller.signal },
-    );
+    const work = database.transaction(async (query) => {
+      await query(`INSERT INTO "${schemaName}".kept (id, embedding, metadata) VALUES ('x', '[1]', '{}')`);
+      await query('SELECT pg_sleep(60)');
+    }, controller.signal);
     await expect.poll(activity).toHaveLength(1);
     controller.abort(new Error('enough'));
     await expect(work).rejects.toThrow('enough');
@@ -55,16 +52,13 @@ describe.skipIf(!server)('an abort', () => {
 
   // I10
   it('sends nothing more of a transaction', async () => {
-    const { database } = openDatabase({ ...connection, max: 1 });
+    const database = openDatabase({ ...connection, max: 1 });
     const controller = new AbortController();
     const sent: string[] = [];
-    const work = database.transaction(
-      async (query) => {
-        controller.abort(new Error('enough'));
-        await query('SELECT 1').then(() => sent.push('SELECT 1'));
-      },
-      { signal: controller.signal },
-    );
+    const work = database.transaction(async (query) => {
+      controller.abort(new Error('enough'));
+      await query('SELECT 1').then(() => sent.push('SELECT 1'));
+    }, controller.signal);
     await expect(work).rejects.toThrow('enough');
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     expect(sent).toEqual([]);
@@ -74,7 +68,7 @@ describe.skipIf(!server)('an abort', () => {
   // I10
   it('waits no longer for a connection, and gives it back when it comes', async () => {
     const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
-    const { database } = openDatabase({ pool });
+    const database = openDatabase({ pool });
     const holder = await pool.connect();
     const waiting = database.query('SELECT 1', [], AbortSignal.timeout(50));
     await expect(waiting).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -92,7 +86,7 @@ describe.skipIf(!server)('a connection that the server ends', () => {
     async (what) => {
       const { schemaName = '' } = (await server?.open()) ?? {};
       const pool = new Pool({ connectionString: postgresUrl as string, application_name: schemaName });
-      const { database } = openDatabase({ pool });
+      const database = openDatabase({ pool });
       pool.on('error', () => {});
       const { signal } = new AbortController();
       const sleep = 'SELECT pg_sleep(60)';

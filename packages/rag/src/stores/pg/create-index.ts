@@ -2,10 +2,11 @@ import { QuiverError } from '@quiver/core';
 import { invalidArgument, requireSameShape, textKeys } from '../../store/check-arguments.js';
 import type { CreateIndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
-import { derivedTableName } from './derived-table.js';
 import { fieldToSql, quoteIdentifier, requireInteger, requireTextSearchName } from './filter-to-sql.js';
 import {
+  derivedTableName,
   indexableDimension,
+  lockCreation,
   type OpenIndex,
   type PgIndex,
   type PgIndexType,
@@ -38,127 +39,103 @@ export interface PgCreateIndexParams extends CreateIndexParams {
 export const defaultLanguage = 'english';
 
 /** Runs inside a transaction; any number of processes may do so at once. */
-export async function createIndex(
-  query: SqlQuery,
-  { schemaName, ...params }: PgCreateIndexParams & PgTarget,
-): Promise<void> {
-  const { indexName, dimension, metric = 'cosine', indexConfig = {}, vectorType = 'vector' } = params;
+export async function createIndex(query: SqlQuery, params: PgCreateIndexParams & PgTarget): Promise<void> {
+  const { schemaName, indexName, dimension, metric = 'cosine', indexConfig = {}, textSearch = {} } = params;
+  const { vectorType = 'vector' } = params;
   if (vectorType !== 'vector' && vectorType !== 'halfvec')
     throw invalidArgument(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
   const type = indexConfig.type ?? (dimension > indexableDimension.halfvec ? 'flat' : 'hnsw');
   requireIndexable(type, dimension);
-  const metadataIndexes = { schemaName, indexName, fields: params.metadataIndexes ?? [] };
-  const findExisting = async (): Promise<PgIndex | undefined> => {
-    const existing = await readIndex(query, schemaName, indexName);
-    if (existing) requireSameShape(indexName, existing, { dimension, metric });
-    return existing;
-  };
-  const hasOtherConfig = (existing: PgIndex): boolean => {
-    const difference = findDifference(existing, params);
-    if (difference === undefined) return false;
-    if (params.buildIndex === true && difference.canRebuild) return true;
-    throw new QuiverError(
-      'VECTOR_INDEX_CONFIG_MISMATCH',
-      `The index '${indexName}' exists with ${difference.existing}, not ${difference.requested}. ${difference.canRebuild ? 'Pass buildIndex: true to rebuild it, or leave indexConfig out to keep it.' : 'Use another indexName, or delete the index first.'}`,
-      { details: { indexName, existing: difference.existing, requested: difference.requested } },
-    );
-  };
   // Most calls end here: they wait for no lock and need only the right to read.
-  const found = await findExisting();
-  if (found && !hasOtherConfig(found) && (await missingMetadataIndexes(query, metadataIndexes)).length === 0) return;
-  // Without a lock, two CREATE ... IF NOT EXISTS at once fail on each other.
-  await query(`SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('quiver create index'))`);
+  const found = await readExisting(query, params);
+  if (found && !found.mustRebuild && (await missingMetadataIndexes(query, params)).length === 0) return;
+  await lockCreation(query);
   const extension = await requireExtension(query);
   await requireSchema(query, schemaName);
-  const existing = await findExisting();
-  if (existing) {
-    if (hasOtherConfig(existing))
-      await buildIndex(
-        query,
-        { ...existing, extension },
-        { indexName, schemaName, indexConfig: { ...indexConfig, type } },
-      );
-    return createMetadataIndexes(query, metadataIndexes);
+  const existing = await readExisting(query, params);
+  const table = quoteIdentifier(schemaName, indexName);
+  if (!existing) {
+    await requireFreeName(query, params);
+    const language = textSearch && (await readLanguage(query, textSearch.language ?? defaultLanguage));
+    // Columns that filters read come before the vector, in the part of the row that is already in the processor's cache.
+    const columns = [
+      'id text COLLATE "C" PRIMARY KEY',
+      'metadata jsonb NOT NULL',
+      'document text',
+      `embedding ${extension.schema}.${vectorType}(${dimension}) NOT NULL`,
+      ...(language ? [textSearchColumn(language)] : []),
+    ];
+    await query(`CREATE TABLE ${table} (${columns.join(', ')})`);
+    await query(`COMMENT ON TABLE ${table} IS ${toComment(metric, language || undefined)}`);
+    if (language) await query(textSearchIndex(params));
   }
-  const table = `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`;
-  await requireFreeName(query, schemaName, indexName);
-  const { textSearch = {} } = params;
-  const language = textSearch === false ? undefined : await readLanguage(query, textSearch.language ?? defaultLanguage);
-  // Columns that filters read come before the vector, in the part of the row that is already in the processor's cache.
-  const columns = [
-    'id text COLLATE "C" PRIMARY KEY',
-    'metadata jsonb NOT NULL',
-    'document text',
-    `embedding ${extension.schema}.${vectorType}(${dimension}) NOT NULL`,
-    ...(language ? [textSearchColumn(language)] : []),
-  ];
-  await query(`CREATE TABLE ${table} (${columns.join(', ')})`);
-  await query(`COMMENT ON TABLE ${table} IS ${toComment(metric, language)}`);
-  if (language) await query(textSearchIndex({ schemaName, indexName }));
-  await createMetadataIndexes(query, metadataIndexes);
-  if (params.buildIndex === false || type !== 'hnsw') return;
-  await buildIndex(
-    query,
-    { table, dimension, metric, vectorType, extension },
-    { indexName, schemaName, indexConfig: { ...indexConfig, type } },
-  );
+  await createMetadataIndexes(query, params);
+  if (existing ? !existing.mustRebuild : params.buildIndex === false || type !== 'hnsw') return;
+  const index = { table, dimension, metric, vectorType: existing?.vectorType ?? vectorType, extension };
+  await buildIndex(query, index, { schemaName, indexName, indexConfig: { ...indexConfig, type } });
 }
 
-interface ConfigDifference {
-  readonly existing: string;
-  readonly requested: string;
-  readonly canRebuild: boolean;
+/** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that differs from the parameters */
+async function readExisting(
+  query: SqlQuery,
+  params: PgCreateIndexParams & PgTarget,
+): Promise<(PgIndex & { mustRebuild: boolean }) | undefined> {
+  const { schemaName, indexName, dimension, metric = 'cosine', vectorType, indexConfig, buildIndex } = params;
+  const existing = await readIndex(query, schemaName, indexName);
+  if (!existing) return undefined;
+  requireSameShape(indexName, existing, { dimension, metric });
+  const mismatch = (found: string, requested: string, advice: string): QuiverError =>
+    new QuiverError(
+      'VECTOR_INDEX_CONFIG_MISMATCH',
+      `The index '${indexName}' exists with ${found}, not ${requested}. ${advice}`,
+      { details: { indexName, existing: found, requested } },
+    );
+  if (vectorType !== undefined && vectorType !== existing.vectorType) {
+    const advice = 'Use another indexName, or delete the index first.';
+    throw mismatch(`vectorType '${existing.vectorType}'`, `'${vectorType}'`, advice);
+  }
+  const requested = indexConfig && findDifference(existing, indexConfig, buildIndex);
+  if (requested !== undefined && buildIndex !== true) {
+    const advice = 'Pass buildIndex: true to rebuild it, or leave indexConfig out to keep it.';
+    throw mismatch(`${existing.type} ${JSON.stringify(existing.config)}`, requested, advice);
+  }
+  return { ...existing, mustRebuild: requested !== undefined };
 }
 
-/** Only what the caller asks for is compared, so that a call without `indexConfig` keeps every index. */
+/** Returns the requested configuration if it differs. Only what the caller sets is compared. */
 function findDifference(
   existing: PgIndex,
-  { indexConfig, vectorType, buildIndex: isBuilt }: PgCreateIndexParams,
-): ConfigDifference | undefined {
-  if (vectorType !== undefined && vectorType !== existing.vectorType)
-    return { existing: `vectorType '${existing.vectorType}'`, requested: `'${vectorType}'`, canRebuild: false };
-  if (!indexConfig) return undefined;
-  const { type = existing.type, hnsw = {}, ivf = {} } = indexConfig;
+  { type = existing.type, hnsw = {}, ivf = {} }: PgIndexConfig,
+  isBuilt: boolean | undefined,
+): string | undefined {
   // Its build is still to come.
   if (existing.type === 'flat' && (isBuilt === false || type === 'ivfflat')) return undefined;
-  const requested =
-    type === 'hnsw'
-      ? { m: hnsw.m, ef_construction: hnsw.efConstruction }
-      : type === 'ivfflat'
-        ? { lists: ivf.lists }
-        : {};
+  const parameters = {
+    hnsw: { m: hnsw.m, ef_construction: hnsw.efConstruction },
+    ivfflat: { lists: ivf.lists },
+    flat: {},
+  };
   const used: Readonly<Record<string, number>> = { m: 16, ef_construction: 64, ...existing.config };
   const isSame =
     type === existing.type &&
-    Object.entries(requested).every(([name, value]) => value === undefined || value === used[name]);
-  if (isSame) return undefined;
-  const describe = (name: string, config: object): string => `${name} ${JSON.stringify(config)}`;
-  return {
-    existing: describe(existing.type, existing.config),
-    requested: describe(type, requested),
-    canRebuild: true,
-  };
+    Object.entries(parameters[type]).every(([name, value]) => value === undefined || value === used[name]);
+  return isSame ? undefined : `${type} ${JSON.stringify(parameters[type])}`;
 }
 
 async function requireExtension(query: SqlQuery): Promise<PgVectorExtension> {
   const existing = await readExtension(query);
   if (existing) return existing;
-  try {
-    await query('CREATE EXTENSION vector');
-  } catch (error) {
+  await query('CREATE EXTENSION vector').catch((error: unknown) => {
     throw new QuiverError(
       'VECTOR_EXTENSION_MISSING',
       'The database has no extension pgvector, and it cannot be created. Install pgvector, then run CREATE EXTENSION vector as a superuser; create a PGlite with { extensions: { vector } }.',
       { cause: error },
     );
-  }
-  const created = await readExtension(query);
-  if (!created)
-    throw new QuiverError('VECTOR_EXTENSION_MISSING', 'The extension pgvector was created and is not there.');
-  return created;
+  });
+  return (await readExtension(query)) as PgVectorExtension;
 }
 
-/** Asked first: who may use a schema need not be allowed to create one. */
+/** `IF NOT EXISTS` would need the right to create schemas. */
 async function requireSchema(query: SqlQuery, schemaName: string): Promise<void> {
   const [existing] = await query('SELECT 1 AS found FROM pg_catalog.pg_namespace WHERE nspname = $1::text', [
     schemaName,
@@ -167,7 +144,7 @@ async function requireSchema(query: SqlQuery, schemaName: string): Promise<void>
 }
 
 /** @throws `VECTOR_NAME_TAKEN` */
-async function requireFreeName(query: SqlQuery, schemaName: string, indexName: string): Promise<void> {
+async function requireFreeName(query: SqlQuery, { schemaName, indexName }: PgTarget): Promise<void> {
   const names = [indexName, vectorIndexName(indexName), textSearchIndexName(indexName)];
   const [taken] = await query(
     'SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1::text AND c.relname = ANY ($2::text[])',
@@ -176,7 +153,7 @@ async function requireFreeName(query: SqlQuery, schemaName: string, indexName: s
   if (!taken && indexName !== derivedTableName) return;
   throw new QuiverError(
     'VECTOR_NAME_TAKEN',
-    `The index '${indexName}' cannot be made, because the name '${String(taken?.['name'] ?? indexName)}' in the schema '${schemaName}' is that of something else. Choose another indexName or schemaName.`,
+    `The index '${indexName}' cannot be created, because the name '${String(taken?.['name'] ?? indexName)}' in the schema '${schemaName}' is in use. Choose another indexName or schemaName.`,
     { details: { schemaName, indexName } },
   );
 }
@@ -207,13 +184,9 @@ export async function buildIndex(
   const { table, dimension, metric, vectorType, extension } = index;
   const type = indexConfig.type ?? 'hnsw';
   requireIndexable(type, dimension);
-  const schema = quoteIdentifier(schemaName);
-  const name = quoteIdentifier(vectorIndexName(indexName));
-  const drop = `DROP INDEX IF EXISTS ${schema}.${name}`;
-  if (type === 'flat') {
-    await query(drop);
-    return;
-  }
+  const name = vectorIndexName(indexName);
+  const drop = `DROP INDEX IF EXISTS ${quoteIdentifier(schemaName, name)}`;
+  if (type === 'flat') return void (await query(drop));
   const elements = indexedElements(index);
   const column = elements === vectorType ? 'embedding' : `(embedding::${extension.schema}.${elements}(${dimension}))`;
   const operators = `${extension.schema}.${elements}_${operatorClasses[metric]}`;
@@ -221,10 +194,12 @@ export async function buildIndex(
   // Writers wait here and hold no lock yet, so that the change of the index at the end, for which readers wait a moment too,
   // cannot end in a deadlock.
   await query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
-  const next = quoteIdentifier(`${indexName}_vector_new`);
-  await query(`CREATE INDEX ${next} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`);
+  const next = `${indexName}_vector_new`;
+  await query(
+    `CREATE INDEX ${quoteIdentifier(next)} ON ${table} USING ${type} (${column} ${operators}) WITH (${options})`,
+  );
   await query(drop);
-  await query(`ALTER INDEX ${schema}.${next} RENAME TO ${name}`);
+  await query(`ALTER INDEX ${quoteIdentifier(schemaName, next)} RENAME TO ${quoteIdentifier(name)}`);
 }
 
 function vectorIndexName(indexName: string): string {
@@ -255,7 +230,7 @@ async function ivfflatOptions(query: SqlQuery, table: string, { ivf }: PgIndexCo
   if (count < lists * rowsPerList) {
     throw new QuiverError(
       'VECTOR_INDEX_TOO_EARLY',
-      `An ivfflat index of ${lists} lists needs at least ${lists * rowsPerList} rows to find its centres in, but there are ${count}. Build it when the data are there, or use hnsw.`,
+      `An ivfflat index of ${lists} lists needs at least ${lists * rowsPerList} rows to find its centers, but there are ${count}. Build it after the rows are stored, or use hnsw.`,
       { details: { lists, count } },
     );
   }
@@ -284,18 +259,20 @@ function requireIndexable(type: PgIndexType, dimension: number): void {
  * @param fields - such as `tenant` or `author.name`
  * @throws `VECTOR_ARGUMENT_INVALID`
  */
-async function createMetadataIndexes(query: SqlQuery, target: PgTarget & { fields: readonly string[] }): Promise<void> {
-  const table = `${quoteIdentifier(target.schemaName)}.${quoteIdentifier(target.indexName)}`;
+async function createMetadataIndexes(query: SqlQuery, target: MetadataTarget): Promise<void> {
+  const table = quoteIdentifier(target.schemaName, target.indexName);
   for (const { field, name } of await missingMetadataIndexes(query, target)) {
     const expression = fieldToSql(field.split('.'), 'metadata', (key) => `'${key}'`);
     await query(`CREATE INDEX ${quoteIdentifier(name)} ON ${table} USING gin ((${expression}) jsonb_path_ops)`);
   }
 }
 
+type MetadataTarget = PgTarget & Pick<PgCreateIndexParams, 'metadataIndexes'>;
+
 /** Looks up names, because `IF NOT EXISTS` waits for writers and needs the rights of the owner. */
 async function missingMetadataIndexes(
   query: SqlQuery,
-  { schemaName, indexName, fields }: PgTarget & { fields: readonly string[] },
+  { schemaName, indexName, metadataIndexes: fields = [] }: MetadataTarget,
 ): Promise<{ field: string; name: string }[]> {
   if (!Array.isArray(fields)) throw invalidArgument(`metadataIndexes must be a list of fields, not ${String(fields)}.`);
   for (const field of fields) requireIndexableField(field);
@@ -338,7 +315,7 @@ function textSearchIndexName(indexName: string): string {
 }
 
 function textSearchIndex({ schemaName, indexName }: PgTarget): string {
-  return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)} USING gin (${wordsColumn})`;
+  return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName, indexName)} USING gin (${wordsColumn})`;
 }
 
 /** Adds what keyword search needs to an index that was made without it, or for another language. */

@@ -1,10 +1,10 @@
-import type { PgVectorConfig } from './search-sql.js';
+import type { PgVectorConfig } from './search.js';
 
 export type { PgCreateIndexParams, PgIndexConfig } from './create-index.js';
 export type { PgClient, PgConnectionOptions, PgPool } from './database.js';
 export type { PgIndexType, PgVectorType } from './pg-index.js';
 export { PgVector, type PgIndexDescription, type PgVectorOptions } from './pg-vector.js';
-export type { PgQueryParams, PgVectorConfig } from './search-sql.js';
+export type { PgQueryParams, PgVectorConfig } from './search.js';
 
 declare module '../../tools/database-config.js' {
   interface DatabaseConfig {

@@ -178,7 +178,7 @@ describe.skipIf(!server)('an index on a server', () => {
     const store = new PgVector({ pool, schemaName });
     await store.createIndex({ indexName, dimension: 1 });
     await store.upsert({ indexName, ids: ['a'], vectors: [[1]] });
-    const { database } = openDatabase({ connectionString: postgresUrl as string });
+    const database = openDatabase({ connectionString: postgresUrl as string });
     const index = (await readIndex(database.query, schemaName, indexName)) as OpenIndex;
     const extension = (await readExtension(database.query)) as OpenIndex['extension'];
     const read: string[] = [];

@@ -1,7 +1,6 @@
-import { isQuiverError, type QuiverError } from '@quiver/core';
-import { indexNotFound, requireIndexName } from '../../store/check-arguments.js';
-import type { IndexParams, VectorMetric } from '../../store/vector-store.js';
-import type { SqlQuery, SqlRow } from './database.js';
+import { indexNotFound } from '../../store/check-arguments.js';
+import type { DerivedData, IndexParams, VectorMetric } from '../../store/vector-store.js';
+import type { SqlQuery } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';
 
 /** Index type: graph, lists around centers, or none (all vectors are compared). */
@@ -42,7 +41,6 @@ export interface PgVectorExtension {
   readonly vectorOid: number;
 }
 
-/** Ready for statements. */
 export interface OpenIndex extends PgIndex {
   readonly extension: PgVectorExtension;
 }
@@ -96,7 +94,7 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
   const options = String(row['options'] ?? '').split(',');
   const { metric, schema, name } = comment;
   return {
-    table: `${quoteIdentifier(schemaName)}.${quoteIdentifier(indexName)}`,
+    table: quoteIdentifier(schemaName, indexName),
     oid: row['oid'] as number,
     dimension: row['dimension'] as number,
     metric: metric as VectorMetric,
@@ -125,90 +123,74 @@ export async function listIndexNames(query: SqlQuery, schemaName: string): Promi
 /** With `_vector_idx` behind it, a name is still within PostgreSQL's 63 bytes. */
 export const longestIndexName = 52;
 
-type Target = Pick<IndexParams, 'indexName'> & { readonly signal?: AbortSignal | undefined };
-
-/** Cache of index descriptions, so that a call does not read them again. */
-export interface OpenIndexes {
-  /** @throws `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID` */
-  require(target: Target): Promise<OpenIndex>;
-  /**
-   * For work that changes nothing when it fails. Another process may have deleted or recreated the index, so when it is missing, is
-   * another one, or does not fit the arguments, that is only final when the database says the same.
-   */
-  use<Result>(target: Target, work: (index: OpenIndex) => Promise<Result>): Promise<Result>;
-  forget(indexName: string): void;
-  forgetAll(): void;
+/** @throws `VECTOR_INDEX_NOT_FOUND` */
+export async function openIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<OpenIndex> {
+  const index = await readIndex(query, schemaName, indexName);
+  const extension = index && (await readExtension(query));
+  if (!extension) throw indexNotFound(indexName, await listIndexNames(query, schemaName));
+  return { ...index, extension };
 }
 
-/** @param run - runs statements to look up an index; without a signal, since other calls wait for the same answer */
-export function openIndexes(
-  schemaName: string,
-  run: (what: string, work: (query: SqlQuery) => Promise<OpenIndex>) => Promise<OpenIndex>,
-): OpenIndexes {
-  const known = new Map<string, Promise<OpenIndex>>();
-  const find = (indexName: string): Promise<OpenIndex> =>
-    run(`looking up the index '${indexName}'`, async (query) => {
-      const index = await readIndex(query, schemaName, indexName);
-      const extension = index && (await readExtension(query));
-      if (!extension) throw indexNotFound(indexName, await listIndexNames(query, schemaName));
-      return { ...index, extension };
-    });
-  const require = async ({ indexName, signal }: Target): Promise<OpenIndex> => {
-    requireIndexName(indexName, longestIndexName);
-    signal?.throwIfAborted();
-    let index = known.get(indexName);
-    if (!index) {
-      index = find(indexName);
-      known.set(indexName, index);
-      index.catch(() => known.delete(indexName));
-    }
-    return index;
-  };
-  return {
-    require,
-    async use(target, work) {
-      try {
-        return await work(await require(target));
-      } catch (error) {
-        if (!isQuiverError(error) || !mayBeStale(error)) throw error;
-        known.delete(target.indexName);
-        return work(await require(target));
-      }
-    },
-    forget: (indexName) => void known.delete(indexName),
-    forgetAll: () => known.clear(),
-  };
+export const derivedTableName = 'quiver_derived';
+
+/** Runs statements on an existing index, or in a transaction without an index. */
+export interface DerivedTableAccess {
+  /** @throws `VECTOR_INDEX_NOT_FOUND` */
+  use<Result>(params: IndexParams, work: (query: SqlQuery) => Promise<Result>): Promise<Result>;
+  transaction(work: (query: SqlQuery) => Promise<void>, signal: AbortSignal | undefined): Promise<void>;
 }
-
-/** @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html) */
-const undefinedTable = '42P01';
-
-function mayBeStale({ code, details }: QuiverError): boolean {
-  return refusals.has(code) || details?.['sqlState'] === undefinedTable;
-}
-
-const refusals: ReadonlySet<string> = new Set([
-  'VECTOR_DIMENSION_MISMATCH',
-  'VECTOR_INDEX_CHANGED',
-  'VECTOR_TEXT_SEARCH_MISSING',
-]);
 
 /**
- * Which rows pass a condition, and which transaction wrote each: whoever wrote it, a committed change gives another answer. The
- * rows are read once, without their vectors where these are stored apart; no more than `maxRows` and one.
- *
- * @returns `undefined` when more than `maxRows` pass
- * @see [System columns](https://www.postgresql.org/docs/current/ddl-system-columns.html)
+ * Derived data as rows of the table `quiver_derived`, one table in each schema. Reading and writing create no table, so that a role
+ * that can only read an index can use it.
  */
-export async function tableVersion(
-  query: (sql: string) => Promise<SqlRow[]>,
-  { table, where, maxRows }: { table: string; where: string; maxRows: number },
-): Promise<string | undefined> {
-  const limit = Number.isFinite(maxRows) ? ` LIMIT ${Math.floor(maxRows) + 1}` : '';
-  const [row] = await query(
-    `SELECT pg_catalog.count(*)::float8 AS count, COALESCE(pg_catalog.sum(pg_catalog.hashtextextended(r.id, r.writer)), 0)::text AS writers
-     FROM (SELECT id, xmin::text::bigint AS writer FROM ${table} WHERE ${where}${limit}) r`,
-  );
-  const count = Number(row?.['count']);
-  return count > maxRows ? undefined : `${count}-${String(row?.['writers'])}`;
+export function derivedTable(schemaName: string, { use, transaction }: DerivedTableAccess): DerivedData {
+  const table = quoteIdentifier(schemaName, derivedTableName);
+  return {
+    async read({ name, ...params }) {
+      const sql = `SELECT pg_catalog.encode(data, 'base64') AS data FROM ${table} WHERE index_name = $1::text AND name = $2::text`;
+      const rows = await use(params, async (query) =>
+        (await hasDerivedTable(query, schemaName)) ? query(sql, [params.indexName, name]) : [],
+      );
+      const data = rows[0]?.['data'];
+      return typeof data === 'string' ? Uint8Array.from(Buffer.from(data, 'base64')) : undefined;
+    },
+    write: ({ name, data, ...params }) =>
+      use(params, async (query) => {
+        if (!(await hasDerivedTable(query, schemaName))) return false;
+        await query(
+          `INSERT INTO ${table} (index_name, name, data) VALUES ($1::text, $2::text, pg_catalog.decode($3::text, 'base64'))
+           ON CONFLICT (index_name, name) DO UPDATE SET data = excluded.data`,
+          [params.indexName, name, Buffer.from(data).toString('base64')],
+        );
+        return true;
+      }),
+    prepare: ({ signal } = {}) =>
+      transaction(async (query) => {
+        await lockCreation(query);
+        await query(
+          `CREATE TABLE IF NOT EXISTS ${table} (index_name text COLLATE "C", name text COLLATE "C", data bytea NOT NULL, PRIMARY KEY (index_name, name))`,
+        );
+      }, signal),
+  };
+}
+
+/** Deletes the derived data of an index, in the transaction that deletes the index. */
+export async function deleteDerived(query: SqlQuery, schemaName: string, indexName: string): Promise<void> {
+  if (await hasDerivedTable(query, schemaName))
+    await query(`DELETE FROM ${quoteIdentifier(schemaName, derivedTableName)} WHERE index_name = $1::text`, [
+      indexName,
+    ]);
+}
+
+async function hasDerivedTable(query: SqlQuery, schemaName: string): Promise<boolean> {
+  const [row] = await query('SELECT 1 AS found WHERE pg_catalog.to_regclass($1::text) IS NOT NULL', [
+    quoteIdentifier(schemaName, derivedTableName),
+  ]);
+  return row !== undefined;
+}
+
+/** Until the transaction ends. Without a lock, two CREATE ... IF NOT EXISTS at once fail on each other. */
+export async function lockCreation(query: SqlQuery): Promise<void> {
+  await query(`SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('quiver create index'))`);
 }

@@ -1,4 +1,4 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
 import {
   checkUpsert,
   invalidArgument,
@@ -7,7 +7,7 @@ import {
   toFilter,
 } from '../../store/check-arguments.js';
 import { runSearch } from '../../store/search.js';
-import { toStoreFailure } from '../../store/store-call.js';
+import { indexCache, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
   DeleteVectorsParams,
@@ -34,21 +34,19 @@ import {
   type PgIndexConfig,
 } from './create-index.js';
 import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase, type SqlQuery } from './database.js';
-import { deleteDerived, derivedTable } from './derived-table.js';
-import { filterSelectivity } from './filter-selectivity.js';
-import { requireSchemaName, SqlParameters, toCondition } from './filter-to-sql.js';
-import { findRecords } from './find-records.js';
+import { filterSelectivity, requireSchemaName } from './filter-to-sql.js';
 import {
+  deleteDerived,
+  derivedTable,
   listIndexNames,
   longestIndexName,
-  openIndexes,
-  type OpenIndexes,
+  openIndex,
+  type OpenIndex,
   type PgIndexType,
   type PgVectorType,
-  tableVersion,
 } from './pg-index.js';
-import { deleteRecords, readByIds, scanRecords, updateRecords, upsertRecords } from './records.js';
-import type { PgQueryParams } from './search-sql.js';
+import { deleteRecords, readByIds, readVersion, scanRecords, updateRecords, upsertRecords } from './records.js';
+import { findRecords, type PgQueryParams } from './search.js';
 
 export interface PgVectorOptions extends PgConnectionOptions {
   /** For your own records. */
@@ -65,9 +63,6 @@ export interface PgIndexDescription extends IndexDescription {
   language?: string;
 }
 
-/** Long statements on large tables must not time out. */
-const noTimeout = ['SET LOCAL statement_timeout = 0'];
-
 /**
  * A vector store in PostgreSQL with pgvector: on a pool of yours, a connection string, or PGlite.
  *
@@ -79,8 +74,9 @@ const noTimeout = ['SET LOCAL statement_timeout = 0'];
  * the question.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
- *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for one that is made anew just then; `VECTOR_STORE_FAILED` with the error of the database as
- *   cause and its SQLSTATE in `details`; `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
+ *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for an index that is recreated at the
+ *   same time; `VECTOR_STORE_FAILED` with the error of the database as cause and its SQLSTATE in `details`;
+ *   `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
  * @example
  * const store = new PgVector({ connectionString: 'postgres://localhost/app', schemaName: 'tenant_a' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
@@ -91,116 +87,92 @@ export class PgVector implements VectorStore, AsyncDisposable {
     modes: ['vector', 'keyword', 'hybrid'],
     keywordRanking: 'native',
   };
-  /** The table `quiver_derived` in the schema, made by `prepare()`. */
+  /** The table `quiver_derived` in the schema, created by `prepare()`. */
   readonly derived: DerivedData;
   readonly id: string;
   readonly #schemaName: string;
   readonly #database: SqlDatabase;
-  readonly #pool: PgPool | undefined;
-  readonly #indexes: OpenIndexes;
+  readonly #indexes = indexCache<OpenIndex>({ mayBeStale });
   readonly #selectivity = filterSelectivity(() => performance.now());
 
   constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorOptions) {
     requireSchemaName(schemaName);
-    const { database, pool } = openDatabase(connection);
     this.id = id;
     this.#schemaName = schemaName;
-    this.#database = database;
-    this.#pool = pool;
-    this.#indexes = openIndexes(schemaName, (what, work) => this.#run(what, ({ query }) => work(query)));
-    this.derived = derivedTable({
-      schemaName,
-      run: (what, work, signal) => this.#run(what, work, signal),
-      requireIndex: (indexName, signal) => this.#indexes.require({ indexName, signal }),
+    this.#database = openDatabase(connection);
+    this.derived = derivedTable(schemaName, {
+      use: (params, work) => this.#read(params, (query) => work(query)),
+      transaction: (work, signal) =>
+        this.#run('creating the table of derived data', ({ transaction }) => transaction(work, signal), signal),
     });
   }
 
   /** The pool that was given, or the store's own, which opens at its first use. @throws `VECTOR_ARGUMENT_INVALID` for a PGlite */
   get pool(): PgPool {
-    if (!this.#pool) throw invalidArgument('This PgVector stands on a PGlite, which has no pool.');
-    return this.#pool;
+    if (!this.#database.pool) throw invalidArgument('This PgVector uses a PGlite, which has no pool.');
+    return this.#database.pool;
   }
 
   async createIndex(params: PgCreateIndexParams): Promise<void> {
     const { indexName, dimension, metric = 'cosine', signal } = params;
     requireIndexName(indexName, longestIndexName);
     requireIndexShape({ dimension, metric });
-    await this.#run(
-      `creating the index '${indexName}'`,
-      ({ transaction }) =>
-        transaction((query) => createIndex(query, { ...params, schemaName: this.#schemaName }), {
-          settings: noTimeout,
-          signal,
-        }),
-      signal,
-    );
+    const create = async (query: SqlQuery): Promise<void> => {
+      await query(noTimeout);
+      await createIndex(query, { ...params, schemaName: this.#schemaName });
+    };
+    const what = `creating the index '${indexName}'`;
+    await this.#run(what, ({ transaction }) => transaction(create, signal), signal);
     this.#indexes.forget(indexName);
   }
 
   /** Rebuilds the vector index; rows can be read meanwhile, not written. */
-  async buildIndex({ indexName, indexConfig, signal }: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
-    const index = await this.#indexes.require({ indexName, signal });
-    const target = { indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
-    await this.#change(indexName, (query) => buildIndex(query, index, target), signal, noTimeout);
-    this.#indexes.forget(indexName);
+  async buildIndex({ indexConfig, ...params }: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
+    const target = { indexName: params.indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
+    await this.#alter(params, (index) => (query) => buildIndex(query, index, target));
   }
 
   /**
-   * Adds what keyword search needs to an index that was made without it, or for another language. The table is written anew, and nobody
-   * can use it meanwhile.
+   * Adds what keyword search needs to an index that was created without it, or for another language. The table is rewritten, and cannot
+   * be used meanwhile.
    *
    * @param params - `language`: a text search configuration of the database; default `english`
    * @throws `VECTOR_ARGUMENT_INVALID` for a language that the database does not have, and for a text with too many words
    */
-  async addTextSearch({
-    indexName,
-    language = defaultLanguage,
-    signal,
-  }: IndexParams & { language?: string }): Promise<void> {
-    await this.#indexes.require({ indexName, signal });
-    const target = { indexName, schemaName: this.#schemaName };
-    await this.#change(indexName, (query) => addTextSearch(query, target, language), signal, noTimeout);
-    this.#indexes.forget(indexName);
+  async addTextSearch({ language = defaultLanguage, ...params }: IndexParams & { language?: string }): Promise<void> {
+    const target = { indexName: params.indexName, schemaName: this.#schemaName };
+    await this.#alter(params, () => (query) => addTextSearch(query, target, language));
   }
 
   async upsert(params: UpsertParams): Promise<string[]> {
-    const { indexName, signal } = params;
-    return this.#indexes.use(params, async (index) => {
+    return this.#use(params, async (index) => {
       const { ids, records } = checkUpsert(params, index.dimension);
-      if (records.length === 0) return ids;
-      const change = upsertRecords(index, this.#database, records);
-      await this.#change(indexName, change, signal);
+      if (records.length > 0) await this.#write(params, upsertRecords(index, this.#database, records));
       return ids;
     });
   }
 
   async query(params: PgQueryParams): Promise<VectorMatch[]> {
-    const { indexName, minScore, signal } = params;
+    const { indexName, minScore } = params;
     if (minScore !== undefined && !Number.isFinite(minScore))
       throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
     return runSearch(params, { name: 'PgVector', capabilities: this.capabilities }, async (search) => {
       const filter = toFilter(params.filter);
-      const found = await this.#indexes.use(params, (index) =>
-        this.#run(
-          `querying the index '${indexName}'`,
-          (database) =>
-            findRecords({ indexName, index, database, params, filter, selectivity: this.#selectivity }, search),
-          signal,
-        ),
+      const { toVectorValue } = this.#database;
+      const selectivity = this.#selectivity;
+      const found = await this.#read(params, (query, index) =>
+        findRecords({ indexName, index, query, toVectorValue, params, filter, selectivity }, search),
       );
       return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
     });
   }
 
   async get(params: GetParams): Promise<VectorRecord[]> {
-    return this.#indexes.use(params, (index) => readByIds(this.#reader(params), index, params));
+    return this.#read(params, (query, index) => readByIds(query, index, params));
   }
 
   async updateVector(params: UpdateVectorParams): Promise<void> {
-    const { indexName, signal } = params;
-    await this.#indexes.use(params, (index) =>
-      this.#change(indexName, updateRecords(index, this.#database, params), signal),
-    );
+    await this.#use(params, (index) => this.#write(params, updateRecords(index, this.#database, params)));
   }
 
   async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
@@ -208,12 +180,11 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   async deleteVectors(params: DeleteVectorsParams): Promise<void> {
-    const { indexName, signal } = params;
-    await this.#indexes.use(params, (index) => this.#change(indexName, deleteRecords(index, params), signal));
+    await this.#use(params, (index) => this.#write(params, deleteRecords(index, params)));
   }
 
   async scan(params: ScanParams): Promise<ScanPage> {
-    return this.#indexes.use(params, (index) => scanRecords(this.#reader(params), index, params));
+    return this.#read(params, (query, index) => scanRecords(query, index, params));
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -226,43 +197,31 @@ export class PgVector implements VectorStore, AsyncDisposable {
 
   async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
     this.#indexes.forget(params.indexName);
-    return this.#indexes.use(params, async ({ table, dimension, metric, type, vectorType, config, language }) => {
-      const [row] = await this.#reader(params)(`SELECT count(*)::int AS count FROM ${table}`);
+    return this.#read(params, async (query, { table, dimension, metric, type, vectorType, config, language }) => {
+      const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
       const count = row?.['count'] as number;
       return { dimension, metric, count, type, vectorType, config, ...(language && { language: language.name }) };
     });
   }
 
-  async version({ filter, maxRecords: maxRows = Infinity, ...params }: VersionParams): Promise<string | undefined> {
-    const parameters = new SqlParameters();
-    // A condition that lets more rows through tells their changes too.
-    const { sql: where } = toCondition(toFilter(filter), parameters);
-    const read = this.#reader(params);
-    return this.#indexes.use(params, ({ table }) =>
-      tableVersion((sql) => read(sql, parameters.values), { table, where, maxRows }),
-    );
+  async version(params: VersionParams): Promise<string | undefined> {
+    return this.#read(params, (query, index) => readVersion(query, index, params));
   }
 
   async truncateIndex(params: IndexParams): Promise<void> {
-    const { indexName, signal } = params;
-    await this.#indexes.use(params, ({ table }) =>
-      this.#change(indexName, (query) => query(`TRUNCATE ${table}`), signal),
-    );
+    await this.#use(params, ({ table }) => this.#write(params, (query) => query(`TRUNCATE ${table}`)));
   }
 
-  async deleteIndex({ indexName, signal }: IndexParams): Promise<void> {
-    const { table } = await this.#indexes.require({ indexName, signal });
-    const drop = async (query: SqlQuery): Promise<void> => {
+  async deleteIndex(params: IndexParams): Promise<void> {
+    await this.#alter(params, ({ table }) => async (query) => {
       await query(`DROP TABLE ${table}`);
-      await deleteDerived(query, this.#schemaName, indexName);
-    };
-    await this.#change(indexName, drop, signal);
-    this.#indexes.forget(indexName);
+      await deleteDerived(query, this.#schemaName, params.indexName);
+    });
   }
 
-  /** Ends the pool if the store made it. The store can be used again afterwards. */
+  /** Ends the pool if the store created it. The store can be used again afterwards. */
   async close(): Promise<void> {
-    this.#indexes.forgetAll();
+    this.#indexes.forget();
     await this.#database.close();
   }
 
@@ -275,22 +234,49 @@ export class PgVector implements VectorStore, AsyncDisposable {
     await this.close();
   }
 
-  #reader({ indexName, signal }: IndexParams): SqlQuery {
-    const what = `reading the index '${indexName}'`;
-    return (sql, values) => this.#run(what, (database) => database.query(sql, values, signal), signal);
+  async #use<Result>({ indexName, signal }: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
+    requireIndexName(indexName, longestIndexName);
+    const find = (): Promise<OpenIndex> =>
+      this.#run(
+        `looking up the index '${indexName}'`,
+        ({ query }) => openIndex((sql, values) => query(sql, values, signal), this.#schemaName, indexName),
+        signal,
+      );
+    return this.#indexes.use(indexName, find, work);
   }
 
-  async #change(
-    indexName: string,
-    change: (query: SqlQuery) => Promise<unknown>,
-    signal: AbortSignal | undefined,
-    settings: readonly string[] = [],
-  ): Promise<void> {
+  async #read<Result>(
+    params: IndexParams,
+    work: (query: SqlQuery, index: OpenIndex) => Promise<Result>,
+  ): Promise<Result> {
+    const { indexName, signal } = params;
+    return this.#use(params, (index) =>
+      this.#run(
+        `reading the index '${indexName}'`,
+        ({ query }) => work((sql, values) => query(sql, values, signal), index),
+        signal,
+      ),
+    );
+  }
+
+  async #write({ indexName, signal }: IndexParams, change: (query: SqlQuery) => Promise<unknown>): Promise<void> {
     const what = `changing the index '${indexName}'`;
-    await this.#run(what, ({ transaction }) => transaction(change, { settings, signal }), signal);
+    await this.#run(what, ({ transaction }) => transaction(change, signal), signal);
   }
 
-  /** The way to the database: errors become ours, and what was remembered of an index that changed is forgotten. */
+  /** Changes the table itself. */
+  async #alter(params: IndexParams, plan: (index: OpenIndex) => (query: SqlQuery) => Promise<unknown>): Promise<void> {
+    await this.#use(params, async (index) => {
+      const change = plan(index);
+      await this.#write(params, async (query) => {
+        await query(noTimeout);
+        await change(query);
+      });
+    });
+    this.#indexes.forget(params.indexName);
+  }
+
+  /** Converts the errors of the database. After one, cached descriptions of indexes may be wrong. */
   async #run<Result>(
     what: string,
     work: (database: SqlDatabase) => Promise<Result>,
@@ -300,12 +286,27 @@ export class PgVector implements VectorStore, AsyncDisposable {
       signal?.throwIfAborted();
       return await work(this.#database);
     } catch (error) {
-      if (!isQuiverError(error)) this.#indexes.forgetAll();
+      if (!isQuiverError(error)) this.#indexes.forget();
       const details = failureDetails(error);
       if (details.sqlState === programLimitExceeded) throw tooManyWords(what, error);
       throw toStoreFailure(error, { store: 'PostgreSQL', what, signal }, details);
     }
   }
+}
+
+/** Long statements on large tables must not time out. */
+const noTimeout = 'SET LOCAL statement_timeout = 0';
+
+/** Errors of an index that another process may have recreated. */
+const staleErrors: ReadonlySet<string> = new Set([
+  'VECTOR_DIMENSION_MISMATCH',
+  'VECTOR_INDEX_CHANGED',
+  'VECTOR_TEXT_SEARCH_MISSING',
+]);
+const undefinedTable = '42P01';
+
+function mayBeStale(error: unknown): boolean {
+  return isQuiverError(error) && (staleErrors.has(error.code) || error.details?.['sqlState'] === undefinedTable);
 }
 
 const programLimitExceeded = '54000';
@@ -314,7 +315,7 @@ const programLimitExceeded = '54000';
 function tooManyWords(what: string, cause: unknown): QuiverError {
   return new QuiverError(
     'VECTOR_ARGUMENT_INVALID',
-    `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than the text search takes in one row (1 MB). Nothing was changed. Divide the text into chunks, or create the index without text search (textSearch: false).`,
+    `PostgreSQL failed at ${what}: ${toErrorMessage(cause)}. One text has more different words than text search can store in one row (1 MB). Nothing was changed. Split the text into chunks, or create the index without text search (textSearch: false).`,
     { cause },
   );
 }

@@ -17,6 +17,7 @@ import type {
   UpdateVectorParams,
   VectorMetadata,
   VectorRecord,
+  VersionParams,
 } from '../../store/vector-store.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { isStorableText, keepMatching, SqlParameters, toCondition } from './filter-to-sql.js';
@@ -209,4 +210,29 @@ export function toRecord({ id, metadata, document, vector }: SqlRow): VectorReco
 function updateSql({ table, extension, vectorType }: OpenIndex): string {
   const vector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
   return `UPDATE ${table} SET embedding = COALESCE(${vector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`;
+}
+
+/**
+ * Reads which rows match a condition, and which transaction wrote each: every committed change gives another version. The rows are read
+ * once, without their vectors where these are stored apart; at most `maxRows` and one.
+ *
+ * @returns `undefined` when more than `maxRows` match
+ * @see [System columns](https://www.postgresql.org/docs/current/ddl-system-columns.html)
+ */
+export async function readVersion(
+  query: SqlQuery,
+  { table }: PgIndex,
+  { filter, maxRecords: maxRows = Infinity }: Pick<VersionParams, 'filter' | 'maxRecords'>,
+): Promise<string | undefined> {
+  const parameters = new SqlParameters();
+  // A superset of the matching rows has another version as well when one of them changes.
+  const { sql: where } = toCondition(toFilter(filter), parameters);
+  const limit = Number.isFinite(maxRows) ? ` LIMIT ${Math.floor(maxRows) + 1}` : '';
+  const [row] = await query(
+    `SELECT pg_catalog.count(*)::float8 AS count, COALESCE(pg_catalog.sum(pg_catalog.hashtextextended(r.id, r.writer)), 0)::text AS writers
+     FROM (SELECT id, xmin::text::bigint AS writer FROM ${table} WHERE ${where}${limit}) r`,
+    parameters.values,
+  );
+  const count = Number(row?.['count']);
+  return count > maxRows ? undefined : `${count}-${String(row?.['writers'])}`;
 }

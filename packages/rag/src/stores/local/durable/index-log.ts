@@ -5,7 +5,7 @@ import { toStoreFailure } from '../../../store/store-call.js';
 import { type IndexHeader, type IndexOperation, LocalIndex, type StoredIndex, toUpsert } from '../local-index.js';
 import {
   checksumOf,
-  createReadAhead,
+  createBlockReader,
   decodeOperation,
   encodeOperation,
   type LogOperation,
@@ -79,7 +79,7 @@ export class IndexLog implements StoredIndex {
       const { ino, size } = await handle.stat();
       let log: IndexLog | undefined;
       const end = await readFrames({
-        readAt: createReadAhead(handle, 0, size),
+        readAt: createBlockReader(handle),
         file,
         start: 0,
         end: size,
@@ -121,7 +121,7 @@ export class IndexLog implements StoredIndex {
     if (!now || now.ino !== this.#inode || now.size < this.#end) return false;
     if (now.size > this.#end) {
       this.#end = await readFrames({
-        readAt: createReadAhead(this.#handle, this.#end, now.size),
+        readAt: createBlockReader(this.#handle),
         file: this.#file,
         start: this.#end,
         end: now.size,

@@ -177,50 +177,21 @@ export function crc32InScript(bytes: Uint8Array): number {
   return (value ^ 0xff_ff_ff_ff) >>> 0;
 }
 
-const [firstBlock, largestBlock] = [2 << 20, 8 << 20];
+/** Larger than most entries, and small enough for the processor's cache. */
+const blockSize = 2 << 20;
 
-/**
- * Reads a file from front to back in blocks, the next one while the one before is used. What a read returns is valid until the next
- * read. Blocks are small, so that they stay in the processor's cache, but grow with the largest read.
- */
-export function createReadAhead(handle: FileHandle, start: number, end: number): ReadAt {
-  let block = Math.min(firstBlock, end - start);
-  // In front of each block is room for what was left of the one before.
-  let [current, next] = [Buffer.allocUnsafe(2 * block), Buffer.allocUnsafe(2 * block)];
-  /** Range of the file in `current`, and its position in the buffer. */
-  let [from, to, offset] = [start, start, block];
-  let ahead: Promise<number> | undefined;
-  const readNext = (): Promise<number> => {
-    const reading = readFully(handle, next.subarray(block), to);
-    // The next read throws the error.
-    reading.catch(() => undefined);
-    return reading;
-  };
+/** Reads a file from front to back in blocks. The result of a read is valid until the next one. */
+export function createBlockReader(handle: FileHandle): ReadAt {
+  let buffer = Buffer.allocUnsafe(blockSize);
+  /** Range of the file in the buffer. */
+  let [from, to] = [0, 0];
   return async (position, length) => {
-    if (length > largestBlock) {
-      const bytes = Buffer.allocUnsafe(length);
-      return bytes.subarray(0, await readFully(handle, bytes, position));
+    if (position < from || position + length > to) {
+      if (length > buffer.byteLength) buffer = Buffer.allocUnsafe(length);
+      from = position;
+      to = position + (await readFully(handle, buffer, position));
     }
-    if (position < from || position > to || length > block) {
-      await ahead?.catch(() => undefined);
-      if (length > block) {
-        block = Math.min(Math.max(2 * block, length), largestBlock);
-        [current, next] = [Buffer.allocUnsafe(2 * block), Buffer.allocUnsafe(2 * block)];
-      }
-      [from, to, offset, ahead] = [position, position, block, undefined];
-    }
-    while (position + length > to) {
-      const added = await (ahead ?? readNext());
-      ahead = undefined;
-      if (added === 0) break;
-      const left = to - position;
-      current.copy(next, block - left, offset + position - from, offset + to - from);
-      [current, next] = [next, current];
-      [from, to, offset] = [position, to + added, block - left];
-      if (to < end) ahead = readNext();
-    }
-    const first = offset + position - from;
-    return current.subarray(first, Math.min(first + length, offset + to - from));
+    return buffer.subarray(position - from, Math.min(position + length, to) - from);
   };
 }
 

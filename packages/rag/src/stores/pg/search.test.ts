@@ -4,7 +4,7 @@ import { openDatabase } from './database.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 import { type OpenIndex, readExtension, readIndex } from './pg-index.js';
-import { approximateSql, searchSettings } from './search-sql.js';
+import { approximateSql, searchSettings } from './search.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const databases = [pgliteForTests(), ...(server ? [server] : [])];
@@ -19,7 +19,7 @@ describe.each(databases)('settings inside a statement in $name', (database) => {
     const indexName = 'items';
     await store.createIndex({ indexName, dimension: 2 });
     await store.upsert({ indexName, vectors: Array.from({ length: 300 }, (_, n) => [n + 1, 300 - n]) });
-    const { query } = openDatabase(options).database;
+    const { query } = openDatabase(options);
     await query('SET enable_seqscan = off');
     const [found, extension] = [await readIndex(query, schemaName, indexName), await readExtension(query)];
     const index = { ...found, extension } as OpenIndex;
