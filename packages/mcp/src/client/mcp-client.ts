@@ -14,7 +14,7 @@ import type { DefinitionChanges } from './server/tool-definitions.js';
 import { callTool, type CallToolOptions } from './tools/call-tool.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
-import { createServerFetch, withAuthProvider } from './transports/create-send.js';
+import { createServerFetch, withAuthProvider } from './transports/http-options.js';
 
 export interface MCPClientOptions {
   /** Identity of this client among clients of the same configuration. */

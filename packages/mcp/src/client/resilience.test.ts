@@ -656,7 +656,7 @@ test('children leave no listeners behind', async () => {
   }
   // Children of the tests before may still be on their way out, so there may be fewer now.
   await expect.poll(() => count().every((listeners, signal) => listeners <= (before[signal] ?? 0))).toBe(true);
-});
+}, 60_000);
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest, type AgentOptions } from 'node:https';
-import { HttpResponse, type Send } from './send.js';
+import { HttpResponse, isFetchReplaced, type Send } from './send.js';
 
 /**
  * Returns a {@link Send} over `node:http`, which costs a quarter of the built-in `fetch` per call.
@@ -47,6 +47,11 @@ export function createNodeSend(options?: AgentOptions): Send {
 
 /** Sends requests on connections that all clients share. */
 export const nodeSend: Send = createNodeSend();
+
+/** Returns {@link nodeSend}, which gives way to `viaFetch` while the application has replaced the global `fetch`. */
+export function createDefaultSend(viaFetch: Send): Send {
+  return (url, call) => (isFetchReplaced() ? viaFetch : nodeSend)(url, call);
+}
 
 class NodeResponse extends HttpResponse {
   readonly status: number;

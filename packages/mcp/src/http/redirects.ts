@@ -1,26 +1,29 @@
-import type { HttpResponse, Send } from './send.js';
+import type { HttpCall, HttpResponse, Send } from './send.js';
 
 const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const maxRedirects = 5;
 
 /**
- * Returns a {@link Send} that follows redirects within the origin of the server, so that no header leaves it. A redirect that would
- * change the method is not followed either.
+ * Follows redirects within the origin of the server, so that no header leaves it. A redirect that would change the method is not
+ * followed either.
  */
-export function followWithinOrigin(send: Send): Send {
-  return async (from, call) => {
-    let url = from;
-    let response = await send(url, call);
-    for (let followed = 0; followed < maxRedirects; followed += 1) {
-      const target = redirectTarget(url, response);
-      const keepsMethod = call.method === 'GET' || response.status === 307 || response.status === 308;
-      if (!target || !keepsMethod || !isWithinOrigin(url, target)) break;
-      response.discard();
-      url = target;
-      response = await send(url, call);
-    }
-    return response;
-  };
+export async function followRedirects(
+  send: Send,
+  from: URL,
+  call: HttpCall,
+  first: HttpResponse,
+): Promise<HttpResponse> {
+  let url = from;
+  let response = first;
+  for (let followed = 0; followed < maxRedirects; followed += 1) {
+    const target = redirectTarget(url, response);
+    const keepsMethod = call.method === 'GET' || response.status === 307 || response.status === 308;
+    if (!target || !keepsMethod || !isWithinOrigin(url, target)) break;
+    response.discard();
+    url = target;
+    response = await send(url, call);
+  }
+  return response;
 }
 
 /** Returns where a redirect leads, or `undefined` for other responses. */

@@ -166,6 +166,16 @@ class FetchResponse extends HttpResponse {
   }
 }
 
+const builtInFetch: unknown = globalThis.fetch;
+const dispatcher = Symbol.for('undici.globalDispatcher.1');
+
+/** Returns whether the application replaced the global `fetch`, or the dispatcher behind it, for example with a proxy. */
+export function isFetchReplaced(): boolean {
+  if (globalThis.fetch !== builtInFetch) return true;
+  const current = (globalThis as { [dispatcher]?: object })[dispatcher];
+  return current !== undefined && current.constructor.name !== 'Agent';
+}
+
 export function tooLong(): TypeError {
   return new TypeError(`the response is longer than ${maxResponseLength} characters`);
 }

@@ -1,6 +1,6 @@
 import { untilAborted } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { ClientCapabilities, SubscriptionFilter } from '../../protocol/client-types.js';
+import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/client-types.js';
 import { errorCodes, metaKeys, type LoggingLevel } from '../../protocol/constants.js';
 import {
   isObject,
@@ -15,7 +15,17 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate, ServerMessage } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult } from './check-result.js';
-import { unknownServer, type ServerFacts } from './server-facts.js';
+
+export type ServerEra = 'legacy' | 'modern';
+
+/** Description of a server from its handshake. Empty before, and without more than its era after a session was resumed. */
+export interface ServerFacts {
+  readonly era?: ServerEra;
+  readonly protocolVersion?: string;
+  readonly capabilities?: ServerCapabilities;
+  readonly info?: { readonly name: string; readonly version: string; readonly title?: string | undefined } | undefined;
+  readonly instructions?: string | undefined;
+}
 
 export interface EngineRequestOptions {
   readonly signal?: AbortSignal | undefined;
@@ -107,7 +117,7 @@ export class Engine implements Receiver {
   isClosed = false;
   /** Number of requests in progress. */
   active = 0;
-  server: ServerFacts = unknownServer;
+  server: ServerFacts = {};
   readonly channel: Channel;
   readonly #options: EngineOptions;
   readonly #calls = new Set<Call>();
@@ -354,7 +364,7 @@ export class Engine implements Receiver {
 
   #cancel(requestId: number, sending: Sending, reason: string): void {
     // In the modern era over HTTP the end of the exchange cancels the request. A handshake cannot be canceled.
-    if (sending.cancel && (this.isModern || this.server === unknownServer)) return sending.cancel();
+    if (sending.cancel && this.server.era !== 'legacy') return sending.cancel();
     this.notify('notifications/cancelled', { requestId, reason })
       .catch(() => {})
       .finally(() => sending.cancel?.());

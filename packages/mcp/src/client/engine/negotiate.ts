@@ -3,8 +3,7 @@ import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../../pro
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { HttpError } from '../transports/channel.js';
-import { createEnvelope, RequestTimeoutError, type Engine } from './engine.js';
-import type { ServerEra, ServerFacts } from './server-facts.js';
+import { createEnvelope, RequestTimeoutError, type Engine, type ServerEra, type ServerFacts } from './engine.js';
 
 /** `auto` tries the modern era first. */
 export type NegotiationMode = 'auto' | ServerEra;
@@ -13,8 +12,31 @@ export interface NegotiateOptions {
   readonly mode: NegotiationMode;
   readonly clientInfo: { readonly name: string; readonly version: string };
   readonly capabilities: ClientCapabilities;
-  /** Milliseconds after which a server without a response to `server/discover` counts as legacy; 0 for never. */
-  readonly probeTimeout: number;
+  /** URL of a server over HTTP, whose era is cached. */
+  readonly url?: URL | undefined;
+}
+
+/** Milliseconds after which a local server without a response to `server/discover` counts as legacy. */
+const localProbeTimeout = 5000;
+
+/** A server may be updated while this process runs, so an entry expires after ten minutes. */
+const eraLifetime = 10 * 60_000;
+const maxEras = 1000;
+
+/**
+ * Eras of HTTP servers, by URL: trying the modern era costs a legacy server a rejected request, so a process tries it once. At most
+ * 1,000 entries, all of which are dropped when it is full; each expires after ten minutes.
+ */
+const eras = new Map<string, { readonly era: ServerEra; readonly at: number }>();
+
+function isKnownLegacy({ href }: URL): boolean {
+  const entry = eras.get(href);
+  return entry?.era === 'legacy' && Date.now() - entry.at < eraLifetime;
+}
+
+function cacheEra({ href }: URL, era: ServerEra): void {
+  if (eras.size >= maxEras) eras.clear();
+  eras.set(href, { era, at: Date.now() });
 }
 
 /**
@@ -23,23 +45,25 @@ export interface NegotiateOptions {
  * @throws as `Engine.request`; `Error` when client and server have no version in common
  */
 export async function negotiate(engine: Engine, options: NegotiateOptions): Promise<void> {
-  const { mode } = options;
-  const modern = mode === 'legacy' ? undefined : await discover(engine, options);
+  const { mode, url } = options;
+  const isLegacy = mode === 'legacy' || (mode === 'auto' && url && isKnownLegacy(url));
+  const modern = isLegacy ? undefined : await discover(engine, options);
   if (!modern && mode === 'modern')
     throw new Error(`the server does not offer protocol version ${MODERN_VERSION}; set \`protocol\` to 'auto'`);
   const facts = modern ?? (await initialize(engine, options));
   engine.channel.negotiated?.(facts.protocolVersion as string);
   if (!modern) await engine.notify('notifications/initialized');
   engine.server = facts;
+  if (url) cacheEra(url, modern ? 'modern' : 'legacy');
 }
 
 /** @returns `undefined` for a legacy server */
 async function discover(engine: Engine, options: NegotiateOptions): Promise<ServerFacts | undefined> {
-  const { clientInfo, capabilities, probeTimeout } = options;
+  const { clientInfo, capabilities, url } = options;
   const _meta = createEnvelope(MODERN_VERSION, clientInfo, capabilities);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const result = await engine.request('server/discover', { _meta }, { timeout: probeTimeout });
+      const result = await engine.request('server/discover', { _meta }, { timeout: url ? 0 : localProbeTimeout });
       return toModernFacts(result);
     } catch (error) {
       if (!isLegacyReaction(error)) {

@@ -44,7 +44,7 @@ beforeEach(async () => {
     onClosed: ignore,
   });
   await channel.start(engine);
-  await negotiate(engine, { mode: 'legacy', clientInfo, capabilities, probeTimeout: 0 });
+  await negotiate(engine, { mode: 'legacy', clientInfo, capabilities });
 });
 afterEach(async () => {
   await engine.close();

@@ -2,10 +2,8 @@ import { QuiverError, isQuiverError, untilAborted, withinTime } from '@quiver/co
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { HttpServerDefinition, ServerTarget } from '../config/server-definition.js';
 import { Engine, type EngineOptions } from '../engine/engine.js';
-import { cacheEra, isKnownLegacy } from '../engine/era-cache.js';
 import { negotiate, type NegotiationMode } from '../engine/negotiate.js';
 import { asSentence, isNetworkError, reasonOf, statusOf, stderrOf } from '../engine/request-error.js';
-import { resumedServer } from '../engine/server-facts.js';
 import { ConnectionLostError, type Channel } from '../transports/channel.js';
 
 export interface OpenConnectionOptions extends Omit<EngineOptions, 'channel'> {
@@ -17,9 +15,6 @@ export interface OpenConnectionOptions extends Omit<EngineOptions, 'channel'> {
   readonly resume: boolean;
 }
 
-/** Milliseconds after which a local server without a response to `server/discover` counts as legacy. */
-const localProbeTimeout = 5000;
-
 /**
  * Connects to a server and negotiates the protocol version.
  *
@@ -30,14 +25,11 @@ export async function openConnection(options: OpenConnectionOptions, signal: Abo
   const { name, target, limit } = options;
   const channels: Channel[] = [];
   try {
-    const engine = await withinTime(
+    return await withinTime(
       untilAborted(() => open(options, channels), signal),
       limit,
       toTimeoutError,
     );
-    const { era } = engine.server;
-    if (target.kind === 'http' && era && engine.server !== resumedServer) cacheEra(target.url, era);
-    return engine;
   } catch (error) {
     for (const channel of channels) {
       channel.abort?.();
@@ -64,9 +56,8 @@ async function open(options: OpenConnectionOptions, channels: Channel[]): Promis
     channels.push(channel);
     const engine = new Engine({ ...options, channel });
     await channel.start(engine);
-    const probeTimeout = target.kind === 'http' ? 0 : localProbeTimeout;
-    if (isResumed) engine.server = resumedServer;
-    else await negotiate(engine, { ...options, mode, probeTimeout });
+    if (isResumed) engine.server = { era: 'legacy' };
+    else await negotiate(engine, { ...options, mode, url: target.kind === 'http' ? target.url : undefined });
     return engine;
   };
   const { protocol = 'legacy' } = target.definition;
@@ -85,15 +76,14 @@ async function open(options: OpenConnectionOptions, channels: Channel[]): Promis
     }
   }
   const { url } = target;
-  const { withAuthProvider } = await import('../transports/create-send.js');
+  const { withAuthProvider } = await import('../transports/http-options.js');
   const definition = await withAuthProvider(target.definition);
   const isSsePath = url.pathname.endsWith('/sse');
   const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
   if (transport !== 'sse') {
-    const mode = wanted === 'auto' && isKnownLegacy(url) ? 'legacy' : wanted;
     const isResumed = options.resume && definition.sessionId !== undefined;
     try {
-      return await connect(await createHttpChannel(definition, url, isResumed), mode, isResumed);
+      return await connect(await createHttpChannel(definition, url, isResumed), wanted, isResumed);
     } catch (error) {
       if (transport === 'http' || wanted === 'modern' || !isReactionOfSseServer(error)) throw error;
     }
@@ -103,33 +93,18 @@ async function open(options: OpenConnectionOptions, channels: Channel[]): Promis
 
 async function createHttpChannel(definition: HttpServerDefinition, url: URL, isResumed: boolean): Promise<Channel> {
   const { HttpChannel } = await import('../transports/http-channel.js');
-  const { createSend } = await import('../transports/create-send.js');
+  const { resolveHttpOptions } = await import('../transports/http-options.js');
   const { reconnectionOptions: reconnection, sessionId } = definition;
-  return new HttpChannel({
-    url,
-    send: await createSend(definition, url),
-    headers: definition.headers,
-    requestHeaders: requestHeadersOf(definition),
-    reconnection,
-    sessionId: isResumed ? sessionId : undefined,
-  });
+  const options = await resolveHttpOptions(definition, url);
+  return new HttpChannel({ ...options, reconnection, sessionId: isResumed ? sessionId : undefined });
 }
 
 async function createSseChannel(definition: HttpServerDefinition, url: URL): Promise<Channel> {
   const { SseChannel } = await import('../transports/sse-channel.js');
-  const { createSend } = await import('../transports/create-send.js');
-  const { eventSourceInit } = definition;
-  return new SseChannel({
-    url,
-    send: await createSend(definition, url),
-    openStream: eventSourceInit?.fetch && (await createSend({ url, fetch: eventSourceInit.fetch }, url)),
-    headers: definition.headers,
-    requestHeaders: requestHeadersOf(definition),
-  });
-}
-
-function requestHeadersOf({ requestInit }: HttpServerDefinition): Record<string, string> | undefined {
-  return requestInit?.headers && Object.fromEntries(new Headers(requestInit.headers));
+  const { resolveHttpOptions } = await import('../transports/http-options.js');
+  const { fetch } = definition.eventSourceInit ?? {};
+  const openStream = fetch && (await resolveHttpOptions({ url, fetch }, url)).send;
+  return new SseChannel({ ...(await resolveHttpOptions(definition, url)), openStream });
 }
 
 /**

@@ -10,6 +10,7 @@ export interface Sending {
   readonly requestContext?: AnyRequestContext | undefined;
   /** Ends the HTTP request of this message. Set by transports that send each message as a request. */
   cancel?: (() => void) | undefined;
+  isCanceled?: boolean;
 }
 
 /** Receives from a channel. Its methods do not throw. */

@@ -1,5 +1,5 @@
 import { readEvents } from '../../http/read-events.js';
-import { redirectTarget } from '../../http/redirects.js';
+import { followRedirects, redirectTarget } from '../../http/redirects.js';
 import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
 import { metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
@@ -24,38 +24,119 @@ const defaultReconnection: ReconnectionOptions = {
   maxRetries: 15,
 };
 
-export interface HttpChannelOptions {
-  /** Default `http`. */
-  readonly kind?: 'http' | 'in-process';
+/** A server, and how requests reach it. */
+export interface HttpOptions {
   readonly url: URL;
   readonly send: Send;
+  /** Headers of the definition. */
   readonly headers?: DefinitionHeaders | undefined;
   /** Headers of `requestInit`, by lower-case name. */
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
+  /** Whether to follow redirects within the origin. Default `false`. */
+  readonly followsRedirects?: boolean | undefined;
+}
+
+type Headers = Record<string, string>;
+
+interface OutgoingRequest {
+  readonly method: HttpCall['method'];
+  readonly headers: Headers;
+  readonly body?: string;
+  /** Default: the URL of the server. */
+  readonly url?: URL | undefined;
+  readonly send?: Send | undefined;
+}
+
+/** Connection whose messages travel in HTTP requests. {@link close} ends all of them. */
+export abstract class HttpConnection {
+  protected readonly options: HttpOptions;
+  protected receiver: Receiver | undefined;
+  protected protocolVersion: string | undefined;
+  protected isClosed = false;
+  /** Requests, and pauses between them, in progress. */
+  protected readonly running = new Set<{ cancel(): void }>();
+
+  constructor(options: HttpOptions) {
+    this.options = options;
+  }
+
+  negotiated(protocolVersion: string): void {
+    this.protocolVersion = protocolVersion;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const operation of this.running) operation.cancel();
+  }
+
+  protected commonHeaders(): Headers {
+    const headers: Headers = { ...this.options.requestHeaders };
+    if (this.protocolVersion !== undefined) headers['mcp-protocol-version'] = this.protocolVersion;
+    return headers;
+  }
+
+  /** Sends a request with the headers of the definition, and waits for what `read` does with the response. */
+  protected async request<Result>(
+    outgoing: OutgoingRequest,
+    sending: Sending,
+    read: (response: HttpResponse, call: HttpCall) => Promise<Result>,
+  ): Promise<Result> {
+    const { headers: own, followsRedirects } = this.options;
+    const { method, headers, body, url = this.options.url, send = this.options.send } = outgoing;
+    const { requestContext } = sending;
+    const call = new HttpCall(method, headers, body, requestContext);
+    sending.cancel = () => {
+      sending.isCanceled = true;
+      call.cancel();
+    };
+    this.running.add(call);
+    try {
+      const added = typeof own === 'function' ? await own({ requestContext }) : own;
+      for (const name in added) headers[name.toLowerCase()] = added[name] as string;
+      if (this.isClosed || call.isCanceled) throw new ConnectionLostError('Connection closed');
+      const response = await send(url, call);
+      const isRedirect = followsRedirects && response.status >= 300 && response.status < 400;
+      return await read(isRedirect ? await followRedirects(send, url, call, response) : response, call);
+    } finally {
+      this.running.delete(call);
+    }
+  }
+
+  /** Delivers the message of an event, and returns it. */
+  protected receiveEvent(data: string): unknown {
+    try {
+      const message: unknown = JSON.parse(data);
+      this.receiver?.onMessage(message);
+      return message;
+    } catch (error) {
+      return this.receiver?.onError(error);
+    }
+  }
+}
+
+export interface HttpChannelOptions extends HttpOptions {
+  /** Default `http`. */
+  readonly kind?: 'http' | 'in-process';
   readonly reconnection?: ReconnectionOptions | undefined;
   /** Session of an earlier connection. */
   readonly sessionId?: string | undefined;
 }
 
-type Headers = Record<string, string>;
-
-/** A request whose response has begun. */
-interface Exchange {
-  readonly call: HttpCall;
-  readonly response: HttpResponse;
-}
-
 /** The stream that carries the response of one request, or the standalone stream of a session. */
-interface EventStream {
+class EventStream {
   readonly requestId: RequestId | undefined;
   readonly sending: Sending;
   lastEventId: string | undefined;
   /** Milliseconds, from the server. */
   retry: number | undefined;
   /** Failed attempts to resume it since its last event. */
-  attempts: number;
-  isAnswered: boolean;
-  isCanceled: boolean;
+  attempts = 0;
+  isAnswered = false;
+
+  constructor(requestId: RequestId | undefined, sending: Sending) {
+    this.requestId = requestId;
+    this.sending = sending;
+  }
 }
 
 /**
@@ -63,137 +144,75 @@ interface EventStream {
  *
  * @see [MCP 2025-11-25, Streamable HTTP](https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http)
  */
-export class HttpChannel implements Channel {
+export class HttpChannel extends HttpConnection implements Channel {
   readonly kind: 'http' | 'in-process';
   sessionId: string | undefined;
-  readonly #options: HttpChannelOptions;
+  readonly #reconnection: ReconnectionOptions;
   readonly #accept: string;
   readonly #acceptEvents: string;
-  readonly #calls = new Set<HttpCall>();
-  readonly #pauses = new Set<() => void>();
-  #receiver: Receiver | undefined;
-  #protocolVersion: string | undefined;
-  #isClosed = false;
 
   constructor(options: HttpChannelOptions) {
-    this.#options = options;
-    this.kind = options.kind ?? 'http';
-    this.sessionId = options.sessionId;
-    const own = options.requestHeaders?.['accept'];
-    this.#accept = acceptOf(own, 'application/json', 'text/event-stream');
-    this.#acceptEvents = acceptOf(own, 'text/event-stream');
+    super(options);
+    const { kind = 'http', reconnection = defaultReconnection, sessionId, requestHeaders } = options;
+    this.kind = kind;
+    this.sessionId = sessionId;
+    this.#reconnection = reconnection;
+    this.#accept = acceptOf(requestHeaders?.['accept'], 'application/json', 'text/event-stream');
+    this.#acceptEvents = acceptOf(requestHeaders?.['accept'], 'text/event-stream');
   }
 
   async start(receiver: Receiver): Promise<void> {
-    this.#receiver = receiver;
-  }
-
-  negotiated(protocolVersion: string): void {
-    this.#protocolVersion = protocolVersion;
+    this.receiver = receiver;
   }
 
   async send(message: OutgoingMessage, sending: Sending): Promise<void> {
     const method = 'method' in message ? message.method : undefined;
     const requestId = method !== undefined && 'id' in message ? message.id : undefined;
-    const headers = this.#commonHeaders();
+    const headers = this.commonHeaders();
     headers['content-type'] = 'application/json';
     headers['accept'] = this.#accept;
     if (method === 'initialize') delete headers['mcp-session-id'];
     if (requestId !== undefined) addModernHeaders(headers, message as { method: string; params?: Params });
     for (const name in sending.headers) headers[name] = sending.headers[name] as string;
-    const exchange = await this.#request('POST', headers, sending, JSON.stringify(message));
-    const { response } = exchange;
-    const { status } = response;
-    if (status < 200 || status > 299) return this.#receiveError(exchange, requestId, 'mcp-session-id' in headers);
-    if (method === 'initialize') this.sessionId = response.header('mcp-session-id') || undefined;
-    if (requestId === undefined || status === 202) {
-      this.#discard(exchange);
-      if (method === 'notifications/initialized' && status === 202) void this.#listen();
-      return;
-    }
-    const type = mediaTypeOf(response);
-    if (type === 'application/json') return this.#receiveJson(await this.#textOf(exchange), requestId);
-    if (type === 'text/event-stream') return this.#follow(newStream(requestId, sending), exchange);
-    this.#discard(exchange);
-    throw new HttpError(status, `the content type of the response is '${type}' instead of JSON or an event stream`);
+    const body = JSON.stringify(message);
+    await this.request({ method: 'POST', headers, body }, sending, async (response, call) => {
+      const { status } = response;
+      if (!isSuccessful(status)) return this.#receiveError(response, call, requestId);
+      if (method === 'initialize') this.sessionId = response.header('mcp-session-id') || undefined;
+      if (requestId === undefined || status === 202) {
+        response.discard();
+        if (method === 'notifications/initialized' && status === 202) void this.#listen();
+        return;
+      }
+      const type = mediaTypeOf(response);
+      if (type === 'application/json') return this.#receiveJson(await response.text(), requestId);
+      if (type === 'text/event-stream') {
+        const stream = new EventStream(requestId, sending);
+        await this.#readStream(stream, response, call);
+        return this.#resume(stream);
+      }
+      response.discard();
+      throw new HttpError(status, `the content type of the response is '${type}' instead of JSON or an event stream`);
+    });
   }
 
   async endSession(): Promise<void> {
     if (this.sessionId === undefined) return;
-    // The server ends its streams with the session.
-    for (const wake of this.#pauses) wake();
-    const headers = this.#commonHeaders();
+    const headers = this.commonHeaders();
     headers['accept'] ??= '*/*';
-    const exchange = await this.#request('DELETE', headers, {});
-    const { status } = exchange.response;
-    this.#discard(exchange);
-    this.sessionId = undefined;
-    if ((status < 200 || status > 299) && status !== 405)
-      throw new HttpError(status, `the response to the end of the session has status ${status}`);
+    await this.request({ method: 'DELETE', headers }, {}, async (response) => {
+      response.discard();
+      this.sessionId = undefined;
+      const { status } = response;
+      if (!isSuccessful(status) && status !== 405)
+        throw new HttpError(status, `the response to the end of the session has status ${status}`);
+    });
   }
 
-  /** Ends all exchanges, also streams that the server leaves open. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const wake of this.#pauses) wake();
-    for (const call of this.#calls) call.cancel();
-  }
-
-  #commonHeaders(): Headers {
-    const headers: Headers = { ...this.#options.requestHeaders };
+  protected override commonHeaders(): Headers {
+    const headers = super.commonHeaders();
     if (this.sessionId !== undefined) headers['mcp-session-id'] = this.sessionId;
-    if (this.#protocolVersion !== undefined) headers['mcp-protocol-version'] = this.#protocolVersion;
     return headers;
-  }
-
-  async #request(method: HttpCall['method'], headers: Headers, sending: Sending, body?: string): Promise<Exchange> {
-    const { url, send, headers: own } = this.#options;
-    if (this.#isClosed) throw new ConnectionLostError('Connection closed');
-    const call = new HttpCall(method, headers, body, sending.requestContext);
-    sending.cancel = () => call.cancel();
-    this.#calls.add(call);
-    try {
-      if (own) {
-        const added = typeof own === 'function' ? await own({ requestContext: sending.requestContext }) : own;
-        for (const name in added) headers[name.toLowerCase()] = added[name] as string;
-      }
-      if (call.isCanceled) throw new ConnectionLostError('Connection closed');
-      return { call, response: await send(url, call) };
-    } catch (error) {
-      this.#calls.delete(call);
-      throw error;
-    }
-  }
-
-  async #textOf({ call, response }: Exchange): Promise<string> {
-    try {
-      return await response.text();
-    } finally {
-      this.#calls.delete(call);
-    }
-  }
-
-  #discard({ call, response }: Exchange): void {
-    this.#calls.delete(call);
-    response.discard();
-  }
-
-  /** @throws `HttpError` unless the body is the JSON-RPC error of the request */
-  async #receiveError(exchange: Exchange, requestId: RequestId | undefined, hasSession: boolean): Promise<void> {
-    const { response } = exchange;
-    const { status } = response;
-    const target = redirectTarget(this.#options.url, response);
-    const text = await this.#textOf(exchange).catch(() => '');
-    // The server rejects all requests of a session that it does not know in this way.
-    const isSessionLost = status === 404 && hasSession;
-    const message = requestId === undefined || isSessionLost ? undefined : parseErrorMessage(text);
-    if (message) return this.#receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
-    if (target)
-      throw new HttpError(
-        status,
-        `HTTP ${status}: the redirect to ${target.origin}${target.pathname} was not followed`,
-      );
-    throw toHttpError(status, text);
   }
 
   #receiveJson(text: string, requestId: RequestId): void {
@@ -203,72 +222,26 @@ export class HttpChannel implements Channel {
       // An error that the server could not assign to a request belongs to this one.
       const isOurs = isObject(message) && isObject(message['error']) && (message['id'] ?? null) === null;
       isAnswered ||= isOurs || isResponseTo(requestId, message);
-      this.#receiver?.onMessage(isOurs ? { ...message, id: requestId } : message);
+      this.receiver?.onMessage(isOurs ? { ...message, id: requestId } : message);
     }
     if (!isAnswered) throw new TypeError('the server did not respond to the request, but sent other messages');
   }
 
-  /** Opens the standalone stream of the session. A server without it responds with 405. */
-  async #listen(): Promise<void> {
-    const stream = newStream(undefined, {});
-    try {
-      const exchange = await this.#openStream(stream);
-      if (exchange) await this.#follow(stream, exchange);
-    } catch (error) {
-      this.#report(error);
-    }
+  /** @throws `HttpError` unless the body is the JSON-RPC error of the request */
+  async #receiveError(response: HttpResponse, call: HttpCall, requestId: RequestId | undefined): Promise<void> {
+    const { status } = response;
+    const text = await response.text().catch(() => '');
+    // The server rejects all requests of a session that it does not know in this way.
+    const isSessionLost = status === 404 && 'mcp-session-id' in call.headers;
+    const message = requestId === undefined || isSessionLost ? undefined : parseErrorMessage(text);
+    if (message) return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
+    const target = redirectTarget(this.options.url, response);
+    const reason = target && `: the redirect to ${target.origin}${target.pathname} was not followed`;
+    throw reason === undefined ? toHttpError(status, text) : new HttpError(status, `HTTP ${status}${reason}`);
   }
 
-  /** Reads a stream, resumes it when it breaks, and returns when it is no longer needed. */
-  async #follow(stream: EventStream, first: Exchange): Promise<void> {
-    let exchange: Exchange | undefined = first;
-    for (let isResumed = false; ; isResumed = true) {
-      if (exchange) await this.#readStream(stream, exchange, isResumed);
-      if (stream.isAnswered || stream.isCanceled || this.#isClosed) return;
-      const { requestId, lastEventId } = stream;
-      if (requestId !== undefined && lastEventId === undefined)
-        throw new ConnectionLostError('the stream ended without an answer');
-      if (stream.attempts >= this.#reconnection.maxRetries)
-        throw new ConnectionLostError(`the stream could not be resumed in ${stream.attempts} attempts`);
-      await this.#pause(stream);
-      if (stream.isCanceled || this.#isClosed || (requestId === undefined && this.sessionId === undefined)) return;
-      stream.attempts += 1;
-      try {
-        exchange = await this.#openStream(stream);
-        if (exchange) continue;
-      } catch (error) {
-        this.#report(error);
-        exchange = undefined;
-        continue;
-      }
-      if (requestId === undefined) return;
-      throw new ConnectionLostError('the server does not resume the stream of the response');
-    }
-  }
-
-  get #reconnection(): ReconnectionOptions {
-    return this.#options.reconnection ?? defaultReconnection;
-  }
-
-  /** @returns `undefined` when the server has no such stream */
-  async #openStream(stream: EventStream): Promise<Exchange | undefined> {
-    const headers = this.#commonHeaders();
-    headers['accept'] = this.#acceptEvents;
-    if (stream.lastEventId !== undefined) headers['last-event-id'] = stream.lastEventId;
-    const exchange = await this.#request('GET', headers, stream.sending);
-    const { response } = exchange;
-    if (response.status === 200 && mediaTypeOf(response) === 'text/event-stream') return exchange;
-    this.#discard(exchange);
-    if (response.status === 405) return undefined;
-    if (response.status === 404 && 'mcp-session-id' in headers) this.#receiver?.onSessionLost();
-    throw new HttpError(response.status, `the event stream could not be opened: HTTP ${response.status}`);
-  }
-
-  async #readStream(stream: EventStream, { call, response }: Exchange, isResumed: boolean): Promise<void> {
-    stream.sending.cancel = () => {
-      stream.isCanceled = true;
-      call.cancel();
-    };
+  async #readStream(stream: EventStream, response: HttpResponse, call: HttpCall): Promise<void> {
+    const isResumed = call.method === 'GET';
     try {
       await readEvents(response, {
         onRetry: (milliseconds) => {
@@ -278,66 +251,90 @@ export class HttpChannel implements Channel {
           if (id !== undefined) stream.lastEventId = id;
           stream.attempts = 0;
           if (data === '' || event !== 'message') return;
-          this.#receiveEvent(stream, data);
+          const message = this.receiveEvent(data);
+          if (stream.requestId !== undefined) stream.isAnswered ||= isResponseTo(stream.requestId, message);
           // The server may keep the stream open, which would keep the process alive.
           if (isResumed && stream.isAnswered) call.cancel();
         },
       });
     } catch (error) {
-      if (!stream.isCanceled && !(stream.isAnswered && isResumed)) this.#report(error);
-    } finally {
-      this.#calls.delete(call);
+      if (!stream.sending.isCanceled && !(stream.isAnswered && isResumed)) this.receiver?.onError(error);
     }
   }
 
-  #receiveEvent(stream: EventStream, data: string): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(data);
-    } catch (error) {
-      return this.#report(error);
+  /** Resumes the stream of a response, or of the session, until it is no longer needed. */
+  async #resume(stream: EventStream): Promise<void> {
+    const { requestId, sending } = stream;
+    while (!stream.isAnswered && !sending.isCanceled && !this.isClosed) {
+      if (requestId !== undefined && stream.lastEventId === undefined)
+        throw new ConnectionLostError('the stream ended without a response');
+      if (stream.attempts >= this.#reconnection.maxRetries)
+        throw new ConnectionLostError(`the stream could not be resumed in ${stream.attempts} attempts`);
+      await this.#pause(stream);
+      if (sending.isCanceled || this.isClosed || (requestId === undefined && this.sessionId === undefined)) return;
+      stream.attempts += 1;
+      const isSupported = await this.#openStream(stream).catch((error: unknown) => {
+        this.receiver?.onError(error);
+        return true;
+      });
+      if (isSupported) continue;
+      if (requestId === undefined) return;
+      throw new ConnectionLostError('the server does not resume the stream of the response');
     }
-    if (stream.requestId !== undefined) stream.isAnswered ||= isResponseTo(stream.requestId, message);
-    this.#receiver?.onMessage(message);
   }
 
   /** Waits before a stream is resumed; {@link close} and the cancellation of its request end the wait. */
-  #pause(stream: EventStream): Promise<void> {
+  #pause({ retry, attempts, sending }: EventStream): Promise<void> {
     const { initialReconnectionDelay, maxReconnectionDelay, reconnectionDelayGrowFactor } = this.#reconnection;
-    const delay = Math.min(
-      initialReconnectionDelay * reconnectionDelayGrowFactor ** stream.attempts,
-      maxReconnectionDelay,
-    );
+    const delay = Math.min(initialReconnectionDelay * reconnectionDelayGrowFactor ** attempts, maxReconnectionDelay);
     return new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        this.#pauses.delete(wake);
-        resolve();
+      const pause = {
+        cancel: (): void => {
+          clearTimeout(timer);
+          this.running.delete(pause);
+          resolve();
+        },
       };
-      const timer = setTimeout(wake, stream.retry ?? delay);
-      this.#pauses.add(wake);
-      stream.sending.cancel = () => {
-        stream.isCanceled = true;
-        wake();
+      const timer = setTimeout(pause.cancel, retry ?? delay);
+      this.running.add(pause);
+      sending.cancel = () => {
+        sending.isCanceled = true;
+        pause.cancel();
       };
     });
   }
 
-  #report(error: unknown): void {
-    if (!this.#isClosed) this.#receiver?.onError(error);
+  /** Opens the standalone stream of the session. A server without it responds with 405. */
+  async #listen(): Promise<void> {
+    const stream = new EventStream(undefined, {});
+    try {
+      if (await this.#openStream(stream)) await this.#resume(stream);
+    } catch (error) {
+      this.receiver?.onError(error);
+    }
+  }
+
+  /** Opens a stream by GET and reads it to its end. @returns whether the server has such streams */
+  #openStream(stream: EventStream): Promise<boolean> {
+    const headers = this.commonHeaders();
+    headers['accept'] = this.#acceptEvents;
+    if (stream.lastEventId !== undefined) headers['last-event-id'] = stream.lastEventId;
+    return this.request({ method: 'GET', headers }, stream.sending, async (response, call) => {
+      const { status } = response;
+      if (status === 200 && mediaTypeOf(response) === 'text/event-stream') {
+        await this.#readStream(stream, response, call);
+        return true;
+      }
+      response.discard();
+      if (status === 405) return false;
+      if (status === 404 && 'mcp-session-id' in headers) this.receiver?.onSessionLost();
+      throw new HttpError(status, `the event stream could not be opened: HTTP ${status}`);
+    });
   }
 }
 
-function newStream(requestId: RequestId | undefined, sending: Sending): EventStream {
-  return {
-    requestId,
-    sending,
-    lastEventId: undefined,
-    retry: undefined,
-    attempts: 0,
-    isAnswered: false,
-    isCanceled: false,
-  };
+function isSuccessful(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 function acceptOf(own: string | undefined, ...types: string[]): string {

@@ -8,14 +8,14 @@ import {
 } from '../config/in-process-server.js';
 import type { Channel, OutgoingMessage, Receiver } from './channel.js';
 import { HttpChannel } from './http-channel.js';
-import { TransportChannel } from './transport-channel.js';
 
 const inProcessUrl = new URL('http://localhost/mcp');
 
 /** Returns a channel to a server of this process, or over the application's transport. It opens no port. */
 export function createInProcessChannel(server: InProcessServer | MessageTransport): Channel {
-  if (!isInProcessServer(server)) return new TransportChannel(server);
-  if (!('fetch' in server)) return new InProcessChannel(server as ConnectableServer);
+  if (!isInProcessServer(server)) return new TransportChannel(server, 'custom');
+  if (!('fetch' in server))
+    return new TransportChannel(createLinkedTransport(server as ConnectableServer), 'in-process');
   const send = fromFetch((url, init) => {
     const headers = new Headers(init?.headers);
     // Servers check which host a request is for.
@@ -25,53 +25,72 @@ export function createInProcessChannel(server: InProcessServer | MessageTranspor
   return new HttpChannel({ kind: 'in-process', url: inProcessUrl, send });
 }
 
-/** The part of a transport of the official SDKs, version 1 and 2, that their servers use. */
-interface ServerTransport {
-  onmessage?: (message: unknown, extra?: object) => void;
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  start(): Promise<void>;
-  send(message: unknown): Promise<void>;
-  close(): Promise<void>;
+/** Returns the client's end of a connection to a server of the official SDKs. Messages are handed over as objects. */
+function createLinkedTransport(server: ConnectableServer): MessageTransport {
+  type End = { onmessage?: (message: unknown) => void; onclose?: () => void };
+  let isOpen = false;
+  const close = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    serverEnd.onclose?.();
+    (clientEnd as End).onclose?.();
+  };
+  const serverEnd: MessageTransport & End = {
+    start: async () => {},
+    // A server that calls its own client would otherwise be called while it still runs.
+    send: async (message) => queueMicrotask(() => (clientEnd as End).onmessage?.(message)),
+    close,
+  };
+  const clientEnd: MessageTransport = {
+    start: async () => {
+      isOpen = true;
+      await server.connect(serverEnd);
+    },
+    send: async (message) => {
+      if (!isOpen) throw new TypeError('Not connected');
+      serverEnd.onmessage?.(message);
+    },
+    close,
+  };
+  return clientEnd;
 }
 
-/** Connects a server of the official SDKs in this process. Messages are handed over as objects. */
-class InProcessChannel implements Channel {
-  readonly kind = 'in-process' as const;
-  readonly #server: ConnectableServer;
-  #transport: ServerTransport | undefined;
-  #receiver: Receiver | undefined;
+/** Sends messages over a transport. Most transports connect once only. */
+class TransportChannel implements Channel {
+  readonly kind: 'custom' | 'in-process';
+  readonly #transport: MessageTransport;
 
-  constructor(server: ConnectableServer) {
-    this.#server = server;
+  constructor(transport: MessageTransport, kind: 'custom' | 'in-process') {
+    this.#transport = transport;
+    this.kind = kind;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#transport.sessionId;
   }
 
   async start(receiver: Receiver): Promise<void> {
-    this.#receiver = receiver;
-    const transport: ServerTransport = {
-      start: async () => {},
-      // A server that calls its own client would otherwise be called while it still runs.
-      send: async (message) => queueMicrotask(() => this.#receiver?.onMessage(message)),
-      close: async () => this.#end(),
-    };
-    this.#transport = transport;
-    await this.#server.connect(transport);
+    Object.assign(this.#transport, {
+      onmessage: (message: unknown) => receiver.onMessage(message),
+      onerror: (error: unknown) => receiver.onError(error),
+      onclose: () => receiver.onClosed(),
+    });
+    await this.#transport.start();
   }
 
   async send(message: OutgoingMessage): Promise<void> {
-    if (!this.#transport) throw new TypeError('Not connected');
-    this.#transport.onmessage?.(message);
+    await this.#transport.send(message);
   }
 
-  async close(): Promise<void> {
-    this.#end();
+  negotiated(protocolVersion: string): void {
+    this.#transport.setProtocolVersion?.(protocolVersion);
   }
 
-  #end(): void {
-    const transport = this.#transport;
-    if (!transport) return;
-    this.#transport = undefined;
-    transport.onclose?.();
-    this.#receiver?.onClosed();
+  async endSession(): Promise<void> {
+    if (this.sessionId !== undefined) await this.#transport.terminateSession?.();
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
   }
 }

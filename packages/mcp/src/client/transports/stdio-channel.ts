@@ -5,8 +5,6 @@ import spawn from 'cross-spawn';
 import { createLineReader } from '../../line-reader.js';
 import type { StdioServerDefinition } from '../config/server-definition.js';
 import { ConnectionLostError, type Channel, type OutgoingMessage, type Receiver } from './channel.js';
-import { createChildEnvironment } from './child-environment.js';
-import { killTree, registerChild } from './process-tree.js';
 
 /** The longest message: 10 MiB. */
 const maxMessageBytes = 10 * 1024 * 1024;
@@ -165,5 +163,73 @@ export class StdioChannel implements Channel {
     const result = await Promise.race([this.#exited?.then(() => true) ?? true, late]);
     clearTimeout(timer);
     return result;
+  }
+}
+
+/** Variables that programs need to start. Everything else of this process's environment, such as keys and tokens, stays here. */
+const inherited = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
+const inheritedOnWindows = [
+  'APPDATA',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'PATH',
+  'PROCESSOR_ARCHITECTURE',
+  'SYSTEMDRIVE',
+  'SYSTEMROOT',
+  'TEMP',
+  'USERNAME',
+  'USERPROFILE',
+];
+
+function createChildEnvironment(given: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const name of process.platform === 'win32' ? inheritedOnWindows : inherited) {
+    const value = process.env[name];
+    // Shells export functions this way; they are code.
+    if (value !== undefined && !value.startsWith('()')) environment[name] = value;
+  }
+  return { ...environment, ...given };
+}
+
+/** The children of this process. One listener per signal serves all of them, and none stays when the set is empty. */
+const children = new Set<ChildProcess>();
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Ends the child when this process ends, except by SIGKILL. @returns a function that ends the registration */
+function registerChild(child: ChildProcess): () => void {
+  if (children.size === 0) {
+    process.on('exit', killAll);
+    for (const signal of signals) process.on(signal, passOn);
+  }
+  children.add(child);
+  return () => {
+    if (!children.delete(child) || children.size > 0) return;
+    process.off('exit', killAll);
+    for (const signal of signals) process.off(signal, passOn);
+  };
+}
+
+/** Children lead their own process groups, so no signal of a terminal reaches them. */
+function passOn(signal: NodeJS.Signals): void {
+  // An application that listens too decides whether the process ends.
+  if (process.listenerCount(signal) > 1) return;
+  killAll();
+  process.off(signal, passOn);
+  process.kill(process.pid, signal);
+}
+
+function killAll(): void {
+  for (const child of children) killTree(child, 'SIGKILL');
+}
+
+/** Signals a child's process group: the child, and what it started. */
+function killTree(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill(signal);
+    else process.kill(-child.pid, signal);
+  } catch {
+    // The group is empty.
   }
 }

@@ -2,20 +2,22 @@ import { Buffer } from 'node:buffer';
 import type { AgentOptions } from 'node:https';
 import process from 'node:process';
 import type { Fetch } from '../../fetch.js';
-import { followWithinOrigin } from '../../http/redirects.js';
 import { fromFetch, toFetch, type Send } from '../../http/send.js';
-import { isFetchReplaced } from '../../is-fetch-replaced.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { HttpServerDefinition, TlsOptions } from '../config/server-definition.js';
+import type { HttpOptions } from './http-channel.js';
 
-/** Returns how the requests of a definition are sent: authorized, and redirected within the origin of the server only. */
-export async function createSend(definition: HttpServerDefinition, url: URL): Promise<Send> {
-  const { requestInit, authProvider } = definition;
-  const send = authProvider
-    ? await createAuthorizedSend(definition, authProvider, url)
-    : await createPlainSend(definition, url);
-  const { redirect } = requestInit ?? {};
-  return redirect === 'manual' || redirect === 'error' ? send : followWithinOrigin(send);
+/** Returns how the requests of a definition are sent, authorized if it has an `authProvider`. */
+export async function resolveHttpOptions(definition: HttpServerDefinition, url: URL): Promise<HttpOptions> {
+  const { authProvider, headers, requestInit: { headers: requestHeaders, redirect } = {} } = definition;
+  const send = await createPlainSend(definition, url);
+  return {
+    url,
+    send: authProvider ? await authorize(send, definition, authProvider, url) : send,
+    headers,
+    requestHeaders: requestHeaders && Object.fromEntries(new Headers(requestHeaders)),
+    followsRedirects: redirect !== 'manual' && redirect !== 'error',
+  };
 }
 
 async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefinition, url: URL): Promise<Send> {
@@ -28,8 +30,7 @@ async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefin
   // Only `fetch` knows these settings, and how to reject credentials in an address. Bun and Deno pass for Node.
   if (Object.keys(others).length > 0 || hasCredentials) return viaFetch;
   if (typeof process === 'undefined' || process.versions?.node === undefined) return viaFetch;
-  const { nodeSend } = await import('../../http/node-send.js');
-  return (to, call) => (isFetchReplaced() ? viaFetch : nodeSend)(to, call);
+  return (await import('../../http/node-send.js')).createDefaultSend(viaFetch);
 }
 
 /** Node.js takes bytes as `Buffer`. */
@@ -56,16 +57,15 @@ export async function withAuthProvider(definition: HttpServerDefinition): Promis
   return { ...definition, authProvider };
 }
 
-async function createAuthorizedSend(
+async function authorize(
+  send: Send,
   definition: HttpServerDefinition,
   provider: OAuthClientProvider,
   serverUrl: URL,
 ): Promise<Send> {
   const { withAuthorization } = await import('../../auth/client/with-authorization.js');
   const serverFetch = await createServerFetch(definition, serverUrl);
-  const fetch = definition.fetch && serverFetch;
-  const send = await createPlainSend(definition, serverUrl);
-  return withAuthorization(send, { provider, serverUrl, serverFetch, fetch });
+  return withAuthorization(send, { provider, serverUrl, serverFetch, fetch: definition.fetch && serverFetch });
 }
 
 /**
