@@ -2,11 +2,12 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
 
-/** Writes every page as Markdown, `llms.txt` (an index of the pages) and `llms-full.txt` (all pages in one file). */
+/** Writes every page except the API reference as Markdown, `llms.txt` (an index of the pages) and `llms-full.txt` (all pages in one file). */
 export async function writeMarkdownCopies({ pages, srcDir, outDir, site }: SiteConfig): Promise<void> {
   const index: string[] = [];
   const texts: string[] = [];
   for (const page of pages.toSorted()) {
+    if (page.startsWith('reference/api/')) continue;
     const text = await readFile(join(srcDir, page), 'utf8');
     const heading = /^# (.+)$/m.exec(text)?.[1] ?? page;
     index.push(`- [${heading}](/${page})`);
