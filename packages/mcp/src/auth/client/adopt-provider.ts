@@ -3,8 +3,7 @@ import type {
   OAuthClientProvider,
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
-import type { Fetch } from '../../fetch.js';
-import { createGuardedFetch } from './guarded-fetch.js';
+import { createGuardedFetch, type GuardedFetchOptions } from './guarded-fetch.js';
 import {
   MCPOAuthClientProvider,
   type AuthorizationTarget,
@@ -12,15 +11,11 @@ import {
   type KeptTokens,
 } from './oauth-client-provider.js';
 
-export interface TargetOptions {
+export interface TargetOptions extends Pick<GuardedFetchOptions, 'fetch' | 'serverFetch'> {
   /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
   readonly provider: OAuthClientProvider;
   /** The MCP server. Its tokens are sent to its origin only. */
   readonly serverUrl: string | URL;
-  /** Sends the requests to authorization servers. Default: `node:http` with a check of the address that it connects to. */
-  readonly fetch?: Fetch | undefined;
-  /** Sends the requests for metadata on the MCP server's own host. Default: `fetch`. */
-  readonly serverFetch?: Fetch | undefined;
 }
 
 /** Adopts a provider and binds it to its server. */

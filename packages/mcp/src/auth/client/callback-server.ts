@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type AddressInfo } from 'node:net';
 import { QuiverError } from '@quiver/core';
 import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './sign-in.js';
@@ -62,15 +63,8 @@ export async function createOAuthCallbackServer({
   // A failure before waitForCode() must not become an unhandled rejection.
   response.catch(() => {});
 
-  const server = createServer((req, res) => {
-    const target = parseTarget(req.url, url);
-    if (!target) return page(res, 404, 'Not found', 'This page does not exist.');
-    if (req.method !== 'GET') return page(res, 405, 'Not allowed', 'Only GET is allowed.', { allow: 'GET' });
-    receive(target, res).catch(() => page(res, 500, 'Sign-in failed', 'The response could not be checked.'));
-  });
-
-  const receive = async (target: URLSearchParams, res: ServerResponse): Promise<void> => {
-    const [code, error, state, iss] = ['code', 'error', 'state', 'iss'].map((name) => single(target, name));
+  const receive = async (parameters: URLSearchParams, res: ServerResponse): Promise<void> => {
+    const [code, error, state, iss] = ['code', 'error', 'state', 'iss'].map((name) => single(parameters, name));
     // Checked before anything else is read: the other parameters are untrusted text until the state matches.
     if (state === undefined || !(await acceptsState(state))) {
       return page(res, 400, 'Not accepted', 'This response does not belong to the sign-in that is in progress.');
@@ -81,57 +75,49 @@ export async function createOAuthCallbackServer({
     settle = undefined;
     res.on('close', () => void close());
     if (error !== undefined) {
-      page(res, 400, 'Sign-in failed', single(target, 'error_description') ?? error);
-      reject(toRefusal(error));
-      return;
+      page(res, 400, 'Sign-in failed', single(parameters, 'error_description') ?? error);
+      return reject(toRefusal(error));
     }
     page(res, 200, 'Signed in', 'You can close this window.');
-    resolve({ code: code ?? '', state, ...(iss !== undefined && { iss }) });
+    return resolve({ code: code ?? '', state, ...(iss !== undefined && { iss }) });
   };
 
-  const close = async (reason?: QuiverError): Promise<void> => {
-    clearTimeout(timer);
-    settle?.reject(
-      reason ?? new QuiverError('OAUTH_SIGN_IN_CANCELLED', 'The sign-in was canceled before it finished.'),
+  const server = createServer((req, res) => {
+    const [path, query = ''] = (req.url ?? '').split('?', 2);
+    if (path !== url.pathname) return page(res, 404, 'Not found', 'This page does not exist.');
+    if (req.method !== 'GET') return page(res, 405, 'Not allowed', 'Only GET is allowed.', { allow: 'GET' });
+    receive(new URLSearchParams(query), res).catch(() =>
+      page(res, 500, 'Sign-in failed', 'The response could not be checked.'),
     );
+  });
+
+  const end = async (code: string, message: string): Promise<void> => {
+    clearTimeout(timer);
+    settle?.reject(new QuiverError(code, message));
     settle = undefined;
     if (!server.listening) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
   };
-  const timer = setTimeout(
-    () =>
-      void close(
-        new QuiverError(
-          'OAUTH_SIGN_IN_TIMEOUT',
-          `The sign-in timed out after ${timeout} ms. Start it again or raise \`timeout\`.`,
-        ),
-      ),
-    timeout,
-  );
+  const close = (): Promise<void> => end('OAUTH_SIGN_IN_CANCELLED', 'The sign-in was canceled before it finished.');
+  const timeoutMessage = `The sign-in timed out after ${timeout} ms. Start it again or raise \`timeout\`.`;
+  const timer = setTimeout(() => void end('OAUTH_SIGN_IN_TIMEOUT', timeoutMessage), timeout);
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      const address = url.hostname.replace(/^\[|\]$/g, '');
-      // A name is not resolved: it might belong to another host.
-      server.listen(Number(url.port || 80), isIP(address) > 0 ? address : '127.0.0.1', resolve);
-    });
+    // A name is not resolved: it might belong to another host.
+    server.listen(Number(url.port || 80), isIP(literal) > 0 ? literal : '127.0.0.1');
+    await once(server, 'listening');
   } catch (error) {
     clearTimeout(timer);
     throw new QuiverError('PORT_IN_USE', `Cannot listen for the sign-in on ${url.host}: ${(error as Error).message}.`, {
       cause: error,
     });
   }
-  const address = server.address();
-  if (typeof address === 'object' && address) url.port = String(address.port);
-  return { url, waitForCode: () => response, close: () => close() };
-}
-
-function parseTarget(target: string | undefined, { pathname }: URL): URLSearchParams | undefined {
-  const [path, query = ''] = (target ?? '').split('?', 2);
-  return path === pathname ? new URLSearchParams(query) : undefined;
+  // A TCP server that listens has an address.
+  url.port = String((server.address() as AddressInfo).port);
+  return { url, waitForCode: () => response, close };
 }
 
 /** Returns a parameter that occurs exactly once. */

@@ -31,3 +31,50 @@ export function extractBearerToken(header: string | null | undefined): string | 
   const found = parseBearerToken(typeof header === 'string' ? [header] : [], '');
   return found.kind === 'token' && found.token !== '' ? found.token : undefined;
 }
+
+export interface ChallengeOptions {
+  resourceMetadataUrl: string;
+  /** All scopes that a token needs. */
+  scopes?: readonly string[];
+  error?: string;
+  errorDescription?: string;
+}
+
+/**
+ * Returns the `WWW-Authenticate` header that names the resource metadata and the scopes of a token.
+ *
+ * @see [RFC 6750, section 3 – The WWW-Authenticate Response Header Field](https://www.rfc-editor.org/rfc/rfc6750.html#section-3)
+ * @see [RFC 9728, section 5.1 – WWW-Authenticate Response](https://www.rfc-editor.org/rfc/rfc9728.html#section-5.1)
+ */
+export function generateWWWAuthenticateHeader({
+  resourceMetadataUrl,
+  scopes = [],
+  error,
+  errorDescription,
+}: ChallengeOptions): string {
+  const parameters = [`resource_metadata="${toHeaderText(resourceMetadataUrl)}"`];
+  if (scopes.length > 0) parameters.push(`scope="${toHeaderText(scopes.join(' '))}"`);
+  if (error !== undefined) parameters.push(`error="${toHeaderText(error)}"`);
+  if (errorDescription !== undefined) parameters.push(`error_description="${toDescription(errorDescription)}"`);
+  return `Bearer ${parameters.join(', ')}`;
+}
+
+const maxDescriptionLength = 512;
+
+/** Returns a sentence in the characters of `error_description`. Limits its length, because its source may be untrusted. */
+export function toDescription(text: string): string {
+  return toHeaderText(text.slice(0, maxDescriptionLength));
+}
+
+/**
+ * Returns printable ASCII without quotes and backslashes.
+ *
+ * @see [RFC 6750, section 3](https://www.rfc-editor.org/rfc/rfc6750.html#section-3): %x20-21 / %x23-5B / %x5D-7E
+ */
+function toHeaderText(text: string): string {
+  return String(text)
+    .replaceAll('"', "'")
+    .replaceAll(/[^\x20-\x21\x23-\x5B\x5D-\x7E]+/g, ' ')
+    .replaceAll(/ {2,}/g, ' ')
+    .trim();
+}

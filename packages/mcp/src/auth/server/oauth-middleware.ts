@@ -38,22 +38,20 @@ export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?:
  * if (!result.proceed) return;
  */
 export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMiddleware {
-  const authorizer = createRequestAuthorizer(options);
+  const authorize = createRequestAuthorizer(options);
   return async (req, res, url) => {
     const target = req.originalUrl ?? req.url ?? '/';
-    const [path = '/', query = ''] = splitTarget(target);
-    const origin = req.headers.origin;
-    const result = await authorizer.authorize({
+    const [path, query] = splitTarget(target);
+    const result = await authorize({
       method: req.method ?? 'GET',
       paths: url ? [path, url.pathname] : [path],
       query,
       authorization: authorizationOf(req),
-      origin,
+      origin: req.headers.origin,
     });
     if (result.kind === 'unprotected') return { proceed: true, handled: false };
     if (result.kind === 'response') return respond(req, res, result);
-    const { authInfo, validation, headers } = result;
-    const toolAccess = authorizer.toolAccess(authInfo, origin);
+    const { authInfo, validation, headers, toolAccess } = result;
     if (toolAccess) attachToolAccess(req, toolAccess);
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     req.auth = { ...(typeof req.auth === 'object' ? req.auth : undefined), ...authInfo };
@@ -62,19 +60,14 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
 }
 
 /** An absolute-form target (`GET http://host/path`) counts by its path. */
-function splitTarget(target: string): [string, string] {
-  const relative = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
-  const mark = relative.indexOf('?');
-  const path = mark === -1 ? relative : relative.slice(0, mark);
-  return [path === '' ? '/' : path, mark === -1 ? '' : relative.slice(mark + 1)];
+function splitTarget(target: string): [path: string, query: string] {
+  const [path = '', ...query] = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split('?');
+  return [path === '' ? '/' : path, query.join('?')];
 }
 
 /** Node keeps only the first of several headers in `headers`, so they are counted where nothing is lost. */
 function authorizationOf({ rawHeaders, headers }: IncomingMessage): string[] {
-  const values: string[] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === 'authorization') values.push(rawHeaders[index + 1] as string);
-  }
+  const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'authorization');
   return values.length === 0 && headers.authorization !== undefined ? [headers.authorization] : values;
 }
 
@@ -91,4 +84,21 @@ function respond(
   // The rest of the body is discarded, so that the connection can be used again.
   if (!req.readableEnded) req.resume?.();
   return { proceed: false, handled: true, ...(validation && { tokenValidation: validation }) };
+}
+
+/**
+ * Returns the middleware for Express. Mount it on the whole application, before the MCP route: it serves the metadata below
+ * `/.well-known` too.
+ *
+ * @example
+ * app.use(expressOAuth({ oauth }));
+ */
+export function expressOAuth(
+  options: OAuthMiddlewareOptions,
+): (req: ProtectedRequest, res: ServerResponse, next: (error?: unknown) => void) => Promise<void> {
+  const protect = createOAuthMiddleware(options);
+  return async (req, res, next) => {
+    const { proceed } = await protect(req, res);
+    if (proceed) next();
+  };
 }

@@ -25,9 +25,6 @@ export interface OAuthMiddlewareOptions {
   logger?: Logger;
 }
 
-/** Twice the time that the validators of this package give an authorization server. */
-export const defaultValidationTimeout = 10_000;
-
 /**
  * @throws `OAUTH_VALIDATOR_MISSING` without a validator; `OAUTH_RESOURCE_INVALID` when `resource` is not an http(s) URL without
  *   fragment; `OAUTH_AUTHORIZATION_SERVERS_MISSING`; `OAUTH_URL_INSECURE`; `OAUTH_PATH_INVALID`
@@ -39,7 +36,9 @@ export function requireOAuthOptions({ oauth, mcpPath }: OAuthMiddlewareOptions):
       'OAuth protection without validateToken would accept every token. Use createJwtValidator(), createIntrospectionValidator() or your own function.',
     );
   }
-  if (!isResource(oauth.resource)) {
+  const { resource } = oauth;
+  // RFC 8707, section 2: an absolute URI without a fragment.
+  if (typeof resource !== 'string' || !/^https?:[^#]*$/i.test(resource) || !URL.canParse(resource)) {
     throw new QuiverError(
       'OAUTH_RESOURCE_INVALID',
       'oauth.resource must be the public URL of the MCP server, http(s) and without a fragment, for example https://mcp.example.com/mcp.',
@@ -54,15 +53,5 @@ export function requireOAuthOptions({ oauth, mcpPath }: OAuthMiddlewareOptions):
   for (const issuer of oauth.authorizationServers) requireSecureUrl(issuer, 'an authorization server');
   if (mcpPath !== undefined && !mcpPath.startsWith('/')) {
     throw new QuiverError('OAUTH_PATH_INVALID', `mcpPath must start with a slash, not be '${mcpPath}'.`);
-  }
-}
-
-/** @see [RFC 8707, section 2](https://www.rfc-editor.org/rfc/rfc8707.html#section-2): an absolute URI without a fragment */
-function isResource(resource: unknown): boolean {
-  if (typeof resource !== 'string' || resource.includes('#')) return false;
-  try {
-    return /^https?:$/.test(new URL(resource).protocol);
-  } catch {
-    return false;
   }
 }

@@ -2,18 +2,15 @@ import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
-import { parseBearerToken } from './bearer-token.js';
-import { generateWWWAuthenticateHeader, toDescription } from './challenge.js';
-import { defaultValidationTimeout, requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
+import { generateWWWAuthenticateHeader, parseBearerToken, toDescription } from './bearer-token.js';
+import { requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
 import {
   defaultScopes,
   generateProtectedResourceMetadata,
   metadataUrlOf,
   wellKnownPath,
 } from './protected-resource-metadata.js';
-import { isProtectedPath } from './protected-path.js';
-import { redactToken } from './redact-token.js';
-import { validateToken, type TokenValidationResult } from './token-validator.js';
+import { redactToken, validateToken, type TokenValidationResult } from './token-validator.js';
 
 /** The head of an HTTP request. */
 export interface RequestHead {
@@ -34,23 +31,26 @@ export interface AuthorizationResponse {
   readonly validation?: TokenValidationResult;
 }
 
-export type AuthorizationResult =
-  | { readonly kind: 'unprotected' }
-  | {
-      readonly kind: 'authorized';
-      readonly authInfo: McpAuthInfo;
-      readonly validation: TokenValidationResult;
-      /** Headers for the response of the MCP server. */
-      readonly headers: Record<string, string>;
-    }
-  | AuthorizationResponse;
-
-export interface RequestAuthorizer {
-  /** Authorizes a request by its head. Never rejects. */
-  authorize(request: RequestHead): Promise<AuthorizationResult>;
-  /** Returns the check of `toolScopes` that the server runs when it dispatches a tool call; `undefined` without such scopes. */
-  toolAccess(authInfo: McpAuthInfo, origin: string | undefined): ToolAccessCheck | undefined;
+export interface AuthorizedRequest {
+  readonly kind: 'authorized';
+  readonly authInfo: McpAuthInfo;
+  readonly validation: TokenValidationResult;
+  /** Headers for the response of the MCP server. */
+  readonly headers: Record<string, string>;
+  /** The check of `toolScopes` that the server runs when it dispatches a tool call. */
+  readonly toolAccess: ToolAccessCheck | undefined;
 }
+
+/** Authorizes a request by its head. Never rejects. */
+export type RequestAuthorizer = (
+  request: RequestHead,
+) => Promise<{ readonly kind: 'unprotected' } | AuthorizedRequest | AuthorizationResponse>;
+
+/** Twice the time that the validators of this package give an authorization server. */
+const defaultValidationTimeout = 10_000;
+
+/** Seconds that the clock of a validator may differ. */
+const clockTolerance = 30;
 
 /** Returns the OAuth checks of a server, independent of how requests arrive. */
 export function createRequestAuthorizer(options: OAuthMiddlewareOptions): RequestAuthorizer {
@@ -76,16 +76,12 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
   const reject = (
     status: number,
     origin: string | undefined,
-    error: { code?: string; description: string; scopes?: readonly string[]; validation?: TokenValidationResult },
+    rejection: Rejection,
   ): AuthorizationResponse & ToolAccessRefusal => {
-    const { code, description, scopes, validation } = error;
-    const challenge = status < 500 && {
-      'www-authenticate': generateWWWAuthenticateHeader({
-        resourceMetadataUrl,
-        scopes: scopes ?? (requiredScopes.length > 0 ? requiredScopes : scopesSupported),
-        ...(code !== undefined && { error: code, errorDescription: description }),
-      }),
-    };
+    const { code, description, validation } = rejection;
+    const { scopes = requiredScopes.length > 0 ? requiredScopes : scopesSupported } = rejection;
+    const error = code === undefined ? {} : { error: code, errorDescription: description };
+    const challenge = generateWWWAuthenticateHeader({ resourceMetadataUrl, scopes, ...error });
     return {
       kind: 'response',
       status,
@@ -93,7 +89,7 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
         ...jsonHeaders,
         ...cors(origin),
         'cache-control': 'no-store',
-        ...challenge,
+        ...(status < 500 && { 'www-authenticate': challenge }),
         ...(status === 503 && { 'retry-after': '5' }),
       },
       body: { error: code ?? 'unauthorized', error_description: toDescription(description) },
@@ -103,10 +99,7 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
 
   const serveMetadata = (method: string): AuthorizationResponse => {
     const open = { 'access-control-allow-origin': '*' };
-    if (method === 'OPTIONS') {
-      const allow = { 'access-control-allow-methods': 'GET, HEAD, OPTIONS', 'access-control-allow-headers': '*' };
-      return { kind: 'response', status: 204, headers: { ...open, ...allow, 'access-control-max-age': '86400' } };
-    }
+    if (method === 'OPTIONS') return preflight({ ...open, ...allow('GET, HEAD, OPTIONS', '*') });
     if (method !== 'GET' && method !== 'HEAD') {
       return { kind: 'response', status: 405, headers: { ...open, allow: 'GET, HEAD, OPTIONS' } };
     }
@@ -114,28 +107,33 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
     return { kind: 'response', status: 200, headers, body: metadata };
   };
 
-  const preflight = (origin: string | undefined): AuthorizationResponse => ({
-    kind: 'response',
-    status: 204,
-    headers: {
-      ...cors(origin),
-      'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-      'access-control-allow-headers': allowedHeaders,
-      'access-control-max-age': '86400',
-    },
-  });
+  /** Returns the check of a caller with these scopes. */
+  const toolAccessOf = (scopes: readonly string[], origin: string | undefined): ToolAccessCheck | undefined => {
+    if (callScopes.size === 0) return undefined;
+    return (tool) => {
+      const wanted = callScopes.get(tool) ?? [];
+      if (wanted.every((scope) => scopes.includes(scope))) return undefined;
+      return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
+    };
+  };
 
-  const authorizeToken = async (token: string, origin: string | undefined): Promise<AuthorizationResult> => {
+  return async ({ method, paths, query, authorization, origin }) => {
+    if (paths.every((path) => metadataPaths.has(path))) return serveMetadata(method);
+    if (!paths.some((path) => protectedPaths.some((prefix) => isProtectedPath(path, prefix)))) {
+      return { kind: 'unprotected' };
+    }
+    if (method === 'OPTIONS')
+      return preflight({ ...cors(origin), ...allow('GET, POST, DELETE, OPTIONS', allowedHeaders) });
+    const found = parseBearerToken(authorization, query);
+    if (found.kind === 'none') return reject(401, origin, { description: 'Bearer token required' });
+    if (found.kind === 'malformed') return reject(400, origin, { code: 'invalid_request', description: found.reason });
+    const { token } = found;
     const validation: TokenValidationResult =
       token === '' ? { valid: false } : await validateToken(token, { validator, resource, timeout, logger });
     const { valid, error = 'invalid_token', errorDescription = 'Token validation failed', expiresAt } = validation;
     if (!valid) {
-      const { status, description } = outcomes.get(error) ?? { status: 401 };
-      return reject(status, origin, {
-        code: error,
-        description: description ?? redactToken(errorDescription, token),
-        validation,
-      });
+      const { status, description = redactToken(errorDescription, token) } = outcomes.get(error) ?? { status: 401 };
+      return reject(status, origin, { code: error, description, validation });
     }
     if (expiresAt !== undefined && !(expiresAt + clockTolerance > Date.now() / 1000)) {
       return reject(401, origin, { code: 'invalid_token', description: 'Token has expired', validation });
@@ -145,33 +143,21 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
       return reject(403, origin, { ...insufficient, scopes: requiredScopes, validation });
     }
     const authInfo = toAuthInfo(token, validation, { resource, exposeToken });
-    return { kind: 'authorized', authInfo, validation, headers: cors(origin) };
+    return {
+      kind: 'authorized',
+      authInfo,
+      validation,
+      headers: cors(origin),
+      toolAccess: toolAccessOf(scopes, origin),
+    };
   };
+}
 
-  return {
-    async authorize({ method, paths, query, authorization, origin }) {
-      if (paths.every((path) => metadataPaths.has(path))) return serveMetadata(method);
-      if (!paths.some((path) => protectedPaths.some((prefix) => isProtectedPath(path, prefix)))) {
-        return { kind: 'unprotected' };
-      }
-      if (method === 'OPTIONS') return preflight(origin);
-      const found = parseBearerToken(authorization, query);
-      if (found.kind === 'none') return reject(401, origin, { description: 'Bearer token required' });
-      if (found.kind === 'malformed') {
-        return reject(400, origin, { code: 'invalid_request', description: found.reason });
-      }
-      return authorizeToken(found.token, origin);
-    },
-
-    toolAccess({ scopes = [] }, origin) {
-      if (callScopes.size === 0) return undefined;
-      return (tool) => {
-        const wanted = callScopes.get(tool) ?? [];
-        if (wanted.every((scope) => scopes.includes(scope))) return undefined;
-        return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
-      };
-    },
-  };
+interface Rejection {
+  readonly code?: string;
+  readonly description: string;
+  readonly scopes?: readonly string[];
+  readonly validation?: TokenValidationResult;
 }
 
 const jsonHeaders = { 'content-type': 'application/json' };
@@ -181,6 +167,14 @@ const exposed = { 'access-control-expose-headers': 'WWW-Authenticate, Mcp-Sessio
 
 const allowedHeaders =
   'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID';
+
+function allow(methods: string, headers: string): Record<string, string> {
+  return { 'access-control-allow-methods': methods, 'access-control-allow-headers': headers };
+}
+
+function preflight(headers: Record<string, string>): AuthorizationResponse {
+  return { kind: 'response', status: 204, headers: { ...headers, 'access-control-max-age': '86400' } };
+}
 
 const insufficient = { code: 'insufficient_scope', description: 'The token lacks a scope that this request needs' };
 
@@ -195,9 +189,6 @@ const outcomes: ReadonlyMap<string, { readonly status: number; readonly descript
   ['temporarily_unavailable', { status: 503, description: 'Tokens cannot be checked right now' }],
   ['server_error', { status: 500, description: 'The token could not be checked' }],
 ]);
-
-/** Seconds that the clock of a validator may differ. */
-const clockTolerance = 30;
 
 /**
  * Returns what tools receive of a validated token, as `context.mcp.extra.authInfo`. Omits the token itself unless configured: a tool
@@ -223,4 +214,43 @@ function toAuthInfo(
       ...(claims && { claims }),
     },
   };
+}
+
+/**
+ * Whether a request may reach what is served below a path, in any spelling that a router may accept for it: other case, doubled or
+ * trailing slashes, percent-encoding, `;parameters`, dot segments, backslashes.
+ *
+ * @param target - the path as received, without the query
+ * @param protectedPath - a path, in any spelling as well
+ */
+function isProtectedPath(target: string, protectedPath: string): boolean {
+  // A path that cannot be parsed protects everything.
+  const prefix = normalize(protectedPath) ?? '/';
+  if (target.toLowerCase().startsWith(prefix)) return true;
+  const path = normalize(target);
+  return path === undefined || path.startsWith(prefix);
+}
+
+/** Returns `undefined` for a path that cannot be parsed. */
+function normalize(target: string): string | undefined {
+  let path = target;
+  // Some routers decode twice. No client sends more levels in good faith.
+  for (let round = 0; round < 3; round += 1) {
+    let decoded: string;
+    try {
+      decoded = decodeURIComponent(path);
+    } catch {
+      return undefined;
+    }
+    if (decoded === path) break;
+    path = decoded;
+  }
+  if (path.includes('%')) return undefined;
+  const kept: string[] = [];
+  for (const part of path.replaceAll('\\', '/').split('/')) {
+    const segment = part.replace(/;.*$/s, '').trim();
+    if (segment === '..') kept.pop();
+    else if (segment !== '' && segment !== '.') kept.push(segment.toLowerCase());
+  }
+  return `/${kept.join('/')}`;
 }

@@ -1,6 +1,5 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
-import { redactToken } from './redact-token.js';
 
 /** Result of a token validation. Unless `valid` is `true`, the request is rejected. */
 export interface TokenValidationResult {
@@ -41,6 +40,12 @@ export function invalidToken(errorDescription: string): TokenValidationResult {
   return { valid: false, error: 'invalid_token', errorDescription };
 }
 
+/** Returns the result for a token that cannot be checked now, and logs the reason without the token. */
+export function unavailable(what: string, error: unknown, token: string, logger: Logger): TokenValidationResult {
+  logger.error(`${what}: ${redactToken(toErrorMessage(error), token)}`);
+  return { valid: false, error: 'temporarily_unavailable', errorDescription: 'Tokens cannot be checked right now' };
+}
+
 export interface ValidateTokenOptions {
   readonly validator: TokenValidator;
   readonly resource: string;
@@ -59,13 +64,11 @@ export async function validateToken(
 ): Promise<TokenValidationResult> {
   let timer: NodeJS.Timeout | undefined;
   try {
-    const result = validator(token, resource);
-    if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return requireResult(result);
     const deadline = new Promise<TokenValidationResult>((resolve) => {
       timer = setTimeout(resolve, timeout, timedOut);
     });
-    const settled = await Promise.race([result, deadline]);
-    if (settled !== timedOut) return requireResult(settled);
+    const result = await Promise.race([validator(token, resource), deadline]);
+    if (result !== timedOut) return requireResult(result);
     logger.error(`The token validator did not settle within ${timeout} ms; the request was answered with 503.`);
     return timedOut;
   } catch (error) {
@@ -78,6 +81,20 @@ export async function validateToken(
 
 const timedOut: TokenValidationResult = { valid: false, error: 'temporarily_unavailable' };
 
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** The optional members of a result: their check, and their form in words. */
+const members: Readonly<Record<string, readonly [check: (value: unknown) => boolean, form: string]>> = {
+  error: [isText, 'as text'],
+  errorDescription: [isText, 'as text'],
+  issuer: [isText, 'as text'],
+  clientId: [isText, 'as text'],
+  subject: [(value) => isText(value) && value !== '', 'as text that is not empty'],
+  scopes: [(value) => Array.isArray(value) && value.every(isText), 'as a list of texts'],
+  expiresAt: [(value) => typeof value === 'number', 'as seconds since 1970'],
+  claims: [isObject, 'as an object'],
+};
+
 /**
  * Accepts results in the documented form only. Scopes in one string would be searched as text, so that `notes:readonly` passed for
  * `notes:read`, and `valid` that is merely truthy is an accident.
@@ -85,20 +102,35 @@ const timedOut: TokenValidationResult = { valid: false, error: 'temporarily_unav
  * @throws `TypeError` that names the member, never its value
  */
 function requireResult(result: unknown): TokenValidationResult {
-  const invalid = (what: string): TypeError => new TypeError(`validateToken() must return ${what}.`);
-  if (!isObject(result)) throw invalid('an object with `valid: true` or `valid: false`');
-  const { valid, scopes, subject, expiresAt, claims } = result;
-  if (typeof valid !== 'boolean') throw invalid('an object with `valid: true` or `valid: false`');
-  for (const name of ['error', 'errorDescription', 'issuer', 'clientId'] as const) {
-    if (result[name] !== undefined && typeof result[name] !== 'string') throw invalid(`\`${name}\` as text`);
+  if (!isObject(result) || typeof result['valid'] !== 'boolean') {
+    throw new TypeError('validateToken() must return an object with `valid: true` or `valid: false`.');
   }
-  if (subject !== undefined && (typeof subject !== 'string' || subject === '')) {
-    throw invalid('`subject` as text that is not empty');
+  for (const [name, [check, form]] of Object.entries(members)) {
+    if (result[name] === undefined || check(result[name])) continue;
+    throw new TypeError(`validateToken() must return \`${name}\` ${form}.`);
   }
-  if (scopes !== undefined && !(Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'))) {
-    throw invalid('`scopes` as a list of texts');
-  }
-  if (expiresAt !== undefined && typeof expiresAt !== 'number') throw invalid('`expiresAt` as seconds since 1970');
-  if (claims !== undefined && !isObject(claims)) throw invalid('`claims` as an object');
   return result as unknown as TokenValidationResult;
+}
+
+/** Characters of a token that may appear in a log by chance. Parsers quote ten characters of what they cannot read. */
+const fragmentLength = 8;
+
+/** Returns a text without the token and without fragments of it. Errors of validators and parsers quote their input. */
+export function redactToken(text: string, token: string): string {
+  if (token.length <= fragmentLength) return token === '' ? text : text.replaceAll(token, '[token]');
+  const fragments = new Set<string>();
+  for (let start = 0; start + fragmentLength <= token.length; start += 1) {
+    fragments.add(token.slice(start, start + fragmentLength));
+  }
+  let redacted = '';
+  let kept = 0;
+  for (let at = 0; at + fragmentLength <= text.length; at += 1) {
+    if (!fragments.has(text.slice(at, at + fragmentLength))) continue;
+    let end = at + fragmentLength;
+    while (fragments.has(text.slice(end - fragmentLength + 1, end + 1))) end += 1;
+    redacted += `${text.slice(kept, at)}[token]`;
+    kept = end;
+    at = end - 1;
+  }
+  return redacted + text.slice(kept);
 }

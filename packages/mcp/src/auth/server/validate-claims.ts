@@ -58,13 +58,9 @@ function namesResource(audience: unknown, resource: string): boolean {
 }
 
 /** `scope` is text; `scp`, which some servers send instead, may be a list. */
-function scopesOf({ scope, scp }: Record<string, unknown>): string[] | undefined {
-  if (scope !== undefined) return typeof scope === 'string' ? splitScope(scope) : undefined;
-  if (scp === undefined) return [];
-  if (typeof scp === 'string') return splitScope(scp);
-  return Array.isArray(scp) && scp.every((entry) => typeof entry === 'string') ? scp : undefined;
-}
-
-function splitScope(scope: string): string[] {
-  return scope.split(' ').filter((entry) => entry !== '');
+function scopesOf({ scope, scp = [] }: Record<string, unknown>): string[] | undefined {
+  if (scope !== undefined && typeof scope !== 'string') return undefined;
+  const scopes = scope ?? scp;
+  if (typeof scopes === 'string') return scopes.split(' ').filter((entry) => entry !== '');
+  return Array.isArray(scopes) && scopes.every((entry) => typeof entry === 'string') ? scopes : undefined;
 }

@@ -1,7 +1,7 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { attachToolAccess } from '../../tool-access.js';
 import type { OAuthMiddlewareOptions } from './oauth-options.js';
-import { createRequestAuthorizer, type AuthorizationResponse } from './request-authorizer.js';
+import { createRequestAuthorizer } from './request-authorizer.js';
 import type { TokenValidationResult } from './token-validator.js';
 
 export type WebOAuthResult =
@@ -29,32 +29,56 @@ export type WebOAuthResult =
  * };
  */
 export function createWebOAuth(options: OAuthMiddlewareOptions): (request: Request) => Promise<WebOAuthResult> {
-  const authorizer = createRequestAuthorizer(options);
+  const authorize = createRequestAuthorizer(options);
   return async (request) => {
     const { pathname, search } = new URL(request.url);
     const authorization = request.headers.get('authorization');
-    const origin = request.headers.get('origin') ?? undefined;
-    const result = await authorizer.authorize({
+    const result = await authorize({
       method: request.method,
       paths: [pathname],
       query: search,
       authorization: authorization === null ? [] : [authorization],
-      origin,
+      origin: request.headers.get('origin') ?? undefined,
     });
     if (result.kind === 'unprotected') return { proceed: true, headers: {} };
-    if (result.kind === 'response') return toResult(request, result);
-    const { authInfo, validation, headers } = result;
-    const toolAccess = authorizer.toolAccess(authInfo, origin);
+    const { headers, validation } = result;
+    if (result.kind === 'response') {
+      const text = result.body && request.method !== 'HEAD' ? JSON.stringify(result.body) : null;
+      const response = new Response(text, { status: result.status, headers });
+      return { proceed: false, response, ...(validation && { tokenValidation: validation }) };
+    }
+    const { authInfo, toolAccess } = result;
     if (toolAccess) {
       attachToolAccess(request, toolAccess);
       attachToolAccess(authInfo, toolAccess);
     }
-    return { proceed: true, authInfo, tokenValidation: validation, headers };
+    return { proceed: true, authInfo, tokenValidation: result.validation, headers };
   };
 }
 
-function toResult(request: Request, { status, headers, body, validation }: AuthorizationResponse): WebOAuthResult {
-  const text = body && request.method !== 'HEAD' ? JSON.stringify(body) : null;
-  const response = new Response(text, { status, headers });
-  return { proceed: false, response, ...(validation && { tokenValidation: validation }) };
+/** The part of a Hono context that is used. */
+export interface HonoOAuthContext {
+  readonly req: { readonly raw: Request };
+  header(name: string, value: string): void;
+  set(key: 'auth', value: unknown): void;
+}
+
+/**
+ * Returns the middleware for Hono. The identity is `c.get('auth')`: pass it on with `server.fetch(c.req.raw, { authInfo })`.
+ *
+ * @example
+ * app.use(honoOAuth({ oauth }));
+ */
+export function honoOAuth(
+  options: OAuthMiddlewareOptions,
+): (context: HonoOAuthContext, next: () => Promise<void>) => Promise<Response | undefined> {
+  const protect = createWebOAuth(options);
+  return async (context, next) => {
+    const result = await protect(context.req.raw);
+    if (!result.proceed) return result.response;
+    if (result.authInfo) context.set('auth', result.authInfo);
+    await next();
+    for (const [name, value] of Object.entries(result.headers)) context.header(name, value);
+    return undefined;
+  };
 }

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import { isObject } from '../../../protocol/json-rpc.js';
 import { basicAuthorization } from '../../basic-authorization.js';
 import { requireSecureUrl } from '../../secure-url.js';
 import { limitedFetch } from '../../limited-fetch.js';
-import { redactToken } from '../redact-token.js';
 import { validateClaims } from '../validate-claims.js';
-import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
+import { invalidToken, unavailable, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
 
 export interface IntrospectionOptions {
   /** Credentials of this server at the authorization server, sent as HTTP Basic. */
@@ -44,20 +43,35 @@ export function createIntrospectionValidator(
 ): TokenValidator {
   const url = requireSecureUrl(endpoint, 'the introspection endpoint');
   const { cacheTtl = 30_000, cacheSize = 1000, now = Date.now, logger = getDefaultLogger() } = options;
-  const cache = createValidationCache({ ttl: cacheTtl, maxEntries: cacheSize, now });
+  /** Results by the digest of resource and token: pending ones without an end, so that parallel requests share one. */
+  const cache = new Map<string, { result: Promise<TokenValidationResult>; until: number }>();
+
+  /** Outages are not cached, and invalid tokens for a sixth of the time. */
+  const lifetimeOf = ({ valid, error, expiresAt }: TokenValidationResult): number => {
+    if (!valid) return error === 'invalid_token' ? cacheTtl / 6 : 0;
+    return expiresAt === undefined ? cacheTtl : Math.min(cacheTtl, expiresAt * 1000 - now());
+  };
+
+  const load = async (token: string, resource: string): Promise<TokenValidationResult> => {
+    try {
+      return await introspect(url, token, resource, { ...options, now, logger });
+    } catch (error) {
+      return unavailable(`Token introspection at ${url.origin} failed`, error, token, logger);
+    }
+  };
+
   return (token, resource) => {
     const key = createHash('sha256').update(`${resource}\n${token}`).digest('base64');
-    return cache(key, async () => {
-      try {
-        return await introspect(url, token, resource, { ...options, now, logger });
-      } catch (error) {
-        logger.error(`Token introspection at ${url.origin} failed: ${redactToken(toErrorMessage(error), token)}`);
-        return {
-          valid: false,
-          error: 'temporarily_unavailable',
-          errorDescription: 'Tokens cannot be checked right now',
-        };
-      }
+    const known = cache.get(key);
+    if (known && known.until > now()) return known.result;
+    const entry = { result: load(token, resource), until: Number.POSITIVE_INFINITY };
+    cache.delete(key);
+    cache.set(key, entry);
+    const [oldest] = cache.keys();
+    if (cache.size > cacheSize && oldest !== undefined) cache.delete(oldest);
+    return entry.result.then((result) => {
+      entry.until = now() + lifetimeOf(result);
+      return result;
     });
   };
 }
@@ -68,95 +82,36 @@ async function introspect(
   resource: string,
   options: IntrospectionOptions & { now: () => number; logger: Logger },
 ): Promise<TokenValidationResult> {
-  const {
-    fetch = globalThis.fetch,
-    timeout = 5000,
-    clockTolerance = 30,
-    issuer,
-    allowMissingAudience = false,
-  } = options;
-  const { clientId, clientSecret = '' } = options;
-  const response = await limitedFetch(
-    fetch,
-    url,
-    {
-      method: 'POST',
-      headers: {
-        accept: 'application/json',
-        'content-type': 'application/x-www-form-urlencoded',
-        ...(clientId !== undefined && { authorization: basicAuthorization(clientId, clientSecret) }),
-      },
-      body: new URLSearchParams({ token, token_type_hint: 'access_token' }).toString(),
-    },
-    timeout,
-  );
+  const { fetch = globalThis.fetch, timeout = 5000, clockTolerance = 30, issuer, clientId } = options;
+  const headers = {
+    accept: 'application/json',
+    'content-type': 'application/x-www-form-urlencoded',
+    ...(clientId !== undefined && { authorization: basicAuthorization(clientId, options.clientSecret ?? '') }),
+  };
+  const body = new URLSearchParams({ token, token_type_hint: 'access_token' }).toString();
+  const response = await limitedFetch(fetch, url, { method: 'POST', headers, body }, timeout);
   const { status } = response;
   if (status === 401 || status === 403) {
     options.logger.error(`The authorization server rejected the credentials for ${url.origin}: status ${status}.`);
     return { valid: false, error: 'server_error', errorDescription: 'Tokens cannot be checked' };
   }
-  if (status !== 200)
-    throw new QuiverError('OAUTH_INTROSPECTION_FAILED', `The endpoint responded with status ${status}.`);
-  const answer: unknown = await response.json();
-  if (!isObject(answer)) throw new QuiverError('OAUTH_INTROSPECTION_FAILED', 'The response is not a JSON object.');
-  if (answer['active'] !== true) return invalidToken('Token is not active');
-  const { token_type: type } = answer;
-  if (typeof type === 'string' && !/^(bearer|access_token)$/i.test(type))
+  const claims: unknown = status === 200 ? await response.json() : undefined;
+  if (!isObject(claims)) {
+    const reason =
+      status === 200 ? 'The response is not a JSON object.' : `The endpoint responded with status ${status}.`;
+    throw new QuiverError('OAUTH_INTROSPECTION_FAILED', reason);
+  }
+  const { active, token_type: type } = claims;
+  if (active !== true) return invalidToken('Token is not active');
+  if (typeof type === 'string' && !/^(bearer|access_token)$/i.test(type)) {
     return invalidToken('Token is not a bearer token');
-  return validateClaims(answer, {
+  }
+  return validateClaims(claims, {
     resource,
     issuer,
     clockTolerance,
-    allowMissingAudience,
+    allowMissingAudience: options.allowMissingAudience ?? false,
     allowMissingExpiry: true,
     now: options.now() / 1000,
   });
-}
-
-interface ValidationCacheOptions {
-  /** Milliseconds that a valid result is cached; an invalid one for a sixth of it. */
-  readonly ttl: number;
-  readonly maxEntries: number;
-  readonly now: () => number;
-}
-
-type Load = () => Promise<TokenValidationResult>;
-
-/** Returns a cache of results that shares one request among parallel callers. Outages are not cached. */
-function createValidationCache({
-  ttl,
-  maxEntries,
-  now,
-}: ValidationCacheOptions): (key: string, load: Load) => Promise<TokenValidationResult> {
-  const entries = new Map<string, { result: TokenValidationResult; until: number }>();
-  const running = new Map<string, Promise<TokenValidationResult>>();
-
-  const store = (key: string, result: TokenValidationResult): void => {
-    const lifetime = lifetimeOf(result);
-    if (lifetime <= 0) return;
-    entries.delete(key);
-    entries.set(key, { result, until: now() + lifetime });
-    const [oldest] = entries.keys();
-    if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest);
-  };
-
-  const lifetimeOf = ({ valid, error, expiresAt }: TokenValidationResult): number => {
-    if (!valid) return error === 'invalid_token' ? ttl / 6 : 0;
-    return expiresAt === undefined ? ttl : Math.min(ttl, expiresAt * 1000 - now());
-  };
-
-  return (key, load) => {
-    const known = entries.get(key);
-    if (known && known.until > now()) return Promise.resolve(known.result);
-    const shared = running.get(key);
-    if (shared) return shared;
-    const loading = load()
-      .then((result) => {
-        store(key, result);
-        return result;
-      })
-      .finally(() => running.delete(key));
-    running.set(key, loading);
-    return loading;
-  };
 }

@@ -1,12 +1,10 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
-import type * as jose from 'jose';
-import type { JSONWebKeySet, JWTVerifyGetKey } from 'jose';
+import type { JSONWebKeySet, JWTVerifyGetKey, ProtectedHeaderParameters } from 'jose';
 import { isObject } from '../../../protocol/json-rpc.js';
 import { limitedFetch } from '../../limited-fetch.js';
 import { requireSecureUrl } from '../../secure-url.js';
-import { redactToken } from '../redact-token.js';
 import { validateClaims } from '../validate-claims.js';
-import { invalidToken, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
+import { invalidToken, unavailable, type TokenValidator } from '../token-validator.js';
 
 export interface JwtValidatorOptions {
   /** The `iss` of every token, as an exact string. */
@@ -33,10 +31,13 @@ export interface JwtValidatorOptions {
   now?: () => number;
 }
 
-type Jose = typeof jose;
-
 const defaultAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'];
 const publicKeyAlgorithm = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/;
+
+/** Codes of errors that the token has caused, and not the key set. */
+const badTokenCode = /^ERR_(JWT|JWS|JOSE)_|^ERR_JWKS_(NO|MULTIPLE)_MATCHING_KEY/;
+
+const accessTokenType = /^(application\/)?(at\+)?jwt$/i;
 
 /** Header members that name the token's own key. */
 const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
@@ -66,16 +67,24 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
       'createJwtValidator() needs issuer, the exact iss of the tokens that are accepted, such as https://auth.example.com.',
     );
   }
-  const keys = createKeySet({ ...options, url: requireSecureUrl(options.jwksUri, 'the key set'), now, logger });
+  const keys = createKeySet(requireSecureUrl(options.jwksUri, 'the key set'), options);
   const { issuer, allowMissingExpiry = false, clockTolerance = 30 } = options;
   return async (token, resource) => {
     // Loaded with the first token: most programs that import this package check none.
-    const library = await import('jose');
-    const rejection = rejectHeader(library, token);
-    if (rejection) return rejection;
+    const { decodeProtectedHeader, jwtVerify } = await import('jose');
+    let header: ProtectedHeaderParameters;
+    try {
+      header = decodeProtectedHeader(token);
+    } catch {
+      return invalidToken('Token is not a signed JWT');
+    }
+    // Checked before any key is fetched. RFC 8725, section 3.11: other types of token are not access tokens.
+    const { typ } = header;
+    if (keyHints.some((name) => name in header)) return invalidToken('Token names its own key');
+    if (typ !== undefined && !accessTokenType.test(typ)) return invalidToken('Token is not an access token');
     try {
       const time = now();
-      const { payload } = await library.jwtVerify(token, keys, {
+      const { payload } = await jwtVerify(token, keys, {
         algorithms: [...algorithms],
         clockTolerance,
         currentDate: new Date(time),
@@ -89,125 +98,65 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
         now: time / 1000,
       });
     } catch (error) {
-      return explain(library, error, { token, logger });
+      const { code } = error as { code?: unknown };
+      if (code === 'ERR_JWT_EXPIRED') return invalidToken('Token has expired');
+      if (badTokenCode.test(String(code))) return invalidToken('Token signature or claims are not valid');
+      return unavailable('The keys of the authorization server cannot be fetched', error, token, logger);
     }
   };
-}
-
-/**
- * Rejects headers that bring their own key, and other types of token, before any key is fetched.
- *
- * @see [RFC 8725, section 3.11 – Explicit Typing](https://www.rfc-editor.org/rfc/rfc8725.html#section-3.11)
- */
-function rejectHeader({ decodeProtectedHeader }: Jose, token: string): TokenValidationResult | undefined {
-  try {
-    const header = decodeProtectedHeader(token);
-    if (keyHints.some((name) => name in header)) return invalidToken('Token names its own key');
-    const { typ } = header;
-    if (typ !== undefined && !/^(application\/)?(at\+)?jwt$/i.test(typ))
-      return invalidToken('Token is not an access token');
-    return undefined;
-  } catch {
-    return invalidToken('Token is not a signed JWT');
-  }
-}
-
-function explain(
-  { errors }: Jose,
-  error: unknown,
-  { token, logger }: { token: string; logger: Logger },
-): TokenValidationResult {
-  if (error instanceof errors.JWTExpired) return invalidToken('Token has expired');
-  const isBadToken =
-    error instanceof errors.JWTClaimValidationFailed ||
-    error instanceof errors.JWTInvalid ||
-    error instanceof errors.JWSInvalid ||
-    error instanceof errors.JWSSignatureVerificationFailed ||
-    error instanceof errors.JOSEAlgNotAllowed ||
-    error instanceof errors.JOSENotSupported ||
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys;
-  if (isBadToken) return invalidToken('Token signature or claims are not valid');
-  logger.error(`The keys of the authorization server cannot be fetched: ${redactToken(toErrorMessage(error), token)}`);
-  return { valid: false, error: 'temporarily_unavailable', errorDescription: 'Tokens cannot be checked right now' };
-}
-
-interface KeySetOptions {
-  readonly url: URL;
-  readonly timeout?: number;
-  readonly cooldown?: number;
-  readonly maxKeyAge?: number;
-  readonly fetch?: (url: string, init?: RequestInit) => Promise<Response>;
-  readonly now: () => number;
-  readonly logger: Logger;
 }
 
 /**
  * Returns the keys behind a URL. Fetches them when there are none, when they are old, and when a token names an unknown key; never
  * twice within the cooldown, whether the last attempt succeeded or not. Known keys outlive an outage.
  */
-function createKeySet({
-  url,
-  timeout = 5000,
-  cooldown = 30_000,
-  maxKeyAge = 600_000,
-  fetch = globalThis.fetch,
-  now,
-  logger,
-}: KeySetOptions): JWTVerifyGetKey {
+function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
+  const { timeout = 5000, cooldown = 30_000, maxKeyAge = 600_000, fetch = globalThis.fetch } = options;
+  const { now = Date.now, logger = getDefaultLogger() } = options;
   let keys: JWTVerifyGetKey | undefined;
   let loadedAt = 0;
   let triedAt = Number.NEGATIVE_INFINITY;
   let loading: Promise<void> | undefined;
+  const failure = (reason: string): QuiverError =>
+    new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} ${reason}.`);
 
   const load = async (): Promise<void> => {
     triedAt = now();
     const headers = { accept: 'application/jwk-set+json, application/json' };
     const response = await limitedFetch((target, init) => fetch(String(target), init), url, { headers }, timeout);
-    if (response.status !== 200) {
-      throw new QuiverError(
-        'OAUTH_KEYS_UNAVAILABLE',
-        `The key set at ${url.origin} responded with status ${response.status}.`,
-      );
-    }
+    if (response.status !== 200) throw failure(`responded with status ${response.status}`);
     const set: unknown = await response.json();
-    if (!isObject(set)) throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `${url.origin} did not send a key set.`);
+    if (!isObject(set)) throw failure('is not a JSON object');
     const { createLocalJWKSet } = await import('jose');
     keys = createLocalJWKSet(set as unknown as JSONWebKeySet);
     loadedAt = now();
   };
 
   const refresh = async (): Promise<void> => {
-    if (!loading && now() - triedAt < cooldown) {
-      if (keys) return;
-      throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} was not available a moment ago.`);
-    }
+    if (!loading && now() - triedAt < cooldown) return;
     loading ??= load().finally(() => {
       loading = undefined;
     });
-    try {
-      await loading;
-    } catch (error) {
+    await loading.catch((error: unknown) => {
       if (!keys) throw error;
-      logger.warn(
-        `The key set at ${url.origin} cannot be refreshed; the known keys remain in use: ${toErrorMessage(error)}`,
-      );
-    }
+      const reason = toErrorMessage(error);
+      logger.warn(`The key set at ${url.origin} cannot be refreshed; the known keys remain in use: ${reason}`);
+    });
+  };
+
+  const find: JWTVerifyGetKey = async (header, token) => {
+    if (!keys) throw failure('was not available a moment ago');
+    return keys(header, token);
   };
 
   return async (header, token) => {
     if (!keys || now() - loadedAt > maxKeyAge) await refresh();
     try {
-      return await lookUp();
+      return await find(header, token);
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'ERR_JWKS_NO_MATCHING_KEY') throw error;
       await refresh();
-      return lookUp();
-    }
-
-    function lookUp(): ReturnType<JWTVerifyGetKey> {
-      if (!keys) throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} is not available.`);
-      return keys(header, token);
+      return find(header, token);
     }
   };
 }
