@@ -133,8 +133,16 @@ export {
   type TripleFailure,
   type TripleProgress,
 } from './graph/extract-triples.js';
-export { GraphRAG, type GraphChunk, type GraphEmbedding, type GraphQuery, type RankedNode } from './graph/graph-rag.js';
-export type { GraphEdge, GraphNode, GraphSnapshot } from './graph/graph-rag-snapshot.js';
+export {
+  GraphRAG,
+  type GraphChunk,
+  type GraphEdge,
+  type GraphEmbedding,
+  type GraphNode,
+  type GraphQuery,
+  type GraphSnapshot,
+  type RankedNode,
+} from './graph/graph-rag.js';
 export type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph/page/graph-view.js';
 export type { GraphPassage, Triple } from './graph/passage.js';
 export {

@@ -1,4 +1,13 @@
-import type { EdgeList } from './edge-list.js';
+/** An edge between two numbered nodes. It is walked in both directions; `from` and `to` keep the direction in which it was found. */
+export interface Edge {
+  readonly from: number;
+  readonly to: number;
+  /** Positive. */
+  readonly weight: number;
+  readonly kind: string;
+  /** `undefined` where the weight is a cosine similarity, which is the reason. */
+  readonly reason: string | undefined;
+}
 
 /**
  * The arcs that leave each node, in compressed sparse rows: the arcs of node `n` are at `offsets[n]` up to `offsets[n + 1]`. An
@@ -17,50 +26,49 @@ export interface Adjacency {
 }
 
 export interface AdjacencyOptions {
-  /** Factors of the weights, by the number of the edge's kind. Default 1. */
-  readonly kindWeights?: readonly number[];
+  /** Factors of the weights by kind. Default 1. */
+  readonly kindWeights?: Readonly<Record<string, number>>;
   /** Weight of staying, compared with the weights of the edges. Default 0: a walker always leaves a node that has an arc. */
   readonly inertia?: number;
 }
 
 /** Creates the arcs of all edges. Equal input gives equal arrays. */
-export function createAdjacency(nodeCount: number, edges: EdgeList, options: AdjacencyOptions = {}): Adjacency {
-  const { kindWeights, inertia = 0 } = options;
+export function createAdjacency(
+  nodeCount: number,
+  edges: readonly Edge[],
+  { kindWeights = {}, inertia = 0 }: AdjacencyOptions = {},
+): Adjacency {
   const offsets = new Uint32Array(nodeCount + 1);
-  for (let edge = 0; edge < edges.count; edge += 1) {
-    count(offsets, edges.from(edge));
-    count(offsets, edges.to(edge));
+  for (const { from, to } of edges) {
+    (offsets[from + 1] as number) += 1;
+    (offsets[to + 1] as number) += 1;
   }
-  for (let node = 0; node < nodeCount; node += 1) {
-    offsets[node + 1] = (offsets[node + 1] as number) + (offsets[node] as number);
-  }
-  const targets = new Uint32Array(edges.count * 2);
-  const probabilities = new Float64Array(edges.count * 2);
-  const edgeOfArc = new Uint32Array(edges.count * 2);
+  for (let node = 0; node < nodeCount; node += 1) (offsets[node + 1] as number) += offsets[node] as number;
+  const targets = new Uint32Array(edges.length * 2);
+  const probabilities = new Float64Array(edges.length * 2);
+  const edgeOfArc = new Uint32Array(edges.length * 2);
   const totals = new Float64Array(nodeCount).fill(inertia);
   const next = offsets.slice();
-  const addArc = (from: number, to: number, edge: number): void => {
+  const factors = new Map(Object.entries(kindWeights));
+  const addArc = (from: number, to: number, weight: number, edge: number): void => {
     const arc = next[from] as number;
-    const weight = edges.weight(edge) * (kindWeights?.[edges.kindNumber(edge)] ?? 1);
     next[from] = arc + 1;
     targets[arc] = to;
     edgeOfArc[arc] = edge;
     probabilities[arc] = weight;
-    totals[from] = (totals[from] as number) + weight;
+    (totals[from] as number) += weight;
   };
-  for (let edge = 0; edge < edges.count; edge += 1) {
-    addArc(edges.from(edge), edges.to(edge), edge);
-    addArc(edges.to(edge), edges.from(edge), edge);
+  for (let edge = 0; edge < edges.length; edge += 1) {
+    const { from, to, weight, kind } = edges[edge] as Edge;
+    const weighted = weight * (factors.get(kind) ?? 1);
+    addArc(from, to, weighted, edge);
+    addArc(to, from, weighted, edge);
   }
   for (let node = 0; node < nodeCount; node += 1) {
     for (let arc = offsets[node] as number; arc < (offsets[node + 1] as number); arc += 1) {
-      probabilities[arc] = (probabilities[arc] as number) / (totals[node] as number);
+      (probabilities[arc] as number) /= totals[node] as number;
     }
   }
   const stays = totals.map((total) => (inertia === 0 ? 0 : inertia / total));
   return { nodeCount, offsets, targets, probabilities, stays, edges: edgeOfArc };
-}
-
-function count(offsets: Uint32Array, node: number): void {
-  offsets[node + 1] = (offsets[node + 1] as number) + 1;
 }

@@ -1,15 +1,19 @@
+import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
-import { addLinkEdges, addRelationEdges, addSequenceEdges } from './document-edges.js';
-import { EdgeList } from './edge-list.js';
+import { linkEdges, relationEdges, sequenceEdges } from './document-edges.js';
 import { resolveEdgeOptions, type EdgeKind, type EdgeOptions, type ResolvedEdgeOptions } from './edge-options.js';
-import { findNeighbors, type KnownNeighbors } from './find-neighbors.js';
+import {
+  createNeighborLists,
+  findNeighbors,
+  offerNeighbor,
+  similarityEdges,
+  UnitRows,
+  type KnownNeighbors,
+} from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
-import { createNeighborLists } from './neighbor-lists.js';
 import type { GraphPassage } from './passage.js';
-import { runSteps } from './run-steps.js';
 import type { GraphData } from './snapshot.js';
-import { addPhraseEdges, addTripleEdges } from './term-edges.js';
-import { fingerprint, UnitRows } from './unit-rows.js';
+import { phraseEdges, tripleEdges } from './term-edges.js';
 
 export interface BuildProgress {
   /** Finished share of the work, in [0, 1]. */
@@ -33,6 +37,9 @@ export interface BuildChunkGraphOptions {
   onProgress?: ((progress: BuildProgress) => void) | undefined;
 }
 
+/** Share of the work; the other edges are quick. */
+const similarityShare = 0.95;
+
 /**
  * Connects passages with each other by the kinds of {@link EdgeOptions}. Equal passages and vectors give equal graphs, on every
  * machine and in every order. All pairs of vectors are compared, so the time grows with the square of their number.
@@ -40,43 +47,46 @@ export interface BuildChunkGraphOptions {
  * @throws `GRAPH_INVALID` for two passages of one id, and for vectors that do not fit; `signal.reason`
  */
 export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<ChunkGraph> {
-  return runSteps(buildSteps(options), options);
+  const { signal, onProgress } = options;
+  const steps = buildSteps(options);
+  let done = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const step = steps.next();
+    // A repeated step does not take back what was reported.
+    done = step.done ? 1 : Math.max(done, step.value * similarityShare);
+    onProgress?.({ done });
+    if (step.done) return step.value;
+    // Lets other work of the process run.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
 }
 
-/** Share of the work; the other edges are quick. */
-const similarityShare = 0.95;
-
+/** Builds a graph. Yields the finished share of the search for similar passages. */
 function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGraph> {
   requireVectors(options);
   const { vectors, dimension, previous } = options;
   const resolved = resolveEdgeOptions(options.edges);
-  const order = orderById(options.passages);
-  const passages = Array.from(order, (place) => options.passages[place] as GraphPassage);
-  const units = new UnitRows(order.length, dimension, (node) => {
-    const start = (order[node] as number) * dimension;
-    return vectors.subarray(start, start + dimension);
-  });
-  const fingerprints = BigUint64Array.from(passages, (_, node) => fingerprint(units.vector(node)));
+  const nodes = options.passages
+    .map((passage, place) => ({ passage, vector: vectors.subarray(place * dimension, (place + 1) * dimension) }))
+    .sort(({ passage: a }, { passage: b }) => (a.id < b.id ? -1 : 1));
+  const passages = nodes.map(({ passage }) => passage);
   const ids = passages.map(({ id }) => id);
-  const { similarity } = resolved;
+  const twice = ids.find((id, node) => id === ids[node - 1]);
+  if (twice !== undefined) throw graphInvalid(`Two passages have the id '${twice}'.`);
+  const rows = nodes.map(({ vector }) => vector);
+  const units = new UnitRows(rows, dimension);
+  const { fingerprints } = units;
+  let edges = reasonedEdges(passages, resolved);
   yield 0;
-  const neighbors =
-    similarity &&
-    (yield* findNeighbors({
-      units,
-      limit: similarity.neighbors,
-      threshold: similarity.threshold,
-      known: previous && knownNeighbors(previous.data, { ids, fingerprints, similarity }),
-    }));
-  yield similarityShare;
-  return new ChunkGraph({
-    ids,
-    titles: passages.map(({ title }) => title),
-    options: resolved,
-    fingerprints,
-    neighbors,
-    otherEdges: otherEdges(passages, resolved),
-  });
+  const { similarity } = resolved;
+  if (similarity) {
+    const { neighbors: limit, threshold } = similarity;
+    const known = previous && knownNeighbors(previous.data, { ids, fingerprints, similarity });
+    edges = [...edges, ...similarityEdges(yield* findNeighbors({ units, limit, threshold, known }))];
+  }
+  yield 1;
+  return new ChunkGraph({ ids, titles: passages.map(({ title }) => title), options: resolved, fingerprints, edges });
 }
 
 function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions): void {
@@ -99,30 +109,19 @@ function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions
   }
 }
 
-function orderById(passages: readonly GraphPassage[]): Uint32Array {
-  const idOf = (place: number): string => (passages[place] as GraphPassage).id;
-  const order = Uint32Array.from(passages, (_, place) => place).sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-  for (let place = 1; place < order.length; place += 1) {
-    const id = idOf(order[place] as number);
-    if (id === idOf(order[place - 1] as number)) throw graphInvalid(`Two passages have the id '${id}'.`);
-  }
-  return order;
-}
-
-function otherEdges(passages: readonly GraphPassage[], { weights, phrases }: ResolvedEdgeOptions): EdgeList {
-  const edges = new EdgeList();
+/** Returns the edges of all kinds except `similarity`. */
+function reasonedEdges(passages: readonly GraphPassage[], { weights, phrases }: ResolvedEdgeOptions): Edge[] {
   const isOn = (kind: EdgeKind): boolean => (weights[kind] ?? 0) > 0;
-  if (isOn('relation')) addRelationEdges(edges, passages);
-  if (isOn('triple')) addTripleEdges(edges, passages);
-  if (isOn('link')) addLinkEdges(edges, passages);
-  if (phrases) addPhraseEdges(edges, passages, phrases.maxPassages);
-  if (isOn('sequence')) addSequenceEdges(edges, passages);
-  return edges;
+  return [
+    ...(isOn('relation') ? relationEdges(passages) : []),
+    ...(isOn('triple') ? tripleEdges(passages) : []),
+    ...(isOn('link') ? linkEdges(passages) : []),
+    ...(phrases ? phraseEdges(passages, phrases.maxPassages) : []),
+    ...(isOn('sequence') ? sequenceEdges(passages) : []),
+  ];
 }
 
-interface CurrentRows {
-  readonly ids: readonly string[];
-  readonly fingerprints: BigUint64Array;
+interface CurrentRows extends Pick<GraphData, 'ids' | 'fingerprints'> {
   readonly similarity: NonNullable<ResolvedEdgeOptions['similarity']>;
 }
 
@@ -133,37 +132,36 @@ interface CurrentRows {
  * @returns `undefined` when the earlier graph was made with other options
  */
 function knownNeighbors(
-  { ids: oldIds, fingerprints: oldPrints, neighbors, options }: GraphData,
+  previous: GraphData,
   { ids, fingerprints, similarity }: CurrentRows,
 ): KnownNeighbors | undefined {
-  if (!neighbors || JSON.stringify(options.similarity) !== JSON.stringify(similarity)) return undefined;
-  const oldNumbers = new Map(oldIds.map((id, number) => [id, number]));
-  const oldOf = ids.map((id, row) => {
-    const old = oldNumbers.get(id);
-    return old !== undefined && oldPrints[old] === fingerprints[row] ? old : undefined;
+  if (JSON.stringify(previous.options.similarity) !== JSON.stringify(similarity)) return undefined;
+  const numbers = new Map(ids.map((id, row) => [id, row]));
+  /** Current rows of the earlier ones; `undefined` for changed and removed ones. */
+  const rowOf = previous.ids.map((id, old) => {
+    const row = numbers.get(id);
+    return row !== undefined && previous.fingerprints[old] === fingerprints[row] ? row : undefined;
   });
-  const newOf = new Map(oldOf.flatMap((old, row) => (old === undefined ? [] : [[old, row] as const])));
-  const { limit, counts, rows, similarities } = neighbors;
-  const lists = createNeighborLists(ids.length, limit);
-  const isNew = new Uint8Array(ids.length);
-  const unknown: number[] = [];
-  for (const [row, old] of oldOf.entries()) {
-    if (old === undefined) {
-      isNew[row] = 1;
-      unknown.push(row);
-      continue;
-    }
-    const count = counts[old] as number;
-    let kept = 0;
-    for (let place = old * limit; place < old * limit + count; place += 1) {
-      const neighbor = newOf.get(rows[place] as number);
-      if (neighbor === undefined) continue;
-      lists.rows[row * limit + kept] = neighbor;
-      lists.similarities[row * limit + kept] = similarities[place] as number;
-      kept += 1;
-    }
-    lists.counts[row] = kept;
-    if (count === limit && kept < limit) unknown.push(row);
+  const { neighbors: limit } = similarity;
+  const all = createNeighborLists(previous.ids.length, limit);
+  // The neighbors of a node are its most similar edges: its other edges are neighbors that only the other end has.
+  for (const { from, to, weight, kind } of previous.edges) {
+    if (kind !== 'similarity') continue;
+    offerNeighbor(all, from, to, weight);
+    offerNeighbor(all, to, from, weight);
   }
-  return { lists, unknown: Uint32Array.from(unknown), isNew };
+  const lists = createNeighborLists(ids.length, limit);
+  const isNew = new Uint8Array(ids.length).fill(1);
+  const isUnknown = new Uint8Array(ids.length).fill(1);
+  for (const [old, row] of rowOf.entries()) {
+    if (row === undefined) continue;
+    const count = all.counts[old] as number;
+    for (let place = old * limit; place < old * limit + count; place += 1) {
+      const neighbor = rowOf[all.rows[place] as number];
+      if (neighbor !== undefined) offerNeighbor(lists, row, neighbor, all.scores[place] as number);
+    }
+    isNew[row] = 0;
+    isUnknown[row] = count === limit && (lists.counts[row] as number) < limit ? 1 : 0;
+  }
+  return { lists, isNew, unknown: Uint32Array.from(ids.keys()).filter((row) => isUnknown[row] === 1) };
 }

@@ -1,10 +1,11 @@
 import { QuiverError } from '@quiver/core';
-import { createAdjacency, type Adjacency } from './adjacency.js';
-import type { EdgeList } from './edge-list.js';
+import { TopK } from '../retrieval/top-k.js';
+import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
 import type { EdgeKind } from './edge-options.js';
-import { addSimilarityEdges } from './neighbor-lists.js';
-import { rankNodes, type RankedNumber, type RankNodesOptions } from './rank-nodes.js';
+import { graphInvalid } from './graph-error.js';
+import { personalizedPageRank } from './personalized-page-rank.js';
 import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';
+import { strongestPaths, type PathStep } from './strongest-paths.js';
 
 /** An edge between two passages. It is walked in both directions; `from` and `to` keep the direction in which it was found. */
 export interface ChunkEdge {
@@ -58,11 +59,20 @@ export interface ChunkGraphJson {
   edges: ChunkEdge[];
 }
 
+/** Options of a ranking from node numbers. */
+export interface RankNodesOptions extends Omit<RankOptions, 'seeds' | 'allowed'> {
+  /** Nodes with their share of the restarts; shares of 0 or less and nodes that are not allowed are left out. */
+  readonly seeds: readonly (readonly [node: number, weight: number])[];
+  readonly allowed?: ((node: number) => boolean) | undefined;
+}
+
 /**
  * Weight of staying at a passage. A walker leaves the passage with the probability `w / (w + inertia)`, where `w` is the sum of the weights
  * of the passage's edges, and stays otherwise. So one weak edge does not carry half of a passage's rank away.
  */
 const defaultInertia = 1;
+/** Scores are rounded to this step; equal scores are ordered by id. */
+const scoreSteps = 1e9;
 
 /**
  * Passages and the reasons that connect them, created by {@link buildChunkGraph} and never changed. It contains neither texts
@@ -71,22 +81,15 @@ const defaultInertia = 1;
 export class ChunkGraph {
   /** @internal */
   readonly data: GraphData;
-  readonly #edges: EdgeList;
   readonly #adjacency: Adjacency;
   readonly #numbers: ReadonlyMap<string, number>;
 
   /** @internal */
   constructor(data: GraphData, inertia: number = defaultInertia) {
+    const { ids, edges, options } = data;
     this.data = data;
-    this.#edges = data.otherEdges;
-    if (data.neighbors) {
-      this.#edges = data.otherEdges.copy();
-      addSimilarityEdges(this.#edges, data.neighbors);
-    }
-    const { weights } = data.options;
-    const kindWeights = this.#edges.kindNames.map((kind) => weights[kind as EdgeKind] ?? 1);
-    this.#adjacency = createAdjacency(data.ids.length, this.#edges, { kindWeights, inertia });
-    this.#numbers = new Map(data.ids.map((id, number) => [id, number]));
+    this.#adjacency = createAdjacency(ids.length, edges, { kindWeights: options.weights, inertia });
+    this.#numbers = new Map(ids.map((id, number) => [id, number]));
   }
 
   /** Ids of all passages, ordered. */
@@ -95,7 +98,7 @@ export class ChunkGraph {
   }
 
   get edgeCount(): number {
-    return this.#edges.count;
+    return this.data.edges.length;
   }
 
   has(id: string): boolean {
@@ -104,18 +107,14 @@ export class ChunkGraph {
 
   /** Returns each edge once. */
   *edges(): Generator<ChunkEdge, void> {
-    for (let edge = 0; edge < this.#edges.count; edge += 1) yield this.#edge(edge);
+    for (const edge of this.data.edges) yield this.#toChunkEdge(edge, edge.from);
   }
 
   /** Returns the edges of a passage, in the direction away from it. @throws `GRAPH_INVALID` for an unknown passage */
   neighbors(id: string): ChunkEdge[] {
-    const number = this.#require(id);
-    const { offsets } = this.#adjacency;
-    const edges: ChunkEdge[] = [];
-    for (let arc = offsets[number] as number; arc < (offsets[number + 1] as number); arc += 1) {
-      edges.push(this.#step(number, arc));
-    }
-    return edges;
+    const from = this.#require(id);
+    const { offsets, edges } = this.#adjacency;
+    return Array.from(edges.subarray(offsets[from], offsets[from + 1]), (edge) => this.#step({ from, edge }));
   }
 
   /**
@@ -124,7 +123,7 @@ export class ChunkGraph {
    *
    * @throws `GRAPH_INVALID` for bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
    */
-  rank({ seeds, allowed, restartProb = 0.15, ...options }: RankOptions): RankedChunk[] {
+  rank({ seeds, allowed, ...options }: RankOptions): RankedChunk[] {
     const isAllowed = allowed && askOnce((number) => allowed(this.ids[number] as string));
     const numbered = seeds
       .map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const)
@@ -135,13 +134,45 @@ export class ChunkGraph {
     const weighted = numbered.map(
       ([number, score], place) => [number, score > 0 ? 1 / (place + 1) ** 2 : score] as const,
     );
-    return this.rankFrom({ ...options, restartProb, seeds: weighted, allowed: isAllowed });
+    return this.rankFrom({ ...options, seeds: weighted, allowed: isAllowed });
   }
 
-  /** Ranks from weighted node numbers. @internal */
-  rankFrom(options: Omit<RankNodesOptions, 'adjacency' | 'idOf'>): RankedChunk[] {
-    const idOf = (number: number): string => this.ids[number] as string;
-    return rankNodes({ ...options, idOf, adjacency: this.#adjacency }).map((found) => this.#ranked(found));
+  /** Ranks from weighted node numbers by personalized PageRank. @internal */
+  rankFrom(options: RankNodesOptions): RankedChunk[] {
+    const { topK = 10, restartProb = 0.15, maxIterations = 100, tolerance = 1e-7, allowed } = options;
+    if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
+    if (!(maxIterations >= 1)) throw graphInvalid('Random walk steps must be greater than 0');
+    if (!(restartProb > 0 && restartProb < 1)) throw graphInvalid('Restart probability must be between 0 and 1');
+    if (!(tolerance >= 0)) throw graphInvalid(`The tolerance must not be negative, but it is ${tolerance}.`);
+    const adjacency = this.#adjacency;
+    const seeds = restartProbabilities(options);
+    if (seeds.size === 0) return [];
+    const { reached, ranks } = personalizedPageRank({
+      adjacency,
+      seeds,
+      restartProb,
+      maxIterations: Math.floor(maxIterations),
+      tolerance,
+      allowed,
+    });
+    const best = reached.reduce((largest, node) => Math.max(largest, ranks[node] as number), 0);
+    const top = new TopK(Math.floor(topK), (node) => this.ids[node] as string);
+    for (const node of reached) {
+      const score = Math.round(((ranks[node] as number) / best) * scoreSteps) / scoreSteps;
+      if (score > 0) top.offer(node, score);
+    }
+    const found = top.toSorted();
+    const paths = strongestPaths({
+      adjacency,
+      seeds,
+      targets: found.map(({ row }) => row),
+      allowed: allowed && ((node) => (ranks[node] as number) > 0),
+    });
+    return found.map(({ row, similarity: score }) => ({
+      id: this.ids[row] as string,
+      score,
+      path: (paths.get(row) ?? []).map((step) => this.#step(step)),
+    }));
   }
 
   /**
@@ -185,30 +216,20 @@ export class ChunkGraph {
     return `graph {\n${lines.join('\n')}\n}\n`;
   }
 
-  #ranked({ node, score, arcs }: RankedNumber): RankedChunk {
-    const path: ChunkEdge[] = [];
-    let at = node;
-    for (const arc of arcs.toReversed()) {
-      const edge = this.#adjacency.edges[arc] as number;
-      const from = this.#edges.from(edge) === at ? this.#edges.to(edge) : this.#edges.from(edge);
-      path.unshift(this.#step(from, arc));
-      at = from;
-    }
-    return { id: this.ids[node] as string, score, path };
+  /** Returns an edge in the direction away from a node. */
+  #step({ from, edge }: PathStep): ChunkEdge {
+    return this.#toChunkEdge(this.data.edges[edge] as Edge, from);
   }
 
-  #step(from: number, arc: number): ChunkEdge {
-    const edge = this.#edge(this.#adjacency.edges[arc] as number);
-    return { ...edge, from: this.ids[from] as string, to: this.ids[this.#adjacency.targets[arc] as number] as string };
-  }
-
-  #edge(edge: number): ChunkEdge {
+  #toChunkEdge({ from, to, weight, kind, reason }: Edge, start: number): ChunkEdge {
+    const end = start === from ? to : from;
     return {
-      from: this.ids[this.#edges.from(edge)] as string,
-      to: this.ids[this.#edges.to(edge)] as string,
-      kind: this.#edges.kind(edge) as EdgeKind,
-      weight: this.#edges.weight(edge),
-      reason: this.#edges.reason(edge),
+      from: this.ids[start] as string,
+      to: this.ids[end] as string,
+      // Kinds of `GraphRAG` may be any text; they do not leave its methods.
+      kind: kind as EdgeKind,
+      weight,
+      reason: reason ?? `cosine similarity ${weight.toFixed(2)}`,
     };
   }
 
@@ -219,6 +240,16 @@ export class ChunkGraph {
     }
     return number;
   }
+}
+
+function restartProbabilities({ seeds, allowed }: RankNodesOptions): Map<number, number> {
+  const weights = new Map<number, number>();
+  for (const [node, weight] of seeds) {
+    if (typeof weight !== 'number' || Number.isNaN(weight)) throw graphInvalid('The score of a seed must be a number.');
+    if (weight > 0 && (!allowed || allowed(node))) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
+  }
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  return new Map([...weights].sort(([a], [b]) => a - b).map(([node, weight]) => [node, weight / total]));
 }
 
 function askOnce(ask: (number: number) => boolean): (number: number) => boolean {

@@ -1,22 +1,23 @@
-import type { EdgeList } from './edge-list.js';
+import type { Edge } from './adjacency.js';
 import { groupBySource, type GraphPassage } from './passage.js';
 
 /** Connects each passage with the one that follows it in its source. Passages without `position` are left out. */
-export function addSequenceEdges(edges: EdgeList, passages: readonly GraphPassage[]): void {
-  for (const [source, nodes] of groupBySource(passages)) {
+export function sequenceEdges(passages: readonly GraphPassage[]): Edge[] {
+  return [...groupBySource(passages)].flatMap(([source, nodes]) => {
     const ordered = nodes.filter((node) => passages[node]?.position !== undefined);
-    for (const [place, to] of ordered.entries()) {
-      const from = ordered[place - 1];
-      if (from !== undefined) edges.add(from, to, 1, 'sequence', `next to each other in ${source}`);
-    }
-  }
+    const reason = `next to each other in ${source}`;
+    return ordered.slice(1).map((to, place): Edge => {
+      return { from: ordered[place] as number, to, weight: 1, kind: 'sequence', reason };
+    });
+  });
 }
 
 /**
  * Connects a passage with the document that it links to. Links are resolved against the passage's `source` and compared with the
  * other sources, without query and fragment; the first passage of a document stands for all of it.
  */
-export function addLinkEdges(edges: EdgeList, passages: readonly GraphPassage[]): void {
+export function linkEdges(passages: readonly GraphPassage[]): Edge[] {
+  const edges: Edge[] = [];
   const sources = new Map<string, number>();
   for (const [source, [first]] of groupBySource(passages)) {
     const url = toUrl(source);
@@ -31,9 +32,10 @@ export function addLinkEdges(edges: EdgeList, passages: readonly GraphPassage[])
       const to = target === undefined ? undefined : sources.get(withoutSuffix(target));
       if (to === undefined || passages[to]?.source === source || seen.has(to)) continue;
       seen.add(to);
-      edges.add(from, to, 1, 'link', `${source} links to ${passages[to]?.source}`);
+      edges.push({ from, to, weight: 1, kind: 'link', reason: `${source} links to ${passages[to]?.source}` });
     }
   }
+  return edges;
 }
 
 /** Gives paths the form of URLs, so that one rule resolves both. */
@@ -80,7 +82,8 @@ interface Relation {
  * keeps no objects. A target is the id of a passage or the source of a document, whose first passage is meant. Targets that are
  * not in the graph are left out: they may come later. Entries of other shapes are ignored, for the key may be in use otherwise.
  */
-export function addRelationEdges(edges: EdgeList, passages: readonly GraphPassage[]): void {
+export function relationEdges(passages: readonly GraphPassage[]): Edge[] {
+  const edges: Edge[] = [];
   const numbers = new Map<string, number>();
   for (const [source, [first]] of groupBySource(passages)) numbers.set(source, first as number);
   for (const [node, { id }] of passages.entries()) numbers.set(id, node);
@@ -88,9 +91,11 @@ export function addRelationEdges(edges: EdgeList, passages: readonly GraphPassag
     for (const { type, target } of readRelations(passage.metadata?.['relations'])) {
       const to = numbers.get(target);
       if (to === undefined || to === from) continue;
-      edges.add(from, to, 1, 'relation', `${nameOf(passage)} ${type} ${nameOf(passages[to] as GraphPassage)}`);
+      const reason = `${nameOf(passage)} ${type} ${nameOf(passages[to] as GraphPassage)}`;
+      edges.push({ from, to, weight: 1, kind: 'relation', reason });
     }
   }
+  return edges;
 }
 
 function* readRelations(relations: unknown): Generator<Relation> {

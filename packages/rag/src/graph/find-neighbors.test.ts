@@ -1,32 +1,35 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { runStepsNow } from './run-steps.js';
-import { findNeighbors, type NeighborSearch } from './find-neighbors.js';
-import type { NeighborLists } from './neighbor-lists.js';
-import { UnitRows } from './unit-rows.js';
+import { findNeighbors, UnitRows, type NeighborLists, type NeighborSearch } from './find-neighbors.js';
 
 function unitsOf(vectors: readonly (readonly number[] | Float32Array)[]): UnitRows {
   const rows = vectors.map((vector) => Float32Array.from(vector));
-  return new UnitRows(rows.length, rows[0]?.length ?? 1, (row) => rows[row] as Float32Array);
+  return new UnitRows(rows, rows[0]?.length ?? 1);
 }
 
 function find(units: UnitRows, options: Partial<NeighborSearch> = {}): NeighborLists {
-  return runStepsNow(findNeighbors({ units, limit: 3, threshold: 0, ...options }));
+  const steps = findNeighbors({ units, limit: 3, threshold: 0, ...options });
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
 }
 
-function toPairs({ limit, counts, rows, similarities }: NeighborLists): [number, number][][] {
+function toPairs({ limit, counts, rows, scores }: NeighborLists): [number, number][][] {
   return Array.from(counts, (count, row) =>
     Array.from({ length: count }, (_, place) => [
       rows[row * limit + place] as number,
-      similarities[row * limit + place] as number,
+      scores[row * limit + place] as number,
     ]),
   );
 }
 
 /** Compares every pair, in the plainest way. */
 function compareAll(units: UnitRows, limit: number, threshold: number): [number, number][][] {
-  return Array.from({ length: units.count }, (_, row) =>
-    Array.from({ length: units.count }, (_unused, other): [number, number] => [other, units.similarity(row, other)])
+  return Array.from({ length: units.vectors.length }, (_, row) =>
+    Array.from({ length: units.vectors.length }, (_unused, other): [number, number] => [
+      other,
+      units.similarity(row, other),
+    ])
       .filter(([other, similarity]) => other !== row && similarity > threshold)
       .sort(([a, toA], [b, toB]) => toB - toA || a - b)
       .slice(0, limit),

@@ -1,7 +1,110 @@
 import { blockRows, FixedPointRows, pitch } from '../simd/fixed-point-rows.js';
-import { CandidateHeaps } from './candidate-heaps.js';
-import { createNeighborLists, offerNeighbor, type NeighborLists } from './neighbor-lists.js';
-import { fingerprint, type UnitRows } from './unit-rows.js';
+import { dot } from '../stores/local/vector-table.js';
+import type { Edge } from './adjacency.js';
+
+/** The best other rows of each row, best first; equal ones by row number. */
+export interface NeighborLists<Scores extends Float32Array | Int32Array = Float32Array> {
+  /** Most neighbors of a row. */
+  readonly limit: number;
+  /** Number of neighbors of each row. */
+  readonly counts: Uint32Array;
+  /** Neighbors of row `r` from `r * limit` on. */
+  readonly rows: Uint32Array;
+  /** Similarities of the neighbors. */
+  readonly scores: Scores;
+}
+
+export function createNeighborLists(count: number, limit: number): NeighborLists {
+  return {
+    limit,
+    counts: new Uint32Array(count),
+    rows: new Uint32Array(count * limit),
+    scores: new Float32Array(count * limit),
+  };
+}
+
+/** Inserts a neighbor at its position, unless the list is full of better ones. Call it once per neighbor. */
+export function offerNeighbor(
+  { limit, counts, rows, scores }: NeighborLists<Float32Array | Int32Array>,
+  row: number,
+  neighbor: number,
+  score: number,
+): void {
+  const start = row * limit;
+  const count = counts[row] as number;
+  let at = start + count;
+  if (count === limit) {
+    at -= 1;
+    const worst = scores[at] as number;
+    if (worst > score || (worst === score && (rows[at] as number) < neighbor)) return;
+  } else counts[row] = count + 1;
+  for (; at > start; at -= 1) {
+    const [other, otherScore] = [rows[at - 1] as number, scores[at - 1] as number];
+    if (otherScore > score || (otherScore === score && other < neighbor)) break;
+    rows[at] = other;
+    scores[at] = otherScore;
+  }
+  rows[at] = neighbor;
+  scores[at] = score;
+}
+
+/**
+ * Returns the edges between each row and its neighbors. Two rows that are neighbors of each other have one edge.
+ *
+ * @param kind - of the edges. Default `similarity`
+ */
+export function similarityEdges({ limit, counts, rows, scores }: NeighborLists, kind = 'similarity'): Edge[] {
+  const has = (row: number, neighbor: number): boolean =>
+    rows.subarray(row * limit, row * limit + (counts[row] as number)).includes(neighbor);
+  return Array.from(counts, (count, from) => {
+    const own = Array.from(rows.subarray(from * limit, from * limit + count), (to, place): Edge => {
+      return { from, to, weight: scores[from * limit + place] as number, kind, reason: undefined };
+    });
+    return own.filter(({ to }) => from < to || !has(to, from));
+  }).flat();
+}
+
+/** Vectors of any length, compared by their directions. */
+export class UnitRows {
+  readonly vectors: readonly Float32Array[];
+  readonly dimension: number;
+  /** Factor that gives each row length 1; 0 for a row without direction. */
+  readonly factors: Float64Array;
+  /** 64 bits of each row that equal vectors share, and different ones only by accident. Equal on every machine. */
+  readonly fingerprints: BigUint64Array;
+
+  constructor(vectors: readonly Float32Array[], dimension: number) {
+    this.vectors = vectors;
+    this.dimension = dimension;
+    this.factors = Float64Array.from(vectors, (vector) => {
+      const length = Math.sqrt(dot(vector, 0, vector, dimension));
+      return length === 0 ? 0 : 1 / length;
+    });
+    this.fingerprints = BigUint64Array.from(vectors, fingerprint);
+  }
+
+  /** Returns the cosine similarity as a 32-bit number in [-1, 1]; 0 without direction. */
+  similarity(row: number, other: number): number {
+    const { vectors, factors } = this;
+    const product = dot(vectors[row] as Float32Array, 0, vectors[other] as Float32Array, this.dimension);
+    const cosine = product * ((factors[row] as number) * (factors[other] as number));
+    return Math.max(-1, Math.min(1, Math.fround(cosine)));
+  }
+}
+
+function fingerprint(vector: Float32Array): bigint {
+  let low = 0x811c9dc5;
+  let high = 0x9e3779b9;
+  const bits = new Uint32Array(vector.buffer, vector.byteOffset, vector.length);
+  for (let place = 0; place < bits.length; place += 1) {
+    const value = bits[place] as number;
+    low = Math.imul(low ^ value, 0x01000193);
+    low ^= low >>> 15;
+    high = Math.imul(high ^ value, 0x85ebca6b);
+    high ^= high >>> 13;
+  }
+  return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
+}
 
 export interface NeighborSearch {
   readonly units: UnitRows;
@@ -32,9 +135,21 @@ const productsPerStep = 2 ** 28;
 export function* findNeighbors(search: NeighborSearch): Generator<number, NeighborLists> {
   const { units, known } = search;
   const finder = new NeighborFinder(search);
-  if (known && known.unknown.length <= units.count * maxUnknownShare) yield* finder.extend(known);
+  if (known && known.unknown.length <= units.vectors.length * maxUnknownShare) yield* finder.extend(known);
   else yield* finder.compareAll();
   return finder.lists;
+}
+
+/** The best candidates of some rows by their integer products. */
+interface Candidates extends NeighborLists<Int32Array> {
+  /** Smallest product of each row that can still be a candidate. */
+  readonly cuts: Int32Array;
+}
+
+function offerCandidate(candidates: Candidates, place: number, other: number, product: number): void {
+  const { limit, counts, scores, cuts } = candidates;
+  offerNeighbor(candidates, place, other, product);
+  if (counts[place] === limit) cuts[place] = scores[(place + 1) * limit - 1] as number;
 }
 
 /** Sees the integer product of a row, by its place in a list of rows, and another row. */
@@ -45,22 +160,23 @@ class NeighborFinder {
   readonly lists: NeighborLists;
   readonly #search: NeighborSearch;
   readonly #rows: FixedPointRows;
-  #twins: Uint32Array | undefined;
+  readonly #count: number;
 
   constructor(search: NeighborSearch) {
-    const { units, limit } = search;
+    const { vectors, factors, dimension } = search.units;
     this.#search = search;
-    this.#rows = new FixedPointRows(units.count, units.dimension);
-    for (let row = 0; row < units.count; row += 1) this.#rows.write(row, units.vector(row), units.factor(row));
-    this.lists = createNeighborLists(units.count, limit);
+    this.#count = vectors.length;
+    this.#rows = new FixedPointRows(this.#count, dimension);
+    for (const [row, vector] of vectors.entries()) this.#rows.write(row, vector, factors[row] as number);
+    this.lists = createNeighborLists(this.#count, search.limit);
   }
 
   /** Compares all rows with each other, each pair once. */
   *compareAll(): Generator<number, void> {
-    const { count, dimension } = this.#search.units;
+    const count = this.#count;
     const all = Uint32Array.from({ length: count }, (_, row) => row);
-    const heaps = this.#createHeaps(all);
-    const { cuts } = heaps;
+    const candidates = this.#createCandidates(all);
+    const { cuts } = candidates;
     let [done, step] = [0, 0];
     for (let a = 0; a < count; a += blockRows) {
       const aRows = Math.min(blockRows, count - a);
@@ -72,56 +188,55 @@ class NeighborFinder {
           const line = i * pitch(bRows) - b;
           for (let other = a === b ? row + 1 : b; other < b + bRows; other += 1) {
             const product = products[line + other] as number;
-            if (product >= (cuts[row] as number)) heaps.offer(row, other, product);
-            if (product >= (cuts[other] as number)) heaps.offer(other, row, product);
+            if (product >= (cuts[row] as number)) offerCandidate(candidates, row, other, product);
+            if (product >= (cuts[other] as number)) offerCandidate(candidates, other, row, product);
           }
         }
         done += aRows * bRows;
-        step += aRows * bRows * dimension;
+        step += aRows * bRows * this.#search.units.dimension;
         if (step > productsPerStep) {
           step = 0;
           yield (2 * done) / (count * (count + blockRows));
         }
       }
     }
-    yield* this.#settle(heaps, all);
+    yield* this.#settle(candidates, all);
   }
 
   /** Compares the unknown rows with all rows, and offers new rows to the known lists. */
-  *extend({ lists: { counts, rows, similarities }, unknown, isNew }: KnownNeighbors): Generator<number, void> {
-    const { units, threshold, limit } = this.#search;
+  *extend({ lists: { counts, rows, scores }, unknown, isNew }: KnownNeighbors): Generator<number, void> {
+    const { units, threshold } = this.#search;
     this.lists.counts.set(counts);
     this.lists.rows.set(rows);
-    this.lists.similarities.set(similarities);
-    const isUnknown = new Uint8Array(units.count);
-    for (const row of unknown) isUnknown[row] = 1;
-    const cuts = Int32Array.from(counts, (count, row) =>
-      this.#rows.smallestProduct(count === limit ? (similarities[(row + 1) * limit - 1] as number) : threshold),
-    );
-    const heaps = this.#createHeaps(unknown);
+    this.lists.scores.set(scores);
+    const isUnknown = new Set(unknown);
+    const cuts = Int32Array.from(counts, (_, row) => this.#rows.smallestProduct(this.#worstWanted(row)));
+    const candidates = this.#createCandidates(unknown);
     yield* this.#compare(unknown, (place, other, product) => {
-      if (product >= (heaps.cuts[place] as number)) heaps.offer(place, other, product);
+      if (product >= (candidates.cuts[place] as number)) offerCandidate(candidates, place, other, product);
       const row = unknown[place] as number;
-      if (isUnknown[other] || !isNew[row] || product < (cuts[other] as number)) return;
+      if (!isNew[row] || product < (cuts[other] as number) || isUnknown.has(other)) return;
       const similarity = units.similarity(other, row);
       if (similarity > threshold) offerNeighbor(this.lists, other, row, similarity);
     });
-    yield* this.#settle(heaps, unknown);
+    yield* this.#settle(candidates, unknown);
   }
 
-  #createHeaps(some: Uint32Array): CandidateHeaps {
+  #createCandidates(some: Uint32Array): Candidates {
     const { units, limit, threshold } = this.#search;
-    const heaps = new CandidateHeaps(some.length, limit + spareCandidates, this.#rows.smallestProduct(threshold));
-    // Nothing is similar to a row without direction.
-    for (let place = 0; place < some.length; place += 1) {
-      if (units.factor(some[place] as number) === 0) heaps.cuts[place] = 2 ** 31 - 1;
-    }
-    return heaps;
+    const capacity = limit + spareCandidates;
+    const cut = this.#rows.smallestProduct(threshold);
+    return {
+      ...createNeighborLists(some.length, capacity),
+      scores: new Int32Array(some.length * capacity),
+      // Nothing is similar to a row without direction.
+      cuts: Int32Array.from(some, (row) => (units.factors[row] === 0 ? 2 ** 31 - 1 : cut)),
+    };
   }
 
   /** Compares some rows with all. */
   *#compare(some: Uint32Array, visit: Visit): Generator<number, void> {
-    const { count, dimension } = this.#search.units;
+    const count = this.#count;
     let step = 0;
     for (let start = 0; start < some.length; start += blockRows) {
       const block = some.subarray(start, start + blockRows);
@@ -135,7 +250,7 @@ class NeighborFinder {
             if (b + j !== row) visit(start + i, b + j, products[i * pitch(bRows) + j] as number);
           }
         }
-        step += block.length * bRows * dimension;
+        step += block.length * bRows * this.#search.units.dimension;
         if (step > productsPerStep) {
           step = 0;
           yield (start + (block.length * b) / count) / some.length;
@@ -148,62 +263,48 @@ class NeighborFinder {
    * Fills the lists of rows from their candidates. A row where something outside the candidates could belong to the list is
    * compared again: with all rows as integers, and exactly with those that can enter the list.
    */
-  *#settle(heaps: CandidateHeaps, some: Uint32Array): Generator<number, void> {
-    const rowsPerStep = Math.ceil(productsPerStep / 16 / (heaps.capacity * this.#search.units.dimension));
+  *#settle({ limit, counts, rows, cuts }: Candidates, some: Uint32Array): Generator<number, void> {
+    const rowsPerStep = Math.ceil(productsPerStep / 16 / (limit * this.#search.units.dimension));
     const unsettled: number[] = [];
     for (let place = 0; place < some.length; place += 1) {
       const row = some[place] as number;
-      this.#rank(row, heaps.candidates(place));
-      const mostOutside = this.#rows.largestSimilarity(heaps.cuts[place] as number);
-      if (heaps.size(place) === heaps.capacity && this.#worstWanted(row) <= mostOutside) unsettled.push(row);
+      const count = counts[place] as number;
+      this.#rank(row, rows.subarray(place * limit, place * limit + count));
+      const mostOutside = this.#rows.largestSimilarity(cuts[place] as number);
+      if (count === limit && this.#worstWanted(row) <= mostOutside) unsettled.push(row);
       if (place % rowsPerStep === rowsPerStep - 1) yield 0;
     }
-    const rows = Uint32Array.from(unsettled);
-    const cuts = Int32Array.from(rows, (row) => this.#rows.smallestProduct(this.#worstWanted(row)));
-    for (let start = 0; start < rows.length; start += blockRows) {
-      const block = rows.slice(start, start + blockRows);
-      const candidates = Array.from(block, (): number[] => []);
+    const again = Uint32Array.from(unsettled);
+    for (let start = 0; start < again.length; start += blockRows) {
+      const block = again.slice(start, start + blockRows);
+      const wanted = Int32Array.from(block, (row) => this.#rows.smallestProduct(this.#worstWanted(row)));
+      const found = Array.from(block, (): number[] => []);
       yield* this.#compare(block, (place, other, product) => {
-        if (product >= (cuts[start + place] as number)) candidates[place]?.push(other);
+        if (product >= (wanted[place] as number)) found[place]?.push(other);
       });
-      block.forEach((row, place) => this.#rank(row, Uint32Array.from(candidates[place] as number[])));
+      block.forEach((row, place) => this.#rank(row, found[place] as number[]));
     }
   }
 
   /** Fills the list of a row from its candidates, by the exact similarity. */
-  #rank(row: number, candidates: Uint32Array): void {
+  #rank(row: number, candidates: ArrayLike<number> & Iterable<number>): void {
     const { units, threshold, limit } = this.#search;
     this.lists.counts[row] = 0;
-    if (units.factor(row) === 0) return;
+    if (units.factors[row] === 0) return;
     // More candidates than usual are often equal vectors.
-    const twins = candidates.length > limit + spareCandidates ? this.#firstTwins() : undefined;
-    const known = twins && new Map<number, number>();
+    const known = candidates.length > limit + spareCandidates ? new Map<bigint, number>() : undefined;
     for (const candidate of candidates) {
-      const twin = twins?.[candidate] ?? candidate;
-      const similarity = known?.get(twin) ?? units.similarity(row, candidate);
-      known?.set(twin, similarity);
+      const print = units.fingerprints[candidate] as bigint;
+      const similarity = known?.get(print) ?? units.similarity(row, candidate);
+      known?.set(print, similarity);
       if (similarity > threshold) offerNeighbor(this.lists, row, candidate, similarity);
     }
   }
 
-  /** Returns the first row with the same vector, for each row. */
-  #firstTwins(): Uint32Array {
-    if (!this.#twins) {
-      const { count, vector } = this.#search.units;
-      const firsts = new Map<bigint, number>();
-      this.#twins = Uint32Array.from({ length: count }, (_, row) => {
-        const print = fingerprint(vector(row));
-        if (!firsts.has(print)) firsts.set(print, row);
-        return firsts.get(print) as number;
-      });
-    }
-    return this.#twins;
-  }
-
   /** Returns the similarity that a row must have at least to enter the list. */
   #worstWanted(row: number): number {
-    const { limit, counts, similarities } = this.lists;
-    if (this.#search.units.factor(row) === 0) return Number.POSITIVE_INFINITY;
-    return counts[row] === limit ? (similarities[(row + 1) * limit - 1] as number) : this.#search.threshold;
+    const { limit, counts, scores } = this.lists;
+    if (this.#search.units.factors[row] === 0) return 1;
+    return counts[row] === limit ? (scores[(row + 1) * limit - 1] as number) : this.#search.threshold;
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GraphRAG } from './graph-rag.js';
-import type { GraphEdge } from './graph-rag-snapshot.js';
+import { GraphRAG, type GraphEdge } from './graph-rag.js';
 
 /** Two subjects, each with its own direction, and one passage between them. */
 const chunks = ['cats purr', 'cats sleep', 'pets and boats', 'boats sail', 'boats sink'].map((text, number) => ({

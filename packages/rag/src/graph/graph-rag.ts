@@ -1,15 +1,10 @@
 import { evaluateFilter, parseFilter } from '../filter/index.js';
 import type { VectorFilter, VectorMetadata } from '../store/index.js';
 import { nearestRows, VectorTable } from '../stores/local/vector-table.js';
+import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
-import { EdgeList } from './edge-list.js';
-import { resolveEdgeOptions } from './edge-options.js';
-import { findNeighbors } from './find-neighbors.js';
+import { findNeighbors, similarityEdges, UnitRows } from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
-import { addSimilarityEdges } from './neighbor-lists.js';
-import { parseGraphSnapshot, type GraphEdge, type GraphNode, type GraphSnapshot } from './graph-rag-snapshot.js';
-import { runStepsNow } from './run-steps.js';
-import { UnitRows } from './unit-rows.js';
 
 export interface GraphChunk {
   text: string;
@@ -18,6 +13,32 @@ export interface GraphChunk {
 
 export interface GraphEmbedding {
   vector: readonly number[] | Float32Array;
+}
+
+export interface GraphNode {
+  id: string;
+  content: string;
+  embedding?: readonly number[] | Float32Array;
+  metadata?: VectorMetadata;
+}
+
+export interface GraphEdge {
+  source: string;
+  target: string;
+  /** Positive; for `semantic` edges the cosine similarity. */
+  weight: number;
+  /** `semantic`, or your own kind. */
+  type: string;
+}
+
+/** A graph as JSON data, in the format of Mastra. */
+export interface GraphSnapshot {
+  version: 1;
+  dimension: number;
+  threshold: number;
+  nodes: GraphNode[];
+  /** Each edge in both directions. */
+  edges: GraphEdge[];
 }
 
 export interface RankedNode {
@@ -61,7 +82,7 @@ export class GraphRAG {
   readonly #threshold: number;
   readonly #nodes: GraphNode[] = [];
   readonly #numbers = new Map<string, number>();
-  #edges = new EdgeList();
+  #edges: Edge[] = [];
   #vectors: VectorTable;
   /** Created at the first query after a change. */
   #graph: ChunkGraph | undefined;
@@ -104,7 +125,7 @@ export class GraphRAG {
     if (!(weight > 0) || !Number.isFinite(weight)) {
       throw graphInvalid(`The weight of an edge must be positive, not ${weight}`);
     }
-    this.#edges.add(from, to, weight, type, type);
+    this.#edges.push({ from, to, weight, kind: type, reason: type });
     this.#graph = undefined;
   }
 
@@ -114,10 +135,13 @@ export class GraphRAG {
 
   /** Returns each edge in both directions. */
   getEdges(): GraphEdge[] {
-    return Array.from(this.#toGraph().edges(), ({ from, to, weight, kind: type }): GraphEdge[] => [
-      { source: from, target: to, weight, type },
-      { source: to, target: from, weight, type },
-    ]).flat();
+    return this.#edges.flatMap(({ from, to, weight, kind: type }): GraphEdge[] => {
+      const [source, target] = [this.#idOf(from), this.#idOf(to)];
+      return [
+        { source, target, weight, type },
+        { source: target, target: source, weight, type },
+      ];
+    });
   }
 
   getEdgesByType(type: string): GraphEdge[] {
@@ -132,7 +156,7 @@ export class GraphRAG {
 
   clear(): void {
     this.#nodes.length = 0;
-    this.#edges = new EdgeList();
+    this.#edges = [];
     this.#numbers.clear();
     this.#vectors = new VectorTable(this.#dimension, 'cosine');
     this.#graph = undefined;
@@ -155,10 +179,12 @@ export class GraphRAG {
       const { vector } = embeddings[number] as GraphEmbedding;
       this.addNode({ id: String(number), content: text, embedding: vector, metadata });
     });
-    const vectors = this.#vectors;
-    const units = new UnitRows(chunks.length, this.#dimension, (row) => vectors.row(row));
-    const search = { units, limit: maxNeighbors, threshold: Math.max(0, this.#threshold) };
-    addSimilarityEdges(this.#edges, runStepsNow(findNeighbors(search)), 'semantic');
+    const rows = chunks.map((_, number) => this.#vectors.row(number));
+    const units = new UnitRows(rows, this.#dimension);
+    const steps = findNeighbors({ units, limit: maxNeighbors, threshold: Math.max(0, this.#threshold) });
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    this.#edges = similarityEdges(step.value, 'semantic');
   }
 
   /**
@@ -196,10 +222,35 @@ export class GraphRAG {
 
   /** @throws `GRAPH_INVALID` */
   static deserialize(snapshot: GraphSnapshot): GraphRAG {
-    const { dimension, threshold, nodes, edges } = parseGraphSnapshot(snapshot);
-    const graph = new GraphRAG(dimension, threshold);
-    for (const node of nodes) graph.addNode(node);
-    for (const edge of edges) graph.addEdge(edge);
+    const { version, dimension, threshold, nodes, edges } = (snapshot ?? {}) as {
+      [Key in keyof GraphSnapshot]: unknown;
+    };
+    if (version !== 1) throw graphInvalid(`Unsupported GraphRAG snapshot version: ${String(version)}`);
+    if (!Array.isArray(nodes) || !Array.isArray(edges)) {
+      throw graphInvalid('This is not the snapshot of a GraphRAG: it has no lists of nodes and edges');
+    }
+    const graph = new GraphRAG(dimension as number, threshold as number);
+    for (const [number, node] of (nodes as (Partial<GraphNode> | null)[]).entries()) {
+      if (typeof node?.id !== 'string') throw graphInvalid(`Node ${number} of the snapshot has no id`);
+      if (typeof node.content !== 'string') throw graphInvalid(`Node '${node.id}' of the snapshot has no content`);
+      graph.addNode(node as GraphNode);
+    }
+    /** Edges that are listed in one direction so far. */
+    const halves = new Map<string, number>();
+    for (const edge of edges as (GraphEdge | null)[]) {
+      for (const id of [edge?.source, edge?.target])
+        if (!graph.#numbers.has(id as string)) throw graphInvalid(`Edge references unknown node: ${String(id)}`);
+      const { source, target, weight, type } = edge as GraphEdge;
+      const reverse = JSON.stringify([target, source, weight, type]);
+      const waiting = halves.get(reverse) ?? 0;
+      if (waiting > 0) {
+        halves.set(reverse, waiting - 1);
+        continue;
+      }
+      const own = JSON.stringify([source, target, weight, type]);
+      halves.set(own, (halves.get(own) ?? 0) + 1);
+      graph.addEdge(edge as GraphEdge);
+    }
     return graph;
   }
 
@@ -214,14 +265,17 @@ export class GraphRAG {
       {
         ids: this.#nodes.map(({ id }) => id),
         titles: this.#nodes.map(({ content }) => toLabel(content)),
-        options: { ...resolveEdgeOptions(), weights: {} },
+        options: { weights: {}, similarity: undefined, phrases: undefined },
         fingerprints: new BigUint64Array(0),
-        neighbors: undefined,
-        otherEdges: this.#edges,
+        edges: this.#edges,
       },
       0,
     );
     return this.#graph;
+  }
+
+  #idOf(number: number): string {
+    return (this.#nodes[number] as GraphNode).id;
   }
 
   #node(id: string): GraphNode {
@@ -239,7 +293,7 @@ export class GraphRAG {
     if (length !== this.#dimension) throw graphInvalid(`${message} ${this.#dimension}`);
   }
 
-  /** By node: 1 where the filter is met. */
+  /** Returns 1 for nodes that match the filter, by number. */
   #allowed(filter: VectorFilter): Uint8Array | undefined {
     if (filter === undefined || filter === null) return undefined;
     const parsed = parseFilter(filter);
@@ -251,8 +305,7 @@ export class GraphRAG {
     const table = this.#vectors;
     if (table.count === 0) return [];
     const k = Math.min(seedCount, table.count);
-    const idOf = (row: number): string => (this.#nodes[row] as GraphNode).id;
-    const nearest = nearestRows({ table, query, k, allowed, idOf });
+    const nearest = nearestRows({ table, query, k, allowed, idOf: (row) => this.#idOf(row) });
     return nearest.map(({ row, similarity }) => [row, Math.max(0, similarity) ** 2]);
   }
 }

@@ -1,7 +1,6 @@
-import { EdgeList, type EdgeColumns } from './edge-list.js';
+import type { Edge } from './adjacency.js';
 import type { ResolvedEdgeOptions } from './edge-options.js';
 import { graphInvalid } from './graph-error.js';
-import { createNeighborLists, type NeighborLists } from './neighbor-lists.js';
 
 /** Contents of a graph. Nodes are numbers, positions in `ids`. */
 export interface GraphData {
@@ -10,13 +9,12 @@ export interface GraphData {
   readonly options: ResolvedEdgeOptions;
   /** Fingerprint of each node's vector. */
   readonly fingerprints: BigUint64Array;
-  /** Source of the edges of the kind `similarity`. */
-  readonly neighbors: NeighborLists | undefined;
-  readonly otherEdges: EdgeList;
+  /** Edges with reasons, then those of the kind `similarity`. */
+  readonly edges: readonly Edge[];
 }
 
 /** `QGR` and the version. Raise it with the format, and when equal passages get other edges, because snapshots are kept. */
-const magic = [0x51, 0x47, 0x52, 2];
+const magic = [0x51, 0x47, 0x52, 3];
 /** Magic number, checksum of all that follows, length of the header. */
 const prefixLength = 12;
 
@@ -28,47 +26,59 @@ interface SnapshotHeader {
   /** `null` stands for no title. */
   titles: readonly (string | null)[];
   options: ResolvedEdgeOptions;
-  neighbors: { limit: number; total: number } | null;
-  kindNames: readonly string[];
-  reasonTexts: readonly string[];
-  edges: number;
+  /** Kind and reason of edges, which contain the positions in this list. */
+  labels: readonly (readonly [kind: string, reason: string])[];
+  /** Number of edges with a label, and of those of the kind `similarity`. */
+  labeled: number;
+  similar: number;
 }
 
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /**
  * Converts a graph to bytes: magic number, checksum, length of the header, header as JSON, columns of numbers. Columns of wide
- * numbers come first, so all of them are aligned.
+ * numbers come first, so all of them are aligned. Cosines are 32-bit numbers, other weights 64-bit ones.
  */
-export function writeSnapshot({ ids, titles, options, fingerprints, neighbors, otherEdges }: GraphData): Uint8Array {
-  const { from, to, weights, kinds, reasons, kindNames, reasonTexts } = otherEdges.columns();
-  const total = neighbors ? neighbors.counts.reduce((sum, count) => sum + count, 0) : 0;
-  const rows = new Uint32Array(total);
-  const similarities = new Float32Array(total);
-  if (neighbors) {
-    forEachList(neighbors, (start, length, at) => {
-      rows.set(neighbors.rows.subarray(start, start + length), at);
-      similarities.set(neighbors.similarities.subarray(start, start + length), at);
-    });
-  }
+export function writeSnapshot({ ids, titles, options, fingerprints, edges }: GraphData): Uint8Array {
+  const labeled = edges.findLastIndex(({ reason }) => reason !== undefined) + 1;
+  const similar = edges.length - labeled;
+  const labels = new Map<string, { number: number; label: [string, string] }>();
+  const weights = new Float64Array(labeled);
+  const cosines = new Float32Array(similar);
+  const [starts, ends, labelOf] = [
+    new Uint32Array(edges.length),
+    new Uint32Array(edges.length),
+    new Uint32Array(labeled),
+  ];
+  edges.forEach(({ from, to, weight, kind, reason }, edge) => {
+    starts[edge] = from;
+    ends[edge] = to;
+    if (reason === undefined) {
+      cosines[edge - labeled] = weight;
+      return;
+    }
+    weights[edge] = weight;
+    const key = `${kind} ${reason}`;
+    let known = labels.get(key);
+    if (!known) labels.set(key, (known = { number: labels.size, label: [kind, reason] }));
+    labelOf[edge] = known.number;
+  });
   const header: SnapshotHeader = {
     isLittleEndian,
     ids,
     titles: titles.map((title) => title ?? null),
     options,
-    neighbors: neighbors ? { limit: neighbors.limit, total } : null,
-    kindNames,
-    reasonTexts,
-    edges: from.length,
+    labels: Array.from(labels.values(), ({ label }) => label),
+    labeled,
+    similar,
   };
+  const columns = [fingerprints, weights, cosines, starts, ends, labelOf];
   const text = new TextEncoder().encode(JSON.stringify(header));
-  const counts = neighbors?.counts ?? new Uint32Array(0);
-  const columns = [fingerprints, weights, counts, rows, similarities, from, to, kinds, reasons];
   const bytes = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + byteLength, prefixLength + text.length));
   bytes.set(text, prefixLength);
   let at = prefixLength + text.length;
-  for (const { buffer, byteOffset, byteLength } of columns) {
-    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at);
+  for (const { buffer, byteLength } of columns) {
+    bytes.set(new Uint8Array(buffer), at);
     at += byteLength;
   }
   const view = new DataView(bytes.buffer);
@@ -98,66 +108,40 @@ export function readSnapshot(bytes: Uint8Array): GraphData {
 
 function readColumns(header: SnapshotHeader, buffer: ArrayBuffer): GraphData {
   if (header.isLittleEndian !== isLittleEndian) throw new RangeError('The byte order is that of another machine.');
-  const { ids, titles, options, neighbors, edges } = header;
+  const { ids, titles, options, labels, labeled, similar } = header;
   let at = 0;
   const column = <Column>(type: ColumnType<Column>, length: number): Column => {
     const start = at;
     at += length * type.BYTES_PER_ELEMENT;
     return new type(buffer, start, length);
   };
-  const fingerprints = column(BigUint64Array, ids.length);
-  const weights = column(Float64Array, edges);
-  const lists = neighbors && createNeighborLists(ids.length, neighbors.limit);
-  if (lists && neighbors) {
-    lists.counts.set(below(column(Uint32Array, ids.length), neighbors.limit + 1));
-    const rows = below(column(Uint32Array, neighbors.total), ids.length);
-    const similarities = column(Float32Array, neighbors.total);
-    forEachList(lists, (start, length, place) => {
-      lists.rows.set(rows.subarray(place, place + length), start);
-      lists.similarities.set(similarities.subarray(place, place + length), start);
-    });
-  }
-  const columns: EdgeColumns = {
-    weights,
-    from: below(column(Uint32Array, edges), ids.length),
-    to: below(column(Uint32Array, edges), ids.length),
-    kinds: below(column(Uint32Array, edges), header.kindNames.length),
-    reasons: below(column(Uint32Array, edges), header.reasonTexts.length),
-    kindNames: header.kindNames,
-    reasonTexts: header.reasonTexts,
+  const numbersBelow = (end: number, length: number): Uint32Array => {
+    const numbers = column(Uint32Array, length);
+    if (!numbers.every((number) => number < end)) throw new RangeError(`A number is not below ${end}.`);
+    return numbers;
   };
-  if (at !== buffer.byteLength) throw new RangeError('There are more bytes than expected.');
+  const fingerprints = column(BigUint64Array, ids.length);
+  const weights = [...column(Float64Array, labeled), ...column(Float32Array, similar)];
   if (!weights.every((weight) => weight > 0 && weight < Infinity)) throw new RangeError('A weight is not positive.');
+  const from = numbersBelow(ids.length, labeled + similar);
+  const to = numbersBelow(ids.length, labeled + similar);
+  const labelOf = numbersBelow(labels.length, labeled);
+  if (at !== buffer.byteLength) throw new RangeError('There are more bytes than expected.');
   return {
     ids,
     titles: titles.map((title) => title ?? undefined),
     options: { ...options, similarity: options.similarity ?? undefined, phrases: options.phrases ?? undefined },
     fingerprints,
-    neighbors: lists ?? undefined,
-    otherEdges: EdgeList.fromColumns(columns),
+    edges: weights.map((weight, edge): Edge => {
+      const [kind, reason] = labels[labelOf[edge] ?? -1] ?? ['similarity', undefined];
+      return { from: from[edge] as number, to: to[edge] as number, weight, kind, reason };
+    }),
   };
 }
 
 interface ColumnType<Column> {
   readonly BYTES_PER_ELEMENT: number;
   new (buffer: ArrayBuffer, start: number, length: number): Column;
-}
-
-/** Calls back with the start and length of each list, and its start in the compact column. */
-function forEachList(
-  { limit, counts }: NeighborLists,
-  visit: (start: number, length: number, at: number) => void,
-): void {
-  let at = 0;
-  for (const [row, length] of counts.entries()) {
-    visit(row * limit, length, at);
-    at += length;
-  }
-}
-
-function below(numbers: Uint32Array, end: number): Uint32Array {
-  if (!numbers.every((number) => number < end)) throw new RangeError(`A number is not below ${end}.`);
-  return numbers;
 }
 
 /** FNV-1a, 32 bit: a change of one byte is always detected. */

@@ -1,14 +1,22 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAdjacency, type Adjacency } from './adjacency.js';
-import { EdgeList } from './edge-list.js';
 import { strongestPaths } from './strongest-paths.js';
 
 const graphs = fc.integer({ min: 1, max: 10 }).chain((nodeCount) => {
   const node = fc.integer({ min: 0, max: nodeCount - 1 });
   return fc.record({
     nodeCount: fc.constant(nodeCount),
-    edges: fc.array(fc.record({ from: node, to: node, weight: fc.constantFrom(0.5, 1, 1, 3) }), { maxLength: 25 }),
+    edges: fc.array(
+      fc.record({
+        from: node,
+        to: node,
+        weight: fc.constantFrom(0.5, 1, 1, 3),
+        kind: fc.constant('kind'),
+        reason: fc.constant('reason'),
+      }),
+      { maxLength: 25 },
+    ),
     seeds: fc.uniqueArray(node, { minLength: 1, maxLength: 3 }),
     closed: fc.uniqueArray(node, { maxLength: 3 }),
     inertia: fc.constantFrom(0, 1),
@@ -38,9 +46,7 @@ describe('strongestPaths', () => {
   it('finds, for each target, a arc from a seed that no other is likelier than', () => {
     fc.assert(
       fc.property(graphs, ({ nodeCount, edges, seeds: seedNodes, closed, inertia }) => {
-        const list = new EdgeList();
-        for (const { from, to, weight } of edges) list.add(from, to, weight, 'kind', 'reason');
-        const adjacency = createAdjacency(nodeCount, list, { inertia });
+        const adjacency = createAdjacency(nodeCount, edges, { inertia });
         const seeds = new Map(seedNodes.map((node, place) => [node, 1 / (place + 1)]));
         const shut = closed.filter((node) => !seeds.has(node));
         const targets = Array.from({ length: nodeCount }, (_, node) => node);
@@ -52,9 +58,12 @@ describe('strongestPaths', () => {
           if (!path) continue;
           let node = target;
           let chance = 1;
-          for (const arc of path.toReversed()) {
+          for (const { from, edge } of path.toReversed()) {
+            const start = adjacency.offsets[from] as number;
+            const arc = adjacency.edges.indexOf(edge, start);
+            expect(arc).toBeLessThan(adjacency.offsets[from + 1] as number);
             expect(adjacency.targets[arc]).toBe(node);
-            node = adjacency.offsets.findLastIndex((start) => start <= arc);
+            node = from;
             chance *= adjacency.probabilities[arc] as number;
           }
           expect(seeds.has(node)).toBe(true);

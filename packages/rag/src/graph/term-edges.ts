@@ -1,13 +1,13 @@
 import { stopWords } from '../retrieval/stop-words.js';
+import type { Edge } from './adjacency.js';
 import type { EdgeKind } from './edge-options.js';
-import type { EdgeList } from './edge-list.js';
 import { groupBySource, type GraphPassage, type Triple } from './passage.js';
 
 /**
  * Connects passages that share rare names, found without a model: words with a capital letter, and the titles of documents. A
  * title stands for the first passage of its document. One that several documents bear, such as “Introduction”, names none of them.
  */
-export function addPhraseEdges(edges: EdgeList, passages: readonly GraphPassage[], maxPassages: number): void {
+export function phraseEdges(passages: readonly GraphPassage[], maxPassages: number): Edge[] {
   const firsts = new Set([...groupBySource(passages).values()].map(([first]) => first));
   const isFirst = ({ source }: GraphPassage, node: number): boolean => source === undefined || firsts.has(node);
   const bearers = new Map<string, number>();
@@ -17,13 +17,7 @@ export function addPhraseEdges(edges: EdgeList, passages: readonly GraphPassage[
     const hasName = title !== undefined && isFirst(passage, node) && bearers.get(title) === 1;
     return hasName ? namesIn(`${title} ${document}`, title) : namesIn(document);
   });
-  addSharedTermEdges({
-    edges,
-    kind: 'phrase',
-    terms: phrases,
-    maxPassages,
-    reasonOf: (shared) => `both name ${shared.map((phrase) => `“${phrase}”`).join(', ')}`,
-  });
+  return sharedTermEdges({ kind: 'phrase', verb: 'name', terms: phrases, maxPassages });
 }
 
 const capitalized =
@@ -64,14 +58,9 @@ function withoutParenthesis(title: string): string {
 const maxPassagesOfThing = 30;
 
 /** Connects passages whose triples speak of the same thing, as subject or as object. */
-export function addTripleEdges(edges: EdgeList, passages: readonly GraphPassage[]): void {
-  addSharedTermEdges({
-    edges,
-    kind: 'triple',
-    terms: passages.map(({ triples = [] }) => thingsIn(triples)),
-    maxPassages: maxPassagesOfThing,
-    reasonOf: (shared) => `both speak of ${shared.map((thing) => `“${thing}”`).join(', ')}`,
-  });
+export function tripleEdges(passages: readonly GraphPassage[]): Edge[] {
+  const terms = passages.map(({ triples = [] }) => thingsIn(triples));
+  return sharedTermEdges({ kind: 'triple', verb: 'speak of', terms, maxPassages: maxPassagesOfThing });
 }
 
 function thingsIn(triples: readonly Triple[]): Set<string> {
@@ -83,25 +72,24 @@ function normalize(thing: string): string {
   return thing.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
 }
 
-interface SharedTermEdges {
-  readonly edges: EdgeList;
+interface SharedTerms {
   readonly kind: EdgeKind;
+  /** Verb of the reasons: "both … …". */
+  readonly verb: string;
   /** Terms of each node. */
   readonly terms: readonly ReadonlySet<string>[];
   /** Terms of more nodes than this connect nothing: they are common, and the number of pairs grows with the square. */
   readonly maxPassages: number;
-  /** @param shared - the rarest terms that two nodes share, at most three, in alphabetical order where equally rare */
-  readonly reasonOf: (shared: readonly string[]) => string;
 }
 
-/** Reasons name no more terms than this. */
+/** Reasons name no more terms than this: the rarest ones, in alphabetical order where equally rare. */
 const termsInReason = 3;
 
 /**
  * Connects nodes that share terms. A term of `df` among `N` nodes adds `ln((N + 1) / df) / ln(N + 1) / df` to each of its
  * pairs, a number below one half: the rarer the term, the more it says, and the fewer share it.
  */
-function addSharedTermEdges({ edges, kind, terms, maxPassages, reasonOf }: SharedTermEdges): void {
+function sharedTermEdges({ kind, verb, terms, maxPassages }: SharedTerms): Edge[] {
   const nodesOf = new Map<string, number[]>();
   for (const [node, own] of terms.entries()) {
     for (const term of own) {
@@ -112,29 +100,24 @@ function addSharedTermEdges({ edges, kind, terms, maxPassages, reasonOf }: Share
   }
   const rare = [...nodesOf].filter(([, { length }]) => length >= 2 && length <= maxPassages);
   rare.sort(([a, { length: ofA }], [b, { length: ofB }]) => ofA - ofB || (a < b ? -1 : 1));
-  /** The terms that a node shares with nodes of larger numbers, rarest first. */
-  const sharedBy = new Map<number, Map<number, { weight: number; shared: string[] }>>();
+  /** Pairs of nodes by one number, with the terms that they share, rarest first. */
+  const pairs = new Map<number, { weight: number; shared: string[] }>();
   for (const [term, nodes] of rare) {
     const weight = Math.log((terms.length + 1) / nodes.length) / Math.log(terms.length + 1) / nodes.length;
     for (const [place, from] of nodes.entries()) {
-      let pairs = sharedBy.get(from);
-      if (!pairs) sharedBy.set(from, (pairs = new Map()));
       for (const to of nodes.slice(place + 1)) {
-        const pair = pairs.get(to);
-        if (!pair) pairs.set(to, { weight, shared: [term] });
-        else {
-          pair.weight += weight;
-          if (pair.shared.length < termsInReason) pair.shared.push(term);
-        }
+        const key = from * terms.length + to;
+        const pair = pairs.get(key) ?? { weight: 0, shared: [] };
+        pair.weight += weight;
+        if (pair.shared.length < termsInReason) pair.shared.push(`“${term}”`);
+        pairs.set(key, pair);
       }
     }
   }
-  for (const [from, pairs] of [...sharedBy].sort(byNumber)) {
-    for (const [to, { weight, shared }] of [...pairs].sort(byNumber))
-      edges.add(from, to, weight, kind, reasonOf(shared));
-  }
-}
-
-function byNumber([a]: readonly [number, unknown], [b]: readonly [number, unknown]): number {
-  return a - b;
+  return [...pairs]
+    .sort(([a], [b]) => a - b)
+    .map(([key, { weight, shared }]) => {
+      const from = Math.floor(key / terms.length);
+      return { from, to: key % terms.length, weight, kind, reason: `both ${verb} ${shared.join(', ')}` };
+    });
 }
