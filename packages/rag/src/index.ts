@@ -123,9 +123,10 @@ export type {
   EdgeKind,
   EdgeOptions,
   EdgeWeight,
+  GraphOptions,
   PhraseEdgeOptions,
   SimilarityEdgeOptions,
-} from './graph/edge-options.js';
+} from './graph/graph-options.js';
 export {
   extractTriples,
   type ExtractTriplesOptions,
@@ -153,8 +154,6 @@ export {
   type GraphRAGTool,
   type GraphRAGToolOptions,
 } from './tools/graph-rag-tool.js';
-export { buildGraph, type BuildGraphOptions, type BuiltGraph } from './graph/build-graph.js';
+export { buildGraph, type BuildGraphOptions, type BuiltGraph, type GraphProgress } from './graph/graph-of-index.js';
 export { viewGraph, type ViewGraphOptions } from './graph/view-graph.js';
-export type { GraphOptions } from './graph/graph-settings.js';
-export type { GraphProgress } from './graph/index-graph.js';
 export type { GraphReport } from './graph/query-graph.js';

@@ -53,11 +53,11 @@ export function checkFilter(input: unknown): Readonly<Record<string, unknown>> {
   return checked;
 }
 
-/** Requires both of two checked filters. */
-export function bothFilters(
-  first: Readonly<Record<string, unknown>>,
-  second: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
+type OptionalFilter = Readonly<Record<string, unknown>> | null | undefined;
+
+/** Returns a filter that requires both of two filters, each if it is present. */
+export function bothFilters(first: OptionalFilter, second: OptionalFilter): OptionalFilter {
+  if (!first || !second) return first ?? second;
   const both = Object.freeze({ $and: Object.freeze([first, second]) });
   parsed.set(both, and([parseFilter(first), parseFilter(second)]));
   return both;

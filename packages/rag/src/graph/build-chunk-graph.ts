@@ -1,7 +1,7 @@
 import type { Edge } from './adjacency.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { linkEdges, relationEdges, sequenceEdges } from './document-edges.js';
-import { resolveEdgeOptions, type EdgeKind, type EdgeOptions, type ResolvedEdgeOptions } from './edge-options.js';
+import { resolveEdgeOptions, type EdgeKind, type EdgeOptions, type ResolvedEdgeOptions } from './graph-options.js';
 import {
   createNeighborLists,
   findNeighbors,

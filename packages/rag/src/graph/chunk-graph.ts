@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { TopK } from '../retrieval/top-k.js';
 import { createAdjacency, type Adjacency, type Edge } from './adjacency.js';
-import type { EdgeKind } from './edge-options.js';
+import type { EdgeKind } from './graph-options.js';
 import { graphInvalid } from './graph-error.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
 import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';

@@ -72,6 +72,8 @@ export class UnitRows {
   readonly factors: Float64Array;
   /** 64 bits of each row that equal vectors share, and different ones only by accident. Equal on every machine. */
   readonly fingerprints: BigUint64Array;
+  /** First row with the same vector as each row. */
+  readonly twins: Uint32Array;
 
   constructor(vectors: readonly Float32Array[], dimension: number) {
     this.vectors = vectors;
@@ -81,6 +83,12 @@ export class UnitRows {
       return length === 0 ? 0 : 1 / length;
     });
     this.fingerprints = BigUint64Array.from(vectors, fingerprint);
+    const firsts = new Map<bigint, number>();
+    this.twins = Uint32Array.from(this.fingerprints, (print, row) => {
+      const first = firsts.get(print) ?? row;
+      firsts.set(print, first);
+      return first;
+    });
   }
 
   /** Returns the cosine similarity as a 32-bit number in [-1, 1]; 0 without direction. */
@@ -292,11 +300,11 @@ class NeighborFinder {
     this.lists.counts[row] = 0;
     if (units.factors[row] === 0) return;
     // More candidates than usual are often equal vectors.
-    const known = candidates.length > limit + spareCandidates ? new Map<bigint, number>() : undefined;
+    const known = candidates.length > limit + spareCandidates ? new Map<number, number>() : undefined;
     for (const candidate of candidates) {
-      const print = units.fingerprints[candidate] as bigint;
-      const similarity = known?.get(print) ?? units.similarity(row, candidate);
-      known?.set(print, similarity);
+      const twin = units.twins[candidate] as number;
+      const similarity = known?.get(twin) ?? units.similarity(row, candidate);
+      known?.set(twin, similarity);
       if (similarity > threshold) offerNeighbor(this.lists, row, candidate, similarity);
     }
   }

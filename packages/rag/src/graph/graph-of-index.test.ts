@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { facts, fill, idsOf, indexName, toolOver, watched } from '../tools/graph-rag.fixture.js';
-import { buildGraph } from './build-graph.js';
+import { buildChunkGraph } from './build-chunk-graph.js';
+import { buildGraph, evictUnused, type Held } from './graph-of-index.js';
 
 describe('the graph of an index', () => {
   let path: string;
@@ -132,7 +133,7 @@ describe('the graph of an index', () => {
     expect(scans(calls)).toBe(1);
   });
 
-  it('ends for the caller that gives up, and goes on for the others', async () => {
+  it('rejects an aborted call, and completes for the other callers', async () => {
     const { store, before } = watched(new LocalVector());
     await fill(store, facts);
     let release: (() => void) | undefined;
@@ -151,6 +152,25 @@ describe('the graph of an index', () => {
     expect((await patient).graph.nodes).toBe(5);
   });
 
+  it('cancels a build when the last of its callers has aborted', async () => {
+    const { store, calls, before } = watched(new LocalVector());
+    await fill(store, facts);
+    let release: (() => void) | undefined;
+    before.scan = () => new Promise<void>((resolve) => (release = resolve));
+    const controllers = [new AbortController(), new AbortController()];
+    const builds = controllers.map(({ signal }) => buildGraph({ store, indexName, signal }));
+    await expect.poll(() => calls).toContain('scan');
+    for (const [caller, controller] of controllers.entries()) {
+      controller.abort(new Error(`caller ${caller}`));
+      await expect(builds[caller]).rejects.toThrow(`caller ${caller}`);
+    }
+    release?.();
+    delete before.scan;
+    expect((await buildGraph({ store, indexName })).nodes).toBe(5);
+    expect(scans(calls)).toBe(2);
+    await expect(buildGraph({ store, indexName, signal: AbortSignal.abort('too late') })).rejects.toBe('too late');
+  });
+
   it('is tried again after a failure', async () => {
     const { store, before } = watched(new LocalVector());
     await fill(store, facts);
@@ -160,6 +180,34 @@ describe('the graph of an index', () => {
     });
     delete before.scan;
     expect((await toolOver(store).execute({ queryText: 'Ada' }, { onFailure: 'throw' })).graph.complete).toBe(true);
+  });
+});
+
+describe('evictUnused', () => {
+  async function holdGraph(nodes: number): Promise<Held> {
+    const passages = Array.from({ length: nodes }, (_, n) => ({ id: String(n), document: '' }));
+    const graph = await buildChunkGraph({ passages, vectors: new Float32Array(nodes), dimension: 1 });
+    return { graph: { version: '1', graph }, checked: '1', task: undefined, isStored: false };
+  }
+
+  it('evicts the least recently used graphs except those that are being built', async () => {
+    const graphs = new Map<string, Held>();
+    for (const key of ['oldest', 'built', 'older', 'newer', 'newest']) graphs.set(key, await holdGraph(4));
+    const task = { running: Promise.resolve(), controller: new AbortController(), waiting: 0 };
+    graphs.set('built', { ...(graphs.get('built') as Held), task });
+    evictUnused(graphs, 2 * 104);
+    expect([...graphs.keys()]).toEqual(['built', 'newer', 'newest']);
+    evictUnused(graphs, 3 * 104);
+    expect(graphs.size).toBe(3);
+  });
+
+  it('keeps the most recently used graph at any size, and a bounded number of empty graphs', async () => {
+    const graphs = new Map([['large', await holdGraph(20)]]);
+    evictUnused(graphs, 1);
+    expect([...graphs.keys()]).toEqual(['large']);
+    for (let tenant = 0; tenant < 30; tenant += 1) graphs.set(`empty${tenant}`, await holdGraph(0));
+    evictUnused(graphs, 1000);
+    expect(graphs.size).toBe(10);
   });
 });
 

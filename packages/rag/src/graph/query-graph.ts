@@ -1,12 +1,11 @@
 import { QuiverError } from '@quiver/core';
-import { toEmbedder, type Embedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
-import { evaluateFilter, parseFilter } from '../filter/index.js';
+import { toEmbedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
+import { bothFilters, evaluateFilter, parseFilter } from '../filter/index.js';
 import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
-import { bestMode, exploreIndex, findSeeds, type SeedQuery, type SeedSearch } from './search-index.js';
-import { findGraph } from './graph-registry.js';
-import { filterKey, type GraphSettings } from './graph-settings.js';
-import type { GraphProgress, IndexGraph } from './index-graph.js';
+import { exploreIndex, seedCount, type IndexSearch } from './explore-index.js';
+import { filterKey, findGraph, type GraphProgress } from './graph-of-index.js';
+import type { GraphSettings } from './graph-options.js';
 
 export interface IndexQuery {
   readonly store: VectorStore;
@@ -63,33 +62,42 @@ export interface IndexAnswer {
  * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
-  const { store, indexName, settings, scopeFilter, filter, signal, onProgress } = query;
-  const { edges, maxNodes, restartProb, randomWalkSteps, dimension } = settings;
-  if (dimension !== undefined) await requireDimension(query, dimension);
-  const embedder = toEmbedder(query.model, {
-    ...(query.providerOptions && { providerOptions: query.providerOptions }),
-  });
-  const search = toSearch(query, embedder);
-  const asked = await toSeedQuery(query.queryText, search, embedder);
-  const whole = await findGraph({
+  const {
     store,
-    scope: { indexName, filter: scopeFilter, edges },
-    maxNodes,
+    indexName,
+    queryText: text,
+    settings,
+    scopeFilter,
+    filter,
+    providerOptions,
     signal,
     onProgress,
-  });
-  const matches = await findSeeds(search, asked, { includeVector: whole === undefined });
-  const explored = whole ? undefined : await exploreIndex({ search, seeds: matches, edges, restartProb });
-  const graph = whole?.graph ?? (explored?.graph as ChunkGraph);
+  } = query;
+  const { edges, maxNodes, restartProb, randomWalkSteps, dimension } = settings;
+  if (dimension !== undefined) await requireDimension(query, dimension);
+  const embedder = toEmbedder(query.model, { providerOptions });
+  const { modes } = store.capabilities;
+  const isHybrid = modes.includes('hybrid');
+  const mode = query.seeds ?? (isHybrid ? 'hybrid' : (modes[0] ?? 'vector'));
+  const fusion = { vector: embedder.hybridWeight ?? 1, ...query.fusion };
+  const search = searchOf(query);
+  const [vector] = mode === 'keyword' ? [] : await embedder.embed([text], { purpose: 'query', signal });
+  const whole = await findGraph({ store, indexName, filter: scopeFilter, edges, maxNodes, signal, onProgress });
+  const matches = await search({ mode, text, vector, topK: seedCount, includeVector: !whole, fusion });
+  const explored = whole
+    ? undefined
+    : await exploreIndex({ search, isHybrid, seeds: matches, edges, restartProb, signal });
+  const graph = whole ?? (explored?.graph as ChunkGraph);
   // A passage that was added after the graph was built is part of the next graph.
   const seeds = matches.filter(({ id }) => graph.has(id));
-  const isAllowed = whole && filter ? await readAllowed(query, whole) : () => true;
+  const allowed = whole && filter ? await readAllowed(query, whole) : undefined;
+  const isAllowed = (id: string): boolean => allowed?.has(id) ?? true;
   const ranked = graph.rank({
-    seeds: seeds.filter(({ id }) => isAllowed(id)),
+    seeds,
     topK: query.topK,
     restartProb,
     maxIterations: randomWalkSteps,
-    ...(whole && filter && { allowed: isAllowed }),
+    allowed: allowed && isAllowed,
   });
   const ids = ranked.map(({ id }) => id);
   const records = explored?.records ?? (await readRecords(query, ids));
@@ -98,7 +106,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
       const record = records.get(id);
       return record ? [{ record, score, path }] : [];
     }),
-    report: { complete: whole !== undefined, nodes: graph.ids.length, edges: graph.edgeCount, seeds: search.mode },
+    report: { complete: whole !== undefined, nodes: graph.ids.length, edges: graph.edgeCount, seeds: mode },
     graph,
     seeds,
     isAllowed,
@@ -106,25 +114,21 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   };
 }
 
-function toSearch(
-  { store, indexName, seeds, fusion, scopeFilter, filter, databaseConfig, signal }: IndexQuery,
-  { hybridWeight = 1 }: Embedder,
-): SeedSearch {
-  return {
-    store,
-    indexName,
-    mode: seeds ?? bestMode(store),
-    fusion: { vector: hybridWeight, ...fusion },
-    filter: scopeFilter && filter ? { $and: [scopeFilter, filter] } : (scopeFilter ?? filter),
-    databaseConfig,
-    signal,
-  };
-}
-
-async function toSeedQuery(text: string, { mode, signal }: SeedSearch, embedder: Embedder): Promise<SeedQuery> {
-  if (mode === 'keyword') return { text, vector: undefined };
-  const [vector] = await embedder.embed([text], { purpose: 'query', signal });
-  return { text, vector };
+function searchOf({ store, indexName, databaseConfig, scopeFilter, filter, signal }: IndexQuery): IndexSearch {
+  const both = bothFilters(scopeFilter, filter);
+  return ({ mode, text, vector, topK, includeVector, fusion }) =>
+    store.query({
+      ...databaseConfig,
+      indexName,
+      mode,
+      queryText: text,
+      ...(vector && { queryVector: vector }),
+      ...(mode === 'hybrid' && fusion && { fusion }),
+      topK,
+      filter: both,
+      includeVector,
+      ...(signal && { signal }),
+    });
 }
 
 /** @throws `VECTOR_DIMENSION_MISMATCH` when the index has another dimension than the options */
@@ -145,45 +149,33 @@ const maxAllowed = 16;
  * Ids that match a filter of a model, by graph and filter, because such filters repeat. At most 16 filters per graph; the oldest
  * is evicted.
  */
-const allowedOf = new WeakMap<IndexGraph, Map<string, ReadonlySet<string>>>();
+const allowedOf = new WeakMap<ChunkGraph, Map<string, ReadonlySet<string>>>();
 
-/** Returns which passages of a graph match the filters of a query, as the store evaluates them. */
-async function readAllowed(
-  { store, indexName, scopeFilter, filter, signal }: IndexQuery,
-  graph: IndexGraph,
-): Promise<(id: string) => boolean> {
+/** Returns the passages of a graph that match the filters of a query, as the store evaluates them. */
+async function readAllowed(query: IndexQuery, graph: ChunkGraph): Promise<ReadonlySet<string>> {
+  const { store, indexName, signal } = query;
   const known = allowedOf.get(graph) ?? new Map<string, ReadonlySet<string>>();
   allowedOf.set(graph, known);
-  const key = filterKey(filter);
-  let allowed = known.get(key);
-  if (!allowed) {
-    const both = scopeFilter ? { $and: [scopeFilter, filter] } : filter;
-    allowed = await readIds(store, { indexName, filter: both, signal });
-    known.set(key, allowed);
-    const [oldest] = known.keys();
-    if (known.size > maxAllowed && oldest !== undefined) known.delete(oldest);
-  }
-  const ids = allowed;
-  return (id) => ids.has(id);
-}
-
-async function readIds(
-  store: VectorStore,
-  { indexName, filter, signal }: { indexName: string; filter: VectorFilter; signal: AbortSignal | undefined },
-): Promise<Set<string>> {
+  const key = filterKey(query.filter);
+  const allowed = known.get(key);
+  if (allowed) return allowed;
   const ids = new Set<string>();
+  const filter = bothFilters(query.scopeFilter, query.filter);
   let cursor: string | undefined;
   do {
-    const page = await store.scan({
+    const { records, nextCursor } = await store.scan({
       indexName,
       filter,
       limit: allowedPageSize,
       ...(cursor !== undefined && { cursor }),
       ...(signal && { signal }),
     });
-    for (const { id } of page.records) ids.add(id);
-    cursor = page.nextCursor;
+    for (const { id } of records) ids.add(id);
+    cursor = nextCursor;
   } while (cursor !== undefined);
+  known.set(key, ids);
+  const [oldest] = known.keys();
+  if (known.size > maxAllowed && oldest !== undefined) known.delete(oldest);
   return ids;
 }
 
@@ -192,14 +184,7 @@ async function readIds(
  * left out: since the version was read, it may have become another tenant's.
  */
 export async function readRecords(
-  {
-    store,
-    indexName,
-    databaseConfig,
-    scopeFilter,
-    filter,
-    signal,
-  }: Pick<IndexQuery, 'store' | 'indexName' | 'databaseConfig' | 'scopeFilter' | 'filter' | 'signal'>,
+  { store, indexName, databaseConfig, scopeFilter, filter, signal }: IndexQuery,
   ids: readonly string[],
 ): Promise<Map<string, VectorRecord>> {
   if (ids.length === 0) return new Map();

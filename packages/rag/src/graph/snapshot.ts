@@ -1,5 +1,5 @@
 import type { Edge } from './adjacency.js';
-import type { ResolvedEdgeOptions } from './edge-options.js';
+import type { ResolvedEdgeOptions } from './graph-options.js';
 import { graphInvalid } from './graph-error.js';
 
 /** Contents of a graph. Nodes are numbers, positions in `ids`. */

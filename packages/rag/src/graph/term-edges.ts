@@ -1,6 +1,6 @@
 import { stopWords } from '../retrieval/stop-words.js';
 import type { Edge } from './adjacency.js';
-import type { EdgeKind } from './edge-options.js';
+import type { EdgeKind } from './graph-options.js';
 import { groupBySource, type GraphPassage, type Triple } from './passage.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { EmbedderInput } from '../embedding/index.js';
 import type { QueryMode, VectorFilter, VectorRecord, VectorStore } from '../store/index.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
-import { parseGraphOptions, type GraphOptions } from './graph-settings.js';
+import { parseGraphOptions, type GraphOptions } from './graph-options.js';
 import type { GraphView, GraphViewNode } from './page/graph-view.js';
 import { toPassage } from './passage.js';
 import { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './query-graph.js';

@@ -3,8 +3,8 @@ import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type Tool, type ToolExecute } from '@quiver/core/tools';
 import type { ChunkEdge } from '../graph/chunk-graph.js';
-import { parseGraphOptions, type GraphOptions } from '../graph/graph-settings.js';
-import type { GraphProgress } from '../graph/index-graph.js';
+import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
+import type { GraphProgress } from '../graph/graph-of-index.js';
 import { queryGraph, type FoundPassage, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
 import {

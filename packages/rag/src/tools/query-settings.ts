@@ -106,9 +106,7 @@ export function resolveModelFilter({ enableFilter }: QuerySettings, filter: Vect
 
 /** Combines the filters of the application and the model: the model can narrow the search, never widen it. */
 export function resolveFilter(settings: QuerySettings, filter: VectorFilter | string): VectorFilter {
-  const { trustedFilter } = settings;
-  const own = resolveModelFilter(settings, filter);
-  return trustedFilter && own ? bothFilters(trustedFilter, own) : (trustedFilter ?? own);
+  return bothFilters(settings.trustedFilter, resolveModelFilter(settings, filter));
 }
 
 /**

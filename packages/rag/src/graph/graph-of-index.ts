@@ -1,0 +1,298 @@
+import { getDefaultLogger, isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { canonicalJson, contentHash } from '../document/content-hash.js';
+import { parseFilter } from '../filter/index.js';
+import type { VectorFilter, VectorStore } from '../store/index.js';
+import { buildChunkGraph } from './build-chunk-graph.js';
+import { ChunkGraph } from './chunk-graph.js';
+import { graphInvalid } from './graph-error.js';
+import { parseGraphOptions, resolveEdgeOptions, type EdgeOptions, type GraphOptions } from './graph-options.js';
+import { toPassage, type GraphPassage } from './passage.js';
+
+/** Progress of a build. */
+export interface GraphProgress {
+  phase: 'read' | 'connect';
+  /** Passages read so far. */
+  passages: number;
+  /** Finished share of the phase, in [0, 1]; absent while it is not known. */
+  done?: number;
+}
+
+export interface BuildGraphOptions {
+  store: VectorStore;
+  indexName: string;
+  /** Options of the tool. Another `threshold`, `edges` or `maxNodes` is another graph. */
+  graphOptions?: GraphOptions;
+  /** Filter that calls have in their request context, for example of one tenant. Default: the whole index. */
+  filter?: VectorFilter;
+  signal?: AbortSignal;
+  onProgress?: (progress: GraphProgress) => void;
+}
+
+export interface BuiltGraph {
+  /** `false` when the index is larger than `maxNodes`, or its store has no versions: queries explore it then. */
+  complete: boolean;
+  nodes: number;
+  edges: number;
+}
+
+/**
+ * Builds or updates the graph of an index, and stores it with the index where the store supports it: in a file for `LocalVector`
+ * with a path, in the table `quiver_derived` for `PgVector`. Queries do the same, except that they create no table, and store
+ * the graph of a filter only after `buildGraph()` did so once. A build after ingestion saves the first query the wait.
+ *
+ * @throws `GRAPH_INVALID` for bad options, `FILTER_INVALID`, and what the store throws
+ * @example
+ * await ingest({ documents, store, indexName: 'docs', embedder });
+ * await buildGraph({ store, indexName: 'docs' });
+ */
+export async function buildGraph(options: BuildGraphOptions): Promise<BuiltGraph> {
+  const { store, indexName, graphOptions, filter, signal, onProgress } = options;
+  const { edges, maxNodes } = parseGraphOptions(graphOptions);
+  await store.derived?.prepare(signal && { signal });
+  const graph = await findGraph({ store, indexName, filter, edges, maxNodes, keep: true, signal, onProgress });
+  return { complete: graph !== undefined, nodes: graph?.ids.length ?? 0, edges: graph?.edgeCount ?? 0 };
+}
+
+/** Graph of a scope: of the records of an index that match a filter, with kinds of edges. Equal scopes have equal graphs. */
+export interface GraphRequest {
+  readonly store: VectorStore;
+  readonly indexName: string;
+  /** Filter of the application, for example of one tenant: other passages have no influence. */
+  readonly filter: VectorFilter;
+  readonly edges: EdgeOptions;
+  readonly maxNodes: number;
+  /**
+   * Whether the graph of a filter is stored with the index too, now and after changes. By default only the graph of the whole
+   * index is stored, because there can be as many filters as queries.
+   */
+  readonly keep?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: GraphProgress) => void) | undefined;
+}
+
+/** Passages of all cached graphs of one store, at 1 to 3 KB each. The least recently used graphs are evicted. */
+const maxNodesHeld = 250_000;
+/** Cost of a graph in addition to its passages, in passages: otherwise any number of empty graphs would be cached. */
+const nodesPerGraph = 100;
+
+export interface Held {
+  /** Graph of the last state; `null` when there were too many passages at the version `checked`. */
+  graph: VersionedGraph | null | undefined;
+  /** Version of the data at the last check. */
+  checked: string | undefined;
+  task: BuildTask | undefined;
+  /** Whether graphs of the scope are stored with the index. */
+  isStored: boolean;
+}
+
+interface VersionedGraph {
+  readonly version: string;
+  readonly graph: ChunkGraph;
+}
+
+/** A build that several callers wait for. A caller that gives up does not end it for the others; the last one does. */
+interface BuildTask {
+  readonly running: Promise<void>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+/** Cached graphs by store and scope, for all tools. Bounded by `maxNodesHeld` per store; see {@link evictUnused}. */
+const graphsOf = new WeakMap<VectorStore, Map<string, Held>>();
+
+/**
+ * Returns the graph of a scope for the current data: from memory, otherwise from the store, updated where the data changed,
+ * otherwise built. Concurrent calls share one build.
+ *
+ * @returns `undefined` when the store has no versions, and when there are more passages than a graph may have
+ * @throws `FILTER_INVALID`, `GRAPH_INVALID`, `signal.reason`, and what the store throws
+ */
+export async function findGraph(request: GraphRequest): Promise<ChunkGraph | undefined> {
+  const { store, indexName, filter, maxNodes, keep = false, signal } = request;
+  if (!store.version) return undefined;
+  const key = `${maxNodes} ${scopeKey(request)}`;
+  const version = await store.version({ indexName, filter, maxRecords: maxNodes, ...(signal && { signal }) });
+  const graphs = graphsOf.get(store) ?? new Map<string, Held>();
+  graphsOf.set(store, graphs);
+  const held = graphs.get(key) ?? { graph: undefined, checked: undefined, task: undefined, isStored: false };
+  // The last entry of the map is the most recently used one.
+  graphs.delete(key);
+  if (version === undefined) return undefined;
+  graphs.set(key, held);
+  try {
+    if (held.checked !== version && held.task) await shareTask(held, request, version);
+    // A task that began after the version was read sees at least that version.
+    if (held.checked !== version) await shareTask(held, request, version);
+  } finally {
+    evictUnused(graphs, maxNodesHeld);
+  }
+  if (keep && held.graph && !held.isStored) held.isStored = await storeGraph(request, held.graph);
+  return held.graph?.graph;
+}
+
+/** Waits for the running build, or starts one. @throws its error, or `signal.reason` */
+async function shareTask(held: Held, request: GraphRequest, version: string): Promise<void> {
+  const { signal } = request;
+  if (!held.task || held.task.controller.signal.aborted) {
+    const controller = new AbortController();
+    const running = bringUpToDate(held, { ...request, signal: controller.signal }, version).finally(() => {
+      if (held.task === task) held.task = undefined;
+    });
+    const task: BuildTask = { running, controller, waiting: 0 };
+    // Each waiting caller receives a failure. Without callers it is ignored.
+    running.catch(() => {});
+    held.task = task;
+  }
+  const { task } = held;
+  task.waiting += 1;
+  try {
+    await untilAborted(() => task.running, signal);
+  } finally {
+    task.waiting -= 1;
+    if (task.waiting === 0 && signal?.aborted) task.controller.abort(signal.reason);
+  }
+}
+
+async function bringUpToDate(held: Held, request: GraphRequest, version: string): Promise<void> {
+  const stored = held.graph ? undefined : await readStoredGraph(request);
+  if (stored) held.isStored = true;
+  const previous = held.graph ?? stored;
+  const isCurrent = previous?.version === version;
+  const graph = isCurrent ? previous.graph : await buildGraphOfScope(request, previous?.graph);
+  request.signal?.throwIfAborted();
+  held.graph = graph ? { version, graph } : null;
+  held.checked = version;
+  if (held.graph && !isCurrent && (held.isStored || !request.filter)) {
+    held.isStored = await storeGraph(request, held.graph);
+  }
+}
+
+/** Evicts the least recently used graphs. @param graphs - in the order of their use; the last one stays at any size */
+export function evictUnused(graphs: Map<string, Held>, maxNodes: number): void {
+  const [last, ...others] = [...graphs].toReversed();
+  let nodes = last ? nodesOf(last[1]) : 0;
+  for (const [key, held] of others) {
+    nodes += nodesOf(held);
+    if (nodes > maxNodes && !held.task) graphs.delete(key);
+  }
+}
+
+function nodesOf({ graph }: Held): number {
+  return nodesPerGraph + (graph?.graph.ids.length ?? 0);
+}
+
+const pageSize = 1000;
+
+/**
+ * Builds the graph of all records in a scope, from the current data. A change after the version was read leads to another version,
+ * and the next query updates the graph.
+ *
+ * @param previous - graph of an earlier version. Unchanged parts are not computed again
+ * @returns `undefined` when there are more passages than a graph may have
+ */
+async function buildGraphOfScope(
+  { store, indexName, filter, edges, maxNodes, signal, onProgress }: GraphRequest,
+  previous: ChunkGraph | undefined,
+): Promise<ChunkGraph | undefined> {
+  const { dimension } = await store.describeIndex({ indexName, ...(signal && { signal }) });
+  const passages: GraphPassage[] = [];
+  const rows: Float32Array[] = [];
+  let cursor: string | undefined;
+  do {
+    const { records, nextCursor } = await store.scan({
+      indexName,
+      filter,
+      includeVector: true,
+      limit: pageSize,
+      ...(cursor !== undefined && { cursor }),
+      ...(signal && { signal }),
+    });
+    if (passages.length + records.length > maxNodes) return undefined;
+    for (const record of records) {
+      const { id, vector } = record;
+      if (vector?.length !== dimension) {
+        throw graphInvalid(`The record '${id}' of '${indexName}' has no vector of ${dimension} numbers.`);
+      }
+      passages.push(toPassage(record));
+      rows.push(Float32Array.from(vector));
+    }
+    onProgress?.({ phase: 'read', passages: passages.length });
+    cursor = nextCursor;
+  } while (cursor !== undefined);
+  const vectors = new Float32Array(rows.length * dimension);
+  for (const [row, vector] of rows.entries()) vectors.set(vector, row * dimension);
+  return buildChunkGraph({
+    passages,
+    vectors,
+    dimension,
+    edges,
+    previous,
+    signal,
+    onProgress: ({ done }) => onProgress?.({ phase: 'connect', passages: passages.length, done }),
+  });
+}
+
+/** Stands before the bytes of a stored graph, as JSON after its length in 4 bytes. */
+interface SnapshotHead {
+  key: string;
+  version: string;
+}
+
+/**
+ * Reads the graph that is stored with the index. Without a usable one it is built from the data, so a failure is a warning.
+ *
+ * @throws `signal.reason`
+ */
+async function readStoredGraph(request: GraphRequest): Promise<VersionedGraph | undefined> {
+  const { store, indexName, signal } = request;
+  const key = scopeKey(request);
+  try {
+    const bytes = await store.derived?.read({ indexName, name: nameOf(key), ...(signal && { signal }) });
+    if (!bytes) return undefined;
+    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as SnapshotHead;
+    if (head.key !== key) return undefined;
+    return { version: head.version, graph: ChunkGraph.deserialize(bytes.subarray(4 + length)) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    getDefaultLogger().warn(
+      `The stored graph of '${indexName}' cannot be used and is built again: ${toErrorMessage(error)}`,
+    );
+    return undefined;
+  }
+}
+
+/** Stores a graph with its index. The graph in memory serves without it, so a failure is a warning. @returns whether it is stored */
+async function storeGraph(request: GraphRequest, { version, graph }: VersionedGraph): Promise<boolean> {
+  const { store, indexName } = request;
+  if (!store.derived) return false;
+  const key = scopeKey(request);
+  const head = new TextEncoder().encode(JSON.stringify({ key, version } satisfies SnapshotHead));
+  const body = graph.serialize();
+  const data = new Uint8Array(4 + head.length + body.length);
+  new DataView(data.buffer).setUint32(0, head.length, true);
+  data.set(head, 4);
+  data.set(body, 4 + head.length);
+  try {
+    return await store.derived.write({ indexName, name: nameOf(key), data });
+  } catch (error) {
+    if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return false;
+    getDefaultLogger().warn(`The graph of '${indexName}' could not be stored: ${toErrorMessage(error)}`);
+    return false;
+  }
+}
+
+function nameOf(key: string): string {
+  return `graph-${contentHash(key)}`;
+}
+
+/** Returns a key that only equal scopes share. @throws `FILTER_INVALID`, `GRAPH_INVALID` */
+function scopeKey({ indexName, filter, edges }: GraphRequest): string {
+  return canonicalJson([indexName, filterKey(filter), resolveEdgeOptions(edges)]);
+}
+
+/** Returns a key that only equal filters share. Equivalent filters in another notation may have another key. @throws `FILTER_INVALID` */
+export function filterKey(filter: VectorFilter): string {
+  // JSON of the filter as it was written would lose its regular expressions.
+  return filter ? canonicalJson(parseFilter(filter)) : '';
+}

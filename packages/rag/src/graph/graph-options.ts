@@ -1,0 +1,132 @@
+import { graphInvalid } from './graph-error.js';
+
+/** Reason that connects two passages. */
+export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation' | 'triple';
+
+/** Setting of an edge kind: on with `true` or options, off with `false`. */
+export type EdgeChoice<Options> = boolean | Options;
+
+export interface EdgeWeight {
+  /** Factor of the weights of these edges, compared with other kinds. */
+  weight?: number;
+}
+
+export interface SimilarityEdgeOptions extends EdgeWeight {
+  /** Most similar passages that a passage is connected with. Default 10. */
+  neighbors?: number;
+  /** Passages are connected when their cosine similarity is above it. Default 0.7. */
+  threshold?: number;
+}
+
+export interface PhraseEdgeOptions extends EdgeWeight {
+  /** Phrases in more passages than this connect nothing. Default 12. */
+  maxPassages?: number;
+}
+
+/** Kinds of edges of a graph. An absent kind has its default. */
+export interface EdgeOptions {
+  /** Passages with similar vectors. Default on, weight 0.25. */
+  similarity?: EdgeChoice<SimilarityEdgeOptions>;
+  /** Passages that share rare names or mention each other's titles. Default on, weight 1. */
+  phrases?: EdgeChoice<PhraseEdgeOptions>;
+  /** Neighbors in the same source. Default on, weight 0.5. */
+  sequence?: EdgeChoice<EdgeWeight>;
+  /** Markdown and HTML links between sources. Default on, weight 0.5. */
+  links?: EdgeChoice<EdgeWeight>;
+  /** Relations in `metadata.relations`. Default on, weight 1. */
+  relations?: EdgeChoice<EdgeWeight>;
+  /** Statements about the same thing, see `extractTriples`. Default on, weight 1. */
+  triples?: EdgeChoice<EdgeWeight>;
+}
+
+export interface ResolvedEdgeOptions {
+  /** Factors by kind; 1 for a kind that is absent. */
+  readonly weights: Readonly<Partial<Record<EdgeKind, number>>>;
+  /** Options of the kind `similarity`; `undefined` when it is off. */
+  readonly similarity: Required<Omit<SimilarityEdgeOptions, 'weight'>> | undefined;
+  readonly phrases: Required<Omit<PhraseEdgeOptions, 'weight'>> | undefined;
+}
+
+/** @throws `GRAPH_INVALID` for numbers out of range */
+export function resolveEdgeOptions(options: EdgeOptions = {}): ResolvedEdgeOptions {
+  const weightOf = (name: keyof EdgeOptions, byDefault: number): number => {
+    const { [name]: choice = {} } = options;
+    if (choice === false) return 0;
+    const weight = (choice === true ? undefined : choice.weight) ?? byDefault;
+    const isWeight = weight > 0 && Number.isFinite(weight);
+    requireOption(isWeight, `edges.${name}.weight`, 'positive; false switches a kind off', weight);
+    return weight;
+  };
+  const weights = {
+    similarity: weightOf('similarity', 0.25),
+    phrase: weightOf('phrases', 1),
+    sequence: weightOf('sequence', 0.5),
+    link: weightOf('links', 0.5),
+    relation: weightOf('relations', 1),
+    triple: weightOf('triples', 1),
+  };
+  const { neighbors = 10, threshold = 0.7 } = typeof options.similarity === 'object' ? options.similarity : {};
+  const { maxPassages = 12 } = typeof options.phrases === 'object' ? options.phrases : {};
+  const isCount = Number.isInteger(neighbors) && neighbors >= 1;
+  requireOption(isCount, 'edges.similarity.neighbors', 'a positive integer', neighbors);
+  requireOption(threshold >= 0 && threshold <= 1, 'edges.similarity.threshold', 'in [0, 1]', threshold);
+  requireOption(maxPassages >= 2, 'edges.phrases.maxPassages', 'at least 2', maxPassages);
+  return {
+    weights,
+    similarity: weights.similarity > 0 ? { neighbors, threshold } : undefined,
+    phrases: weights.phrase > 0 ? { maxPassages } : undefined,
+  };
+}
+
+/** Options of the graph of an index and of its ranking. */
+export interface GraphOptions {
+  /** Length of the embeddings, as a check. Default: the dimension of the index. */
+  dimension?: number;
+  /** Passages are connected when their cosine similarity is above it. Default 0.7. */
+  threshold?: number;
+  /** Most rounds of the computation; it ends earlier when the ranks no longer change. Default 100. */
+  randomWalkSteps?: number;
+  /**
+   * Probability of a walker to restart at the passages that match the query, above 0 and below 1. Default 0.15. Lower values prefer
+   * passages with many edges.
+   */
+  restartProb?: number;
+  /** Kinds of edges. Default: all kinds, with the weights of {@link EdgeOptions}. */
+  edges?: EdgeOptions;
+  /**
+   * Largest number of passages in a graph. A larger index is explored from the passages that match the query; the report has
+   * `complete: false` then. The time of a build grows with the square of the number. Default 20,000.
+   */
+  maxNodes?: number;
+}
+
+/** Checked options. */
+export interface GraphSettings extends Required<Omit<GraphOptions, 'dimension' | 'threshold'>> {
+  readonly dimension: number | undefined;
+}
+
+/** @throws `GRAPH_INVALID` */
+export function parseGraphOptions(options: GraphOptions = {}): GraphSettings {
+  const { dimension, threshold, randomWalkSteps = 100, restartProb = 0.15, maxNodes = 20_000 } = options;
+  const isDimension = dimension === undefined || (Number.isSafeInteger(dimension) && dimension > 0);
+  requireOption(isDimension, 'graphOptions.dimension', 'a positive integer', dimension);
+  const isSteps = Number.isFinite(randomWalkSteps) && randomWalkSteps >= 1;
+  requireOption(isSteps, 'graphOptions.randomWalkSteps', 'a number of at least 1', randomWalkSteps);
+  const isProbability = Number.isFinite(restartProb) && restartProb > 0 && restartProb < 1;
+  requireOption(isProbability, 'graphOptions.restartProb', 'above 0 and below 1', restartProb);
+  const isCount = Number.isSafeInteger(maxNodes) && maxNodes >= 0;
+  requireOption(isCount, 'graphOptions.maxNodes', 'an integer from 0 on', maxNodes);
+  const isCosine = threshold === undefined || (Number.isFinite(threshold) && threshold >= -1 && threshold <= 1);
+  requireOption(isCosine, 'graphOptions.threshold', 'a number from -1 to 1', threshold);
+  const { similarity } = options.edges ?? {};
+  const near = typeof similarity === 'object' ? similarity : {};
+  const edges =
+    threshold === undefined || similarity === false
+      ? (options.edges ?? {})
+      : { ...options.edges, similarity: { threshold: Math.max(0, threshold), ...near } };
+  return { dimension, randomWalkSteps: Math.floor(randomWalkSteps), restartProb, edges, maxNodes };
+}
+
+function requireOption(holds: boolean, name: string, range: string, value: unknown): void {
+  if (!holds) throw graphInvalid(`${name} must be ${range}, not ${String(value)}.`);
+}
