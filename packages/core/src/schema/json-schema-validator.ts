@@ -1,12 +1,5 @@
 import { QuiverError } from '../errors.js';
-import {
-  indexSchema,
-  invalidSchema,
-  isSchemaNode,
-  keywordGroups,
-  type SchemaIndex,
-  type SchemaNode,
-} from './json-schema-index.js';
+import { invalidSchema, isSchemaNode, SchemaIndex, type SchemaNode } from './json-schema-index.js';
 import type { JsonSchema, SchemaIssue, ValidationResult } from './schema.js';
 import { stringFormats } from './string-formats.js';
 
@@ -23,9 +16,8 @@ export interface JsonSchemaOptions {
  * References to other documents are never fetched. Properties that hold `undefined` count as absent; values with `toJSON`, such as
  * dates, as their JSON form.
  *
- * The work is bounded: 60,000 steps, about 50 ms, and three for each part of a larger value, about as long as
- * its parsing takes. A step is one schema applied to one
- * value, or a comparable amount of work inside it.
+ * The work is bounded: 60,000 steps, about 50 ms, and four for each part of a larger value, about as long as
+ * its parsing takes. A step is one schema applied to one value, or a comparable amount of work inside it.
  *
  * @throws `SCHEMA_INVALID` when the schema itself cannot be used, for example because of an unresolved `$ref`
  * @throws `SCHEMA_TOO_COMPLEX` when the check would take more steps
@@ -33,12 +25,13 @@ export interface JsonSchemaOptions {
 export function validateJsonSchema(
   schema: JsonSchema,
   value: unknown,
-  options: JsonSchemaOptions = {},
+  { checkPatterns = true }: JsonSchemaOptions = {},
 ): ValidationResult<unknown> {
-  const validation = new Validation(indexSchema(schema), value, options);
+  const compiled = getOrCreate(compiledSchemas, schema, () => new CompiledSchema(schema));
   const issues: SchemaIssue[] = [];
   try {
-    return validation.check(schema, value, undefined, issues) ? { ok: true, value } : { ok: false, issues };
+    const isValid = new Validation(compiled, value, checkPatterns).check(schema, value, undefined, issues);
+    return isValid ? { ok: true, value } : { ok: false, issues };
   } catch (error) {
     if (error instanceof NotJsonError) return refuse(error.message);
     if (error instanceof RangeError)
@@ -48,7 +41,7 @@ export function validateJsonSchema(
 }
 
 const maxSteps = 60_000;
-const stepsPerPart = 3;
+const stepsPerPart = 4;
 /** Parts of a value that are counted. */
 const maxParts = 10_000_000;
 /** Issues that are collected; a large value may have one in each of its parts. */
@@ -64,332 +57,69 @@ function refuse(message: string): ValidationResult<unknown> {
   return { ok: false, issues: [{ path: [], message }] };
 }
 
+type Key = string | number;
+
 /** Path from the root to a part of the value, as a linked list that branches share. */
-type Path = { readonly parent: Path; readonly key: string | number } | undefined;
+type Path = { readonly parent: Path; readonly key: Key } | undefined;
 
 /** `undefined` when only the outcome matters. */
 type Issues = SchemaIssue[] | undefined;
 
 /** Properties and items that a schema and its in-place subschemas have evaluated. */
-type Evaluated = Set<string | number>;
+type Evaluated = Set<Key>;
 
+/** A schema object that is applied to a value. */
+interface Application {
+  readonly run: Validation;
+  readonly schema: SchemaNode;
+  readonly value: unknown;
+  readonly path: Path;
+  readonly issues: Issues;
+  /** `undefined` in schemas without keywords that need it. */
+  readonly evaluated: Evaluated | undefined;
+  /** Set on demand by {@link keysOf}. */
+  keys?: readonly string[];
+}
+
+/** The state of one check of a value. */
 class Validation {
-  readonly #index: SchemaIndex;
-  readonly #root: unknown;
-  readonly #checkPatterns: boolean;
-  readonly #patterns = new Map<string, RegExp>();
-  readonly #enums = new Map<unknown, { readonly keys: ReadonlySet<string>; readonly text: string }>();
+  readonly schema: CompiledSchema;
+  readonly checkPatterns: boolean;
   /** Base URIs of the schemas that are being checked, outermost first. */
-  readonly #scope: string[] = [];
+  readonly scope: string[] = [];
+  readonly #root: unknown;
   #steps = maxSteps;
   #isExtended = false;
 
-  constructor(index: SchemaIndex, root: unknown, { checkPatterns = true }: JsonSchemaOptions) {
-    this.#index = index;
+  constructor(schema: CompiledSchema, root: unknown, checkPatterns: boolean) {
+    this.schema = schema;
     this.#root = root;
-    this.#checkPatterns = checkPatterns;
+    this.checkPatterns = checkPatterns;
   }
 
-  check(schema: unknown, given: unknown, path: Path, issues: Issues, outer?: Evaluated): boolean {
-    this.#spend(1);
+  check(schema: unknown, given: unknown, path?: Path, issues?: Issues, outer?: Evaluated): boolean {
+    this.spend(1);
     if (schema === true) return true;
-    if (schema === false) return fail(issues, path, 'No value is allowed here.');
+    const evaluated: Evaluated | undefined = this.schema.hasUnevaluated ? new Set() : undefined;
+    const value = toJsonValue(given);
+    const at: Application = { run: this, schema: schema as SchemaNode, value, path, issues, evaluated };
+    if (schema === false) return fail(at, 'No value is allowed here.');
     if (!isSchemaNode(schema)) throw invalidSchema(new TypeError('a schema must be an object or a boolean'));
-    if (!this.#index.hasDynamicReferences) return this.#checkNode(schema, toJsonValue(given), path, issues, outer);
-    this.#scope.push(this.#index.baseOf(schema));
-    const ok = this.#checkNode(schema, toJsonValue(given), path, issues, outer);
-    this.#scope.pop();
-    return ok;
-  }
-
-  #checkNode(schema: SchemaNode, value: unknown, path: Path, issues: Issues, outer?: Evaluated): boolean {
-    const evaluated: Evaluated | undefined = this.#index.hasUnevaluated ? new Set() : undefined;
-    const groups = this.#index.groupsOf(schema);
-    const { $ref } = schema;
+    const isDynamic = this.schema.hasDynamicReferences;
+    if (isDynamic) this.scope.push(this.schema.baseOf(schema));
     let ok = true;
-    if (typeof $ref === 'string') {
-      ok = this.check(this.#index.resolve(schema, $ref), value, path, issues, evaluated);
-      if (this.#index.isRefExclusive) return ok;
+    for (const { check, operand, isLast } of this.schema.assertionsOf(schema)) {
+      if (!ok && (isLast || !canContinue(issues))) break;
+      ok = check(operand, at) && ok;
     }
-    if (groups & keywordGroups.value && (ok || issues)) ok = this.#checkValue(schema, value, path, issues) && ok;
-    if (ok || issues) ok = this.#checkParts(groups, schema, value, path, issues, evaluated) && ok;
-    if (groups & keywordGroups.inPlace && (ok || issues))
-      ok = this.#checkInPlace(schema, value, path, issues, evaluated) && ok;
-    if (!ok || !evaluated) return ok;
-    if (groups & keywordGroups.unevaluated) ok = this.#checkUnevaluated(schema, value, path, issues, evaluated);
-    if (!ok || !outer) return ok;
-    this.#spend(evaluated.size);
+    if (isDynamic) this.scope.pop();
+    if (!ok || !evaluated || !outer) return ok;
+    this.spend(evaluated.size);
     for (const key of evaluated) outer.add(key);
     return true;
   }
 
-  #checkParts(
-    groups: number,
-    schema: SchemaNode,
-    value: unknown,
-    path: Path,
-    issues: Issues,
-    evaluated?: Evaluated,
-  ): boolean {
-    switch (typeof value) {
-      case 'string':
-        return !(groups & keywordGroups.string) || this.#checkString(schema, value, path, issues);
-      case 'number':
-        return !(groups & keywordGroups.number) || checkNumber(schema, value, path, issues);
-      case 'object':
-        if (value === null) return true;
-        if (Array.isArray(value))
-          return !(groups & keywordGroups.array) || this.#checkArray(schema, value, path, issues, evaluated);
-        if (!(groups & keywordGroups.object)) return true;
-        return this.#checkObject(schema, value as Record<string, unknown>, path, issues, evaluated);
-      default:
-        return true;
-    }
-  }
-
-  #checkValue(schema: SchemaNode, value: unknown, path: Path, issues: Issues): boolean {
-    const { type, enum: allowed } = schema;
-    if (type !== undefined) {
-      const types = Array.isArray(type) ? (type as unknown[]) : [type];
-      if (!types.some((name) => hasType(value, name)))
-        return fail(issues, path, `Expected ${types.join(' or ')}, received ${typeOf(value)}.`);
-    }
-    if (Array.isArray(allowed) && !this.#isOneOf(allowed, allowed, value)) {
-      return fail(issues, path, `Expected one of ${this.#enums.get(allowed)?.text}.`);
-    }
-    if ('const' in schema && !this.#isOneOf(schema, [schema['const']], value)) {
-      return fail(issues, path, `Expected ${this.#enums.get(schema)?.text}.`);
-    }
-    return true;
-  }
-
-  /** Compares with all allowed values at once, by their canonical text. */
-  #isOneOf(key: unknown, allowed: readonly unknown[], value: unknown): boolean {
-    let known = this.#enums.get(key);
-    if (!known) {
-      const keys = new Set(allowed.map((item) => this.#canonical(item)));
-      const text = [...keys].slice(0, 10).join(', ').slice(0, 200);
-      known = { keys, text: keys.size > 10 ? `${text}, … (${keys.size} values)` : text };
-      this.#enums.set(key, known);
-    }
-    return known.keys.has(this.#canonical(value));
-  }
-
-  /** Text that two values share exactly when they are equal as JSON. */
-  #canonical(given: unknown): string {
-    const value = toJsonValue(given);
-    this.#spend(1);
-    if (typeof value === 'string') {
-      this.#spend(value.length / charactersPerStep);
-      return JSON.stringify(value);
-    }
-    if (typeof value !== 'object' || value === null) return String(value);
-    if (Array.isArray(value)) return `[${value.map((item) => this.#canonical(item ?? null)).join(',')}]`;
-    const entries = entriesOf(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-    return `{${entries.map(([key, part]) => `${JSON.stringify(key)}:${this.#canonical(part)}`).join(',')}}`;
-  }
-
-  #checkString(schema: SchemaNode, value: string, path: Path, issues: Issues): boolean {
-    const { minLength, maxLength, pattern, format } = schema;
-    this.#spend(value.length / charactersPerStep);
-    if (typeof minLength === 'number' && (value.length < minLength || lengthOf(value) < minLength))
-      return fail(issues, path, `Expected at least ${minLength} characters.`);
-    if (typeof maxLength === 'number' && value.length > maxLength && lengthOf(value) > maxLength)
-      return fail(issues, path, `Expected at most ${maxLength} characters.`);
-    if (typeof pattern === 'string' && this.#checkPatterns && !this.#pattern(pattern).test(value))
-      return fail(issues, path, `Expected text that matches the pattern ${pattern.slice(0, 200)}.`);
-    if (typeof format === 'string' && stringFormats[format]?.(value) === false)
-      return fail(issues, path, `Expected text of format ${format}.`);
-    return true;
-  }
-
-  #pattern(source: string): RegExp {
-    let pattern = this.#patterns.get(source);
-    if (!pattern) {
-      try {
-        pattern = new RegExp(source, 'u');
-      } catch (error) {
-        throw invalidSchema(error);
-      }
-      this.#patterns.set(source, pattern);
-    }
-    return pattern;
-  }
-
-  #checkArray(schema: SchemaNode, value: unknown[], path: Path, issues: Issues, evaluated?: Evaluated): boolean {
-    const { minItems, maxItems, uniqueItems, contains, items } = schema;
-    let ok = true;
-    if (typeof minItems === 'number' && value.length < minItems)
-      ok = fail(issues, path, `Expected at least ${minItems} items.`);
-    if (typeof maxItems === 'number' && value.length > maxItems)
-      ok = fail(issues, path, `Expected at most ${maxItems} items.`);
-    if (!ok && !issues) return false;
-    if (uniqueItems === true && new Set(value.map((item) => this.#canonical(item ?? null))).size < value.length)
-      ok = fail(issues, path, 'Expected items that differ from each other.');
-    const first = Array.isArray(schema['prefixItems']) ? schema['prefixItems'] : Array.isArray(items) ? items : [];
-    const rest = Array.isArray(items) ? schema['additionalItems'] : items;
-    for (let index = 0; index < value.length && (ok || canContinue(issues)); index += 1) {
-      const applied: unknown = index < first.length ? first[index] : rest;
-      if (applied === undefined) break;
-      evaluated?.add(index);
-      ok = this.check(applied, value[index] ?? null, { parent: path, key: index }, issues) && ok;
-    }
-    return (contains === undefined || this.#checkContains(schema, value, path, issues, evaluated)) && ok;
-  }
-
-  #checkContains(schema: SchemaNode, value: unknown[], path: Path, issues: Issues, evaluated?: Evaluated): boolean {
-    const { contains, minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema as Record<string, number>;
-    let found = 0;
-    for (const [index, item] of value.entries()) {
-      if (!this.check(contains, item ?? null, undefined, undefined)) continue;
-      found += 1;
-      evaluated?.add(index);
-    }
-    if (found < minContains) return fail(issues, path, `Expected at least ${minContains} items that match 'contains'.`);
-    return found <= maxContains || fail(issues, path, `Expected at most ${maxContains} items that match 'contains'.`);
-  }
-
-  #checkObject(
-    schema: SchemaNode,
-    value: Record<string, unknown>,
-    path: Path,
-    issues: Issues,
-    evaluated?: Evaluated,
-  ): boolean {
-    const { required, minProperties, maxProperties, propertyNames, properties, additionalProperties } = schema;
-    const keys = Object.keys(value);
-    this.#spend(keys.length);
-    let ok = true;
-    for (const name of Array.isArray(required) ? (required as string[]) : []) {
-      this.#spend(1);
-      if (!holds(value, name)) ok = fail(issues, { parent: path, key: name }, 'Required property is missing.');
-    }
-    const size =
-      minProperties === undefined && maxProperties === undefined ? 0 : keys.filter((key) => holds(value, key)).length;
-    if (typeof minProperties === 'number' && size < minProperties)
-      ok = fail(issues, path, `Expected at least ${minProperties} properties.`);
-    if (typeof maxProperties === 'number' && size > maxProperties)
-      ok = fail(issues, path, `Expected at most ${maxProperties} properties.`);
-    ok = this.#checkDependencies(schema, value, path, issues, evaluated) && ok;
-    const patterns = isSchemaNode(schema['patternProperties']) ? Object.entries(schema['patternProperties']) : [];
-    // Which properties the patterns allow is unknown when they are not checked.
-    const additional = patterns.length > 0 && !this.#checkPatterns ? undefined : additionalProperties;
-    for (const key of keys) {
-      if (!ok && !canContinue(issues)) return false;
-      const part = value[key];
-      if (part === undefined) continue;
-      const at = { parent: path, key };
-      if (propertyNames !== undefined) ok = this.check(propertyNames, key, at, issues) && ok;
-      const own = isSchemaNode(properties) && Object.hasOwn(properties, key);
-      let isEvaluated = own;
-      if (own) ok = this.check(properties[key], part, at, issues) && ok;
-      for (const [pattern, applied] of patterns) {
-        this.#spend(1 + key.length / charactersPerStep);
-        if (this.#checkPatterns && !this.#pattern(pattern).test(key)) continue;
-        isEvaluated = true;
-        if (this.#checkPatterns) ok = this.check(applied, part, at, issues) && ok;
-      }
-      if (!isEvaluated && additional !== undefined) {
-        isEvaluated = true;
-        if (additional === false) ok = fail(issues, at, 'Unknown property.');
-        else ok = this.check(additional, part, at, issues) && ok;
-      }
-      if (isEvaluated) evaluated?.add(key);
-    }
-    return ok;
-  }
-
-  #checkDependencies(
-    { dependentRequired, dependentSchemas, dependencies }: SchemaNode,
-    value: Record<string, unknown>,
-    path: Path,
-    issues: Issues,
-    evaluated?: Evaluated,
-  ): boolean {
-    let ok = true;
-    for (const group of [dependentRequired, dependentSchemas, dependencies]) {
-      for (const [name, dependency] of isSchemaNode(group) ? Object.entries(group) : []) {
-        this.#spend(1);
-        if (!holds(value, name)) continue;
-        if (!Array.isArray(dependency)) ok = this.check(dependency, value, path, issues, evaluated) && ok;
-        else
-          for (const other of dependency as string[]) {
-            if (!holds(value, other)) ok = fail(issues, { parent: path, key: other }, `Required next to '${name}'.`);
-          }
-      }
-    }
-    return ok;
-  }
-
-  /** The keywords that apply other schemas to the same value. */
-  #checkInPlace(schema: SchemaNode, value: unknown, path: Path, issues: Issues, evaluated?: Evaluated): boolean {
-    const { allOf, anyOf, oneOf, not, $dynamicRef, $recursiveRef, if: condition } = schema;
-    let ok = true;
-    for (const reference of [$dynamicRef, $recursiveRef]) {
-      if (typeof reference !== 'string') continue;
-      const target = this.#index.resolveDynamic(schema, reference, this.#scope);
-      ok = this.check(target, value, path, issues, evaluated) && ok;
-    }
-    for (const part of Array.isArray(allOf) ? (allOf as unknown[]) : []) {
-      if (!ok && !canContinue(issues)) return false;
-      ok = this.check(part, value, path, issues, evaluated) && ok;
-    }
-    if (Array.isArray(anyOf)) ok = this.#checkBranches(anyOf, 'anyOf', value, path, issues, evaluated) && ok;
-    if (Array.isArray(oneOf)) ok = this.#checkBranches(oneOf, 'oneOf', value, path, issues, evaluated) && ok;
-    if (not !== undefined && this.check(not, value, path, undefined))
-      ok = fail(issues, path, "The value matches the schema of 'not'.");
-    if (condition !== undefined) {
-      const branch = this.check(condition, value, path, undefined, evaluated) ? schema['then'] : schema['else'];
-      if (branch !== undefined) ok = this.check(branch, value, path, issues, evaluated) && ok;
-    }
-    return ok;
-  }
-
-  #checkBranches(
-    branches: unknown[],
-    keyword: 'anyOf' | 'oneOf',
-    value: unknown,
-    path: Path,
-    issues: Issues,
-    evaluated?: Evaluated,
-  ): boolean {
-    let matches = 0;
-    for (const branch of branches) {
-      if (!this.check(branch, value, path, undefined, evaluated)) continue;
-      matches += 1;
-      // Which properties are evaluated depends on all branches that match.
-      if (keyword === 'oneOf' ? matches === 2 : !evaluated) break;
-    }
-    if (matches === 1 || (matches > 1 && keyword === 'anyOf')) return true;
-    if (matches > 1) return fail(issues, path, 'The value matches more than one schema of oneOf.');
-    fail(issues, path, `The value matches none of the ${branches.length} schemas of ${keyword}.`);
-    // Reasons are collected in a second pass, because most branches of a union fail although the value is valid.
-    for (const branch of branches.length <= maxExplainedBranches ? branches : []) {
-      if (canContinue(issues)) this.check(branch, value, path, issues);
-    }
-    return false;
-  }
-
-  #checkUnevaluated(
-    { unevaluatedProperties, unevaluatedItems, patternProperties }: SchemaNode,
-    value: unknown,
-    path: Path,
-    issues: Issues,
-    evaluated: Evaluated,
-  ): boolean {
-    if (typeof value !== 'object' || value === null) return true;
-    const rest = Array.isArray(value) ? unevaluatedItems : unevaluatedProperties;
-    if (rest === undefined || (patternProperties !== undefined && !this.#checkPatterns)) return true;
-    let ok = true;
-    for (const [key, part] of Array.isArray(value) ? value.entries() : entriesOf(value)) {
-      if (evaluated.has(key)) continue;
-      ok = this.check(rest, part ?? null, { parent: path, key }, issues) && ok;
-      evaluated.add(key);
-    }
-    return ok;
-  }
-
-  #spend(steps: number): void {
+  spend(steps: number): void {
     this.#steps -= steps;
     if (this.#steps >= 0) return;
     if (!this.#isExtended) {
@@ -402,11 +132,30 @@ class Validation {
       `The check of the value against its JSON Schema takes more than ${maxSteps} steps. Simplify the schema: fewer branches of anyOf and oneOf, fewer references, or a smaller value.`,
     );
   }
+
+  /** Returns text that two values share exactly when they are equal as JSON. */
+  canonical(given: unknown): string {
+    const value = toJsonValue(given);
+    this.spend(typeof value === 'string' ? 1 + value.length / charactersPerStep : 1);
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+    if (Array.isArray(value)) return `[${value.map((item) => this.canonical(item ?? null)).join(',')}]`;
+    const entries = Object.entries(value).filter(([, part]) => part !== undefined);
+    const texts = entries.map(([key, part]) => `${JSON.stringify(key)}:${this.canonical(part)}`);
+    return `{${texts.toSorted().join(',')}}`;
+  }
+
+  matches(pattern: string, text: string): boolean {
+    this.spend(1 + text.length / charactersPerStep);
+    return !this.checkPatterns || this.schema.patternOf(pattern).test(text);
+  }
 }
 
-/** Adds an issue. Always `false`, the outcome of the check. */
-function fail(issues: Issues, path: Path, message: string): false {
-  if (issues && issues.length < maxIssues) issues.push({ path: toKeys(path), message });
+/** Reports a failed expectation about the value, or about one of its parts. Always `false`, the outcome of the check. */
+function fail({ issues, path }: Application, message: string, part?: string): false {
+  if (!issues || !canContinue(issues)) return false;
+  const keys: Key[] = part === undefined ? [] : [part];
+  for (let at = path; at; at = at.parent) keys.push(at.key);
+  issues.push({ path: keys.reverse(), message });
   return false;
 }
 
@@ -414,10 +163,323 @@ function canContinue(issues: Issues): boolean {
   return issues !== undefined && issues.length < maxIssues;
 }
 
-function toKeys(path: Path): (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let at = path; at; at = at.parent) keys.push(at.key);
-  return keys.reverse();
+/** Checks all items while issues are collected, otherwise up to the first failure. */
+function every<Item>(
+  { issues }: Application,
+  items: readonly Item[],
+  check: (item: Item, index: number) => boolean,
+): boolean {
+  let ok = true;
+  for (let index = 0; index < items.length && (ok || canContinue(issues)); index += 1)
+    ok = check(items[index] as Item, index) && ok;
+  return ok;
+}
+
+/** Applies another schema to the same value. */
+function checkInPlace({ run, value, path, issues, evaluated }: Application, schema: unknown): boolean {
+  return run.check(schema, value, path, issues, evaluated);
+}
+
+/** Checks a property or an item. */
+function checkPart({ run, value, path, issues, evaluated }: Application, schema: unknown, key: Key): boolean {
+  evaluated?.add(key);
+  return run.check(schema, (value as Record<Key, unknown>)[key] ?? null, { parent: path, key }, issues);
+}
+
+/** Checks the first items, each with its own schema. */
+function checkFirst(at: Application, schemas: readonly unknown[]): boolean {
+  return every(at, schemas.slice(0, itemsOf(at).length), (schema, index) => checkPart(at, schema, index));
+}
+
+/** Checks the items after those that have their own schema. */
+function checkRest(at: Application, schema: unknown, first: unknown): boolean {
+  const start = Array.isArray(first) ? first.length : 0;
+  return every(at, itemsOf(at).slice(start), (_, index) => checkPart(at, schema, start + index));
+}
+
+function itemsOf({ value }: Application): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the keys of the properties of an object; none for other values. */
+function keysOf(at: Application): readonly string[] {
+  if (at.keys) return at.keys;
+  const { value } = at;
+  at.keys = isSchemaNode(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : [];
+  at.run.spend(at.keys.length);
+  return at.keys;
+}
+
+function has({ value }: Application, name: string): boolean {
+  return Object.hasOwn(value as object, name) && (value as SchemaNode)[name] !== undefined;
+}
+
+/** Checks one keyword; values of types that the keyword does not apply to pass. */
+type Check<Operand> = (operand: Operand, at: Application) => boolean;
+
+/** Returns the size of a value that a limit applies to; `undefined` for other values. */
+type Measure = (at: Application) => number | undefined;
+
+const numberOf: Measure = ({ value }) => (typeof value === 'number' ? value : undefined);
+const countOfItems: Measure = ({ value }) => (Array.isArray(value) ? value.length : undefined);
+const countOfProperties: Measure = (at) => (isSchemaNode(at.value) ? keysOf(at).length : undefined);
+
+/** Code points of a text. */
+const charactersOf: Measure = ({ run, value }) => {
+  if (typeof value !== 'string') return undefined;
+  run.spend(value.length / charactersPerStep);
+  return value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+};
+
+const isAtLeast = (size: number, bound: number): boolean => size >= bound;
+const isAtMost = (size: number, bound: number): boolean => size <= bound;
+
+/** Decimal fractions are not exact in binary. */
+function isMultiple(value: number, divisor: number): boolean {
+  const quotient = value / divisor;
+  return Math.abs(quotient - Math.round(quotient)) <= 1e-12 * Math.abs(quotient);
+}
+
+function limit(of: Measure, isWithin: (size: number, bound: number) => boolean, expectation: string): Check<number> {
+  return (bound, at) => {
+    const size = of(at);
+    return size === undefined || isWithin(size, bound) || fail(at, `Expected ${expectation.replace('#', `${bound}`)}.`);
+  };
+}
+
+const atLeast = limit(numberOf, isAtLeast, 'at least #');
+const atMost = limit(numberOf, isAtMost, 'at most #');
+const moreThan = limit(numberOf, (size, bound) => size > bound, 'more than #');
+const lessThan = limit(numberOf, (size, bound) => size < bound, 'less than #');
+
+const numberKeywords: Record<string, Check<number>> = {
+  // In draft 4 the exclusive bounds are flags.
+  minimum: (bound, at) => (at.schema['exclusiveMinimum'] === true ? moreThan : atLeast)(bound, at),
+  maximum: (bound, at) => (at.schema['exclusiveMaximum'] === true ? lessThan : atMost)(bound, at),
+  exclusiveMinimum: moreThan,
+  exclusiveMaximum: lessThan,
+  multipleOf: limit(numberOf, isMultiple, 'a multiple of #'),
+  minLength: limit(charactersOf, isAtLeast, 'at least # characters'),
+  maxLength: limit(charactersOf, isAtMost, 'at most # characters'),
+  minItems: limit(countOfItems, isAtLeast, 'at least # items'),
+  maxItems: limit(countOfItems, isAtMost, 'at most # items'),
+  minProperties: limit(countOfProperties, isAtLeast, 'at least # properties'),
+  maxProperties: limit(countOfProperties, isAtMost, 'at most # properties'),
+};
+
+const checkDynamicReference: Check<string> = (reference, at) =>
+  checkInPlace(at, at.run.schema.resolveDynamic(at.schema, reference, at.run.scope));
+
+const textKeywords: Record<string, Check<string>> = {
+  $ref: (reference, at) => checkInPlace(at, at.run.schema.resolve(at.schema, reference)),
+  $dynamicRef: checkDynamicReference,
+  $recursiveRef: checkDynamicReference,
+  pattern: (source, at) =>
+    typeof at.value !== 'string' ||
+    at.run.matches(source, at.value) ||
+    fail(at, `Expected text that matches the pattern ${source.slice(0, 200)}.`),
+  format: (name, at) => {
+    if (typeof at.value !== 'string') return true;
+    at.run.spend(at.value.length / charactersPerStep);
+    return stringFormats[name]?.(at.value) !== false || fail(at, `Expected text of format ${name}.`);
+  },
+};
+
+const listKeywords: Record<string, Check<readonly unknown[]>> = {
+  enum: (allowed, at) => checkEquals(at, allowed, allowed, 'one of '),
+  required: (names, at) =>
+    !isSchemaNode(at.value) ||
+    every(at, names as string[], (name) => {
+      at.run.spend(1);
+      return has(at, name) || fail(at, 'Required property is missing.', name);
+    }),
+  prefixItems: (schemas, at) => checkFirst(at, schemas),
+  allOf: (schemas, at) => every(at, schemas, (schema) => checkInPlace(at, schema)),
+  anyOf: (schemas, at) => checkBranches(at, schemas, 'anyOf'),
+  oneOf: (schemas, at) => checkBranches(at, schemas, 'oneOf'),
+};
+
+const mapKeywords: Record<string, Check<SchemaNode>> = {
+  dependentRequired: checkDependencies,
+  dependentSchemas: checkDependencies,
+  dependencies: checkDependencies,
+  properties: (schemas, at) =>
+    every(at, keysOf(at), (key) => !Object.hasOwn(schemas, key) || checkPart(at, schemas[key], key)),
+  patternProperties: (schemas, at) => {
+    const { run } = at;
+    const patterns = Object.keys(schemas);
+    // A pattern that is not checked may allow each property, and anything in it.
+    const checkPattern = (pattern: string, key: string): boolean =>
+      !run.matches(pattern, key) || checkPart(at, !run.checkPatterns || schemas[pattern], key);
+    return every(at, keysOf(at), (key) => every(at, patterns, (pattern) => checkPattern(pattern, key)));
+  },
+};
+
+const otherKeywords: Record<string, Check<unknown>> = {
+  type: (expected, at) =>
+    hasType(at.value, expected) ||
+    fail(at, `Expected ${[expected].flat().join(' or ')}, received ${typeOf(at.value)}.`),
+  const: (allowed, at) => checkEquals(at, at.schema, [allowed], ''),
+  items: (items, at) => (Array.isArray(items) ? checkFirst(at, items) : checkRest(at, items, at.schema['prefixItems'])),
+  additionalItems: (schema, at) => !Array.isArray(at.schema['items']) || checkRest(at, schema, at.schema['items']),
+  uniqueItems: (isRequired, at) => {
+    if (isRequired !== true || !Array.isArray(at.value)) return true;
+    const texts = new Set(at.value.map((item) => at.run.canonical(item ?? null)));
+    return texts.size === at.value.length || fail(at, 'Expected items that differ from each other.');
+  },
+  contains: (schema, at) => {
+    if (!Array.isArray(at.value)) return true;
+    const { minContains = 1, maxContains = Infinity } = at.schema as Record<string, number>;
+    const matching = [...at.value.keys()].filter((index) => at.run.check(schema, itemsOf(at)[index] ?? null));
+    const found = matching.length;
+    for (const index of matching) at.evaluated?.add(index);
+    if (found < minContains) return fail(at, `Expected at least ${minContains} items that match 'contains'.`);
+    return found <= maxContains || fail(at, `Expected at most ${maxContains} items that match 'contains'.`);
+  },
+  propertyNames: (schema, at) =>
+    every(at, keysOf(at), (key) => at.run.check(schema, key, { parent: at.path, key }, at.issues)),
+  additionalProperties: (schema, at) => {
+    const { properties, patternProperties } = at.schema;
+    const patterns = isSchemaNode(patternProperties) ? Object.keys(patternProperties) : [];
+    return every(at, keysOf(at), (key) => {
+      if (Object.hasOwn(properties ?? {}, key) || patterns.some((pattern) => at.run.matches(pattern, key))) return true;
+      return schema === false ? fail(at, 'Unknown property.', key) : checkPart(at, schema, key);
+    });
+  },
+  not: (schema, at) =>
+    !at.run.check(schema, at.value, at.path, undefined) || fail(at, "The value matches the schema of 'not'."),
+  if: (condition, at) => {
+    const isMet = at.run.check(condition, at.value, at.path, undefined, at.evaluated);
+    const branch = at.schema[isMet ? 'then' : 'else'];
+    return branch === undefined || checkInPlace(at, branch);
+  },
+};
+
+const checkUnevaluated: Check<unknown> = (schema, at) => {
+  const keys = Array.isArray(at.value) ? [...at.value.keys()] : keysOf(at);
+  return every<Key>(at, keys, (key) => at.evaluated?.has(key) === true || checkPart(at, schema, key));
+};
+
+/** Keywords that need to know what all others have evaluated. */
+const lastKeywords: Record<string, Check<unknown>> = {
+  unevaluatedItems: (schema, at) => !Array.isArray(at.value) || checkUnevaluated(schema, at),
+  unevaluatedProperties: (schema, at) => !isSchemaNode(at.value) || checkUnevaluated(schema, at),
+};
+
+function checkDependencies(dependencies: SchemaNode, at: Application): boolean {
+  if (!isSchemaNode(at.value)) return true;
+  return every(at, Object.entries(dependencies), ([name, dependency]) => {
+    at.run.spend(1);
+    if (!has(at, name)) return true;
+    if (!Array.isArray(dependency)) return checkInPlace(at, dependency);
+    return every(at, dependency as string[], (key) => has(at, key) || fail(at, `Required next to '${name}'.`, key));
+  });
+}
+
+function checkBranches(at: Application, branches: readonly unknown[], keyword: 'anyOf' | 'oneOf'): boolean {
+  const { run, value, path, issues, evaluated } = at;
+  let matches = 0;
+  for (const branch of branches) {
+    if (!run.check(branch, value, path, undefined, evaluated)) continue;
+    matches += 1;
+    // Which properties are evaluated depends on all branches that match.
+    if (keyword === 'oneOf' ? matches === 2 : !evaluated) break;
+  }
+  if (matches === 1 || (matches > 1 && keyword === 'anyOf')) return true;
+  if (matches > 1) return fail(at, 'The value matches more than one schema of oneOf.');
+  fail(at, `The value matches none of the ${branches.length} schemas of ${keyword}.`);
+  // Reasons are collected in a second pass, because most branches of a union fail although the value is valid.
+  if (branches.length > maxExplainedBranches) return false;
+  for (const branch of branches) if (canContinue(issues)) run.check(branch, value, path, issues);
+  return false;
+}
+
+/** Compares with all allowed values at once, by their canonical text. */
+function checkEquals(at: Application, key: object, allowed: readonly unknown[], expectation: string): boolean {
+  const { run, value } = at;
+  const texts = run.schema.textsOf(key, () => new Set(allowed.map((item) => run.canonical(item))));
+  if (texts.has(run.canonical(value))) return true;
+  const shown = [...texts].slice(0, 10).join(', ').slice(0, 200);
+  return fail(at, `Expected ${expectation}${shown}${texts.size > 10 ? `, … (${texts.size} values)` : ''}.`);
+}
+
+/** A keyword of a schema object. */
+interface Assertion {
+  readonly check: Check<never>;
+  readonly operand: never;
+  readonly isLast: boolean;
+}
+
+const isAnything = (): boolean => true;
+const isText = (operand: unknown): boolean => typeof operand === 'string';
+
+/** Checks by keyword. A keyword whose operand has another type is ignored, such as the `required: true` of draft 3. */
+const keywords = new Map<string, { check: Check<never>; isOperand: (operand: unknown) => boolean; isLast: boolean }>();
+const register = (checks: Record<string, Check<never>>, isOperand: (operand: unknown) => boolean): void => {
+  for (const [name, check] of Object.entries(checks))
+    keywords.set(name, { check, isOperand, isLast: checks === lastKeywords });
+};
+register(otherKeywords, isAnything);
+register(numberKeywords, Number.isFinite);
+register(textKeywords, isText);
+register(listKeywords, Array.isArray);
+register(mapKeywords, isSchemaNode);
+register(lastKeywords, isAnything);
+
+/** A schema with what its checks share, prepared on demand. */
+class CompiledSchema extends SchemaIndex {
+  readonly #assertions = new Map<SchemaNode, readonly Assertion[]>();
+  readonly #patterns = new Map<string, RegExp>();
+  readonly #texts = new Map<object, ReadonlySet<string>>();
+
+  assertionsOf(schema: SchemaNode): readonly Assertion[] {
+    return getOrCreate(this.#assertions, schema, () => {
+      const names = this.isRefExclusive && isText(schema['$ref']) ? ['$ref'] : Object.keys(schema);
+      const assertions = names.flatMap((name) => {
+        const keyword = keywords.get(name);
+        return keyword?.isOperand(schema[name]) ? [{ ...keyword, operand: schema[name] as never }] : [];
+      });
+      return assertions.toSorted((a, b) => Number(a.isLast) - Number(b.isLast));
+    });
+  }
+
+  patternOf(source: string): RegExp {
+    return getOrCreate(this.#patterns, source, () => {
+      try {
+        return new RegExp(source, 'u');
+      } catch (error) {
+        throw invalidSchema(error);
+      }
+    });
+  }
+
+  /** Returns the canonical texts of the allowed values of `enum` or `const`. */
+  textsOf(key: object, create: () => ReadonlySet<string>): ReadonlySet<string> {
+    return getOrCreate(this.#texts, key, create);
+  }
+}
+
+function getOrCreate<Key, Value extends object>(
+  map: { get(key: Key): Value | undefined; set(key: Key, value: Value): unknown },
+  key: Key,
+  create: () => Value,
+): Value {
+  let value = map.get(key);
+  if (!value) map.set(key, (value = create()));
+  return value;
+}
+
+/** Bounded by the lifetime of the schemas: one entry per schema object. */
+const compiledSchemas = new WeakMap<JsonSchema, CompiledSchema>();
+
+function hasType(value: unknown, expected: unknown): boolean {
+  const isOne = (name: unknown): boolean => (Array.isArray(expected) ? expected.includes(name) : expected === name);
+  return isOne(typeOf(value)) || (Number.isInteger(value) && isOne('integer'));
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 function toJsonValue(value: unknown): unknown {
@@ -427,49 +489,6 @@ function toJsonValue(value: unknown): unknown {
   }
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   throw new NotJsonError('The value cannot be written as JSON.');
-}
-
-function entriesOf(value: object): [string, unknown][] {
-  return Object.entries(value).filter(([, part]) => part !== undefined);
-}
-
-function holds(value: Record<string, unknown>, name: string): boolean {
-  return Object.hasOwn(value, name) && value[name] !== undefined;
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function hasType(value: unknown, name: unknown): boolean {
-  return name === 'integer' ? Number.isInteger(value) : name === typeOf(value);
-}
-
-function checkNumber(schema: SchemaNode, value: number, path: Path, issues: Issues): boolean {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
-  // In draft 4 the exclusive bounds are flags.
-  const above = exclusiveMinimum === true ? minimum : exclusiveMinimum;
-  const below = exclusiveMaximum === true ? maximum : exclusiveMaximum;
-  if (typeof minimum === 'number' && value < minimum) return fail(issues, path, `Expected at least ${minimum}.`);
-  if (typeof maximum === 'number' && value > maximum) return fail(issues, path, `Expected at most ${maximum}.`);
-  if (typeof above === 'number' && value <= above) return fail(issues, path, `Expected more than ${above}.`);
-  if (typeof below === 'number' && value >= below) return fail(issues, path, `Expected less than ${below}.`);
-  if (typeof multipleOf !== 'number') return true;
-  const quotient = value / multipleOf;
-  // Decimal fractions are not exact in binary.
-  const isMultiple = Math.abs(quotient - Math.round(quotient)) <= 1e-12 * Math.abs(quotient);
-  return isMultiple || fail(issues, path, `Expected a multiple of ${multipleOf}.`);
-}
-
-/** The length in code points. */
-function lengthOf(text: string): number {
-  let length = text.length;
-  for (let index = 1; index < text.length; index += 1) {
-    const isPair = (text.charCodeAt(index) & 0xfc00) === 0xdc00 && (text.charCodeAt(index - 1) & 0xfc00) === 0xd800;
-    if (isPair) length -= 1;
-  }
-  return length;
 }
 
 /** Counts the parts of a value, up to a limit that also ends cycles. */

@@ -303,6 +303,13 @@ describe('validate with JSON Schema', () => {
     expect(validate(inherited, { toString: 1 })).toMatchObject({ ok: false, issues: [{ path: ['toString'] }] });
   });
 
+  it('ignores keywords of the wrong type', () => {
+    const wrong = { properties: null, required: true, enum: 'a', pattern: 5, minimum: '1', items: [], allOf: {} };
+    const schema: JsonSchema = { ...wrong, patternProperties: null, additionalProperties: { type: 'number' } };
+    expect(validate(schema, { a: 1 })).toMatchObject({ ok: true });
+    expect(validate(schema, { a: 'x' })).toMatchObject({ ok: false, issues: [{ path: ['a'] }] });
+  });
+
   it('does not fetch a reference to another document', () => {
     expect(() => validate({ $ref: 'https://example.com/schema.json' }, {})).toThrow('cannot be used for validation');
   });
