@@ -12,7 +12,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 const generated = fileURLToPath(new URL('generated/', import.meta.url));
 const patterns = ['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*/README.md'];
 const pages = new Map(
-  globSync(patterns, { cwd: repository, exclude: (path) => path.includes('node_modules') })
+  globSync(patterns, { cwd: repository, exclude: (path) => /node_modules|\.vitepress|reference\/api/.test(path) })
     .toSorted()
     .map((path) => [path, readFileSync(join(repository, path), 'utf8')]),
 );
