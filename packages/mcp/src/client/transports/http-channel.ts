@@ -54,7 +54,7 @@ export abstract class HttpConnection {
   protected protocolVersion: string | undefined;
   protected isClosed = false;
   /** Requests, and pauses between them, in progress. */
-  protected readonly running = new Set<{ cancel(): void }>();
+  protected readonly running: Set<{ cancel(): void }> = new Set();
 
   constructor(options: HttpOptions) {
     this.options = options;
