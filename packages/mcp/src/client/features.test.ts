@@ -54,14 +54,14 @@ function pick(tools: Record<string, RemoteTool>, name: string): RemoteTool {
   return tool;
 }
 
-interface Way {
+interface Setup {
   name: string;
   full: () => MastraMCPServerDefinition;
   example: () => MastraMCPServerDefinition;
   isModern: boolean;
 }
 
-const ways: Way[] = [
+const setups: Setup[] = [
   {
     name: 'HTTP, sessions',
     full: () => ({ url: fullHttp.url, protocol: 'legacy' }),
@@ -94,7 +94,7 @@ const ways: Way[] = [
   },
 ];
 
-describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefinition, isModern }) => {
+describe.each(setups)('$name', ({ name, full: fullDefinition, example: exampleDefinition, isModern }) => {
   const connect = (extra: Partial<MastraMCPServerDefinition> = {}): MCPClient =>
     new MCPClient({
       id: `features ${name} ${Math.random()}`,
@@ -167,13 +167,14 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     await using mcp = connect();
     const { it } = await mcp.prompts.list();
     expect(it?.map(({ name, version }) => [name, version])).toContainEqual(['review', 'v2']);
-    const { prompt, messages } = await mcp.prompts.get({
+    const { prompt, messages, _meta } = await mcp.prompts.get({
       serverName: 'it',
       name: 'review',
       args: { code: { lines: [1, 2] } },
       version: 'v2',
     });
     expect(prompt).toMatchObject({ name: 'review', version: 'v2' });
+    expect(_meta).toMatchObject({ 'quiver/version': 'v2' });
     expect(messages).toEqual([{ role: 'user', content: { type: 'text', text: 'v2: {"lines":[1,2]}' } }]);
     const { messages: all } = await mcp.prompts.get({ serverName: 'it', name: 'everything' });
     expect(all.map(({ content }) => content.type)).toEqual(['text', 'image', 'audio', 'resource_link', 'resource']);
@@ -197,7 +198,7 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     expect(values).toEqual([`${uriTemplate} lang d`]);
   });
 
-  test('questions of a tool reach the handler with the name of the server', async () => {
+  test('passes elicitation requests to the handler, with the name of the server', async () => {
     await using mcp = new MCPClient({ id: `elicit ${name}`, servers: { it: exampleDefinition() } });
     const asked: string[] = [];
     await mcp.elicitation.onRequest('it', async ({ message, serverName, mode, requestedSchema }) => {
@@ -211,7 +212,7 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     expect(asked).toEqual(['it form: What is your name? name', 'it form: How old are you? age']);
   });
 
-  test('a person may decline, and without a handler the tool learns that nobody answers', async () => {
+  test('reports a declined request to the tool, and a missing handler', async () => {
     await using mcp = new MCPClient({ id: `decline ${name}`, servers: { it: exampleDefinition() } });
     const call = (): Promise<unknown> => mcp.callTool({ serverName: 'it', name: 'contact', args: {} });
     const refused = await call().catch((error: unknown) => error);
@@ -220,7 +221,7 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     expect(await call()).toMatchObject({ content: [{ text: 'no name: decline' }] });
   });
 
-  test('an answer that does not fit the question is not sent', async () => {
+  test('rejects a result that does not match the requested schema', async () => {
     await using mcp = new MCPClient({ id: `off schema ${name}`, servers: { it: exampleDefinition() } });
     await mcp.elicitation.onRequest('it', async () => ({ action: 'accept', content: { name: 7 } }));
     const outcome = await mcp
@@ -250,7 +251,7 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     ]);
   });
 
-  test('folders are told, and changed', async () => {
+  test('sends the roots, also after they change', async () => {
     await using mcp = connect({ roots: [{ uri: 'file:///a' }] });
     const ask = async (): Promise<unknown> => (await mcp.callTool({ serverName: 'it', name: 'roots' })).content;
     expect(await ask()).toMatchObject([{ text: '["file:///a"]' }]);
@@ -302,7 +303,7 @@ describe.each(ways)('$name', ({ name, full: fullDefinition, example: exampleDefi
     expect(updates).toEqual(expect.arrayContaining(reports('same#2')));
   });
 
-  test('without progress tracking no progress is asked for', async () => {
+  test('requests no progress without progress tracking', async () => {
     await using mcp = new MCPClient({
       id: `no progress ${name}`,
       servers: { it: { ...exampleDefinition(), enableProgressTracking: false } },
@@ -359,7 +360,7 @@ describe('per-call identity', () => {
         },
       },
     });
-    // The first call also connects; the connection is nobody's.
+    // The first call also connects; the connection belongs to no caller.
     const tools = mcp.toolsFromDefinitions({ it: [{ name: 'echo', inputSchema: { type: 'object' } }] });
     await Promise.all(
       ['ada', 'bob', 'eve'].map((user) =>

@@ -40,7 +40,7 @@ describe('types of the client', () => {
     });
   });
 
-  it('types resources, prompts and questions as the samples use them', async () => {
+  it('types resources, prompts and elicitation as the samples use them', async () => {
     expectTypeOf(await mcp.resources.list()).toEqualTypeOf<Record<string, Resource[]>>();
     const content = await mcp.resources.read('s', 'weather://current');
     expectTypeOf(content.contents[0]?.text).toEqualTypeOf<string | undefined>();

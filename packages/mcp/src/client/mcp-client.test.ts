@@ -50,7 +50,7 @@ function pick(tools: Record<string, RemoteTool>, name: string): RemoteTool {
 }
 
 describe('servers of every kind', () => {
-  test('one client serves stdio and HTTP, first and second generation, at once', async () => {
+  test('connects to stdio and HTTP servers of both eras at once', async () => {
     await using mcp = new MCPClient({
       id: 'all',
       servers: {
@@ -133,7 +133,7 @@ describe('servers of every kind', () => {
     await proxy.close();
   });
 
-  test('a legacy server is asked for its generation once per process', async () => {
+  test('probes the era of a legacy server once per process', async () => {
     const fresh = await spawnHttpServer('sdk1-server.ts', 'http');
     try {
       const seenThere = async (): Promise<string[]> =>
@@ -150,13 +150,13 @@ describe('servers of every kind', () => {
   });
 });
 
-describe('trouble', () => {
+describe('errors', () => {
   test('a dead, a silent and a wrong server do not take the others along', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
     await using mcp = new MCPClient({
-      id: 'trouble',
+      id: 'errors',
       servers: {
         good: { url: ours.url },
         refused: { url: `http://127.0.0.1:${await closedPort()}/mcp` },
@@ -243,7 +243,7 @@ describe('trouble', () => {
     await expect.poll(() => linesOf(file)).toEqual(['called', 'aborted']);
   });
 
-  test.each(['stdio', 'http'] as const)('a time-out over %s is named and reaches the server', async (kind) => {
+  test.each(['stdio', 'http'] as const)('reports a timeout over %s and cancels the request', async (kind) => {
     const file = join(scratch, `timeout-${kind}`);
     const definition = kind === 'stdio' ? sdk1Stdio() : { url: sdk1.url };
     await using mcp = new MCPClient({

@@ -54,63 +54,70 @@ function clientOf(servers: MCPClientOptions['servers']): MCPClient {
 }
 
 describe('server-everything', () => {
-  const ways = [
+  const cases = [
     { way: 'stdio', define: async () => reference('everything', 'stdio') },
     { way: 'sse', define: async () => ({ url: `http://127.0.0.1:${await startEverything('sse')}/sse` }) },
     { way: 'http', define: async () => ({ url: `http://127.0.0.1:${await startEverything('streamableHttp')}/mcp` }) },
   ] as const;
 
-  test.each(ways)('over $way: tools, resources, prompts, progress, questions', async ({ way, define }) => {
-    const mcp = clientOf({
-      it: {
-        ...(await define()),
-        roots: [{ uri: pathToFileURL(scratch).href, name: 'scratch' }],
-        sampling: async ({ messages }) => ({
-          model: 'mine',
-          role: 'assistant',
-          content: { type: 'text', text: `${messages.length} messages` },
-        }),
-      },
-    });
-    await mcp.elicitation.onRequest('it', async ({ requestedSchema }) => {
-      expect(Object.keys(requestedSchema.properties)).toContain('name');
-      return { action: 'accept', content: { name: 'Ada' } };
-    });
-    const progress: number[] = [];
-    await mcp.progress.onUpdate('it', (update) => progress.push(update.progress));
+  test.each(cases)(
+    'supports tools, resources, prompts, progress and elicitation over $way',
+    async ({ way, define }) => {
+      const mcp = clientOf({
+        it: {
+          ...(await define()),
+          roots: [{ uri: pathToFileURL(scratch).href, name: 'scratch' }],
+          sampling: async ({ messages }) => ({
+            model: 'mine',
+            role: 'assistant',
+            content: { type: 'text', text: `${messages.length} messages` },
+          }),
+        },
+      });
+      await mcp.elicitation.onRequest('it', async ({ requestedSchema }) => {
+        expect(Object.keys(requestedSchema.properties)).toContain('name');
+        return { action: 'accept', content: { name: 'Ada' } };
+      });
+      const progress: number[] = [];
+      await mcp.progress.onUpdate('it', (update) => progress.push(update.progress));
 
-    const tools = await mcp.listTools();
-    expect(await tools['it_echo']?.execute({ message: 'hi' })).toMatchObject({ content: [{ text: 'Echo: hi' }] });
-    expect(await tools['it_get-structured-content']?.execute({ location: 'Chicago' })).toMatchObject({
-      temperature: expect.any(Number),
-    });
-    expect(await tools['it_get-tiny-image']?.execute({})).toMatchObject({
-      content: [{}, { type: 'image', mimeType: 'image/png' }, {}],
-    });
-    await mcp.callTool({ serverName: 'it', name: 'trigger-long-running-operation', args: { duration: 0.2, steps: 2 } });
-    expect(progress).toEqual([1, 2]);
-    const asked = await mcp.callTool({ serverName: 'it', name: 'trigger-elicitation-request' });
-    expect(JSON.stringify(asked)).toContain('Ada');
-    const sampled = await mcp.callTool({
-      serverName: 'it',
-      name: 'trigger-sampling-request',
-      args: { prompt: 'x', maxTokens: 5 },
-    });
-    expect(JSON.stringify(sampled)).toContain('1 messages');
+      const tools = await mcp.listTools();
+      expect(await tools['it_echo']?.execute({ message: 'hi' })).toMatchObject({ content: [{ text: 'Echo: hi' }] });
+      expect(await tools['it_get-structured-content']?.execute({ location: 'Chicago' })).toMatchObject({
+        temperature: expect.any(Number),
+      });
+      expect(await tools['it_get-tiny-image']?.execute({})).toMatchObject({
+        content: [{}, { type: 'image', mimeType: 'image/png' }, {}],
+      });
+      await mcp.callTool({
+        serverName: 'it',
+        name: 'trigger-long-running-operation',
+        args: { duration: 0.2, steps: 2 },
+      });
+      expect(progress).toEqual([1, 2]);
+      const asked = await mcp.callTool({ serverName: 'it', name: 'trigger-elicitation-request' });
+      expect(JSON.stringify(asked)).toContain('Ada');
+      const sampled = await mcp.callTool({
+        serverName: 'it',
+        name: 'trigger-sampling-request',
+        args: { prompt: 'x', maxTokens: 5 },
+      });
+      expect(JSON.stringify(sampled)).toContain('1 messages');
 
-    const { it: resources = [] } = await mcp.resources.list();
-    const [first] = resources;
-    expect((await mcp.resources.read('it', first?.uri ?? '')).contents[0]?.text).toBeTruthy();
-    expect((await mcp.resources.templates())['it']?.length).toBeGreaterThan(0);
-    expect((await mcp.prompts.list())['it']?.map(({ name }) => name)).toContain('args-prompt');
-    const { messages } = await mcp.prompts.get({ serverName: 'it', name: 'args-prompt', args: { city: 'Oslo' } });
-    expect(JSON.stringify(messages)).toContain('Oslo');
-    expect(mcp.status()['it']?.transport).toBe(way);
-  });
+      const { it: resources = [] } = await mcp.resources.list();
+      const [first] = resources;
+      expect((await mcp.resources.read('it', first?.uri ?? '')).contents[0]?.text).toBeTruthy();
+      expect((await mcp.resources.templates())['it']?.length).toBeGreaterThan(0);
+      expect((await mcp.prompts.list())['it']?.map(({ name }) => name)).toContain('args-prompt');
+      const { messages } = await mcp.prompts.get({ serverName: 'it', name: 'args-prompt', args: { city: 'Oslo' } });
+      expect(JSON.stringify(messages)).toContain('Oslo');
+      expect(mcp.status()['it']?.transport).toBe(way);
+    },
+  );
 });
 
 describe('other reference servers', () => {
-  test('filesystem works in the folders it is told, also when they change', async () => {
+  test('limits the filesystem server to its roots, also when they change', async () => {
     const folder = scratchFolder();
     writeFileSync(join(scratch, 'a.txt'), 'first');
     writeFileSync(join(folder, 'b.txt'), 'second');
@@ -163,7 +170,7 @@ test('@playwright/mcp lists its tools, and no browser is needed for that', async
   });
 });
 
-test('fastmcp: tools, resources, prompts, progress, questions', async () => {
+test('supports tools, resources, prompts, progress and elicitation of fastmcp', async () => {
   const server = new FastMCP({ name: 'Fast', version: '1.0.0' });
   server.addTool({
     name: 'count',
@@ -254,7 +261,7 @@ describe('the older HTTP+SSE transport', () => {
     expect(mcp.status()['old']).toMatchObject({ state: 'ready', transport: 'sse' });
   });
 
-  test.each([401, 403, 500, 503])('is not tried after %i, and the status is told', async (status) => {
+  test.each([401, 403, 500, 503])('is not tried after %i; the error contains the status', async (status) => {
     const { url, streams } = await startOldServer(status);
     const mcp = clientOf({ old: { url } });
     const { errorDetails } = await mcp.listToolsWithErrors();

@@ -81,7 +81,7 @@ describe('what the network does', () => {
     },
   );
 
-  test('an event stream that breaks off is an error at once, not a wait for the time-out', async () => {
+  test('fails at once when an event stream breaks off, before the timeout', async () => {
     const proxy = await startFaultProxy(http.port);
     onTestFinished(() => proxy.close());
     const mcp = clientOf({ it: { url: `http://127.0.0.1:${proxy.port}/mcp`, protocol: 'legacy' } }, 10_000);
@@ -129,7 +129,7 @@ describe('what the network does', () => {
     expect(Object.keys(await mcp.listTools())).toContain('it_echo');
   });
 
-  test('who waits for news is connected again without asking', async () => {
+  test('reconnects a client with subscriptions without a request', async () => {
     const first = await spawnHttpServer('http-server.ts');
     const mcp = clientOf({
       it: {
@@ -427,7 +427,7 @@ describe('time', () => {
       expect(pids).toHaveLength(2);
       if (end !== 'exit') host.kill(end);
       await once(host, 'exit');
-      // After SIGKILL nobody is left to end a grandchild; the child sees the end of its input.
+      // After SIGKILL no process is left to end a grandchild; the child sees the end of its input.
       const mortal = end === 'SIGKILL' ? pids.slice(0, 1) : pids;
       for (const pid of pids.slice(mortal.length)) onTestFinished(() => void process.kill(pid, 'SIGKILL'));
       await expect.poll(() => mortal.filter(isAlive)).toEqual([]);
@@ -661,7 +661,7 @@ test('children leave no listeners behind', async () => {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    // A zombie that nobody waits for is dead for everybody else.
+    // A zombie without a waiting parent counts as dead.
     return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
   } catch {
     return false;

@@ -182,7 +182,7 @@ test('prompts are listed and filled in', async () => {
   expect(messages).toMatchObject([{ role: 'user', content: { text: 'How is the weather in London?' } }]);
 });
 
-test('progress is told, with the id of the run, unless it is switched off', async () => {
+test('reports progress with the id of the run, unless it is switched off', async () => {
   const { mcp: url } = await startWeather();
   const updates: unknown[] = [];
   const mcpClient = closed(
@@ -348,7 +348,7 @@ test('instances: the same configuration twice needs an id, or the end of the fir
   expect(Object.keys(await mcp4.listTools())).not.toHaveLength(0);
 });
 
-describe('an own fetch', () => {
+describe('a custom fetch', () => {
   test.each(['mcp', 'sse'] as const)('adds a fresh token to every request, over %s', async (way) => {
     const { [way]: url } = await startWeather('fresh');
     const getAuthToken = async (): Promise<string> => 'fresh';

@@ -203,8 +203,8 @@ describe('results', () => {
   });
 });
 
-describe('catalogue', () => {
-  test('tools of a stored catalogue need no server until they are called', async () => {
+describe('stored definitions', () => {
+  test('creates tools from stored definitions and connects when they are called', async () => {
     const definition = { name: 'echo', description: 'Says it', inputSchema: { ...anything, required: ['m'] } };
     const first = clientOf({ it: rawServer([definition]) });
     const stored = JSON.stringify(await first.listToolDefinitions());
@@ -240,7 +240,7 @@ describe('catalogue', () => {
     expect(fingerprintTool(withDefault({ a: 1 }))).not.toBe(fingerprintTool(withDefault([['a', 1]])));
   });
 
-  test('a list is asked for once until the server says that it changed', async () => {
+  test('requests a list once until the server reports a change', async () => {
     let asked = 0;
     const server = rawServer([{ name: 'a' }]);
     server.setRequestHandler('tools/list', async () => {
@@ -264,7 +264,7 @@ describe('catalogue', () => {
 test.each([
   ['past the SDK', {}],
   ['through the SDK', { fetch: (url: string | URL, init?: RequestInit) => fetch(url, init) }],
-])('a list is kept for the ttlMs of its server and no longer, %s', async (_, way) => {
+])('caches a list for the ttlMs of its server, %s', async (_, way) => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const served = new MCPServer({
@@ -599,7 +599,7 @@ test('a server validates tools of AI SDK 4 by their parameters', async () => {
   expect(isToolFailure(await tool.execute({ n: 'x' }))).toBe(true);
 });
 
-test('a high-level server of the official SDK works with questions of both eras', async () => {
+test('supports elicitation of a high-level SDK server in both eras', async () => {
   const sdk = new McpServer({ name: 'sdk', version: '1' });
   sdk.registerTool('hello', {}, async () => ({ content: [{ type: 'text', text: 'hi' }] }));
   const mcp = clientOf({ sdk });

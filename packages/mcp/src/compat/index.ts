@@ -1,5 +1,5 @@
 /**
- * `@quiver/mcp/compat`: older names, kept so that programs go on working.
+ * `@quiver/mcp/compat`: the names of the v0 API.
  *
  * @module
  */

@@ -9,9 +9,9 @@ import type { ListResourcesResult } from '../resource.js';
 export interface MastraMCPClientOptions {
   name: string;
   server: MastraMCPServerDefinition;
-  /** What is declared to the server. */
+  /** Capabilities to declare to the server. */
   capabilities?: ClientCapabilities;
-  /** Kept from the older interface; servers are told the version of this package. */
+  /** Ignored: servers receive the version of this package. */
   version?: string;
   /** Milliseconds one request may take. Default 60 000. */
   timeout?: number;

@@ -6,7 +6,7 @@ import { parseServerDefinition } from './parse-server-definition.js';
 import type { MastraMCPServerDefinition, ServerDefinition } from './server-definition.js';
 
 export interface LoadMcpConfigOptions {
-  /** Where variables are looked up. Default: the environment of this process. */
+  /** Values of the variables. Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>>;
 }
 

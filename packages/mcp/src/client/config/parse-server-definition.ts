@@ -135,7 +135,7 @@ function requireKnownOptions(name: string, value: Record<string, unknown>, targe
   if (unknown.length === 0) return;
   throw new QuiverError(
     'SERVER_DEFINITION_INVALID',
-    `MCP server '${name}' is defined with '${unknown.join(', ')}', which is not an option beside \`${target}\`. Known: ${known.join(', ')}.`,
+    `MCP server '${name}' is defined with '${unknown.join(', ')}', which is not an option together with \`${target}\`. Known: ${known.join(', ')}.`,
     { details: { server: name, unknown } },
   );
 }

@@ -59,6 +59,6 @@ function requireSafeUrl(serverName: string, value: unknown): string {
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.has(url.hostname))) return url.href;
   throw new QuiverError(
     'ELICITATION_URL_REFUSED',
-    `MCP server '${serverName}' wants a page to be opened that is not https; the question was refused.`,
+    `MCP server '${serverName}' requested that the user opens a page that is not https. The elicitation request was rejected.`,
   );
 }

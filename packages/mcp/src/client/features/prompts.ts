@@ -15,10 +15,12 @@ export interface GetPromptOptions {
 export interface ClientPrompts {
   /** Returns the prompts by server. An unavailable server is logged and left out; a server without prompts has an empty list. */
   list(): Promise<Record<string, Prompt[]>>;
-  /** As `list`, with the errors instead of a log line. */
+  /** Returns the same as `list`, with the errors instead of a log line. */
   listWithErrors(options?: ListOptions): Promise<Answers<Prompt[]>>;
   /** @throws `MCP_CLIENT_GET_PROMPT_FAILED` */
-  get(options: GetPromptOptions): Promise<{ prompt: Prompt; messages: PromptMessage[] }>;
+  get(
+    options: GetPromptOptions,
+  ): Promise<{ prompt: Prompt; messages: PromptMessage[]; _meta?: Record<string, unknown> }>;
   /** Sets the handler for `list_changed` notifications. @throws `MCP_CLIENT_ON_LIST_CHANGED_PROMPT_FAILED` */
   onListChanged(serverName: string, handler: () => void): Promise<void>;
 }
@@ -58,7 +60,7 @@ export function createClientPrompts(servers: SharedServers): ClientPrompts {
             ...fromPromptMeta(_meta),
             ...(version !== undefined && { version }),
           };
-          return { prompt, messages };
+          return { prompt, messages, ...(_meta && { _meta }) };
         },
         signal,
       );

@@ -27,7 +27,7 @@ export interface BinaryContent {
 export interface ClientResources {
   /** Returns the resources by server. An unavailable server is logged and left out; a server without resources has an empty list. */
   list(): Promise<Record<string, Resource[]>>;
-  /** As `list`, with the errors instead of a log line. */
+  /** Returns the same as `list`, with the errors instead of a log line. */
   listWithErrors(options?: ListOptions): Promise<Answers<Resource[]>>;
   /** Returns the resource templates by server. */
   templates(): Promise<Record<string, ResourceTemplate[]>>;

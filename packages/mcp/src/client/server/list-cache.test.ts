@@ -60,7 +60,7 @@ describe('ListCache', () => {
     expect(calls()).toBe(2);
   });
 
-  test('an answer that a later request has overtaken changes nothing', async () => {
+  test('ignores a response that a later request has overtaken', async () => {
     const answers: ((items: string[]) => void)[] = [];
     const seen: unknown[] = [];
     const cache = new ListCache<string>({

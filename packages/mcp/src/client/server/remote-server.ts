@@ -167,7 +167,7 @@ export class RemoteServer {
    *
    * @throws `MCP_CLIENT_CONNECT_FAILED` when the server cannot be reached, `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED` when the
    *   connection ended before the response (the request may have had effects), `MCP_REQUEST_FAILED` for errors of the protocol;
-   *   the reason of `signal`
+   *   `signal.reason`
    */
   async request<Result>(run: SendOver<Result>, settings: RequestSettings = {}): Promise<Result> {
     const { retries = 0, ...options } = settings;

@@ -111,7 +111,7 @@ export class SharedServers {
   /**
    * Runs an operation on one server.
    *
-   * @throws `MCP_CLIENT_<operation>_FAILED`; `details.reason` is the code of its cause. The reason of the signal, unchanged
+   * @throws `MCP_CLIENT_<operation>_FAILED`; `details.reason` is the code of its cause. `signal.reason`, unchanged
    */
   async run<Result>(
     operation: string,
@@ -150,7 +150,7 @@ export class SharedServers {
     );
   }
 
-  /** As {@link list}, with a log line per error. */
+  /** Returns the same as {@link list}, with a log line per error. */
   async listLogged<Method extends ListMethod>(method: Method): Promise<Record<string, ListedItems[Method][]>> {
     const { data, errors } = await this.list(method);
     logMissing(lists[method].title, errors);

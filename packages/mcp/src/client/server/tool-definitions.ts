@@ -47,8 +47,6 @@ function labelOf(tool: unknown, index: number): string {
   return `tool '${escapeForLog(name.slice(0, maxLabelLength))}'`;
 }
 
-type Requirement = readonly [path: string, value: unknown, isMet: boolean, expected: string];
-
 const hintNames = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
 
 /** Checks what the protocol requires of a definition. Keywords in its schemas are checked when a value is validated. */
@@ -56,37 +54,35 @@ function findProblem(tool: unknown, isModern: boolean): string | undefined {
   if (!isObject(tool)) return `the definition is ${describe(tool)}, not an object`;
   const { name, title, description, inputSchema, outputSchema, annotations, _meta } = tool;
   const hints = isObject(annotations) ? annotations : {};
-  const requirements: Requirement[] = [
-    ['name', name, typeof name === 'string' && name !== '', 'a string'],
-    ['title', title, isOptional('string', title), 'a string'],
-    ['description', description, isOptional('string', description), 'a string'],
-    ['_meta', _meta, _meta === undefined || isObject(_meta), 'an object'],
-    ['annotations', annotations, annotations === undefined || isObject(annotations), 'an object'],
-    ['annotations.title', hints['title'], isOptional('string', hints['title']), 'a string'],
-    ...hintNames.map((hint): Requirement => {
-      return [`annotations.${hint}`, hints[hint], isOptional('boolean', hints[hint]), 'a Boolean'];
-    }),
-    ...requirementsOfSchema('inputSchema', inputSchema, true),
-    ...(outputSchema === undefined ? [] : requirementsOfSchema('outputSchema', outputSchema, !isModern)),
-  ];
-  const violated = requirements.find(([, , isMet]) => !isMet);
-  if (violated) {
-    const [path, value, , expected] = violated;
-    return `\`${path}\` is ${describe(value)}, not ${expected}`;
-  }
-  // `inputSchema` is an object: it has been checked.
-  return isModern ? findHeaderProblem(inputSchema as object) : undefined;
+  const hint = hintNames.find((key) => !isOptional('boolean', hints[key])) ?? '';
+  return (
+    unless(typeof name === 'string' && name !== '', 'name', name, 'a string') ??
+    unless(isOptional('string', title), 'title', title, 'a string') ??
+    unless(isOptional('string', description), 'description', description, 'a string') ??
+    unless(_meta === undefined || isObject(_meta), '_meta', _meta, 'an object') ??
+    unless(annotations === undefined || isObject(annotations), 'annotations', annotations, 'an object') ??
+    unless(isOptional('string', hints['title']), 'annotations.title', hints['title'], 'a string') ??
+    unless(hint === '', `annotations.${hint}`, hints[hint], 'a Boolean') ??
+    findSchemaProblem('inputSchema', inputSchema, true) ??
+    (outputSchema === undefined ? undefined : findSchemaProblem('outputSchema', outputSchema, !isModern)) ??
+    // `inputSchema` is an object: it has been checked.
+    (isModern ? findHeaderProblem(inputSchema as object) : undefined)
+  );
 }
 
-function requirementsOfSchema(key: string, schema: unknown, mustBeObject: boolean): Requirement[] {
+function findSchemaProblem(key: string, schema: unknown, mustBeObject: boolean): string | undefined {
   const { type, properties, required } = isObject(schema) ? schema : {};
   const isNameList = Array.isArray(required) && required.every((name) => typeof name === 'string');
-  return [
-    [key, schema, isObject(schema), 'a JSON Schema object'],
-    [`${key}.type`, type, !mustBeObject || type === 'object', "'object'"],
-    [`${key}.properties`, properties, properties === undefined || isObject(properties), 'an object'],
-    [`${key}.required`, required, required === undefined || isNameList, 'a list of names'],
-  ];
+  return (
+    unless(isObject(schema), key, schema, 'a JSON Schema object') ??
+    unless(!mustBeObject || type === 'object', `${key}.type`, type, "'object'") ??
+    unless(properties === undefined || isObject(properties), `${key}.properties`, properties, 'an object') ??
+    unless(required === undefined || isNameList, `${key}.required`, required, 'a list of names')
+  );
+}
+
+function unless(isMet: boolean, path: string, value: unknown, expected: string): string | undefined {
+  return isMet ? undefined : `\`${path}\` is ${describe(value)}, not ${expected}`;
 }
 
 function isOptional(type: 'string' | 'boolean', value: unknown): boolean {

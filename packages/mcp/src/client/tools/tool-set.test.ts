@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toToolName } from './tool-set.js';
 
-test('names that would be equal are told apart, the same way in every process', () => {
+test('separates equal names, in the same way in every process', () => {
   const first = toToolName('a_b', 'c', new Set());
   const second = toToolName('a', 'b_c', new Set([first]));
   expect(first).toBe('a_b_c');
