@@ -129,7 +129,7 @@ describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (f
 });
 
 describe('with oidc-provider', () => {
-  it('asks for one sign-in after the grant was revoked', async () => {
+  it('requires one sign-in after the grant was revoked', async () => {
     const stage = await setUp('opaque');
     await stage.client.listToolsWithErrors();
     await stage.signIn();

@@ -38,7 +38,7 @@ async function protect(): Promise<{ as: AuthorizationServer; mcp: ProtectedServe
   return { as, mcp };
 }
 
-/** What a user does on the sign-in page. */
+/** Approves on the sign-in page, as a user does. */
 async function agree(page: URL): Promise<{ code: string; state: string; iss: string }> {
   const answer = await fetch(page, { redirect: 'manual' });
   const { searchParams } = new URL(String(answer.headers.get('location')));
@@ -271,7 +271,7 @@ describe('OAuth Protection', () => {
     );
   });
 
-  test('Token Validation by a function of one’s own', async () => {
+  test('Token Validation by a custom function', async () => {
     const verifyJWT = async (token: string): Promise<{ scope?: string; sub: string } | null> =>
       token === 'good' ? { scope: 'mcp:read mcp:write', sub: 'ada' } : null;
 
@@ -300,7 +300,7 @@ describe('OAuth Protection', () => {
   });
 });
 
-/** What becomes of a request with a token, and whom it is from. */
+/** Outcome and subject of a request with a token. */
 async function outcomeOf(
   middleware: ReturnType<typeof createOAuthMiddleware>,
   token: string,
@@ -325,8 +325,8 @@ async function outcomeOf(
   return { proceed, status, subject };
 }
 
-describe('Authentication Context of the older generation', () => {
-  test('a tool passes the token of its caller on, and says when there is none', async () => {
+describe('Authentication Context of the v0 API', () => {
+  test('a tool passes on the token of its caller, and reports a missing one', async () => {
     const api = http.createServer((req, res) => res.end(JSON.stringify({ seen: req.headers.authorization })));
     await new Promise<void>((resolve) => api.listen(0, resolve));
     closing.push(() => api.close());

@@ -154,3 +154,10 @@ test('rejects an encoded response that was not requested', async () => {
   handle = (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('x');
   await expect(nodeSend(url, post(''))).rejects.toThrow('encoded as gzip');
 });
+
+test('rejects a response that switches protocols', async () => {
+  server.on('connection', (socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
+  });
+  await expect(nodeSend(url, post(''))).rejects.toThrow('without a response');
+});

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { discover } from './discover.js';
 
-/** What a site answers, by path: JSON, a page, or a status without either. Everything else is a 404. */
+/** Responses of a site by path: JSON, a page, or a status without either. Other paths are 404. */
 type Site = Record<string, object | string | number>;
 
 const closers: (() => Promise<unknown>)[] = [];
@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** An MCP server at `/mcp` and the authorization server, on one origin; tells which paths were asked for, in order. */
+/** An MCP server at `/mcp` and its authorization server on one origin, with the requested paths in order. */
 async function serve(siteOf: (origin: string) => Site): Promise<{ origin: string; asked: string[] }> {
   const asked: string[] = [];
   let site: Site = {};
@@ -58,10 +58,14 @@ const describeIssuer = (issuer: string): object => ({
 
 describe('discover finds the metadata of a protected resource', () => {
   const places: [string, string, (Site & object)?][] = [
-    ['where the server says', '/elsewhere.json'],
+    ['at the URL that the server names', '/elsewhere.json'],
     ['at the path form', `${resource}/mcp`],
     ['at the path form, when the server names nothing that is there', `${resource}/mcp`, { '/elsewhere.json': 404 }],
-    ['at the path form, when there is a page where the server says', `${resource}/mcp`, { '/elsewhere.json': page }],
+    [
+      'at the path form, when the URL that the server names serves a page',
+      `${resource}/mcp`,
+      { '/elsewhere.json': page },
+    ],
     ['at the root', resource],
     ['at the root, when there is a page at the path form', resource, { [`${resource}/mcp`]: page }],
     ['at the root, when the path form is forbidden', resource, { [`${resource}/mcp`]: 403 }],
@@ -79,7 +83,7 @@ describe('discover finds the metadata of a protected resource', () => {
     expect(asked.at(-1)).toBe(`${oauth}/tenant`);
   });
 
-  it('nowhere, and takes the server for its own authorization server, as in 2025-03-26', async () => {
+  it('treats a server without metadata as its own authorization server, as in 2025-03-26', async () => {
     const { origin, asked } = await serve(() => ({}));
     expect(await ask(origin)).toEqual({ authorizationServerUrl: `${origin}/` });
     expect(asked).toEqual([`${resource}/mcp`, resource, oauth, openid]);
@@ -90,11 +94,11 @@ describe('discover rejects the metadata of a protected resource, without another
   it.each<[string, string, (origin: string) => object]>([
     ['OAUTH_RESOURCE_MISMATCH', 'for another origin', () => ({ resource: 'https://other.example/mcp' })],
     ['OAUTH_RESOURCE_MISMATCH', 'for another path', (origin) => ({ resource: `${origin}/mcp2` })],
-    ['OAUTH_RESOURCE_MISMATCH', 'for something that is no URL', () => ({ resource: 'mcp' })],
+    ['OAUTH_RESOURCE_MISMATCH', 'for a value that is not a URL', () => ({ resource: 'mcp' })],
     ['OAUTH_METADATA_INVALID', 'without a resource', () => ({})],
     [
       'OAUTH_METADATA_INVALID',
-      'with servers that are no list',
+      'with servers that are not a list',
       (origin) => ({ resource: `${origin}/mcp`, authorization_servers: 'https://auth.example' }),
     ],
   ])('with %s, %s', async (code, _what, metadata) => {
@@ -110,7 +114,7 @@ describe('discover finds the metadata of an authorization server', () => {
     ['in the form of OpenID Connect with the path at the end', `${openid}/tenant`, {}],
     ['in the form of OpenID Connect with the path in front', `/tenant${openid}`, {}],
     ['behind pages', `/tenant${openid}`, { [`${oauth}/tenant`]: page, [`${openid}/tenant`]: page }],
-    ['behind a proxy that knows nobody', `/tenant${openid}`, { [`${oauth}/tenant`]: 502 }],
+    ['behind a proxy that responds with 502', `/tenant${openid}`, { [`${oauth}/tenant`]: 502 }],
   ])('%s', async (_what, place, others) => {
     const { origin } = await serve((at) => ({
       ...others,
@@ -136,7 +140,7 @@ describe('discover of metadata that names another issuer', () => {
     [`${oauth}/tenant`]: describeIssuer(`${at}/other`),
   });
 
-  it('is refused', async () => {
+  it('rejects it', async () => {
     const { origin } = await serve(site);
     await expect(ask(origin)).rejects.toThrow(/issuer/i);
   });

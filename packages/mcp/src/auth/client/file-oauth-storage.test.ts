@@ -68,7 +68,7 @@ describe('FileOAuthStorage', () => {
     expect(String(error)).not.toContain('s3cr3t');
   });
 
-  it('lets one run in at a time', async () => {
+  it('runs one function at a time', async () => {
     const path = join(folder, 'tokens.json');
     let inside = 0;
     let most = 0;

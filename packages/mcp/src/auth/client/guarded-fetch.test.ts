@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A service on this machine that nobody outside should reach; counts who knocks. */
+/** A service on a loopback address that remote servers must not reach, with a count of its connections. */
 async function startPrivateService(): Promise<{ port: number; knocks: () => number }> {
   let knocks = 0;
   const server = createServer((socket) => {
@@ -20,7 +20,7 @@ async function startPrivateService(): Promise<{ port: number; knocks: () => numb
   return { port: (server.address() as AddressInfo).port, knocks: () => knocks };
 }
 
-/** A name server that answers each question with the next of its answers. */
+/** A name server that resolves each name to the next of its results. */
 function answering(...answers: string[][]): { resolve: Resolve; asked: string[] } {
   const asked: string[] = [];
   const resolve: Resolve = (hostname, _options, callback) => {
@@ -57,7 +57,7 @@ describe('createGuardedFetch', () => {
 
   it('connects to the address that it checked, although the name changes a moment later', async () => {
     const { port, knocks } = await startPrivateService();
-    // 203.0.113.0/24 is for documentation: nobody answers there.
+    // 203.0.113.0/24 is for documentation and has no servers.
     const { resolve, asked } = answering(['203.0.113.7'], ['127.0.0.1']);
     const fetch = createGuardedFetch({ serverUrl, resolve, timeout: 100 });
     await expect(fetch(`https://auth.example.com:${port}/token`)).rejects.not.toMatchObject({

@@ -123,7 +123,7 @@ describe('createEnterpriseManagedProvider', () => {
     return { tokenEndpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`, forms };
   }
 
-  it('turns the sign-in at the company into a token of the server, without another page', async () => {
+  it('exchanges the sign-in at the company for a token of the server, without another page', async () => {
     const { as, mcp, call } = await setUp('id-jag');
     const { tokenEndpoint, forms } = await startIdentityProvider(() => [
       200,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
 import { StoredValues } from './oauth-storage.js';
 
-describe('a storage', () => {
+describe('MCPOAuthClientProvider with a storage that fails', () => {
   it.each<[string, () => string]>([
     ['garbage', () => 'garbage'],
     ['half JSON', () => '{"access_token":"s3cr3t'],
@@ -15,7 +15,7 @@ describe('a storage', () => {
         throw new Error('disk');
       },
     ],
-  ])('that returns %s counts as empty, with one warning at most', async (_what, get) => {
+  ])('treats %s as empty, with one warning at most', async (_what, get) => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
     const provider = new MCPOAuthClientProvider({
@@ -32,7 +32,7 @@ describe('a storage', () => {
     expect(({} as { access_token?: string }).access_token).toBeUndefined();
   });
 
-  it('that cannot be written does not end the sign-in', async () => {
+  it('signs in when the storage cannot be written', async () => {
     const stage = await setUp();
     const full = {
       get: () => undefined,
@@ -49,7 +49,7 @@ describe('a storage', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('that cannot lock is used without a lock, and a run that failed is not run again', async () => {
+  it('runs without a lock when the storage cannot lock, and never runs a failed function again', async () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
     const storage = new InMemoryOAuthStorage();

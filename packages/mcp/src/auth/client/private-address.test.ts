@@ -37,7 +37,7 @@ it.each(['8.8.8.8', '172.32.0.1', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2606:47
   },
 );
 
-it('tells the addresses of this machine from those of its network', () => {
+it('distinguishes loopback addresses from addresses of the network', () => {
   expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].map(isLoopbackAddress)).toEqual([
     true,
     true,

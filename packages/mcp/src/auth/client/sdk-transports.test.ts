@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const redirectUrl = 'http://localhost:3999/callback';
 
-/** What is the same in both: a client over a transport that is told how the sign-in ended. */
+/** A client of either SDK over a transport that receives the authorization response. */
 interface Sdk {
   connect(): Promise<void>;
   finish(answer: URLSearchParams): Promise<void>;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
 
 describe('createSimpleTokenProvider', () => {
-  it('sends its token, and knows whether it has expired', async () => {
+  it('sends its token, and reports whether it has expired', async () => {
     const { as, mcp, call } = await setUp();
     as.active.set('given', ['mcp:read']);
     const provider = createSimpleTokenProvider('given', { redirectUrl, clientMetadata });

@@ -77,7 +77,7 @@ describe('the challenge', () => {
     expect(answer.headers['www-authenticate']).toContain('error="invalid_request"');
   });
 
-  it('answers 400 to two Authorization headers, and to a header with a query', async () => {
+  it('rejects two Authorization headers, and a header with a query, with 400', async () => {
     const { url } = await start({ validateToken });
     const port = Number(new URL(url).port);
     const doubled = await new Promise<number | undefined>((resolve, reject) => {
@@ -93,7 +93,7 @@ describe('the challenge', () => {
     expect(await call(url, bearer('good'), '/mcp?access_token=other')).toMatchObject({ status: 400 });
   });
 
-  it('refuses a huge token quickly, without asking the validator', async () => {
+  it('rejects an oversized token without calling the validator', async () => {
     let asked = 0;
     const { url } = await start({
       validateToken: () => {
@@ -294,14 +294,14 @@ describe('the identity', () => {
     }
   });
 
-  it('asks for the scopes of an agent by the name of its tool', async () => {
+  it('requires the scopes of an agent by the name of its tool', async () => {
     const { url } = await start({ validateToken, toolScopes: { ask_concierge: ['mcp:write'] } });
     const { headers, body } = modern('tools/call', { name: 'ask_concierge', arguments: { message: 'Hello' } });
     expect((await send(url, { headers: { ...headers, ...bearer('good') }, body })).status).toBe(403);
     expect((await send(url, { headers: { ...headers, ...bearer('other') }, body })).status).toBe(200);
   });
 
-  it('includes the token when the owner of the server asks for it', async () => {
+  it('includes the token with exposeToken', async () => {
     const { url } = await start({ validateToken, exposeToken: true });
     expect(await whoami(url, 'good')).toMatchObject({ token: 'good' });
   });
@@ -350,7 +350,7 @@ describe('the identity', () => {
     expect((await ask('a', answers)).json.result.content[0].text).toBe('Hello, Ada!');
   });
 
-  it('answers 403 with all scopes that are needed', async () => {
+  it('responds with 403 and all scopes that are needed', async () => {
     const { url, origin } = await start({ validateToken, requiredScopes: ['mcp:read', 'mcp:write'] });
     const { status, headers, json } = await call(url, bearer('good'));
     expect(status).toBe(403);
@@ -368,7 +368,7 @@ describe('the identity', () => {
     expect(headers['www-authenticate']).toContain(`scope="${requiredScopes.join(' ')}"`);
   });
 
-  it('answers 403 to the call of a tool that needs more, in both eras, and serves the others', async () => {
+  it('rejects the call of a tool that needs more with 403, in both eras, and serves the others', async () => {
     const { url } = await start({ validateToken, requiredScopes: ['mcp:read'], toolScopes: { secret: ['mcp:write'] } });
     const session = await openSession(url, bearer('good'));
     const legacy = (token: string, name: string): Promise<WireAnswer> =>
@@ -411,8 +411,8 @@ describe('the identity', () => {
   });
 });
 
-describe('a validator', () => {
-  it('that throws causes a 500 without details, and the process continues', async () => {
+describe('validation', () => {
+  it('responds to an exception with 500 without details, and the process continues', async () => {
     const validators = [
       () => {
         throw new Error('password=hunter2 for good');
@@ -435,9 +435,9 @@ describe('a validator', () => {
   });
 
   it.each([
-    ['with line breaks', 'bad\r\nSet-Cookie: a=b', 'bad Set-Cookie: a=b'],
+    ['that break lines', 'bad\r\nSet-Cookie: a=b', 'bad Set-Cookie: a=b'],
     ['outside ASCII', 'abgelaufen – schön "so" \\ 🙂', "abgelaufen sch n 'so'"],
-  ])('%s in its description is cleaned', async (_what, errorDescription, expected) => {
+  ])('removes characters %s from a description', async (_what, errorDescription, expected) => {
     const { url } = await start({ validateToken: () => ({ valid: false, error: 'invalid_token', errorDescription }) });
     const { status, headers } = await call(url, bearer('good'));
     expect(status).toBe(401);
@@ -445,7 +445,7 @@ describe('a validator', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  it('cannot accept an expired token', async () => {
+  it('rejects an expired token that the validator accepts', async () => {
     const now = Math.floor(Date.now() / 1000);
     for (const expiresAt of [now - 3600, Number.NaN]) {
       const { url } = await start({ validateToken: () => ({ valid: true, expiresAt }) });
@@ -469,7 +469,7 @@ describe('a validator', () => {
     expect(logged.join('')).toMatch(/validateToken\(\) must return `(scopes|expiresAt|subject|claims)` as/);
   });
 
-  it('answers with the status that belongs to its error', async () => {
+  it('responds with the status of the error code', async () => {
     const expected = { invalid_request: 400, insufficient_scope: 403, temporarily_unavailable: 503, server_error: 500 };
     for (const [error, status] of Object.entries(expected)) {
       const { url } = await start({ validateToken: () => ({ valid: false, error }) });
@@ -495,7 +495,7 @@ describe('a validator', () => {
     );
   });
 
-  it('that repeats the token does not expose it in a response or a log', async () => {
+  it('keeps a token that the validator repeats out of responses and logs', async () => {
     const { url, logged } = await start({
       validateToken: (token) => ({ valid: false, errorDescription: `${token} is bad` }),
     });
@@ -504,7 +504,7 @@ describe('a validator', () => {
     expect(text).toContain('[token] is bad');
   });
 
-  it('that never settles is answered with 503 at the deadline', async () => {
+  it('responds with 503 when the validator does not settle before the deadline', async () => {
     const { url, logged } = await start({ validateToken: () => new Promise(() => {}), validationTimeout: 50 });
     const { status, headers, json } = await call(url, bearer('good'));
     expect({ status, json }).toMatchObject({ status: 503, json: { error: 'temporarily_unavailable' } });
@@ -512,7 +512,7 @@ describe('a validator', () => {
     expect(logged.join('')).toContain('did not settle within 50 ms');
   });
 
-  it('that settles after the deadline with an error does not end the process', async () => {
+  it('ignores an error of the validator after the deadline', async () => {
     const validateToken = (): Promise<never> =>
       new Promise((_resolve, reject) => setTimeout(reject, 100, new Error('late')));
     const { url } = await start({ validateToken, validationTimeout: 20 });
@@ -521,7 +521,7 @@ describe('a validator', () => {
     expect(await call(url)).toMatchObject({ status: 401 });
   });
 
-  it('that quotes a token, or a part of one, does not expose it in a log', async () => {
+  it('keeps a token, or a part of one, that an error quotes out of the log', async () => {
     const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl';
     const validators: ((text: string) => never)[] = [
       (text) => JSON.parse(text) as never,

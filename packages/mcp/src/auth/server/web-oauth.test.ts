@@ -80,7 +80,7 @@ describe('createWebOAuth', () => {
     await server.close();
   });
 
-  it('refuses 64 KiB of token without asking the validator', async () => {
+  it('rejects 64 KiB of token without calling the validator', async () => {
     let asked = 0;
     const validateToken = (): { valid: boolean } => {
       asked += 1;

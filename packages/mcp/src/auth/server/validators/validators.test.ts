@@ -17,7 +17,7 @@ afterEach(() => {
   }
 });
 
-/** An endpoint on loopback that answers as it is told, and counts. */
+/** An endpoint on a loopback address with a configurable response and a count of its requests. */
 async function endpoint(
   handle: (req: IncomingMessage, res: ServerResponse, body: string) => void,
 ): Promise<{ url: string; bodies: string[]; authorizations: (string | undefined)[] }> {
@@ -53,7 +53,7 @@ describe('createStaticTokenValidator', () => {
     }
   });
 
-  it('refuses to start with nothing or an empty token', () => {
+  it('rejects an empty list and an empty token', () => {
     for (const tokens of [[], [''], ['ok', ' ']]) {
       expect(() => createStaticTokenValidator(tokens)).toThrow(
         expect.objectContaining({ code: 'OAUTH_TOKENS_MISSING' }) as Error,
@@ -72,7 +72,7 @@ describe('createIntrospectionValidator', () => {
     return createIntrospectionValidator(url, { logger: quiet, ...options })('t', resource);
   };
 
-  it('tells subject, scopes, client, expiry and claims of an active token', async () => {
+  it('returns subject, scopes, client, expiry and claims of an active token', async () => {
     const exp = seconds() + 60;
     expect(await introspect({ ...good, exp })).toEqual({
       valid: true,
@@ -152,7 +152,7 @@ describe('createIntrospectionValidator', () => {
     expect(logged.join('')).not.toContain('secret-tok');
   });
 
-  it('takes refused credentials for a fault of the server, and logs it', async () => {
+  it('treats rejected credentials as an error of the server, and logs it', async () => {
     const { url } = await endpoint((_req, res) => json(res, {}, 401));
     const logged: string[] = [];
     const logger = { ...quiet, error: (message: string) => void logged.push(message) };
@@ -161,7 +161,7 @@ describe('createIntrospectionValidator', () => {
     expect(logged).toHaveLength(1);
   });
 
-  it('asks once for a hundred parallel requests, and not again while the result is fresh', async () => {
+  it('sends one introspection for a hundred parallel requests, and none while the result is fresh', async () => {
     const { url, bodies } = await endpoint((_req, res) => setTimeout(() => json(res, good), 20));
     let now = Date.now();
     const validate = createIntrospectionValidator(url, { cacheTtl: 1000, now: () => now });
@@ -174,7 +174,7 @@ describe('createIntrospectionValidator', () => {
     expect(bodies).toHaveLength(2);
   });
 
-  it('sees a revocation within the ttl, remembers bad tokens briefly, and outages not at all', async () => {
+  it('detects a revocation within the ttl, caches invalid tokens briefly, and outages not at all', async () => {
     let answer: object = good;
     let status = 200;
     const { url, bodies } = await endpoint((_req, res) => json(res, answer, status));
@@ -194,7 +194,7 @@ describe('createIntrospectionValidator', () => {
     expect(await validate('t', resource)).toMatchObject({ valid: true });
   });
 
-  it('forgets a token when it expires, and the oldest when there are too many', async () => {
+  it('evicts a token when it expires, and the oldest when there are too many', async () => {
     const { url, bodies } = await endpoint((_req, res, body) =>
       json(res, { ...good, ...(body.includes('token=short') && { exp: seconds() + 1 }) }),
     );
@@ -295,7 +295,7 @@ describe('createJwtValidator', () => {
     expect(fetches()).toBe(0);
   });
 
-  it('refuses no signature, a shared secret made of the public key, garbage and a changed payload', async () => {
+  it('rejects a missing signature, a shared secret made of the public key, garbage and a changed payload', async () => {
     const { validate } = await setUp();
     const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const unsigned = `${encode({ alg: 'none' })}.${encode(claims())}.`;
@@ -322,7 +322,7 @@ describe('createJwtValidator', () => {
     );
   });
 
-  it('refuses unknown keys and asks for the key set once per cooldown', async () => {
+  it('rejects unknown keys and fetches the key set once per cooldown', async () => {
     let now = Date.now();
     const { validate, fetches } = await setUp({ now: () => now });
     const tokens = await Promise.all(Array.from({ length: 50 }, (_, n) => sign(claims(), { kid: `unknown-${n}` })));
@@ -349,7 +349,7 @@ describe('createJwtValidator', () => {
     expect(await validate(token, resource)).toMatchObject({ valid: true });
   });
 
-  it('serves known keys through an outage, and says 503 without any', async () => {
+  it('uses known keys through an outage, and returns temporarily_unavailable without any', async () => {
     let isDown = false;
     let now = Date.now();
     const { url } = await endpoint((_req, res) => (isDown ? res.destroy() : json(res, { keys: [jwk] })));

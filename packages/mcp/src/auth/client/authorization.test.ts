@@ -134,7 +134,7 @@ describe('refreshing', () => {
 });
 
 describe('more scopes', () => {
-  it('asks once for the union, and calls again with the new token', async () => {
+  it('requests the union once, and repeats the call with the new token', async () => {
     const { call, fetch, shown, signIn, user, as } = await setUpSignedIn();
     await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
     expect(shown.at(-1)?.searchParams.get('scope')).toBe('mcp:read mcp:write');
@@ -159,7 +159,7 @@ describe('more scopes', () => {
     expect([answer.status, grants]).toEqual([403, 2]);
   });
 
-  it('asks the user once for scopes that are not granted, and returns the 403 from then on', async () => {
+  it('requests scopes that are not granted once, and returns the 403 from then on', async () => {
     const { call, fetch, shown, signIn, user, as } = await setUpSignedIn();
     await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
     as.knobs.token = (_form, res) => {
@@ -174,7 +174,23 @@ describe('more scopes', () => {
     expect(shown).toHaveLength(2);
   });
 
-  /** The server, which wants the scope in the query of whoever has a token. */
+  it('requests scopes that are not granted once, also after a refresh', async () => {
+    const { call, fetch, shown, signIn, user, as } = await setUpSignedIn();
+    await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    let issued = 0;
+    as.knobs.token = (_form, res) => {
+      as.active.set(`less${(issued += 1)}`, ['mcp:read']);
+      const tokens = { access_token: `less${issued}`, token_type: 'Bearer', scope: 'mcp:read', refresh_token: 'r' };
+      res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(tokens));
+      return true;
+    };
+    await signIn(user);
+    as.active.clear();
+    expect((await call(fetch, 'secret')).status).toBe(403);
+    expect([issued, shown.length]).toEqual([2, 2]);
+  });
+
+  /** A server that requires the scope in the query from callers with a token. */
   const demanding =
     ({ as, mcp }: Stage) =>
     async (url: string | URL, init?: RequestInit): Promise<Response> => {
