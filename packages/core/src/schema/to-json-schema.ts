@@ -1,14 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { zodToJsonSchema } from 'zod-to-json-schema';
 import { QuiverError, toErrorMessage } from '../errors.js';
-import {
-  describeSchema,
-  isPromiseLike,
-  type SchemaKind,
-  type SelfDescribingSchema,
-  type Zod3Schema,
-} from './schema-kind.js';
 import type { JsonSchema, Schema } from './schema.js';
+import { describeSchema, isPromiseLike } from './validate.js';
 
 /** `input` describes what is accepted; `output` what is left after defaults and transforms. */
 export type SchemaDirection = 'input' | 'output';
@@ -28,30 +22,30 @@ const converted: Record<SchemaDirection, WeakMap<object, JsonSchema>> = { input:
 export function toJsonSchema(schema: Schema, direction: SchemaDirection): JsonSchema {
   const known = converted[direction].get(schema);
   if (known) return known;
-  const described = describeSchema(schema);
-  const result = convert(described, direction);
+  const result = convert(schema, direction);
   converted[direction].set(schema, result);
   return result;
 }
 
-function convert(described: SchemaKind, direction: SchemaDirection): JsonSchema {
+/** The part of a Standard Schema that can describe itself: zod since 4.2, ArkType since 2.1.28, Valibot through its adapter. */
+interface SelfDescribing {
+  readonly jsonSchema: Record<SchemaDirection, (options: { target: string; libraryOptions?: unknown }) => JsonSchema>;
+}
+
+function convert(given: Schema, direction: SchemaDirection): JsonSchema {
+  const { kind, schema } = describeSchema(given);
+  if (kind === 'json-schema') return schema;
   try {
-    switch (described.kind) {
-      case 'json-schema':
-        return described.schema;
-      case 'ai-sdk':
-        return fromAiSdkSchema(described.schema.jsonSchema);
-      case 'self-describing':
-        return fromSelfDescribing(described.schema, direction);
-      case 'zod-mini':
-        return fromZodMini(described.schema, direction);
-      case 'zod-3':
-        return fromZod3(described.schema, direction);
-      case 'standard':
-        throw new TypeError(
-          `the schema library '${described.schema['~standard'].vendor}' offers no conversion to JSON Schema`,
-        );
+    if (kind === 'ai-sdk') return fromAiSdkSchema(schema.jsonSchema);
+    const standard = schema['~standard'] as StandardSchemaV1.Props & Partial<SelfDescribing>;
+    if (standard.jsonSchema) {
+      const libraryOptions = standard.vendor === 'zod' ? zodOptions : undefined;
+      return standard.jsonSchema[direction]({ target: 'draft-2020-12', ...(libraryOptions && { libraryOptions }) });
     }
+    if (typeof (schema as { _def?: { typeName?: unknown } })._def?.typeName === 'string')
+      return fromZod3(schema, direction);
+    if ('_zod' in schema) return fromZodMini(schema, direction);
+    throw new TypeError(`the schema library '${standard.vendor}' offers no conversion to JSON Schema`);
   } catch (error) {
     throw new QuiverError(
       'SCHEMA_NOT_REPRESENTABLE',
@@ -66,12 +60,6 @@ function fromAiSdkSchema(jsonSchema: unknown): JsonSchema {
     throw new TypeError('the AI SDK schema does not carry its JSON Schema at once');
   }
   return jsonSchema as JsonSchema;
-}
-
-function fromSelfDescribing(schema: SelfDescribingSchema, direction: SchemaDirection): JsonSchema {
-  const { vendor, jsonSchema } = schema['~standard'];
-  const libraryOptions = vendor === 'zod' ? zodOptions : undefined;
-  return jsonSchema[direction]({ target: 'draft-2020-12', ...(libraryOptions && { libraryOptions }) });
 }
 
 interface ZodNode {
@@ -99,7 +87,7 @@ function fromZodMini(schema: StandardSchemaV1, direction: SchemaDirection): Json
   return zod.toJSONSchema(schema, { target: 'draft-2020-12', io: direction, ...zodOptions });
 }
 
-function fromZod3(schema: Zod3Schema, direction: SchemaDirection): JsonSchema {
+function fromZod3(schema: StandardSchemaV1, direction: SchemaDirection): JsonSchema {
   // The function is typed for one copy of zod 3 and reads only `_def`, which every copy has.
   return zodToJsonSchema(schema as never, {
     pipeStrategy: direction,

@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { QuiverError } from '../errors.js';
 import { validateJsonSchema } from './json-schema-validator.js';
-import { describeSchema, isPromiseLike } from './schema-kind.js';
-import type { InferOutput, JsonSchema, Schema, SchemaIssue, ValidationResult } from './schema.js';
+import type { AiSdkSchema, InferOutput, JsonSchema, Schema, SchemaIssue, ValidationResult } from './schema.js';
+
+type Outcome = ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
 
 /**
  * Validates a value and returns it with defaults and transforms applied.
@@ -14,20 +16,14 @@ export function validate<S extends Schema>(
   schema: S,
   value: unknown,
 ): ValidationResult<InferOutput<S>> | Promise<ValidationResult<InferOutput<S>>> {
-  const described = describeSchema(schema);
-  switch (described.kind) {
-    case 'json-schema':
-      return validateJsonSchema(described.schema, value) as ValidationResult<InferOutput<S>>;
-    case 'ai-sdk':
-      return validateAiSdkSchema(described.schema, value) as ValidationResult<InferOutput<S>>;
-    default:
-      return validateStandard(described.schema, value) as ValidationResult<InferOutput<S>>;
-  }
+  // Each kind of schema yields the type that `InferOutput` infers for it.
+  return validateAny(schema, value) as ValidationResult<InferOutput<S>>;
 }
 
-type Outcome = ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
-
-function validateStandard(schema: StandardSchemaV1, value: unknown): Outcome {
+function validateAny(given: Schema, value: unknown): Outcome {
+  const { kind, schema } = describeSchema(given);
+  if (kind === 'json-schema') return validateJsonSchema(schema, value);
+  if (kind === 'ai-sdk') return validateAiSdkSchema(schema, value);
   const result = schema['~standard'].validate(value);
   return result instanceof Promise ? result.then(fromStandard) : fromStandard(result);
 }
@@ -46,8 +42,10 @@ function toKey(key: PropertyKey): string | number {
   return typeof key === 'symbol' ? key.toString() : key;
 }
 
+type AiSdkResult = { success: true; value: unknown } | { success: false; error: Error };
+
 /** Schemas of the AI SDK either have a `validate` function or only a JSON Schema. */
-function validateAiSdkSchema(schema: { jsonSchema: unknown; validate?: unknown }, value: unknown): Outcome {
+function validateAiSdkSchema(schema: AiSdkSchema, value: unknown): Outcome {
   if (typeof schema.validate !== 'function') {
     const { jsonSchema } = schema;
     if (!isPromiseLike(jsonSchema)) return validateJsonSchema(jsonSchema as JsonSchema, value);
@@ -57,12 +55,76 @@ function validateAiSdkSchema(schema: { jsonSchema: unknown; validate?: unknown }
   return 'then' in result ? Promise.resolve(result).then(fromAiSdk) : fromAiSdk(result);
 }
 
-type AiSdkResult = { success: true; value: unknown } | { success: false; error: Error };
-
 function fromAiSdk(result: AiSdkResult): ValidationResult<unknown> {
   if (result.success) return { ok: true, value: result.value };
   // The AI SDK passes on the error of the schema library; those of zod and of Standard Schemas list their issues.
   const { issues } = result.error as { issues?: unknown };
   if (Array.isArray(issues) && issues.length > 0) return { ok: false, issues: issues.map(toIssue) };
   return { ok: false, issues: [{ path: [], message: result.error.message }] };
+}
+
+/** A schema with its kind, which decides how it is converted and validated. */
+export type SchemaKind =
+  | { readonly kind: 'ai-sdk'; readonly schema: AiSdkSchema }
+  | { readonly kind: 'standard'; readonly schema: StandardSchemaV1 }
+  | { readonly kind: 'json-schema'; readonly schema: JsonSchema };
+
+const aiSdkBrand = Symbol.for('vercel.ai.schema');
+
+/**
+ * Recognizes a schema by its marks (`~standard`, `_def`, the AI SDK's symbol), never by `instanceof`: two copies of a schema
+ * library in one program are common.
+ *
+ * @throws `SCHEMA_NOT_RECOGNISED` for anything else, such as a function or a string
+ */
+export function describeSchema(schema: Schema): SchemaKind {
+  if ((typeof schema !== 'object' || schema === null) && typeof schema !== 'function') throw notRecognized(schema);
+  if (aiSdkBrand in schema) return { kind: 'ai-sdk', schema: schema as AiSdkSchema };
+  if ('~standard' in schema) {
+    const standard = schema as StandardSchemaV1;
+    // A copy through JSON or a deep clone has lost its functions.
+    if (typeof standard['~standard']?.validate !== 'function') throw notRecognized(schema);
+    return { kind: 'standard', schema: standard };
+  }
+  if (typeof schema === 'function') return describeLazySchema(schema as () => unknown);
+  if ('_zod' in schema || '_def' in schema || isCopyOfZod4(schema)) throw notRecognized(schema);
+  return { kind: 'json-schema', schema: schema as JsonSchema };
+}
+
+/** Whether an AI SDK schema still makes its JSON Schema: a promise, not the keyword `then`, which follows `if`. */
+export function isPromiseLike(jsonSchema: unknown): jsonSchema is PromiseLike<unknown> {
+  return typeof (jsonSchema as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+const lazySchemas = new WeakMap<() => unknown, SchemaKind>();
+
+/** The AI SDK also takes a function that makes the schema when it is first needed. */
+function describeLazySchema(make: () => unknown): SchemaKind {
+  const known = lazySchemas.get(make);
+  if (known) return known;
+  let made: unknown;
+  try {
+    made = make();
+  } catch (error) {
+    throw notRecognized(make, error);
+  }
+  if (typeof made !== 'object' || made === null || !(aiSdkBrand in made)) throw notRecognized(make);
+  const described: SchemaKind = { kind: 'ai-sdk', schema: made as object as AiSdkSchema };
+  lazySchemas.set(make, described);
+  return described;
+}
+
+/** A zod 4 schema that was copied through JSON. As JSON Schema it would accept every object. */
+function isCopyOfZod4(schema: object): boolean {
+  const { def, type } = schema as { def?: { type?: unknown } | null; type?: unknown };
+  return typeof def === 'object' && def?.type !== undefined && def.type === type;
+}
+
+function notRecognized(schema: unknown, cause?: unknown): QuiverError {
+  const kind = schema === null ? 'null' : typeof schema;
+  return new QuiverError(
+    'SCHEMA_NOT_RECOGNISED',
+    `Expected a schema (zod 3.24 or newer, zod 4.2 or newer, another Standard Schema, the AI SDK's jsonSchema(), or JSON Schema as a plain object) but got ${kind === 'object' ? 'an object that looks like a damaged copy of a schema' : kind}.`,
+    { cause },
+  );
 }
