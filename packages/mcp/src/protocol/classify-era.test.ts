@@ -6,7 +6,7 @@ import { classifyEra } from './classify-era.js';
 import { errorCodes, metaKeys, MODERN_VERSION } from './constants.js';
 import { parseMessage, type JsonRpcRequest } from './json-rpc.js';
 import { ProtocolError } from './protocol-error.js';
-import type { StandardHeaders } from './standard-headers.js';
+import type { StandardHeaders } from './classify-era.js';
 
 const empty = fc.constantFrom<unknown>({}, { a: {} }, { a: 5 }, [], 5, 'text', true, null);
 const capabilities = fc.oneof(

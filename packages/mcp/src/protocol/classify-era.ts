@@ -1,7 +1,7 @@
 import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION } from './constants.js';
 import { isObject, isRequestId, type JsonRpcNotification, type JsonRpcRequest, type Params } from './json-rpc.js';
 import { ProtocolError } from './protocol-error.js';
-import { headerMismatch, requireStandardHeaders, type StandardHeaders } from './standard-headers.js';
+import { decodeHeaderValue, headerMismatch } from './param-headers.js';
 
 export type Era = 'legacy' | 'modern';
 
@@ -156,4 +156,51 @@ function isImplementation(value: unknown): boolean {
 
 function isOptionalText(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
+}
+
+/** Headers that repeat members of a modern request. */
+export interface StandardHeaders {
+  readonly protocolVersion: string | undefined;
+  readonly method: string | undefined;
+  readonly name: string | undefined;
+}
+
+/** Member of the params that the `Mcp-Name` header repeats, by method. */
+const nameSources: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+]);
+
+/** Returns the value that `Mcp-Name` must repeat; `undefined` when the method or the params have none. */
+export function expectedName(method: string, params: Params | undefined): string | undefined {
+  const source = nameSources.get(method);
+  const value = source === undefined ? undefined : params?.[source];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * Refuses a modern request whose standard headers are missing or differ from the body.
+ *
+ * @throws ProtocolError -32020 with HTTP status 400
+ * @see [SEP-2243, standard request headers](https://modelcontextprotocol.io/seps/2243-http-standardization)
+ */
+function requireStandardHeaders({ method, params }: JsonRpcRequest, headers: StandardHeaders): void {
+  if (headers.protocolVersion === undefined)
+    throw headerMismatch('(missing)', 'the required MCP-Protocol-Version header is absent');
+  if (headers.method === undefined) {
+    throw headerMismatch('(missing)', `the body names method ${method} but the required Mcp-Method header is absent`);
+  }
+  if (!nameSources.has(method)) return;
+  const expected = expectedName(method, params);
+  if (headers.name === undefined) {
+    if (expected === undefined) return;
+    throw headerMismatch('(missing)', `the body names "${expected}" but the required Mcp-Name header is absent`);
+  }
+  if (headers.name === expected) return;
+  const decoded = decodeHeaderValue(headers.name.trim());
+  if (decoded === undefined) throw headerMismatch(headers.name, 'the Mcp-Name header carries an invalid Base64 value');
+  if (expected !== undefined && decoded !== expected) {
+    throw headerMismatch(headers.name, `the body names "${expected}" but the Mcp-Name header names "${decoded}"`);
+  }
 }

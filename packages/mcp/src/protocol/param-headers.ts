@@ -1,4 +1,6 @@
+import { errorCodes } from './constants.js';
 import { isObject, type Params } from './json-rpc.js';
+import { ProtocolError } from './protocol-error.js';
 
 /** An argument that a call repeats in a header, so that proxies can route by it. */
 export interface ParamHeader {
@@ -113,4 +115,64 @@ export function encodeHeaderValue(text: string): string {
   if (isPlain && !(text.startsWith('=?base64?') && text.endsWith('?='))) return text;
   const bytes = Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte));
   return `=?base64?${btoa(bytes.join(''))}?=`;
+}
+
+const encoded = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
+
+/** Returns plain text unchanged and `=?base64?…?=` decoded; `undefined` for invalid Base64. */
+export function decodeHeaderValue(value: string): string | undefined {
+  if (!value.startsWith('=?base64?') || !value.endsWith('?=')) return value;
+  const base64 = encoded.exec(value)?.[1];
+  if (base64 === undefined) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(
+      Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** A container that is sent as text would be parsed later, for the tool: what it holds cannot be compared. */
+function argumentAt(args: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((node, key) => {
+    if (isObject(node)) return Object.hasOwn(node, key) ? node[key] : undefined;
+    if (node === undefined || node === null) return undefined;
+    throw headerMismatch(
+      `(any for ${path.join('.')})`,
+      `the body carries ${path.join('.')} inside a value that is not an object`,
+    );
+  }, args);
+}
+
+/**
+ * Refuses a call whose marked arguments and `Mcp-Param-*` headers differ. An argument that is absent or null has no header.
+ *
+ * @throws ProtocolError -32020 with HTTP status 400
+ */
+export function requireParamHeaders(
+  declared: readonly ParamHeader[],
+  args: unknown,
+  headerOf: (name: string) => string | undefined,
+): void {
+  for (const { header, path } of declared) {
+    const value = argumentAt(args, path);
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') continue;
+    const given = headerOf(header);
+    if (given === undefined)
+      throw headerMismatch('(missing)', `the body carries ${path.join('.')} but the ${header} header is absent`);
+    const decoded = decodeHeaderValue(given);
+    if (decoded === undefined) throw headerMismatch(given, `the ${header} header carries an invalid Base64 value`);
+    const isSameNumber = typeof value === 'number' && /^-?\d+(\.\d+)?$/.test(decoded) && Number(decoded) === value;
+    if (decoded !== String(value) && !isSameNumber) {
+      throw headerMismatch(given, `the ${header} header differs from ${path.join('.')} in the body`);
+    }
+  }
+}
+
+export function headerMismatch(header: string, body: string): ProtocolError {
+  return new ProtocolError(errorCodes.headerMismatch, `Bad Request: the request headers and body disagree: ${body}`, {
+    httpStatus: 400,
+    data: { mismatch: { header, body } },
+  });
 }

@@ -4,8 +4,10 @@ export interface ProtocolErrorOptions {
   data?: unknown;
   /** HTTP status of the response; unused over stdio. Default 200: the transport worked. */
   httpStatus?: number;
-  /** Headers and JSON body of the HTTP response. Default: the JSON-RPC error. */
-  response?: { readonly headers: Readonly<Record<string, string>>; readonly body: object };
+  /** More headers of the HTTP response. */
+  headers?: Readonly<Record<string, string>>;
+  /** JSON body of the HTTP response. Default: the JSON-RPC error. */
+  body?: object;
 }
 
 /** An error that is sent as a JSON-RPC error. Never leaves the package as an exception. */
@@ -14,14 +16,16 @@ export class ProtocolError extends Error {
   readonly code: number;
   readonly data: unknown;
   readonly httpStatus: number;
-  readonly response: ProtocolErrorOptions['response'];
+  readonly headers: ProtocolErrorOptions['headers'];
+  readonly body: ProtocolErrorOptions['body'];
 
   constructor(code: number, message: string, options: ProtocolErrorOptions = {}) {
     super(message);
     this.code = code;
     this.data = options.data;
     this.httpStatus = options.httpStatus ?? 200;
-    this.response = options.response;
+    this.headers = options.headers;
+    this.body = options.body;
   }
 }
 
@@ -31,4 +35,17 @@ export function methodNotFound(method: string, httpStatus = 200): ProtocolError 
 
 export function invalidParams(message: string): ProtocolError {
   return new ProtocolError(errorCodes.invalidParams, message);
+}
+
+/** Returns the error of a refused HTTP request; the status says why. */
+export function refused(
+  httpStatus: number,
+  message: string,
+  options?: Pick<ProtocolErrorOptions, 'headers' | 'body'>,
+): ProtocolError {
+  return new ProtocolError(errorCodes.refused, message, { ...options, httpStatus });
+}
+
+export function invalidRequest(message: string): ProtocolError {
+  return new ProtocolError(errorCodes.invalidRequest, `Invalid Request: ${message}`, { httpStatus: 400 });
 }

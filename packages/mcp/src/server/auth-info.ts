@@ -1,5 +1,6 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
+import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
 
 const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes', 'expiresAt', 'resource', 'extra']);
 
@@ -12,6 +13,11 @@ export function toAuthInfo(auth: unknown): McpAuthInfo | undefined {
   const own = Object.entries(auth).filter(([key]) => !standardKeys.has(key));
   const given = isObject(auth['extra']) ? auth['extra'] : {};
   return { ...auth, extra: { ...Object.fromEntries(own), ...given } };
+}
+
+/** Returns the check that the authorization middleware attached to a request or to the identity of its caller. */
+export function toolAccessOf(request: ToolAccessCarrier, auth: unknown): ToolAccessCheck | undefined {
+  return request[toolAccessKey] ?? (auth as ToolAccessCarrier | null | undefined)?.[toolAccessKey];
 }
 
 const subjectKeys = ['sub', 'subject', 'userId'] as const;

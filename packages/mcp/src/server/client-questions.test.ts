@@ -2,7 +2,7 @@ import { createTool } from '@quiver/core/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
-import { missingCapabilities } from './client-requests/client-request.js';
+import { missingCapabilities } from './client-requests.js';
 import { MCPServer } from './mcp-server.js';
 
 const nameForm = {

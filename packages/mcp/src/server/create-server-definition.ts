@@ -1,17 +1,18 @@
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/types.js';
 import { metaKeys } from '../protocol/constants.js';
-import { describeCacheHints } from './cache-hints.js';
-import { createFailureReport } from './failure-report.js';
 import type { LegacySession } from './legacy-session.js';
-import { createAgentTool } from './methods/agent-tool.js';
-import { createWorkflowTool } from './methods/workflow-tool.js';
+import { DEFAULT_PAGE_SIZE } from './limits.js';
+import { createAgentTool, createWorkflowTool } from './methods/agents-and-workflows.js';
+import { callTool } from './methods/call-tool.js';
+import { complete } from './methods/completions.js';
+import { getPrompt, listPrompts } from './methods/prompts.js';
+import { listResources, listResourceTemplates, readResource } from './methods/resources.js';
+import type { Method, ServerDefinition } from './request.js';
 import { createRequestStateCodec } from './request-state.js';
-import type { MCPServerConfig } from './server-config.js';
-import type { ServerDefinition } from './server-definition.js';
+import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
 import { Subscribers } from './subscribers.js';
 import { ToolRegistry } from './tool-registry.js';
-import { DEFAULT_PAGE_SIZE } from './limits.js';
 
 /**
  * Returns what all transports share, made from the configuration.
@@ -26,6 +27,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     throw invalid('MCPServer needs a name and a version: both are shown to every client.');
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) throw invalid('pageSize of MCPServer must be 1 or more.');
   const sessions = new Set<LegacySession>();
+  const capabilities = capabilitiesOf(config);
   const serverInfo = {
     name,
     version,
@@ -38,13 +40,14 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     serverInfo,
     modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
     instructions: config.instructions,
-    capabilities: capabilitiesOf(config),
+    capabilities,
+    methods: methodsOf(capabilities),
     tools: collectTools(config, pageSize, logger),
     resources,
     prompts,
     pageSize,
     cacheHints: describeCacheHints(config.cacheHints ?? {}),
-    failures: createFailureReport({ mask: maskErrors, logger }),
+    maskErrors,
     requestState: createRequestStateCodec(config.requestState),
     sessions,
     subscribers: new Subscribers({ sessions, bus: config.eventBus, logger }),
@@ -98,6 +101,50 @@ function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabili
     ...(prompts && { prompts: { listChanged: true } }),
     ...((resources?.completeVariable ?? prompts?.completeArgument) && { completions: {} }),
   };
+}
+
+function methodsOf({ resources, prompts, completions }: ServerCapabilities): ReadonlyMap<string, Method> {
+  return new Map<string, Method>([
+    ['tools/call', { answer: callTool, allowsInput: true }],
+    ...(resources ? resourceMethods : []),
+    ...(prompts ? promptMethods : []),
+    ...(completions ? completionMethods : []),
+  ]);
+}
+
+const resourceMethods: readonly [string, Method][] = [
+  ['resources/list', { answer: listResources }],
+  ['resources/templates/list', { answer: listResourceTemplates }],
+  ['resources/read', { answer: readResource, allowsInput: true }],
+];
+
+const promptMethods: readonly [string, Method][] = [
+  ['prompts/list', { answer: listPrompts }],
+  ['prompts/get', { answer: getPrompt, allowsInput: true }],
+];
+
+const completionMethods: readonly [string, Method][] = [['completion/complete', { answer: complete }]];
+
+/**
+ * Returns the cache members of a result as JSON text, by method.
+ *
+ * @throws `SERVER_CONFIG_INVALID`
+ */
+function describeCacheHints(hints: CacheHints): Readonly<Record<CacheableMethod, string>> {
+  const unusable = (reason: string): QuiverError => invalid(`cacheHints of MCPServer cannot be used: ${reason}.`);
+  for (const method of Object.keys(hints)) {
+    if (!cacheableMethods.includes(method as CacheableMethod))
+      throw unusable(`results of '${method}' cannot be cached; use ${cacheableMethods.join(', ')}`);
+  }
+  const described = cacheableMethods.map((method) => {
+    const { ttlMs = 0, cacheScope = 'private' } = hints[method] ?? {};
+    if (!Number.isSafeInteger(ttlMs) || ttlMs < 0)
+      throw unusable(`ttlMs of '${method}' must be a whole number of milliseconds, 0 or more`);
+    if (cacheScope !== 'public' && cacheScope !== 'private')
+      throw unusable(`cacheScope of '${method}' must be public or private`);
+    return [method, `"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`];
+  });
+  return Object.fromEntries(described) as Record<CacheableMethod, string>;
 }
 
 /** A tool takes precedence over an agent or a workflow with its name. */

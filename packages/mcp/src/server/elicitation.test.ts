@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exampleTools, runs } from '../../test/example-tools.ts';
 import { commandFor } from '../../test/spawn-server.ts';
 import { envelope, modern, rpc, send, type WireAnswer } from '../../test/wire.ts';
-import { elicitationRequest } from './client-requests/elicitation.js';
+import { elicitationRequest } from './client-requests.js';
 import { MCPServer } from './mcp-server.js';
-import { rawRequest } from './client-requests/raw-request.js';
-import type { McpHttpServer } from './http/listen.js';
+import { rawRequest } from './client-requests.js';
+import type { McpHttpServer } from './http/node-http.js';
 
 const server = new MCPServer({ name: 'Asking', version: '1.0.0', tools: exampleTools });
 let running: McpHttpServer;

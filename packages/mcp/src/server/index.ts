@@ -13,7 +13,15 @@ export type {
   StreamableHTTPServerTransport,
 } from './mcp-server.js';
 export type {
+  CacheableMethod,
+  CacheHint,
+  CacheHints,
+  CallbackContext,
+  CompletionRequest,
   MCPServerConfig,
+  MCPServerPrompts,
+  MCPServerResourceContent,
+  MCPServerResources,
   PackageInfo,
   RemoteInfo,
   Repository,
@@ -21,27 +29,23 @@ export type {
   ServerInfo,
   ToolInfo,
   ToolListInfo,
-} from './server-config.js';
-export type {
-  CallbackContext,
-  CompletionRequest,
-  MCPServerPrompts,
-  MCPServerResourceContent,
-  MCPServerResources,
   UriVariables,
-} from './server-callbacks.js';
+} from './server-config.js';
 export type { RequestStateOptions } from './request-state.js';
 export type { ToolsInput, ToolType } from './tool-registry.js';
-export type { CacheableMethod, CacheHint, CacheHints } from './cache-hints.js';
 export type { ServerEvent, ServerEventBus } from './subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';
-export { urlElicitationRequired } from './methods/url-elicitation-required.js';
+export { urlElicitationRequired } from './methods/call-tool.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
-export type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './http/options.js';
-export type { ListenOptions, McpHttpServer } from './http/listen.js';
-export type { EventMessage, EventStore } from './http/event-store.js';
-export { InMemoryEventStore, type InMemoryEventStoreOptions } from './http/in-memory-event-store.js';
+export type { ListenOptions, McpHttpServer, StartHTTPOptions } from './http/node-http.js';
+export type { StreamableHTTPServerTransportOptions } from './http/response.js';
+export {
+  InMemoryEventStore,
+  type EventMessage,
+  type EventStore,
+  type InMemoryEventStoreOptions,
+} from './http/event-store.js';
 export type {
   ConnectHonoSSEOptions,
   ConnectSSEOptions,

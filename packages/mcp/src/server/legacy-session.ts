@@ -1,45 +1,154 @@
-import type { LoggingLevel } from '../protocol/constants.js';
-import type { JsonRpcResponse, RequestId } from '../protocol/json-rpc.js';
+import { QuiverError } from '@quiver/core';
+import type { ElicitOptions } from '@quiver/core/tools';
+import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../protocol/constants.js';
+import { isRequestId, type IncomingMessage, type JsonRpcResponse, type RequestId } from '../protocol/json-rpc.js';
+import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
+import { missingCapabilities, type ClientRequest } from './client-requests.js';
+import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
 
-/** A request that the server is processing. */
+/** Work that the server is doing for a client. */
 export interface InFlight {
-  readonly requestId: RequestId;
   cancel(): void;
   /** Lets a request end that has no end of its own. */
   release(): void;
 }
 
-/** Server state of one legacy client between its requests: a session over HTTP, the connection over stdio. */
-export interface LegacySession {
+/** Releases the work of a transport that ends. Settles when none is left, or after the timeout. */
+export async function drain(inFlight: ReadonlySet<InFlight>, milliseconds: number): Promise<void> {
+  for (const work of inFlight) work.release();
+  const deadline = Date.now() + milliseconds;
+  while (inFlight.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Carries a request to the client: the request that a tool answers, or the connection. */
+export interface RequestLink {
+  /** @returns whether the message was sent */
+  send(message: object): boolean;
+  /** Fires when the response is no longer needed. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Server state of one legacy client between its requests: a session over HTTP, the connection over stdio, a single request where there
+ * are no sessions.
+ */
+export class LegacySession {
   /** Session id; absent over stdio and in stateless requests. */
   readonly id?: string;
   /** Whether the handshake is done; before it the client may turn out to be a modern one. */
-  initialized?: boolean;
-  protocolVersion: string;
-  clientInfo?: Implementation;
-  clientCapabilities: ClientCapabilities;
+  initialized = false;
+  protocolVersion: string = DEFAULT_LEGACY_VERSION;
+  clientInfo: Implementation | undefined;
+  clientCapabilities: ClientCapabilities = {};
   /** Least severe level of log messages that the client receives. Default: all. */
-  logLevel: LoggingLevel;
-  /** Requests that may be in flight at once. Default: no limit. */
-  readonly maxRequests?: number;
-  /** In-flight requests by id. A client may cancel its own requests and no others. */
-  readonly inFlight: Map<RequestId, InFlight>;
-  /** Requests to the client that wait for a response; `undefined` as the response means that the client disconnected. */
-  pending?: Map<RequestId, (response: JsonRpcResponse | undefined) => void>;
-  /** Number of requests sent to the client. */
-  sentRequests?: number;
+  logLevel: LoggingLevel = 'debug';
   /** URIs of the resources that the client subscribed to. */
-  subscriptions?: Set<string>;
+  subscriptions: Set<string> | undefined;
+  /** In-flight requests by id. A client may cancel its own requests and no others. */
+  readonly inFlight: Map<RequestId, InFlight> = new Map();
+  /** Requests that may be in flight at once. */
+  readonly maxRequests: number;
+  /** Requests to the client that wait for a response; `undefined` as the response means that the client disconnected. */
+  #pending: Map<RequestId, (response: JsonRpcResponse | undefined) => void> | undefined;
+  #sentRequests = 0;
+
+  constructor(maxRequests = Infinity) {
+    this.maxRequests = maxRequests;
+  }
+
   /**
-   * Sends a message that belongs to no request: on the standalone event stream, or on the connection. Absent where nothing can reach
-   * the client between its requests.
+   * Sends a message that belongs to no request: on the standalone event stream, or on the connection.
    *
    * @returns whether the message was sent
    */
-  send?(messageText: string): boolean;
-}
+  send(_messageText: string): boolean {
+    return false;
+  }
 
-export function createLegacySession(protocolVersion: string): LegacySession {
-  return { protocolVersion, clientCapabilities: {}, logLevel: 'debug', inFlight: new Map() };
+  /**
+   * Adds a request to those in flight. The caller removes it after the response.
+   *
+   * @throws ProtocolError -32600 with HTTP status 400 when a request with this id is in flight, -32000 with HTTP status 429 when too
+   *   many requests are
+   */
+  track(id: RequestId, request: InFlight): void {
+    if (this.inFlight.has(id)) {
+      const message = `Request id ${JSON.stringify(id)} is already being answered; ids must be unique`;
+      throw new ProtocolError(errorCodes.invalidRequest, message, { httpStatus: 400 });
+    }
+    if (this.inFlight.size >= this.maxRequests) {
+      throw refused(
+        429,
+        `${this.maxRequests} requests of this session are unfinished, which is the limit; wait for a response and send the request again`,
+      );
+    }
+    this.inFlight.set(id, request);
+  }
+
+  /** Handles a notification or a response of the client. Unknown ones are ignored. */
+  accept({ kind, message }: Exclude<IncomingMessage, { kind: 'request' }>): void {
+    if (kind === 'response') return this.#pending?.get(message.id)?.(message);
+    const requestId = message.params?.['requestId'];
+    if (message.method === 'notifications/cancelled' && isRequestId(requestId)) this.inFlight.get(requestId)?.cancel();
+  }
+
+  /**
+   * Sends a request to the client and waits for its result.
+   *
+   * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability, or
+   *   there is no session to carry its response
+   * @throws `ELICITATION_TIMEOUT`
+   * @throws `ELICITATION_FAILED` when the client sends an error or an invalid result, or disconnects
+   */
+  async request<Result>(
+    { method, params, legacyParams, subject, what, requires, parse }: ClientRequest<Result>,
+    { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal }: ElicitOptions,
+    link: RequestLink,
+  ): Promise<Result> {
+    const missing = missingCapabilities(requires, this.clientCapabilities);
+    if (missing) {
+      throw new QuiverError(
+        `${subject}_NOT_SUPPORTED`,
+        `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}, or calls without a session.`,
+      );
+    }
+    const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
+    this.#sentRequests += 1;
+    const id = `server-${this.#sentRequests}`;
+    const pending = (this.#pending ??= new Map());
+    const canceled = AbortSignal.any([signal, link.signal].filter((each) => each !== undefined));
+    let timer: NodeJS.Timeout | undefined;
+    let response: JsonRpcResponse | undefined;
+    try {
+      response = await new Promise((resolve, reject) => {
+        const timedOut = new QuiverError(`${subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
+        timer = setTimeout(() => reject(timedOut), timeout);
+        canceled.addEventListener('abort', () => reject(canceled.reason as Error));
+        canceled.throwIfAborted();
+        pending.set(id, resolve);
+        if (!link.send({ jsonrpc: '2.0', id, method, params: { ...params, ...legacyParams } }))
+          throw failed('The request cannot be sent to the client: the call has ended, or its connection is closed.');
+      });
+    } catch (error) {
+      const reason = (error as Error).message;
+      link.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      pending.delete(id);
+    }
+    if (!response) throw failed('The client disconnected before it responded.');
+    if (response.error)
+      throw failed(`The tool requested ${what}; the client returned an error: ${response.error.message}`);
+    const result = await parse(response.result);
+    if (result === undefined) throw failed(`The tool requested ${what}; the client returned an invalid result.`);
+    return result;
+  }
+
+  /** Cancels all requests, in both directions. */
+  end(): void {
+    for (const request of this.inFlight.values()) request.cancel();
+    for (const settle of this.#pending?.values() ?? []) settle(undefined);
+  }
 }

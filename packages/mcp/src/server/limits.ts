@@ -48,7 +48,7 @@ export const DEFAULT_HEADERS_TIMEOUT = 10_000;
 export const DEFAULT_REQUEST_TIMEOUT = 30_000;
 /** Milliseconds that an idle connection stays open; longer than the idle timeout of common proxies, which would reuse a closing one. */
 export const KEEP_ALIVE_TIMEOUT = 65_000;
-/** Milliseconds between comments on the streams of HTTP+SSE. */
-export const SSE_KEEP_ALIVE_INTERVAL = 15_000;
+/** Milliseconds between comments on event streams. */
+export const KEEP_ALIVE_INTERVAL = 10_000;
 /** Seconds in the `Retry-After` header of status 429 and 503. */
 export const RETRY_AFTER_SECONDS = 60;

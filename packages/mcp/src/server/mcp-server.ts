@@ -2,12 +2,17 @@ import { QuiverError } from '@quiver/core';
 import { executeTool, getToolId } from '@quiver/core/tools';
 import { createServerDefinition } from './create-server-definition.js';
 import { HttpEndpoint } from './http/endpoint.js';
-import type { ListenOptions, McpHttpServer } from './http/listen.js';
-import { NodeReply, NodeRequest } from './http/node-http.js';
-import type { StartHTTPOptions, StreamableHTTPServerTransportOptions } from './http/options.js';
+import {
+  listen,
+  NodeReply,
+  NodeRequest,
+  type ListenOptions,
+  type McpHttpServer,
+  type StartHTTPOptions,
+} from './http/node-http.js';
+import type { StreamableHTTPServerTransportOptions } from './http/response.js';
 import {
   fromHonoContext,
-  fromHonoOptions,
   SSEEndpoint,
   type ConnectHonoSSEOptions,
   type ConnectSSEOptions,
@@ -15,6 +20,7 @@ import {
   type StartSSEOptions,
 } from './http/sse.js';
 import { WebReply, WebRequest } from './http/web-http.js';
+import type { ServerDefinition } from './request.js';
 import {
   createElicitationActions,
   createPromptActions,
@@ -26,7 +32,6 @@ import {
   type ToolActions,
 } from './server-actions.js';
 import type { MCPServerConfig, ServerDetail, ServerInfo, ToolInfo, ToolListInfo } from './server-config.js';
-import type { ServerDefinition } from './server-definition.js';
 import type { StdioConnection } from './stdio.js';
 import type { RegisteredTool, ToolsInput } from './tool-registry.js';
 import { DEFAULT_GRACE } from './limits.js';
@@ -190,12 +195,21 @@ export class MCPServer implements AsyncDisposable {
   async startHonoSSE<Options extends StartHonoSSEOptions>(
     options: Options,
   ): Promise<Options extends { context: unknown } ? Response : void> {
-    const { request, reply, response } = fromHonoOptions(options);
-    const handled = this.#honoSse.handle(request, reply, options, options.options);
-    // A stream is a response long before it ends.
-    if (!response) await handled;
     // With `context` there is a response, without it there is none.
-    return (await response) as Options extends { context: unknown } ? Response : void;
+    type Result = Options extends { context: unknown } ? Response : void;
+    if (!options.context) {
+      const { req, res } = options as StartSSEOptions;
+      return this.#honoSse.handle(
+        new NodeRequest(req),
+        new NodeReply(res),
+        options,
+        options.options,
+      ) as Promise<Result>;
+    }
+    const { request, reply } = fromHonoContext(options.context);
+    // A stream is a response long before it ends.
+    void this.#honoSse.handle(request, reply, options, options.options);
+    return reply.response as Promise<Result>;
   }
 
   /** Opens the event stream of one client in your own route; pass its posts to {@link MCPServer.startSSE}. */
@@ -205,9 +219,9 @@ export class MCPServer implements AsyncDisposable {
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
   async connectHonoSSE({ messagePath, context, options }: ConnectHonoSSEOptions): Promise<Response> {
-    const { request, reply, response } = fromHonoContext(context);
+    const { request, reply } = fromHonoContext(context);
     this.#honoSse.open(request, reply, messagePath, options);
-    return response;
+    return reply.response;
   }
 
   /** Returns the transport of `startStdio()`, or `undefined`. */
@@ -232,7 +246,7 @@ export class MCPServer implements AsyncDisposable {
     if (!endpoint.isUsed) return undefined;
     return {
       get sessionIds() {
-        return endpoint.sessionIds;
+        return [...endpoint.sessions].map(({ id }) => id);
       },
       close: () => endpoint.shutDown(DEFAULT_GRACE),
     };
@@ -246,10 +260,8 @@ export class MCPServer implements AsyncDisposable {
    * const { url, close } = await server.listen({ port: 3000 });
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
-    const { listen } = await import('./http/listen.js');
     this.#requireOpen();
-    const endpoint = new HttpEndpoint(this.#definition);
-    const running = await listen({ ...options, endpoint, logger: this.#definition.logger });
+    const running = await listen(new HttpEndpoint(this.#definition), options);
     const handle: McpHttpServer = {
       ...running,
       close: async () => {
@@ -353,8 +365,8 @@ export class MCPServer implements AsyncDisposable {
 }
 
 function toTransport(endpoint: SSEEndpoint, sessionId: string | undefined): SSEServerTransport | undefined {
-  const connection = endpoint.find(sessionId);
-  return connection && { sessionId: connection.sessionId, close: async () => endpoint.close(connection.sessionId) };
+  const found = endpoint.sessionIds.findLast((id) => sessionId === undefined || id === sessionId);
+  return found === undefined ? undefined : { sessionId: found, close: async () => endpoint.close(found) };
 }
 
 function toToolInfo({ name, tool, toolType, listed }: RegisteredTool): ToolInfo {

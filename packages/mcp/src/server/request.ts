@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, type Logger } from '@quiver/core';
 import type {
   ElicitOptions,
   McpAuthInfo,
@@ -8,18 +8,57 @@ import type {
   SampleResult,
   ToolMcpContext,
 } from '@quiver/core/tools';
+import type { EncodedResult } from '../content.js';
 import type { Era } from '../protocol/classify-era.js';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
-import { isObject, type JsonRpcRequest, type Params, type RequestId } from '../protocol/json-rpc.js';
-import type { ClientCapabilities, Implementation } from '../protocol/types.js';
+import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
 import type { ToolAccessCheck } from '../tool-access.js';
-import type { ClientRequest } from './client-requests/client-request.js';
-import { elicitationRequest } from './client-requests/elicitation.js';
-import { rawRequest, rootsRequest } from './client-requests/raw-request.js';
-import { samplingRequest } from './client-requests/sampling.js';
+import {
+  elicitationRequest,
+  rawRequest,
+  rootsRequest,
+  samplingRequest,
+  type ClientRequest,
+} from './client-requests.js';
 import { toJsonSafe } from './json-safe.js';
-import type { InFlight } from './legacy-session.js';
-import type { ServerDefinition } from './server-definition.js';
+import type { InFlight, LegacySession } from './legacy-session.js';
+import type { CacheableMethod, MCPServerPrompts, MCPServerResources } from './server-config.js';
+import type { RequestStateCodec } from './request-state.js';
+import type { Subscribers } from './subscribers.js';
+import type { ToolRegistry } from './tool-registry.js';
+
+/** State of a server that eras and transports share; made once from its configuration. */
+export interface ServerDefinition {
+  /** Identity of the server on the wire. */
+  readonly serverInfo: Implementation;
+  readonly instructions: string | undefined;
+  readonly capabilities: ServerCapabilities;
+  /** Methods that both eras serve. */
+  readonly methods: ReadonlyMap<string, Method>;
+  readonly tools: ToolRegistry;
+  readonly resources: MCPServerResources | undefined;
+  readonly prompts: MCPServerPrompts | undefined;
+  /** Items per page of a list. */
+  readonly pageSize: number;
+  /** Members of results that state how long clients may keep them, as JSON text. */
+  readonly cacheHints: Readonly<Record<CacheableMethod, string>>;
+  /** End of every modern result as JSON text: kind of the result and identity of the server. */
+  readonly modernResultEnd: string;
+  readonly maskErrors: boolean;
+  readonly requestState: RequestStateCodec;
+  /** Connected legacy clients; transports add and remove them. */
+  readonly sessions: Set<LegacySession>;
+  readonly subscribers: Subscribers;
+  readonly logger: Logger;
+}
+
+/** A method that both eras serve. */
+export interface Method {
+  readonly answer: (request: ServerRequest) => Promise<EncodedResult>;
+  /** Whether its handler may send requests to a modern client, with an `input_required` result. */
+  readonly allowsInput?: true;
+}
 
 /** Carries messages to the client before the response: over HTTP the response's event stream, over stdio the connection. */
 export interface Channel {
@@ -82,6 +121,12 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
   abstract get logLevel(): LoggingLevel | undefined;
   /** Sends a request to the client and returns its checked result. */
   abstract sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result>;
+  /**
+   * Returns the result as JSON.
+   *
+   * @throws ProtocolError for every failure that becomes a JSON-RPC error
+   */
+  protected abstract answer(): ResultJson | Promise<ResultJson>;
 
   get server(): ServerDefinition {
     return this.#server;
@@ -102,6 +147,26 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
 
   // --- State ---
 
+  /**
+   * Runs the request, among those in flight of its session.
+   *
+   * @returns the result; `undefined` when the client canceled the request, which then receives no response
+   */
+  async run(session?: LegacySession): Promise<ResultJson | undefined> {
+    session?.track(this.requestId, this);
+    try {
+      const result = await this.answer();
+      return this.#state === 'canceled' ? undefined : result;
+    } catch (error) {
+      if (this.#state === 'canceled') return undefined;
+      throw error;
+    } finally {
+      // No message may follow the response.
+      if (this.#state === 'open') this.#state = 'settled';
+      session?.inFlight.delete(this.requestId);
+    }
+  }
+
   /** Fires when the client cancels the request or disconnects. Created on first use. */
   get signal(): AbortSignal {
     if (!this.#controller) {
@@ -109,11 +174,6 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
       if (this.#state === 'canceled') this.#controller.abort(cancellation());
     }
     return this.#controller.signal;
-  }
-
-  /** Whether the client canceled the request; it then receives no response. */
-  get isCanceled(): boolean {
-    return this.#state === 'canceled';
   }
 
   /** Whether a message was sent before the response. */
@@ -148,11 +208,6 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
     this.#controller?.abort(
       new DOMException('The call ended with an input_required result; it runs again with the input.', 'AbortError'),
     );
-  }
-
-  /** Marks the response as made: no message may follow it. */
-  settle(): void {
-    if (this.#state === 'open') this.#state = 'settled';
   }
 
   /** Sends a notification that belongs to this request. After the response or a cancellation it is dropped. */

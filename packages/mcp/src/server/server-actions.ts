@@ -1,9 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
-import { elicitationRequest } from './client-requests/elicitation.js';
-import { sendClientRequest } from './eras/send-client-request.js';
+import { elicitationRequest } from './client-requests.js';
 import type { LegacySession } from './legacy-session.js';
-import type { ServerDefinition } from './server-definition.js';
+import type { ServerDefinition } from './request.js';
 import type { ToolsInput } from './tool-registry.js';
 
 /** Changes the tools of a running server. */
@@ -80,17 +79,13 @@ export function createElicitationActions({ sessions }: ServerDefinition): Elicit
   return {
     sendRequest: async (request, options = {}) => {
       const session = chooseSession(sessions, options.sessionId);
-      return sendClientRequest({
-        session,
-        request: elicitationRequest(request),
-        options,
-        link: { send: (message) => session.send?.(JSON.stringify(message)) ?? false },
-      });
+      const link = { send: (message: object) => session.send(JSON.stringify(message)) };
+      return session.request(elicitationRequest(request), options, link);
     },
     notifyComplete: async ({ elicitationId, sessionId }) => {
       const method = 'notifications/elicitation/complete';
       const text = JSON.stringify({ jsonrpc: '2.0', method, params: { elicitationId } });
-      if (chooseSession(sessions, sessionId).send?.(text)) return;
+      if (chooseSession(sessions, sessionId).send(text)) return;
       throw new QuiverError('ELICITATION_FAILED', 'Cannot notify the client: it has no open event stream.');
     },
   };

@@ -1,10 +1,10 @@
 import process from 'node:process';
-import type { Readable, Writable } from 'node:stream';
+import { finished, type Readable, type Writable } from 'node:stream';
 import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
-import type { ServerDefinition } from './server-definition.js';
 import { MAX_STDIO_MESSAGE_BYTES } from './limits.js';
+import type { ServerDefinition } from './request.js';
 
 export interface StdioOptions {
   readonly server: ServerDefinition;
@@ -19,28 +19,31 @@ export interface StdioOptions {
 export class StdioConnection {
   readonly #connection: Connection;
   readonly #input: Readable;
-  readonly #onData: (chunk: Buffer) => void;
-  readonly #onEnd = (): void => this.close();
-  readonly #onClose: () => void;
-  #open = true;
+  readonly #stop: () => void;
+  #isOpen = true;
 
   constructor({ server, input, write, onClose }: StdioOptions) {
-    this.#connection = new Connection({ server, write });
-    this.#input = input;
-    this.#onClose = onClose;
-    this.#onData = createLineReader({
+    const connection = new Connection({ server, write });
+    const onData = createLineReader({
       maxBytes: MAX_STDIO_MESSAGE_BYTES,
-      onLine: (line) => this.#receive(line),
+      onLine: (line) => {
+        try {
+          void connection.receive(parseJsonText(line));
+        } catch (error) {
+          connection.refuse(null, error);
+        }
+      },
       onTooLong: () =>
-        this.#connection.refuse(
-          null,
-          parseError(`Parse error: a message is longer than ${MAX_STDIO_MESSAGE_BYTES} bytes`),
-        ),
+        connection.refuse(null, parseError(`Parse error: a message is longer than ${MAX_STDIO_MESSAGE_BYTES} bytes`)),
     });
-    input.on('data', this.#onData);
-    input.once('end', this.#onEnd);
-    input.once('close', this.#onEnd);
-    input.once('error', this.#onEnd);
+    this.#connection = connection;
+    this.#input = input.on('data', onData);
+    const stopWatching = finished(input, { writable: false }, () => this.close());
+    this.#stop = () => {
+      stopWatching();
+      input.off('data', onData).pause();
+      onClose();
+    };
   }
 
   /** Stops reading, waits for in-flight requests, then closes. */
@@ -52,22 +55,10 @@ export class StdioConnection {
 
   /** Stops reading and cancels all in-flight requests. */
   close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#input.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onEnd).off('error', this.#onEnd);
-    this.#input.pause();
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
     this.#connection.close();
-    this.#onClose();
-  }
-
-  #receive(line: string): void {
-    let body: unknown;
-    try {
-      body = parseJsonText(line);
-    } catch (error) {
-      return this.#connection.refuse(null, error);
-    }
-    void this.#connection.receive(body);
+    this.#stop();
   }
 }
 
@@ -85,7 +76,13 @@ export function serveProcessStdio(server: ServerDefinition, onClose: () => void)
   const connection = new StdioConnection({
     server,
     input: stdin,
-    write: createLineWriter(stdout, write),
+    write: (line) => {
+      if (stdout.destroyed) return;
+      // The lines of one turn of the event loop are written at once.
+      stdout.cork();
+      write(`${line}\n`);
+      process.nextTick(() => stdout.uncork());
+    },
     onClose: () => {
       if (ownWrite) Object.defineProperty(stdout, 'write', ownWrite);
       else delete (stdout as Partial<typeof stdout>).write;
@@ -94,19 +91,4 @@ export function serveProcessStdio(server: ServerDefinition, onClose: () => void)
   });
   stdout.on('error', () => connection.close());
   return connection;
-}
-
-/** Collects the lines of one turn of the event loop and writes them at once. */
-function createLineWriter(stdout: Writable, write: (text: string) => boolean): (line: string) => void {
-  let lines = '';
-  return (line) => {
-    if (lines === '') {
-      process.nextTick(() => {
-        const text = lines;
-        lines = '';
-        if (!stdout.destroyed) write(text);
-      });
-    }
-    lines += `${line}\n`;
-  };
 }

@@ -1,5 +1,4 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
-import type { LegacySession } from './legacy-session.js';
 
 /** A change that clients can subscribe to. */
 export type ServerEvent =
@@ -16,16 +15,24 @@ export interface ServerEventBus {
   subscribe(listener: (event: ServerEvent) => void): () => void;
 }
 
+/** A connected legacy client. */
+export interface Subscriber {
+  /** Whether the handshake is done; a connection without one may belong to a modern client. */
+  readonly initialized: boolean;
+  /** URIs of the resources that the client subscribed to. */
+  readonly subscriptions: ReadonlySet<string> | undefined;
+  send(messageText: string): boolean;
+}
+
 export interface SubscribersOptions {
-  /** Connected legacy clients. */
-  readonly sessions: ReadonlySet<LegacySession>;
+  readonly sessions: ReadonlySet<Subscriber>;
   readonly bus?: ServerEventBus | undefined;
   readonly logger: Logger;
 }
 
 /** Clients of both eras that receive change notifications. */
 export class Subscribers {
-  readonly #sessions: ReadonlySet<LegacySession>;
+  readonly #sessions: ReadonlySet<Subscriber>;
   readonly #bus: ServerEventBus | undefined;
   readonly #logger: Logger;
   readonly #listeners = new Set<(event: ServerEvent) => void>();
@@ -64,7 +71,7 @@ export class Subscribers {
     if (this.#sessions.size === 0) return;
     const text = JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
     for (const session of this.#sessions) {
-      if (isSubscribed(session, event)) this.#guarded(() => session.send?.(text));
+      if (isSubscribed(session, event)) this.#guarded(() => session.send(text));
     }
   }
 
@@ -78,10 +85,8 @@ export class Subscribers {
   }
 }
 
-/** A connection over stdio without a handshake may belong to a modern client. */
-function isSubscribed(session: LegacySession, event: ServerEvent): boolean {
-  if (!session.initialized) return false;
-  return event.kind !== 'resource_updated' || session.subscriptions?.has(event.uri) === true;
+function isSubscribed({ initialized, subscriptions }: Subscriber, event: ServerEvent): boolean {
+  return initialized && (event.kind !== 'resource_updated' || subscriptions?.has(event.uri) === true);
 }
 
 /** Returns the notification of a change. */

@@ -5,7 +5,7 @@ import { declaredParamHeaders, type ParamHeader } from '../protocol/param-header
 import type { Era } from '../protocol/classify-era.js';
 import { prepareResult, type Params, type PreparedResult, type ResultJson } from '../protocol/json-rpc.js';
 import type { Icon } from '../resource.js';
-import { encodePage, pageOf } from './list-page.js';
+import { encodePage } from './list-page.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -91,9 +91,9 @@ export class ToolRegistry {
   }
 
   #pageMembers(era: Era, params: Params | undefined): string {
+    const items = [...this.#tools.values()].map((tool) => listedFor(era, tool));
     const { pageSize } = this.#options;
-    const { items, nextCursor } = pageOf([...this.#tools.values()], ({ name }) => name, { params, pageSize });
-    return encodePage('tools', { items: items.map((tool) => listedFor(era, tool)), nextCursor });
+    return encodePage({ member: 'tools', items, keyOf: ({ name }) => name, params, pageSize });
   }
 }
 

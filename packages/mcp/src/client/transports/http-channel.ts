@@ -4,7 +4,7 @@ import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/
 import { metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
-import { expectedName } from '../../protocol/standard-headers.js';
+import { expectedName } from '../../protocol/classify-era.js';
 import type { DefinitionHeaders, ReconnectionOptions } from '../config/server-definition.js';
 import {
   ConnectionLostError,

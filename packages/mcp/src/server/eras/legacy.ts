@@ -1,31 +1,28 @@
 import type { ElicitOptions } from '@quiver/core/tools';
-import type { EncodedResult } from '../../content.js';
 import {
-  errorCodes,
+  BATCH_VERSION,
   isLoggingLevel,
   LEGACY_VERSIONS,
   loggingLevels,
   type LoggingLevel,
 } from '../../protocol/constants.js';
 import {
+  errorText,
   isObject,
-  isRequestId,
-  type JsonRpcNotification,
+  parseMessage,
+  resultText,
   type JsonRpcRequest,
-  type Params,
   type ResultJson,
 } from '../../protocol/json-rpc.js';
-import { invalidParams, methodNotFound, ProtocolError } from '../../protocol/protocol-error.js';
+import { invalidParams, invalidRequest, methodNotFound } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
-import type { ClientRequest } from '../client-requests/client-request.js';
-import type { InFlight, LegacySession } from '../legacy-session.js';
-import { findMethod } from '../methods/find-method.js';
-import { ServerRequest, type Caller, type Channel } from '../request.js';
-import type { ServerDefinition } from '../server-definition.js';
-import { sendClientRequest } from './send-client-request.js';
-import { MAX_SUBSCRIPTIONS } from '../limits.js';
+import type { ClientRequest } from '../client-requests.js';
+import { toProtocolError } from '../failures.js';
+import type { LegacySession } from '../legacy-session.js';
+import { MAX_BATCH_MESSAGES, MAX_SUBSCRIPTIONS } from '../limits.js';
+import { ServerRequest, type Caller, type Channel, type ServerDefinition } from '../request.js';
 
-/** A request of a legacy client; what the client declared in the handshake is in its session. */
+/** A request of a legacy client (up to 2025-11-25). What the client declared in the handshake is in its session. */
 export class LegacyRequest extends ServerRequest {
   readonly era = 'legacy';
   readonly #session: LegacySession;
@@ -39,10 +36,6 @@ export class LegacyRequest extends ServerRequest {
   ) {
     super(server, message, caller, channel);
     this.#session = session;
-  }
-
-  get session(): LegacySession {
-    return this.#session;
   }
 
   get protocolVersion(): string {
@@ -62,115 +55,114 @@ export class LegacyRequest extends ServerRequest {
   }
 
   sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
-    return sendClientRequest({ session: this.#session, request, options, link: this });
+    return this.#session.request(request, options, this);
+  }
+
+  protected answer(): ResultJson | Promise<ResultJson> {
+    const { server, method, params } = this;
+    const found = server.methods.get(method);
+    if (found) {
+      return found
+        .answer(this)
+        .then(({ members, meta }) => (meta ? `{${members},"_meta":${JSON.stringify(meta)}}` : `{${members}}`));
+    }
+    switch (method) {
+      case 'tools/list':
+        return server.tools.list('legacy', params, (members) => `{${members}}`);
+      case 'initialize':
+        return this.#initialize();
+      case 'ping':
+        return '{}';
+      case 'logging/setLevel':
+        return this.#setLogLevel();
+      case 'resources/subscribe':
+        if (server.capabilities.resources) return this.#subscribe();
+        break;
+      case 'resources/unsubscribe':
+        if (server.capabilities.resources) return this.#unsubscribe();
+    }
+    throw methodNotFound(method);
+  }
+
+  /** An unknown version is answered with the newest one of the server; the client decides whether to continue. */
+  #initialize(): string {
+    const { protocolVersion: requested, clientInfo, capabilities } = this.params ?? {};
+    if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
+    const session = this.#session;
+    session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
+    session.clientCapabilities = isObject(capabilities) ? capabilities : {};
+    // Name and version are shown and never trusted; other members pass.
+    if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
+    session.initialized = true;
+    const { capabilities: offered, serverInfo, instructions } = this.server;
+    return JSON.stringify({
+      protocolVersion: session.protocolVersion,
+      capabilities: offered,
+      serverInfo,
+      instructions,
+    });
+  }
+
+  #setLogLevel(): string {
+    const level = this.params?.['level'];
+    if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
+    this.#session.logLevel = level;
+    return '{}';
+  }
+
+  #subscribe(): string {
+    const uri = this.#requireUri();
+    const subscriptions = (this.#session.subscriptions ??= new Set());
+    if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
+      throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
+    subscriptions.add(uri);
+    return '{}';
+  }
+
+  #unsubscribe(): string {
+    this.#session.subscriptions?.delete(this.#requireUri());
+    return '{}';
+  }
+
+  #requireUri(): string {
+    const uri = this.params?.['uri'];
+    if (typeof uri !== 'string' || uri === '') throw invalidParams('The request needs the uri of a resource.');
+    return uri;
   }
 }
 
 /**
- * Adds a request to those in flight. The caller removes it after the response.
+ * Answers a JSON-RPC batch of a session that negotiated 2025-03-26, the only version that has batches. Its requests run concurrently,
+ * and an invalid message does not affect the others.
  *
- * @throws ProtocolError -32600 with HTTP status 400 when a request with this id is in flight, -32000 with HTTP status 429 when too many
- *   requests are
+ * @returns an array as JSON text; `undefined` when no message of the batch expects a response
+ * @throws ProtocolError -32600 with HTTP status 400 for an empty batch, more than 100 messages, or another protocol version
+ * @see [JSON-RPC 2.0, batch](https://www.jsonrpc.org/specification#batch)
+ * @see [MCP 2025-03-26, batching](https://modelcontextprotocol.io/specification/2025-03-26/basic#batching)
  */
-export function trackRequest({ inFlight, maxRequests = Infinity }: LegacySession, request: InFlight): void {
-  const { requestId } = request;
-  if (inFlight.has(requestId)) {
-    throw new ProtocolError(
-      errorCodes.invalidRequest,
-      `Request id ${JSON.stringify(requestId)} is already being answered; ids must be unique`,
-      { httpStatus: 400 },
-    );
-  }
-  if (inFlight.size >= maxRequests) {
-    throw new ProtocolError(
-      errorCodes.refused,
-      `${maxRequests} requests of this session are unfinished, which is the limit; wait for a response and send the request again`,
-      { httpStatus: 429 },
-    );
-  }
-  inFlight.set(requestId, request);
-}
-
-/**
- * Answers a request of a legacy client (up to 2025-11-25).
- *
- * @returns the result as JSON
- * @throws ProtocolError for every failure that becomes a JSON-RPC error
- */
-export function answerLegacyRequest(request: LegacyRequest): ResultJson | Promise<ResultJson> {
-  const { server, session, method, params } = request;
-  const found = findMethod(server, method);
-  if (found) return found.answer(request).then(toResult);
-  switch (method) {
-    case 'tools/list':
-      return server.tools.list('legacy', params, (members) => `{${members}}`);
-    case 'initialize':
-      return initialize(server, session, params);
-    case 'ping':
-      return '{}';
-    case 'logging/setLevel':
-      return setLogLevel(session, params);
-    case 'resources/subscribe':
-      if (server.capabilities.resources) return subscribe(session, params);
-      break;
-    case 'resources/unsubscribe':
-      if (server.capabilities.resources) return unsubscribe(session, params);
-  }
-  throw methodNotFound(method);
-}
-
-/** Handles a notification of a legacy client. Unknown ones are ignored. */
-export function acceptLegacyNotification(session: LegacySession, { method, params }: JsonRpcNotification): void {
-  if (method !== 'notifications/cancelled') return;
-  const requestId = params?.['requestId'];
-  if (isRequestId(requestId)) session.inFlight.get(requestId)?.cancel();
-}
-
-function toResult({ members, meta }: EncodedResult): string {
-  return meta ? `{${members},"_meta":${JSON.stringify(meta)}}` : `{${members}}`;
-}
-
-/** An unknown version is answered with the newest one of the server; the client decides whether to continue. */
-function initialize(server: ServerDefinition, session: LegacySession, params: Params | undefined): string {
-  const requested = params?.['protocolVersion'];
-  if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
-  const { clientInfo, capabilities } = params ?? {};
-  session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
-  session.clientCapabilities = isObject(capabilities) ? capabilities : {};
-  // Name and version are shown and never trusted; other members pass.
-  if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
-  session.initialized = true;
-  return JSON.stringify({
-    protocolVersion: session.protocolVersion,
-    capabilities: server.capabilities,
-    serverInfo: server.serverInfo,
-    ...(server.instructions !== undefined && { instructions: server.instructions }),
-  });
-}
-
-function setLogLevel(session: LegacySession, params: Params | undefined): string {
-  const level = params?.['level'];
-  if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
-  session.logLevel = level;
-  return '{}';
-}
-
-function subscribe(session: LegacySession, params: Params | undefined): string {
-  const uri = requireUri(params);
-  const subscriptions = (session.subscriptions ??= new Set());
-  if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
-    throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-  subscriptions.add(uri);
-  return '{}';
-}
-
-function unsubscribe(session: LegacySession, params: Params | undefined): string {
-  session.subscriptions?.delete(requireUri(params));
-  return '{}';
-}
-
-function requireUri(params: Params | undefined): string {
-  const uri = params?.['uri'];
-  if (typeof uri !== 'string' || uri === '') throw invalidParams('The request needs the uri of a resource.');
-  return uri;
+export async function answerBatch(
+  { logger }: ServerDefinition,
+  session: LegacySession,
+  messages: readonly unknown[],
+  createRequest: (message: JsonRpcRequest) => LegacyRequest,
+): Promise<string | undefined> {
+  if (!session.initialized || session.protocolVersion !== BATCH_VERSION)
+    throw invalidRequest(`send one JSON-RPC message at a time; only protocol version ${BATCH_VERSION} has batches`);
+  if (messages.length === 0) throw invalidRequest('the batch is empty');
+  if (messages.length > MAX_BATCH_MESSAGES)
+    throw invalidRequest(`a batch holds at most ${MAX_BATCH_MESSAGES} messages`);
+  const answer = async (value: unknown): Promise<string | undefined> => {
+    const incoming = parseMessage(value);
+    if (incoming && incoming.kind !== 'request') return void session.accept(incoming);
+    try {
+      if (!incoming) throw invalidRequest('not a JSON-RPC message');
+      if (incoming.message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch');
+      const result = await createRequest(incoming.message).run(session);
+      return result && resultText(incoming.message.id, result);
+    } catch (error) {
+      return errorText(incoming?.message.id ?? null, toProtocolError(logger, error));
+    }
+  };
+  const texts = (await Promise.all(messages.map(answer))).filter((text) => text !== undefined);
+  return texts.length === 0 ? undefined : `[${texts.join(',')}]`;
 }

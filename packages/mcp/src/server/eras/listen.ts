@@ -2,16 +2,21 @@ import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
+import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
 import { toNotification, type ServerEvent } from '../subscribers.js';
-import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 
-interface ListenFilter {
-  toolsListChanged?: true;
-  promptsListChanged?: true;
-  resourcesListChanged?: true;
-  resourceSubscriptions?: string[];
-}
+/** Lists that a client may subscribe to, by the member of the filter. */
+const lists = {
+  toolsListChanged: { list: 'tools', kind: 'tools_list_changed' },
+  promptsListChanged: { list: 'prompts', kind: 'prompts_list_changed' },
+  resourcesListChanged: { list: 'resources', kind: 'resources_list_changed' },
+} as const;
+
+/** Members of a filter. */
+const listNames = Object.keys(lists) as (keyof typeof lists)[];
+
+type ListenFilter = Partial<Record<keyof typeof lists, true>> & { resourceSubscriptions?: string[] };
 
 /**
  * Answers `subscriptions/listen`: a request that stays open and sends change notifications. It is acknowledged first, with the part
@@ -23,7 +28,7 @@ interface ListenFilter {
 export async function answerListen(request: ServerRequest): Promise<string> {
   const { server, params, requestId } = request;
   const { subscribers } = server;
-  const filter = supportedPart(parseFilter(params), server.capabilities);
+  const filter = parseFilter(params, server.capabilities);
   if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   const identity = { [metaKeys.subscriptionId]: requestId };
@@ -42,51 +47,29 @@ export async function answerListen(request: ServerRequest): Promise<string> {
     await request.hold();
     stop();
   }
-  return JSON.stringify({
-    resultType: 'complete',
-    _meta: { ...identity, [metaKeys.serverInfo]: server.serverInfo },
-  });
+  return JSON.stringify({ resultType: 'complete', _meta: { ...identity, [metaKeys.serverInfo]: server.serverInfo } });
 }
 
-function parseFilter(params: Params | undefined): Record<string, unknown> {
-  const filter = params?.['notifications'];
-  const watched = isObject(filter) ? filter['resourceSubscriptions'] : undefined;
+/** Returns the part of the filter that the server declared as a capability. */
+function parseFilter(params: Params | undefined, capabilities: ServerCapabilities): ListenFilter {
+  const given = params?.['notifications'];
+  const { resourceSubscriptions: watched = [] } = isObject(given) ? given : {};
   const isValid =
-    isObject(filter) &&
-    ['toolsListChanged', 'promptsListChanged', 'resourcesListChanged'].every(
-      (name) => filter[name] === undefined || typeof filter[name] === 'boolean',
-    ) &&
-    (watched === undefined ||
-      (Array.isArray(watched) &&
-        watched.length <= MAX_LISTENED_RESOURCES &&
-        watched.every((uri) => typeof uri === 'string')));
+    isObject(given) &&
+    listNames.every((name) => ['undefined', 'boolean'].includes(typeof given[name])) &&
+    Array.isArray(watched) &&
+    watched.length <= MAX_LISTENED_RESOURCES &&
+    watched.every((uri) => typeof uri === 'string');
   if (!isValid)
     throw invalidParams("Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");
+  const filter: ListenFilter = {};
+  for (const name of listNames)
+    if (given[name] === true && capabilities[lists[name].list]?.listChanged) filter[name] = true;
+  if (watched.length > 0 && capabilities.resources?.subscribe) filter.resourceSubscriptions = watched;
   return filter;
 }
 
-/** Returns the part of a filter that the server declared as a capability. */
-function supportedPart(requested: Record<string, unknown>, capabilities: ServerCapabilities): ListenFilter {
-  const { tools, prompts, resources } = capabilities;
-  const watched = requested['resourceSubscriptions'] as string[] | undefined;
-  return {
-    ...(requested['toolsListChanged'] === true && tools?.listChanged && { toolsListChanged: true as const }),
-    ...(requested['promptsListChanged'] === true && prompts?.listChanged && { promptsListChanged: true as const }),
-    ...(requested['resourcesListChanged'] === true &&
-      resources?.listChanged && { resourcesListChanged: true as const }),
-    ...(watched && watched.length > 0 && resources?.subscribe && { resourceSubscriptions: watched }),
-  };
-}
-
 function accepts(filter: ListenFilter, event: ServerEvent): boolean {
-  switch (event.kind) {
-    case 'tools_list_changed':
-      return filter.toolsListChanged === true;
-    case 'prompts_list_changed':
-      return filter.promptsListChanged === true;
-    case 'resources_list_changed':
-      return filter.resourcesListChanged === true;
-    case 'resource_updated':
-      return filter.resourceSubscriptions?.includes(event.uri) === true;
-  }
+  if (event.kind === 'resource_updated') return filter.resourceSubscriptions?.includes(event.uri) === true;
+  return listNames.some((name) => filter[name] && lists[name].kind === event.kind);
 }

@@ -1,23 +1,23 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { EncodedResult } from '../../content.js';
-import { isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
+import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
 import { isObject, type ResultJson } from '../../protocol/json-rpc.js';
-import { methodNotFound } from '../../protocol/protocol-error.js';
+import { invalidParams, methodNotFound, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
-import type { CacheableMethod } from '../cache-hints.js';
-import type { ClientRequest } from '../client-requests/client-request.js';
-import { findMethod } from '../methods/find-method.js';
-import { ServerRequest } from '../request.js';
-import type { ServerDefinition } from '../server-definition.js';
-import { answerWithInput, type InputRequiredRound } from './input-required.js';
+import { principalOf } from '../auth-info.js';
+import { missingCapabilities, type ClientRequest } from '../client-requests.js';
+import { MAX_INPUT_ROUNDS } from '../limits.js';
+import { ServerRequest, type Method } from '../request.js';
+import type { RequestState } from '../request-state.js';
+import type { CacheableMethod } from '../server-config.js';
 import { answerListen } from './listen.js';
 
-/** A request of the modern era; everything about the client is in its `_meta`. */
+/** A request of the modern era (2026-07-28); everything about the client is in its `_meta`. */
 export class ModernRequest extends ServerRequest {
   readonly era = 'modern';
-  #createRound: (() => InputRequiredRound) | undefined;
-  #round: InputRequiredRound | undefined;
+  /** Present while the handler may send requests to the client. */
+  #round: InputRound | undefined;
 
   get protocolVersion(): string {
     return MODERN_VERSION;
@@ -40,54 +40,207 @@ export class ModernRequest extends ServerRequest {
     return isLoggingLevel(level) ? level : undefined;
   }
 
-  /** Allows the handler to send requests to the client; the round is created with the first one. */
-  allowInput(createRound: () => InputRequiredRound): void {
-    this.#createRound = createRound;
-  }
-
-  async sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
-    this.#round ??= this.#createRound?.();
-    if (this.#round) return this.#round.request(request, options);
+  /** Returns the result of an earlier round at once; otherwise the promise never settles and the round ends. */
+  async sendToClient<Result>(request: ClientRequest<Result>, { key }: ElicitOptions): Promise<Result> {
+    if (this.#round) return this.#round.request(request, key);
     throw new QuiverError(
       `${request.subject}_NOT_SUPPORTED`,
       'A client of this protocol version accepts requests only from tools/call, prompts/get and resources/read.',
     );
   }
+
+  protected answer(): ResultJson | Promise<ResultJson> {
+    const { server, method, params } = this;
+    const found = server.methods.get(method);
+    if (found?.allowsInput) return this.#answerWithInput(found);
+    if (found) return found.answer(this).then((result) => this.#toResult(result));
+    switch (method) {
+      case 'tools/list':
+        return server.tools.list('modern', params, (members) => this.#toResult({ members }));
+      case 'server/discover': {
+        const { capabilities, instructions } = server;
+        const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
+        return this.#toResult({ members: members.slice(1, -1) });
+      }
+      case 'subscriptions/listen':
+        return answerListen(this);
+    }
+    throw methodNotFound(method, 404);
+  }
+
+  #toResult({ members, meta }: EncodedResult): string {
+    const { cacheHints, modernResultEnd, serverInfo } = this.server;
+    const hint = cacheHints[this.method as CacheableMethod];
+    const all = hint === undefined ? members : `${members},${hint}`;
+    if (!meta) return `{${all},${modernResultEnd}`;
+    return `{${all},"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
+  }
+
+  /**
+   * Answers a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
+   * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
+   * return at once.
+   *
+   * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
+   * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
+   */
+  async #answerWithInput(method: Method): Promise<string> {
+    const state = this.params?.['requestState'];
+    const previous = state === undefined ? undefined : await readRequestState(this, state);
+    const round = new InputRound(this, previous);
+    this.#round = round;
+    return new Promise((resolve, reject) => {
+      // After the end of the round the promise follows it, and the outcome of the run is ignored.
+      round.onEnd = (end) => {
+        resolve(end());
+        this.abandon();
+      };
+      method
+        .answer(this)
+        .then((result) => this.#toResult(result))
+        .then(
+          (result) => ((round.onEnd = undefined), resolve(result)),
+          (error: Error) => ((round.onEnd = undefined), reject(error)),
+        );
+    });
+  }
 }
+
+/** One round of a request: collects the requests of its handler that have no result yet. */
+class InputRound {
+  /** Called when a request has no result; `end` makes the response and rejects when the client lacks a capability. */
+  onEnd: ((end: () => Promise<string>) => void) | undefined;
+  readonly #request: ServerRequest;
+  readonly #previous: RequestState | undefined;
+  #answers: RequestState['answers'];
+  readonly #outstanding = new Map<string, ClientRequest<unknown>>();
+  #count = 0;
+  /** Requests that are being compared with those of the previous round. */
+  #checking = 0;
+
+  constructor(request: ServerRequest, previous: RequestState | undefined) {
+    this.#request = request;
+    this.#previous = previous;
+    this.#answers = previous?.answers ?? {};
+  }
+
+  async request<Result>(request: ClientRequest<Result>, key: string | undefined): Promise<Result> {
+    this.#count += 1;
+    const name = key ?? `input-${this.#count}`;
+    if (this.#previous) {
+      this.#checking += 1;
+      try {
+        const result = await this.#resultOf(name, request, this.#previous);
+        if (result !== undefined) return result;
+      } finally {
+        this.#checking -= 1;
+        if (this.#outstanding.size > 0) this.#endSoon();
+      }
+    }
+    this.#outstanding.set(name, request);
+    this.#endSoon();
+    return new Promise(() => {});
+  }
+
+  /** Collects the requests of one turn of the event loop. */
+  #endSoon(): void {
+    defer(() => {
+      if (this.#checking > 0) return;
+      const { onEnd } = this;
+      this.onEnd = undefined;
+      onEnd?.(() => this.#end());
+    });
+  }
+
+  async #resultOf<Result>(
+    name: string,
+    request: ClientRequest<Result>,
+    { asked }: RequestState,
+  ): Promise<Result | undefined> {
+    const digest = await digestOfClientRequest(request);
+    const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
+    // A request that changed between the rounds is another request. The cast: the result was parsed before it was signed.
+    if (known?.question === digest) return known.answer as Result;
+    if (!Object.hasOwn(asked, name) || asked[name] !== digest) return undefined;
+    const responses = this.#request.params?.['inputResponses'];
+    if (!isObject(responses) || !Object.hasOwn(responses, name)) return undefined;
+    const answer = await request.parse(responses[name]);
+    if (answer !== undefined) this.#answers = { ...this.#answers, [name]: { question: digest, answer } };
+    return answer;
+  }
+
+  async #end(): Promise<string> {
+    const { method, params, server, authInfo } = this.#request;
+    this.#requireCapabilities();
+    const round = (this.#previous?.round ?? 0) + 1;
+    if (round > MAX_INPUT_ROUNDS) {
+      throw new ProtocolError(
+        errorCodes.internal,
+        `The server sent requests to the client in more than ${MAX_INPUT_ROUNDS} rounds; the request was ended.`,
+      );
+    }
+    const asked: Record<string, string> = {};
+    const inputRequests: Record<string, object> = {};
+    for (const [name, request] of Array.from(this.#outstanding)) {
+      asked[name] = await digestOfClientRequest(request);
+      inputRequests[name] = { method: request.method, params: request.params };
+    }
+    const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers };
+    const requestState = await server.requestState.mint(state, await bindingOf(method, principalOf(authInfo)));
+    const _meta = { [metaKeys.serverInfo]: server.serverInfo };
+    return JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
+  }
+
+  #requireCapabilities(): void {
+    const required: Record<string, Record<string, object>> = {};
+    for (const { requires } of this.#outstanding.values()) {
+      for (const [name, members] of Object.entries(requires)) required[name] = { ...required[name], ...members };
+    }
+    const missing = missingCapabilities(required, this.#request.clientCapabilities);
+    if (!missing) return;
+    throw new ProtocolError(
+      errorCodes.missingClientCapability,
+      `The server sends requests to the client, which must declare the capabilities ${Object.keys(missing).join(', ')}.`,
+      { httpStatus: 400, data: { requiredCapabilities: missing } },
+    );
+  }
+}
+
+/** Outside of Node there is no `setImmediate`. */
+const defer: (run: () => void) => void =
+  typeof setImmediate === 'function' ? (run) => void setImmediate(run) : (run) => void setTimeout(run, 0);
 
 /**
- * Answers a request of the modern era (2026-07-28).
+ * Returns the state that the client received in the previous round.
  *
- * @returns the result as JSON
- * @throws ProtocolError for every failure that becomes a JSON-RPC error
+ * @throws ProtocolError -32602 when the state was not issued to this caller for this request
  */
-export function answerModernRequest(request: ModernRequest): ResultJson | Promise<ResultJson> {
-  const { server, method, params } = request;
-  const found = findMethod(server, method);
-  if (found) {
-    const run = (): Promise<string> => found.answer(request).then((result) => toResult(server, method, result));
-    return found.allowsInput ? answerWithInput(request, run) : run();
-  }
-  switch (method) {
-    case 'tools/list':
-      return server.tools.list('modern', params, (members) => toResult(server, method, { members }));
-    case 'server/discover':
-      return toResult(server, method, { members: discover(server) });
-    case 'subscriptions/listen':
-      return answerListen(request);
-  }
-  throw methodNotFound(method, 404);
+async function readRequestState(
+  { server, method, params, authInfo }: ServerRequest,
+  text: unknown,
+): Promise<RequestState> {
+  const state = await server.requestState.verify(text, await bindingOf(method, principalOf(authInfo)));
+  if (state.call !== (await digestOfCall(params)))
+    throw invalidParams('Invalid requestState: it belongs to another call.');
+  return state;
 }
 
-function discover({ capabilities, instructions }: ServerDefinition): string {
-  const supportedVersions = [MODERN_VERSION];
-  return JSON.stringify({ supportedVersions, capabilities, instructions }).slice(1, -1);
+/** Binds a state to method and principal. A digest, because the principal may contain a token. */
+function bindingOf(method: string, principal: string): Promise<string> {
+  return digestOf([method, principal]);
 }
 
-function toResult(server: ServerDefinition, method: string, { members, meta }: EncodedResult): string {
-  const hint = server.cacheHints[method as CacheableMethod];
-  const all = hint === undefined ? members : `${members},${hint}`;
-  if (!meta) return `{${all},${server.modernResultEnd}`;
-  const merged = { [metaKeys.serverInfo]: server.serverInfo, ...meta };
-  return `{${all},"resultType":"complete","_meta":${JSON.stringify(merged)}}`;
+/** Identifies a call: the tool or prompt and its arguments, or the resource. */
+function digestOfCall(params: ServerRequest['params']): Promise<string> {
+  return digestOf([params?.['name'] ?? params?.['uri'], params?.['arguments'] ?? {}]);
+}
+
+function digestOfClientRequest({ method, params }: ClientRequest<unknown>): Promise<string> {
+  return digestOf([method, params]);
+}
+
+/** Returns 128 bits of SHA-256. */
+async function digestOf(value: unknown): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(value)));
+  return btoa(String.fromCharCode(...new Uint8Array(bytes, 0, 16)));
 }

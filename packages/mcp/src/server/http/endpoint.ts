@@ -1,37 +1,50 @@
 import { toErrorMessage } from '@quiver/core';
-import { errorCodes } from '../../protocol/constants.js';
-import { errorText, isObject, isRequestId, type RequestId } from '../../protocol/json-rpc.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { ServerDefinition } from '../server-definition.js';
-import { requireAcceptedResponse, requireJsonBody, requireTrustedOrigin } from './guard.js';
-import { Heartbeat } from './heartbeat.js';
-import { jsonHeaders, type HttpReply, type HttpRequest } from './message.js';
-import { openStream } from './open-stream.js';
-import type { StreamableHTTPServerTransportOptions } from './options.js';
-import { servePost } from './post.js';
-import { HttpResponse, type HttpEndpointState } from './response.js';
-import { isStateless, requireSession, SessionStore } from './sessions.js';
-import { DEFAULT_MAX_BODY_BYTES, RETRY_AFTER_SECONDS } from '../limits.js';
+import { classifyEra, requireLegacyBatch } from '../../protocol/classify-era.js';
+import { LEGACY_VERSIONS } from '../../protocol/constants.js';
+import {
+  isObject,
+  isRequestId,
+  parseMessage,
+  type IncomingMessage,
+  type JsonRpcRequest,
+  type RequestId,
+} from '../../protocol/json-rpc.js';
+import { requireParamHeaders } from '../../protocol/param-headers.js';
+import { invalidRequest, refused, type ProtocolError } from '../../protocol/protocol-error.js';
+import { answerBatch, LegacyRequest } from '../eras/legacy.js';
+import { ModernRequest } from '../eras/modern.js';
+import { toProtocolError } from '../failures.js';
+import { drain, LegacySession } from '../legacy-session.js';
+import { DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL } from '../limits.js';
+import { requireToolAccessOfAll } from '../methods/call-tool.js';
+import type { ServerDefinition } from '../request.js';
+import { requireAccepted, requireJsonBody, requireTrustedOrigin } from './guard.js';
+import type { HttpReply, HttpRequest } from './message.js';
+import {
+  HttpResponse,
+  sendError,
+  type HttpEndpointState,
+  type StreamableHTTPServerTransportOptions,
+} from './response.js';
+import { ownerOf, SessionStore } from './sessions.js';
 
 /** Serves MCP over Streamable HTTP, in both eras, for requests that another server accepted. */
-export class HttpEndpoint {
-  readonly #server: ServerDefinition;
-  #state: HttpEndpointState | undefined;
+export class HttpEndpoint implements HttpEndpointState {
+  readonly server: ServerDefinition;
+  readonly sessions: SessionStore;
+  readonly pending: Set<HttpResponse> = new Set();
+  /** Whether the endpoint has served a request. */
+  isUsed = false;
   #isClosing = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(server: ServerDefinition) {
-    this.#server = server;
+    this.server = server;
+    this.sessions = new SessionStore(server.sessions);
   }
 
-  /** Ids of the open sessions. */
-  get sessionIds(): string[] {
-    return [...(this.#state?.sessions ?? [])].map(({ id }) => id);
-  }
-
-  /** Whether the endpoint has served a request. */
-  get isUsed(): boolean {
-    return this.#state !== undefined;
-  }
+  readonly onStoreError = (error: unknown): void =>
+    this.server.logger.error(`The event store failed: ${toErrorMessage(error)}`, error);
 
   /**
    * Serves one request. Never rejects: errors go to the client or to the logger.
@@ -49,86 +62,196 @@ export class HttpEndpoint {
       requireTrustedOrigin(request, options);
       if (!isHere) return reply.send(404, {});
       this.#requireOpen();
-      const response = new HttpResponse(this.#open(options), request, reply, options);
+      this.#startBeating();
+      const response = new HttpResponse(this, request, reply, options);
       const { method } = request;
       if (method === 'POST') {
         requireJsonBody(request);
-        requireAcceptedResponse(request);
+        requireAccepted(request, 'application/json', 'text/event-stream');
         const body = await request.readJson(options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
         if (isObject(body) && isRequestId(body['id'])) id = body['id'];
         // The server may have closed while the body arrived.
         this.#requireOpen();
         await servePost(response, body);
-      } else if (method === 'GET' && !isStateless(options)) await openStream(response);
+      } else if (method === 'GET' && !isStateless(options)) await response.openStandaloneStream();
       else if (method === 'DELETE' && !isStateless(options)) {
-        response.endpoint.sessions.end(requireSession(response));
+        this.sessions.end(this.sessions.require(request));
         response.endEmpty(200);
-      } else throw new MethodNotAllowed(method, isStateless(options) ? 'POST' : 'GET, POST, DELETE');
+      } else {
+        const allow = isStateless(options) ? 'POST' : 'GET, POST, DELETE';
+        throw refused(405, `Method not allowed: ${method}`, { headers: { allow } });
+      }
     } catch (error) {
-      refuseRequest(reply, error, id, this.#server);
+      sendError(reply, id, toProtocolError(this.server.logger, error, 500));
     }
   }
 
   /** Refuses new requests, waits for those in flight, then ends all sessions. */
   async shutDown(graceMilliseconds: number): Promise<void> {
     this.#isClosing = true;
-    await this.#state?.heartbeat.drained(graceMilliseconds);
-    this.#state?.heartbeat.cancelAll();
-    this.#state?.heartbeat.stop();
-    this.#state?.sessions.endAll();
-    this.#state = undefined;
+    await drain(this.pending, graceMilliseconds);
+    for (const response of this.pending) response.cancel();
+    this.#stopBeating();
+    this.sessions.endAll();
+    this.isUsed = false;
+  }
+
+  /**
+   * Ends idle sessions, and keeps event streams alive: proxies close quiet connections, and clients wait for headers, so a slow
+   * response becomes an event stream too.
+   */
+  beat(): void {
+    this.sessions.sweep();
+    for (const response of this.pending) response.beat();
+    for (const { standaloneStream } of this.sessions) standaloneStream?.keepAlive();
+    if (this.pending.size === 0 && this.sessions.size === 0) this.#stopBeating();
+  }
+
+  /** One timer serves the endpoint, and only while there is something to do. */
+  #startBeating(): void {
+    this.isUsed = true;
+    if (this.#timer) return;
+    this.#timer = setInterval(() => this.beat(), KEEP_ALIVE_INTERVAL);
+    // Outside of Node timers are numbers and keep nothing alive.
+    this.#timer.unref?.();
+  }
+
+  #stopBeating(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   #requireOpen(): void {
     if (this.#isClosing) throw shuttingDown();
   }
-
-  /** The first request decides the limits of sessions. */
-  #open(options: StreamableHTTPServerTransportOptions): HttpEndpointState {
-    if (this.#state) return this.#state;
-    const server = this.#server;
-    const sessions = new SessionStore({ limits: options, connected: server.sessions });
-    const state: HttpEndpointState = {
-      server,
-      sessions,
-      heartbeat: new Heartbeat(sessions),
-      onStoreError: (error) => server.logger.error(`The event store failed: ${toErrorMessage(error)}`, error),
-    };
-    this.#state = state;
-    return state;
-  }
-}
-
-/** HTTP status 405, with the supported methods. */
-class MethodNotAllowed extends ProtocolError {
-  readonly allow: string;
-
-  constructor(method: string | undefined, allow: string) {
-    super(errorCodes.refused, `Method not allowed: ${method}`, { httpStatus: 405 });
-    this.allow = allow;
-  }
-}
-
-const retryStatuses: ReadonlySet<number> = new Set([429, 503]);
-
-/** Sends an error response. Unexpected errors become 500 without details. */
-export function refuseRequest(
-  reply: HttpReply,
-  error: unknown,
-  id: RequestId | null,
-  { logger }: ServerDefinition,
-): void {
-  if (!(error instanceof ProtocolError)) {
-    logger.error(`An MCP request over HTTP failed: ${toErrorMessage(error)}`, error);
-  }
-  const status = error instanceof ProtocolError ? error.httpStatus : 500;
-  const retry = retryStatuses.has(status) ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
-  const allow = error instanceof MethodNotAllowed ? { allow: error.allow } : undefined;
-  const response = error instanceof ProtocolError ? error.response : undefined;
-  if (response) return reply.send(status, response.headers, JSON.stringify(response.body));
-  reply.send(status, { ...jsonHeaders, ...retry, ...allow }, errorText(id, error));
 }
 
 export function shuttingDown(): ProtocolError {
-  return new ProtocolError(errorCodes.refused, 'The server is shutting down', { httpStatus: 503 });
+  return refused(503, 'The server is shutting down');
+}
+
+/** Returns whether an endpoint has no sessions. */
+function isStateless(options: StreamableHTTPServerTransportOptions): boolean {
+  return options.serverless === true || ('sessionIdGenerator' in options && options.sessionIdGenerator === undefined);
+}
+
+/**
+ * Serves a posted body in its era.
+ *
+ * @throws ProtocolError with an HTTP status when the message is refused
+ */
+function servePost(response: HttpResponse, body: unknown): void | Promise<void> {
+  const incoming = parseMessage(body);
+  if (!incoming) {
+    if (Array.isArray(body)) return serveBatch(response, body);
+    throw invalidRequest('the body is not a JSON-RPC message');
+  }
+  const { kind, message } = incoming;
+  const { request } = response;
+  const headers = {
+    protocolVersion: request.header('mcp-protocol-version'),
+    method: request.header('mcp-method'),
+    name: request.header('mcp-name'),
+  };
+  if (kind === 'response' || classifyEra(message, headers) === 'legacy') return serveLegacyMessage(response, incoming);
+  if (kind === 'request') return serveModernRequest(response, message);
+  response.endEmpty(202);
+}
+
+function serveModernRequest(response: HttpResponse, message: JsonRpcRequest): Promise<void> {
+  const { server } = response.endpoint;
+  if (message.method === 'tools/call') {
+    const { name, arguments: args } = message.params ?? {};
+    const declared = server.tools.get(name as string)?.paramHeaders;
+    if (declared?.length) requireParamHeaders(declared, args, (header) => response.request.header(header));
+  }
+  const request = new ModernRequest(server, message, response.caller, response);
+  response.requests.push(request);
+  // Closing the response stream is how a modern client cancels.
+  response.cancelOnClose();
+  return response.run(message.id, () => request.run());
+}
+
+/** Serves a legacy message: within its session, or alone when the endpoint has no sessions. */
+function serveLegacyMessage(response: HttpResponse, incoming: IncomingMessage): void | Promise<void> {
+  const { kind, message } = incoming;
+  const initializes = kind === 'request' && message.method === 'initialize';
+  if (!initializes) requireLegacyVersion(response.request.header('mcp-protocol-version'));
+  else if (!isStateless(response.options)) return startSession(response, message);
+  const session = sessionOf(response);
+  if (kind !== 'request') {
+    session.accept(incoming);
+    return response.endEmpty(202);
+  }
+  return serveLegacyRequest(response, message, session);
+}
+
+async function startSession(response: HttpResponse, message: JsonRpcRequest): Promise<void> {
+  const { endpoint, request, options } = response;
+  if (request.header('mcp-session-id') !== undefined) {
+    endpoint.sessions.require(request);
+    throw invalidRequest('Server already initialized');
+  }
+  const { sessionIdGenerator = () => crypto.randomUUID(), onsessioninitialized } = options;
+  const session = endpoint.sessions.create(ownerOf(request), options, sessionIdGenerator);
+  try {
+    await onsessioninitialized?.(session.id);
+    response.session = session;
+    response.announcesSession = true;
+    await serveLegacyRequest(response, message, session);
+  } finally {
+    // A session without a handshake would take the place of another one.
+    if (!session.initialized) endpoint.sessions.end(session);
+  }
+}
+
+function serveLegacyRequest(response: HttpResponse, message: JsonRpcRequest, session: LegacySession): Promise<void> {
+  const request = new LegacyRequest(response.endpoint.server, message, response.caller, response, session);
+  response.requests.push(request);
+  return response.run(message.id, () => request.run(session));
+}
+
+/**
+ * Serves a posted array: a batch of 2025-03-26, of a session that negotiated this version or of a client without sessions that
+ * names it. All requests share one response.
+ *
+ * @throws ProtocolError with an HTTP status for everything else
+ */
+async function serveBatch(response: HttpResponse, messages: readonly unknown[]): Promise<void> {
+  const { request, endpoint } = response;
+  requireLegacyBatch(messages);
+  requireLegacyVersion(request.header('mcp-protocol-version'));
+  requireToolAccessOfAll(messages, request.toolAccess);
+  const session = sessionOf(response);
+  await response.run(null, () =>
+    answerBatch(endpoint.server, session, messages, (message) => {
+      const request = new LegacyRequest(endpoint.server, message, response.caller, response, session);
+      response.requests.push(request);
+      return request;
+    }),
+  );
+}
+
+/**
+ * Returns the session of a legacy message: the one that it names, or a temporary one when the endpoint has no sessions.
+ *
+ * @throws ProtocolError with HTTP status 400 or 404
+ */
+function sessionOf(response: HttpResponse): LegacySession {
+  const { endpoint, request, options } = response;
+  if (!isStateless(options)) return (response.session = endpoint.sessions.require(request));
+  const session = new LegacySession();
+  session.protocolVersion = request.header('mcp-protocol-version') ?? session.protocolVersion;
+  session.initialized = true;
+  response.cancelOnClose();
+  return session;
+}
+
+/** @throws ProtocolError with HTTP status 400 for an unknown protocol version; a missing header means the default version */
+function requireLegacyVersion(version: string | undefined): void {
+  if (version === undefined || LEGACY_VERSIONS.some((known) => known === version)) return;
+  throw refused(
+    400,
+    `Bad Request: Unsupported protocol version: ${version.slice(0, 50)} (supported versions: ${LEGACY_VERSIONS.join(', ')})`,
+  );
 }

@@ -51,30 +51,24 @@ export class EventStream implements Channel {
 
   /** @returns whether the message has a reader now, or can have one later */
   send(messageText: string): boolean {
-    const { store, id } = this.#options;
+    const { store, id, onStoreError } = this.#options;
     if (!store) {
       this.#sink?.write(toEvent(messageText));
       return this.hasReader;
     }
     this.#enqueue(async () => {
-      let eventId: string | undefined;
-      try {
-        eventId = await store.storeEvent(id, JSON.parse(messageText));
-      } catch (error) {
-        this.#options.onStoreError(error);
-      }
-      this.#sink?.write(toEvent(messageText, eventId));
+      const eventId = await store.storeEvent(id, JSON.parse(messageText)).catch(onStoreError);
+      this.#sink?.write(toEvent(messageText, eventId ?? undefined));
     });
     return true;
   }
 
   /** Gives the stream a new reader, after a replay of the missed events. */
-  resume(sink: EventSink, lastEventId: string): void {
-    const { store } = this.#options;
+  resume(sink: EventSink, store: EventStore, lastEventId: string): void {
     this.#reader = sink;
     this.#enqueue(async () => {
       try {
-        if (store) await replay(store, lastEventId, sink);
+        await replay(store, lastEventId, sink);
       } catch (error) {
         // A reader whose replay failed must resume again, and must not block other readers.
         this.detach(sink);
@@ -110,15 +104,12 @@ export class EventStream implements Channel {
 
   /** Ends the stream. Settles when all events are stored and written. */
   async end(): Promise<void> {
-    if (!this.#options.store) {
+    const end = (): void => {
       this.#isComplete = true;
       this.#sink?.end();
-      return;
-    }
-    this.#enqueue(async () => {
-      this.#isComplete = true;
-      this.#sink?.end();
-    });
+    };
+    if (!this.#options.store) return end();
+    this.#enqueue(async () => end());
     await this.#order;
   }
 
@@ -139,15 +130,9 @@ export async function replay(store: EventStore, lastEventId: string, sink: Event
 /** Returns the stream of an event, or `undefined` for an unknown event. */
 export async function findStreamId(store: EventStore, eventId: string): Promise<string | undefined> {
   if (store.getStreamIdForEventId) return store.getStreamIdForEventId(eventId);
-  try {
-    return await store.replayEventsAfter(eventId, { send: async () => {} });
-  } catch {
-    return undefined;
-  }
+  return store.replayEventsAfter(eventId, { send: async () => {} }).catch(() => undefined);
 }
 
 function toEvent(messageText: string, eventId?: string): string {
-  return eventId === undefined
-    ? `event: message\ndata: ${messageText}\n\n`
-    : `id: ${eventId}\nevent: message\ndata: ${messageText}\n\n`;
+  return `${eventId === undefined ? '' : `id: ${eventId}\n`}event: message\ndata: ${messageText}\n\n`;
 }

@@ -12,7 +12,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { aborted, exampleTools } from '../../../test/example-tools.ts';
 import { initializeParams, modern, rpc } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import { InMemoryEventStore } from './in-memory-event-store.js';
+import { InMemoryEventStore } from './event-store.js';
 import type { FetchOptions } from '../mcp-server.js';
 import { scratchFolder } from '../../../test/scratch-folder.js';
 

@@ -1,6 +1,4 @@
-import { QuiverError } from '@quiver/core';
-import { errorCodes } from '../../protocol/constants.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
+import { refused } from '../../protocol/protocol-error.js';
 import type { HttpRequest } from './message.js';
 
 export interface OriginPolicy {
@@ -29,66 +27,31 @@ export function requireTrustedOrigin(request: HttpRequest, policy: OriginPolicy)
   const checksAll = enableDnsRebindingProtection ?? request.isRebindable;
   if (checksAll || allowedHosts) {
     const host = request.header('host');
-    if (request.repeatsHost || !isAllowed(host, allowedHosts ?? loopbackNames, hostNameOf)) {
-      throw forbidden(`Host ${describe(host)} is not allowed here; name it in allowedHosts if it should be.`);
+    if (request.repeatsHost || host === undefined || !isAllowed(host, allowedHosts ?? loopbackNames, hostPattern)) {
+      throw refused(403, `Host ${quote(host)} is not allowed here; name it in allowedHosts if it should be.`);
     }
   }
   if (checksAll || allowedOrigins) {
     const origin = request.header('origin');
-    if (origin !== undefined && !isAllowed(origin, allowedOrigins ?? loopbackNames, originNameOf)) {
-      throw forbidden(`Origin ${describe(origin)} is not allowed here; name it in allowedOrigins if it should be.`);
+    if (origin !== undefined && !isAllowed(origin, allowedOrigins ?? loopbackNames, originPattern)) {
+      throw refused(403, `Origin ${quote(origin)} is not allowed here; name it in allowedOrigins if it should be.`);
     }
   }
 }
 
-function isAllowed(
-  value: string | undefined,
-  allowed: readonly string[],
-  nameOf: (value: string) => string | undefined,
-): boolean {
-  if (value === undefined) return false;
+/** A host name or address, a dot that ends it, and a port. */
+const hostPattern = /^([\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])\.?(?::\d*)?$/i;
+/** `null`, which browsers send for opaque origins, does not match. */
+const originPattern = /^https?:\/\/([\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])\.?(?::\d*)?$/i;
+
+/** Compares the whole value, and its host name: `LOCALHOST.:3000` → `localhost`. */
+function isAllowed(value: string, allowed: readonly string[], pattern: RegExp): boolean {
   if (allowed.includes(value)) return true;
-  const name = nameOf(value);
-  return name !== undefined && allowed.includes(name);
+  const name = pattern.exec(value)?.[1];
+  return name !== undefined && allowed.includes(name.toLowerCase());
 }
 
-/** `LOCALHOST.:3000` → `localhost`. */
-const hostNameOf = memoize((host) => (/[\s/@\\?#]/.test(host) ? undefined : nameOf(`http://${host}`)));
-
-/** `http://localhost:3000` → `localhost`; `null`, which browsers send for opaque origins, has no name. */
-const originNameOf = memoize((origin) => (/^https?:\/\//i.test(origin) ? nameOf(origin) : undefined));
-
-function nameOf(url: string): string | undefined {
-  try {
-    return new URL(url).hostname.replace(/\.$/, '');
-  } catch {
-    return undefined;
-  }
-}
-
-const maxMemoized = 256;
-
-/**
- * Caches results by header value: the same few values come with every request, and parsing one costs more than the rest of the guard.
- * The cache is cleared when it holds 256 values.
- */
-function memoize<Result>(parse: (value: string) => Result): (value: string) => Result {
-  const results = new Map<string, Result>();
-  return (value) => {
-    const known = results.get(value);
-    if (known !== undefined) return known;
-    const result = parse(value);
-    if (results.size >= maxMemoized) results.clear();
-    results.set(value, result);
-    return result;
-  };
-}
-
-function forbidden(message: string): ProtocolError {
-  return new ProtocolError(errorCodes.refused, message, { httpStatus: 403 });
-}
-
-function describe(value: string | undefined): string {
+function quote(value: string | undefined): string {
   return value === undefined ? '(none)' : JSON.stringify(value.slice(0, 100));
 }
 
@@ -98,77 +61,31 @@ function describe(value: string | undefined): string {
  * @throws ProtocolError with HTTP status 415
  */
 export function requireJsonBody(request: HttpRequest): void {
-  if (!isJson(request.header('content-type'))) {
-    throw new ProtocolError(errorCodes.refused, 'Unsupported Media Type: Content-Type must be application/json', {
-      httpStatus: 415,
-    });
-  }
+  const type = request.header('content-type');
+  if (type !== 'application/json' && type?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
+    throw refused(415, 'Unsupported Media Type: Content-Type must be application/json');
   const encoding = request.header('content-encoding');
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new ProtocolError(
-      errorCodes.refused,
-      `Unsupported Media Type: Content-Encoding ${describe(encoding)} is not accepted`,
-      {
-        httpStatus: 415,
-      },
-    );
-  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw refused(415, `Unsupported Media Type: Content-Encoding ${quote(encoding)} is not accepted`);
 }
 
 /**
- * Refuses a POST whose client does not accept both forms of a response.
+ * Refuses a request whose client does not accept a media type of the response. No `Accept` header accepts everything.
  *
  * @throws ProtocolError with HTTP status 406
+ * @see [RFC 9110, section 12.5.1](https://www.rfc-editor.org/rfc/rfc9110.html#section-12.5.1)
  */
-export function requireAcceptedResponse(request: HttpRequest): void {
-  if (!acceptsAnyResponse(request.header('accept') ?? '*/*')) {
-    throw notAcceptable('Not Acceptable: Client must accept both application/json and text/event-stream');
-  }
-}
-
-/** @throws ProtocolError with HTTP status 406 */
-export function requireEventStream(request: HttpRequest): void {
-  if (!accepts(request.header('accept') ?? '*/*', 'text', 'event-stream'))
-    throw notAcceptable('Not Acceptable: Client must accept text/event-stream');
-}
-
-function isJson(contentType: string | undefined): boolean {
-  return (
-    contentType === 'application/json' || contentType?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json'
-  );
-}
-
-/** No `Accept` header accepts everything. @see [RFC 9110, section 12.5.1](https://www.rfc-editor.org/rfc/rfc9110.html#section-12.5.1) */
-const acceptsAnyResponse = memoize(
-  (accept) => accepts(accept, 'application', 'json') && accepts(accept, 'text', 'event-stream'),
-);
-
-function accepts(accept: string, type: string, subtype: string): boolean {
-  const text = accept.toLowerCase();
-  return text.includes(`${type}/${subtype}`) || text.includes(`${type}/*`) || text.includes('*/*');
-}
-
-function notAcceptable(message: string): ProtocolError {
-  return new ProtocolError(errorCodes.refused, message, { httpStatus: 406 });
+export function requireAccepted(request: HttpRequest, ...types: readonly `${string}/${string}`[]): void {
+  const accept = (request.header('accept') ?? '*/*').toLowerCase();
+  const accepts = (type: string): boolean =>
+    accept.includes(type) || accept.includes(`${type.split('/', 1)[0]}/*`) || accept.includes('*/*');
+  if (types.every(accepts)) return;
+  throw refused(406, `Not Acceptable: Client must accept ${types.length > 1 ? 'both ' : ''}${types.join(' and ')}`);
 }
 
 /** @throws ProtocolError with HTTP status 413 */
 export function refuseLargerThan(maxBytes: number, bytes: number): void {
-  if (bytes > maxBytes) throw tooLarge(maxBytes);
-}
-
-export function tooLarge(maxBytes: number): ProtocolError {
-  return new ProtocolError(errorCodes.refused, `Request body too large: at most ${maxBytes} bytes are read`, {
-    httpStatus: 413,
-  });
-}
-
-/** Returns the error of a body that was read before and is not on `req.body`. */
-export function bodyAlreadyRead(): QuiverError {
-  return new QuiverError(
-    'BODY_ALREADY_READ',
-    'Cannot read the body of the request: it was read before MCPServer. Leave it unread, or put the parsed body on req.body.',
-  );
+  if (bytes > maxBytes) throw refused(413, `Request body too large: at most ${maxBytes} bytes are read`);
 }
 
 /** Returns whether an IP address is a loopback address. */

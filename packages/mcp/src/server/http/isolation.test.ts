@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { modern, openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import { InMemoryEventStore } from './in-memory-event-store.js';
-import type { McpHttpServer } from './listen.js';
+import { InMemoryEventStore } from './event-store.js';
+import type { McpHttpServer } from './node-http.js';
 
 const tools = {
   secret: createTool({

@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import type { ToolAccessCheck } from '../../tool-access.js';
 
 /** An HTTP request, from `node:http` or from the `Request` of the web platform. */
@@ -51,3 +52,11 @@ export const eventStreamHeaders = {
 } as const;
 
 export const jsonHeaders = { 'content-type': 'application/json' } as const;
+
+/** Returns the error of a body that was read before and is not on `req.body`. */
+export function bodyAlreadyRead(): QuiverError {
+  return new QuiverError(
+    'BODY_ALREADY_READ',
+    'Cannot read the body of the request: it was read before MCPServer. Leave it unread, or put the parsed body on req.body.',
+  );
+}

@@ -1,10 +1,28 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
-import { bodyAlreadyRead, isLoopback, refuseLargerThan, tooLarge } from './guard.js';
-import type { EventSink, HttpReply, HttpRequest, ReplyBody } from './message.js';
-import { MAX_BUFFERED_BYTES } from '../limits.js';
-import type { AuthenticatedRequest } from './options.js';
+import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
+import { toolAccessOf } from '../auth-info.js';
+import {
+  DEFAULT_GRACE,
+  DEFAULT_HEADERS_TIMEOUT,
+  DEFAULT_REQUEST_TIMEOUT,
+  KEEP_ALIVE_TIMEOUT,
+  MAX_BUFFERED_BYTES,
+} from '../limits.js';
+import type { HttpEndpoint } from './endpoint.js';
+import { isLoopback, refuseLargerThan } from './guard.js';
+import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
+import type { StreamableHTTPServerTransportOptions } from './response.js';
+
+/** A request as middleware may hand it on: parsed, and with the caller's identity. */
+interface AuthenticatedRequest extends IncomingMessage {
+  /** Set by authentication middleware; reaches tools as `context.mcp.extra.authInfo`. */
+  auth?: unknown;
+  /** Set by body-parsing middleware. */
+  body?: unknown;
+}
 
 /** A request of `node:http`, or of a framework on top of it. */
 export class NodeRequest implements HttpRequest {
@@ -33,13 +51,9 @@ export class NodeRequest implements HttpRequest {
   }
 
   get repeatsHost(): boolean {
-    const { rawHeaders } = this.#req;
-    let count = 0;
-    for (let index = 0; index < rawHeaders.length; index += 2) {
-      const name = rawHeaders[index] as string;
-      if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
-    }
-    return count > 1;
+    const isHost = (text: string, index: number): boolean =>
+      index % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+    return this.#req.rawHeaders.filter(isHost).length > 1;
   }
 
   /** Only requests over loopback: DNS rebinding in a browser of the same host reaches no other interface. */
@@ -53,8 +67,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    const req: AuthenticatedRequest & ToolAccessCarrier = this.#req;
-    return req[toolAccessKey] ?? (req.auth as ToolAccessCarrier | null | undefined)?.[toolAccessKey];
+    return toolAccessOf(this.#req as ToolAccessCarrier, this.#req.auth);
   }
 
   /** Middleware may have read the body already. */
@@ -79,33 +92,34 @@ function readJsonBody(req: IncomingMessage, maxBytes: number): Promise<unknown> 
     if (req.readableEnded) throw bodyAlreadyRead();
     if (req.destroyed) throw parseError('Parse error: the body ended early');
     refuseLargerThan(maxBytes, Number(req.headers['content-length'] ?? 0));
-    let first: Buffer | undefined;
-    let rest: Buffer[] | undefined;
+    const chunks: Buffer[] = [];
     let length = 0;
-    const onData = (chunk: Buffer): void => {
-      length += chunk.length;
-      if (length > maxBytes) {
+    const attempt = (action: () => void): void => {
+      try {
+        action();
+      } catch (error) {
         // The rest is read and discarded, so that the client sees the response and not a broken connection.
         req.off('data', onData).resume();
-        first = rest = undefined;
-        reject(tooLarge(maxBytes));
-      } else if (first) (rest ??= [first]).push(chunk);
-      else first = chunk;
+        chunks.length = 0;
+        reject(error as Error);
+      }
     };
+    const onData = (chunk: Buffer): void =>
+      attempt(() => {
+        length += chunk.length;
+        refuseLargerThan(maxBytes, length);
+        chunks.push(chunk);
+      });
     const onLost = (): void => {
       if (!req.complete) reject(parseError('Parse error: the body ended early'));
     };
     req.on('data', onData);
-    req.on('end', () => {
-      const bytes = rest ? Buffer.concat(rest) : first;
-      let body: unknown;
-      try {
-        body = parseJsonText(bytes ? bytes.toString('utf8') : '', bytes);
-      } catch (error) {
-        return void reject(error as Error);
-      }
-      resolve(body);
-    });
+    req.on('end', () =>
+      attempt(() => {
+        const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+        resolve(parseJsonText(bytes.toString('utf8'), bytes));
+      }),
+    );
     req.on('error', onLost);
     req.on('close', onLost);
   });
@@ -156,4 +170,117 @@ export class NodeReply implements HttpReply, EventSink {
   end(): void {
     if (!this.#res.writableEnded) this.#res.end();
   }
+}
+
+export interface StartHTTPOptions {
+  /** The URL of the request; only its path is used. */
+  url: URL;
+  /** The path that MCP is served on, for example `/mcp`. */
+  httpPath: string;
+  req: IncomingMessage;
+  res: ServerResponse;
+  options?: StreamableHTTPServerTransportOptions;
+}
+
+export interface ListenOptions extends StreamableHTTPServerTransportOptions {
+  /** Port. Default 0: a free port. */
+  port?: number;
+  /** Interface. Default `127.0.0.1`: reachable from the same host only. */
+  host?: string;
+  /** Default `/mcp`. */
+  path?: string;
+  /** Milliseconds for in-flight calls when the server closes. Default 10 000. */
+  shutdownGrace?: number;
+  /** Milliseconds in which the headers of a request must arrive. Default 10 000. */
+  headersTimeout?: number;
+  /** Milliseconds in which a whole request must arrive. Default 30 000. */
+  requestTimeout?: number;
+}
+
+export interface McpHttpServer {
+  /** URL for clients, for example `http://127.0.0.1:3000/mcp`. */
+  readonly url: string;
+  readonly port: number;
+  /** Refuses new connections, waits for in-flight calls, then closes all connections. */
+  close(): Promise<void>;
+}
+
+export async function listen(endpoint: HttpEndpoint, options: ListenOptions): Promise<McpHttpServer> {
+  const {
+    port = 0,
+    host = '127.0.0.1',
+    path = '/mcp',
+    shutdownGrace = DEFAULT_GRACE,
+    headersTimeout = DEFAULT_HEADERS_TIMEOUT,
+    requestTimeout = DEFAULT_REQUEST_TIMEOUT,
+    ...transportOptions
+  } = options;
+  if (isWildcard(host) && !transportOptions.allowedHosts) {
+    endpoint.server.logger.warn(
+      `The MCP server listens on every interface (${host}) and accepts any Host header from other machines. Set allowedHosts.`,
+    );
+  }
+  // Node looks for late requests every 30 s unless told otherwise.
+  const connectionsCheckingInterval = Math.min(1_000, headersTimeout, requestTimeout);
+  const limits = { headersTimeout, requestTimeout, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, connectionsCheckingInterval };
+  // Loaded here, because edge runtimes have no servers.
+  const { createServer } = await import('node:http');
+  const server = createServer(limits, (req, res) => {
+    const pathname = pathOf(req.url);
+    if (pathname === undefined) return void res.writeHead(400).end();
+    void endpoint.handle(new NodeRequest(req), new NodeReply(res), transportOptions, pathname === path);
+  });
+  await bind(server, port, host);
+  const { port: bound } = server.address() as AddressInfo;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${isWildcard(host) ? 'localhost' : name}:${bound}${path}`,
+    port: bound,
+    close: () => shutDown(server, endpoint, shutdownGrace),
+  };
+}
+
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+/** `undefined` for targets that are not a path, such as `//` or `http://[`. */
+function pathOf(target: string | undefined): string | undefined {
+  // Most targets need no parsing, which costs more than the rest of the routing.
+  if (target !== undefined && /^\/[\w-]+$/.test(target)) return target;
+  try {
+    return target?.startsWith('/') ? new URL(`http://localhost${target}`).pathname : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function bind(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const [code, message] =
+        cause.code === 'EADDRINUSE'
+          ? ([
+              'PORT_IN_USE',
+              `Port ${port} on ${host} is in use. Stop the other program, or choose another port (0 for any).`,
+            ] as const)
+          : (['LISTEN_FAILED', `Cannot listen on ${host}:${port}: ${toErrorMessage(cause)}.`] as const);
+      reject(new QuiverError(code, message, { cause, details: { port, host } }));
+    });
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}
+
+async function shutDown(server: Server, endpoint: HttpEndpoint, grace: number): Promise<void> {
+  if (!server.listening) return;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await endpoint.shutDown(grace);
+  // Answers that were just written leave before their connections are cut.
+  await new Promise((resolve) => setImmediate(resolve));
+  server.closeAllConnections();
+  await closed;
 }

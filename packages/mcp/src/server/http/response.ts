@@ -1,22 +1,47 @@
-import { toErrorMessage } from '@quiver/core';
 import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, resultParts, resultText, type RequestId, type ResultJson } from '../../protocol/json-rpc.js';
-import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { InFlight } from '../legacy-session.js';
+import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import { toAuthInfo } from '../auth-info.js';
-import type { Caller, Channel, ServerRequest } from '../request.js';
-import type { ServerDefinition } from '../server-definition.js';
-import { EventStream } from './event-stream.js';
-import type { Heartbeat, PendingResponse } from './heartbeat.js';
+import { toProtocolError } from '../failures.js';
+import type { InFlight } from '../legacy-session.js';
+import { RETRY_AFTER_SECONDS } from '../limits.js';
+import type { Caller, Channel, ServerDefinition } from '../request.js';
+import type { EventStore } from './event-store.js';
+import { EventStream, findStreamId, replay } from './event-stream.js';
+import { requireAccepted, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, jsonHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
-import type { StreamableHTTPServerTransportOptions } from './options.js';
-import type { HttpSession, SessionStore } from './sessions.js';
+import type { HttpSession, SessionLimits, SessionStore } from './sessions.js';
+
+/** Options of `startHTTP()`, `listen()` and `fetch()`. */
+export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
+  /**
+   * Makes the ids of sessions; they must be unguessable. Default: `crypto.randomUUID`. Given as `undefined`, there are no
+   * sessions, as with `serverless`.
+   */
+  sessionIdGenerator?: (() => string) | undefined;
+  /** Called with the id of every new session, before its client learns it. */
+  onsessioninitialized?: ((sessionId: string) => void | Promise<void>) | undefined;
+  /** Whether there are no sessions, for example where each request runs in a separate process. Default `false`. */
+  serverless?: boolean | undefined;
+  /**
+   * Whether responses are always JSON and never event streams. Messages that a tool sends before its result then go to the standalone event
+   * stream of the session; without it they are dropped. Default `false`: responses are JSON unless a message precedes the result.
+   */
+  enableJsonResponse?: boolean | undefined;
+  /** Lets clients resume broken event streams. Sessions only. Default: none. */
+  eventStore?: EventStore | undefined;
+  /** Milliseconds before a client resumes a stream. Default: the client decides. */
+  retryInterval?: number | undefined;
+  /** Largest body that is read, in bytes. Default 4 MiB. */
+  maxBodyBytes?: number | undefined;
+}
 
 /** State of one endpoint between requests. */
 export interface HttpEndpointState {
   readonly server: ServerDefinition;
   readonly sessions: SessionStore;
-  readonly heartbeat: Heartbeat;
+  /** Responses that are not complete. */
+  readonly pending: Set<HttpResponse>;
   readonly onStoreError: (error: unknown) => void;
 }
 
@@ -24,7 +49,7 @@ export interface HttpEndpointState {
  * The response to one HTTP request. Nothing is written until the result is there, and then everything at once; only a message before
  * the result turns the response into an event stream.
  */
-export class HttpResponse implements Channel, PendingResponse {
+export class HttpResponse implements Channel, InFlight {
   readonly endpoint: HttpEndpointState;
   readonly request: HttpRequest;
   readonly options: StreamableHTTPServerTransportOptions;
@@ -33,10 +58,11 @@ export class HttpResponse implements Channel, PendingResponse {
   /** Whether to send the session id; only the response to `initialize` does. */
   announcesSession = false;
   /** In-flight request, or all those of a batch. */
-  running: Pick<InFlight, 'release' | 'cancel'> | undefined;
+  readonly requests: InFlight[] = [];
   readonly #reply: HttpReply;
   #stream: EventStream | undefined;
   #streamId = '';
+  #beats = 0;
 
   constructor(
     endpoint: HttpEndpointState,
@@ -60,9 +86,10 @@ export class HttpResponse implements Channel, PendingResponse {
     return this.#open().send(messageText);
   }
 
-  /** Keeps a quiet connection alive: sends the headers if nothing was sent yet, and a comment that clients skip. */
-  keepAlive(): void {
-    if (!this.options.enableJsonResponse) this.#open().keepAlive();
+  /** Keeps a slow response alive: sends the headers if nothing was sent yet, and a comment that clients skip. */
+  beat(): void {
+    this.#beats += 1;
+    if (this.#beats > 1 && !this.options.enableJsonResponse) this.#open().keepAlive();
   }
 
   /** Ends the event stream; the client resumes it for the result. Only where the result is stored. */
@@ -71,62 +98,55 @@ export class HttpResponse implements Channel, PendingResponse {
     if (this.session && eventStore && !enableJsonResponse) this.#open().pause();
   }
 
-  /** Sends one message as the whole response, or as the last event. */
-  end(messageText: string, status = 200): void {
-    if (!this.#stream) return this.#reply.send(status, this.#headers(jsonHeaders), messageText);
-    this.#stream.send(messageText);
-    this.#endStream(this.#stream);
+  release(): void {
+    for (const request of this.requests) request.release();
+  }
+
+  cancel(): void {
+    for (const request of this.requests) request.cancel();
+  }
+
+  /** Cancels the requests when the client disconnects: without a session it cannot cancel by message. */
+  cancelOnClose(): void {
+    this.#reply.onClose(() => this.cancel());
+  }
+
+  /**
+   * Sends the result of a request, or its error. A canceled request gets none.
+   *
+   * @param id - `null` for a batch, whose result is the whole response
+   */
+  async run(id: RequestId | null, answer: () => Promise<ResultJson | undefined>): Promise<void> {
+    const { pending, server } = this.endpoint;
+    pending.add(this);
+    try {
+      const result = await answer();
+      if (result === undefined) this.endEmpty(202);
+      else if (typeof result === 'string') this.#end(id === null ? result : resultText(id, result));
+      else if (this.#stream) this.#end(resultText(id as RequestId, result));
+      else this.#reply.send(200, jsonHeaders, resultParts(id as RequestId, result));
+    } catch (error) {
+      const problem = toProtocolError(server.logger, error);
+      if (this.#stream) this.#end(errorText(id, problem));
+      else sendError(this.#reply, id, problem);
+    } finally {
+      pending.delete(this);
+      if (this.session) this.session.lastActive = Date.now();
+    }
   }
 
   /** Sends a status without a body. */
   endEmpty(status: 200 | 202): void {
-    if (!this.#stream) return this.#reply.send(status, {});
-    this.#endStream(this.#stream);
+    if (this.#stream) this.#endStream(this.#stream);
+    else this.#reply.send(status, {});
   }
 
-  /** Starts an event stream that belongs to no request. */
-  openSink(): EventSink {
-    return this.#reply.stream(eventStreamHeaders);
-  }
-
-  onClose(callback: () => void): void {
-    this.#reply.onClose(callback);
-  }
-
-  release(): void {
-    this.running?.release();
-  }
-
-  cancel(): void {
-    this.running?.cancel();
-  }
-
-  /** Runs a request and sends its result. A canceled request gets none. */
-  async run(request: ServerRequest, answer: () => ResultJson | Promise<ResultJson>): Promise<void> {
-    const { heartbeat, server } = this.endpoint;
-    this.running = request;
-    heartbeat.add(this);
-    let result: ResultJson | undefined;
-    let refusal: unknown;
-    try {
-      result = await answer();
-    } catch (error) {
-      if (!(error instanceof ProtocolError))
-        server.logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
-      refusal = error;
-    }
-    request.settle();
-    heartbeat.remove(this);
-    if (request.isCanceled) this.endEmpty(202);
-    else if (result === undefined) this.#endWithError(request.requestId, refusal);
-    else if (typeof result === 'string' || this.#stream) this.end(resultText(request.requestId, result));
-    else this.#reply.send(200, this.#headers(jsonHeaders), resultParts(request.requestId, result));
-  }
-
-  #endWithError(id: RequestId, error: unknown): void {
-    const { response, httpStatus = 200 } = error instanceof ProtocolError ? error : {};
-    if (!response || this.#stream) return this.end(errorText(id, error), httpStatus);
-    this.#reply.send(httpStatus, response.headers, JSON.stringify(response.body));
+  /** Sends one message as the whole response, or as the last event. */
+  #end(messageText: string): void {
+    const stream = this.#stream;
+    if (!stream) return this.#reply.send(200, this.#headers(jsonHeaders), messageText);
+    stream.send(messageText);
+    this.#endStream(stream);
   }
 
   #endStream(stream: EventStream): void {
@@ -135,10 +155,10 @@ export class HttpResponse implements Channel, PendingResponse {
 
   #open(): EventStream {
     if (this.#stream) return this.#stream;
-    const { options, session, endpoint } = this;
+    const { options, session } = this;
     const store = session && options.eventStore;
     if (session && store) this.#streamId = session.nextStreamId();
-    const stream = new EventStream({ id: this.#streamId, store, onStoreError: endpoint.onStoreError });
+    const stream = this.#createStream(this.#streamId, store);
     this.#stream = stream;
     const sink = this.#reply.stream(this.#headers(eventStreamHeaders));
     stream.attach(sink);
@@ -150,8 +170,78 @@ export class HttpResponse implements Channel, PendingResponse {
     return stream;
   }
 
+  #createStream(id: string, store: EventStore | undefined): EventStream {
+    return new EventStream({ id, store, onStoreError: this.endpoint.onStoreError });
+  }
+
   #headers<Headers extends object>(headers: Headers): Headers & { 'mcp-session-id'?: string } {
     const { session } = this;
     return this.announcesSession && session?.initialized ? { ...headers, 'mcp-session-id': session.id } : headers;
   }
+
+  /**
+   * Serves GET: the standalone event stream, or with `Last-Event-ID` the rest of any stream of the session. A stream has one reader; a
+   * second one is refused.
+   *
+   * @throws ProtocolError with HTTP status 400, 404, 406 or 409
+   */
+  async openStandaloneStream(): Promise<void> {
+    const { request, options, endpoint } = this;
+    requireAccepted(request, 'text/event-stream');
+    const session = endpoint.sessions.require(request);
+    const lastEventId = request.header('last-event-id');
+    if (lastEventId && options.eventStore) return this.#resumeStream(session, options.eventStore, lastEventId);
+    const stream = this.#standaloneStreamOf(session);
+    const sink = this.#openSink(session, stream);
+    stream.attach(sink);
+    // Sends the headers, which the client waits for.
+    stream.keepAlive();
+    if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
+  }
+
+  async #resumeStream(session: HttpSession, store: EventStore, lastEventId: string): Promise<void> {
+    const streamId = await findStreamId(store, lastEventId);
+    // Events of other sessions are not visible.
+    if (streamId === undefined || !isStreamOf(session, streamId))
+      throw refused(400, 'Bad Request: unknown Last-Event-ID');
+    const isStandalone = streamId === session.standaloneStreamId;
+    const stream = isStandalone ? this.#standaloneStreamOf(session) : session.streams?.get(streamId);
+    const sink = this.#openSink(session, stream);
+    if (stream) return stream.resume(sink, store, lastEventId);
+    // The response is complete: replay the rest and end.
+    await replay(store, lastEventId, sink).catch(this.endpoint.onStoreError);
+    sink.end();
+  }
+
+  #standaloneStreamOf(session: HttpSession): EventStream {
+    return (session.standaloneStream ??= this.#createStream(session.standaloneStreamId, this.options.eventStore));
+  }
+
+  /** Starts an event stream that belongs to no request. */
+  #openSink(session: HttpSession, stream: EventStream | undefined): EventSink {
+    if (stream?.hasReader) throw refused(409, 'Conflict: Only one SSE stream is allowed per session');
+    const sink = this.#reply.stream(eventStreamHeaders);
+    this.#reply.onClose(() => {
+      stream?.detach(sink);
+      // Without a store a later reader cannot resume the stream.
+      if (!this.options.eventStore && session.standaloneStream === stream) session.standaloneStream = undefined;
+      session.lastActive = Date.now();
+    });
+    return sink;
+  }
+}
+
+/** Compares the whole session id: an id from `sessionIdGenerator` may begin with another one. */
+function isStreamOf({ id }: HttpSession, streamId: string): boolean {
+  return streamId.startsWith(`${id}/`) && !streamId.includes('/', id.length + 1);
+}
+
+const retryStatuses: ReadonlySet<number> = new Set([429, 503]);
+
+/** Sends an error as the whole response. */
+export function sendError(reply: HttpReply, id: RequestId | null, error: ProtocolError): void {
+  const { httpStatus, body } = error;
+  const retry = retryStatuses.has(httpStatus) ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : undefined;
+  const text = body ? JSON.stringify(body) : errorText(id, error);
+  reply.send(httpStatus, { ...jsonHeaders, ...retry, ...error.headers }, text);
 }

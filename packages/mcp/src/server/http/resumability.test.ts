@@ -6,7 +6,7 @@ import { readEvents, type EventReader } from '../../../test/event-reader.ts';
 import { openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import type { EventStore } from './event-store.js';
-import { InMemoryEventStore } from './in-memory-event-store.js';
+import { InMemoryEventStore } from './event-store.js';
 
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 

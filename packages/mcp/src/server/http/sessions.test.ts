@@ -5,62 +5,59 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exampleTools, waiting } from '../../../test/example-tools.ts';
 import { initializeParams, openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
-import { callerOf, SessionStore } from './sessions.js';
+import { ownerOf, SessionStore, type HttpSession } from './sessions.js';
 import type { HttpRequest } from './message.js';
 
 describe('the store', () => {
   const minute = 60_000;
-  const start = (): { store: SessionStore; pass: (milliseconds: number) => void } => {
-    let now = 0;
-    const store = new SessionStore({
-      limits: { idleTimeout: 30 * minute, maxSessions: 10 },
-      now: () => now,
-    });
+  const start = (): {
+    store: SessionStore;
+    create: (id: string) => HttpSession;
+    pass: (milliseconds: number) => void;
+  } => {
+    let now = Date.now();
+    const store = new SessionStore();
     return {
       store,
+      create: (id) => store.create({ principal: '', caller: undefined }, { idleTimeout: 30 * minute }, () => id),
       pass: (milliseconds) => {
         now += milliseconds;
-        store.sweep();
+        store.sweep(now);
       },
     };
   };
 
-  test('an idle session ends', () => {
-    const { store, pass } = start();
-    store.create('a', '', '2025-11-25');
+  test('ends an idle session', () => {
+    const { store, create, pass } = start();
+    create('a');
     pass(29 * minute);
-    expect(store.find('a', '')).toBeDefined();
-    pass(minute);
-    expect(store.find('a', '')).toBeUndefined();
+    expect(store.size).toBe(1);
+    pass(2 * minute);
     expect(store.size).toBe(0);
   });
 
-  test('a request in flight keeps its session, and the time starts when it ends', () => {
-    const { store, pass } = start();
-    const session = store.create('a', '', '2025-11-25');
-    session.inFlight.set(1, { requestId: 1, cancel() {}, release() {} });
+  test('keeps a session with a request in flight', () => {
+    const { store, create, pass } = start();
+    const session = create('a');
+    session.track(1, { cancel() {}, release() {} });
     pass(100 * minute);
-    expect(store.find('a', '')).toBe(session);
-    session.inFlight.clear();
-    store.touch(session);
-    pass(29 * minute);
-    expect(store.find('a', '')).toBe(session);
+    expect([...store]).toEqual([session]);
   });
 
-  test('ending a session cancels its requests', () => {
-    const { store } = start();
-    const session = store.create('a', '', '2025-11-25');
+  test('cancels the requests of a session that ends', () => {
+    const { store, create } = start();
+    const session = create('a');
     let isCanceled = false;
-    session.inFlight.set(1, { requestId: 1, cancel: () => void (isCanceled = true), release() {} });
+    session.track(1, { cancel: () => void (isCanceled = true), release() {} });
     store.end(session);
     expect(isCanceled).toBe(true);
   });
 
-  test('an id that cannot stand in a header, or is taken, is refused', () => {
-    const { store } = start();
-    store.create('a', '', '2025-11-25');
+  test('rejects an id that cannot stand in a header, or is in use', () => {
+    const { create } = start();
+    create('a');
     for (const id of ['a', 'with space', 'ümlaut', '', 'line\nbreak']) {
-      expect(() => store.create(id, '', '2025-11-25')).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }));
+      expect(() => create(id)).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }));
     }
   });
 });
@@ -136,10 +133,17 @@ describe('over HTTP', () => {
 
   test('counts sessions without authentication by network address, except for loopback addresses', () => {
     const callers = ['192.0.2.7', '127.0.0.1', '::1', '::ffff:127.0.0.1', undefined].map((remoteAddress) =>
-      callerOf('', { remoteAddress } as HttpRequest),
+      ownerOf({ remoteAddress } as HttpRequest),
     );
-    expect(callers).toEqual(['address 192.0.2.7', undefined, undefined, undefined, undefined]);
-    expect(callerOf('ada', { remoteAddress: '192.0.2.7' } as HttpRequest)).toBe('ada');
+    expect(callers.map(({ caller }) => caller)).toEqual([
+      'address 192.0.2.7',
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const { principal, caller } = ownerOf({ remoteAddress: '192.0.2.7', auth: { token: 'ada' } } as HttpRequest);
+    expect(caller).toBe(principal);
   });
 
   test('refuses a request when too many of its session are unfinished', async () => {

@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import { Connection } from '../connection.js';
-import { requireToolAccessOfAll } from '../require-tool-access.js';
-import type { ServerDefinition } from '../server-definition.js';
-import { refuseRequest, shuttingDown } from './endpoint.js';
+import { toProtocolError } from '../failures.js';
+import { DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_REQUESTS_PER_SESSION, KEEP_ALIVE_INTERVAL } from '../limits.js';
+import { requireToolAccessOfAll } from '../methods/call-tool.js';
+import type { ServerDefinition } from '../request.js';
+import { shuttingDown } from './endpoint.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
-import { NodeReply, NodeRequest } from './node-http.js';
-import { callerOf, CallerCount, requireRoom, withDefaults, type SessionLimits } from './sessions.js';
+import { sendError } from './response.js';
+import { ownerOf, requireRoom, type SessionLimits, type SessionOwner } from './sessions.js';
 import { WebReply, WebRequest } from './web-http.js';
-import { DEFAULT_MAX_BODY_BYTES, SSE_KEEP_ALIVE_INTERVAL } from '../limits.js';
 
 /** Options of `startSSE()` and `startHonoSSE()`. */
 export interface SSEOptions extends OriginPolicy, Partial<Omit<SessionLimits, 'idleTimeout'>> {
@@ -17,15 +18,12 @@ export interface SSEOptions extends OriginPolicy, Partial<Omit<SessionLimits, 'i
   maxBodyBytes?: number | undefined;
 }
 
-export interface SSEPaths {
+interface SSERoute {
+  readonly url: URL;
   /** Path that clients open their stream at. */
   readonly ssePath: string;
   /** Path that clients post their messages to. */
   readonly messagePath: string;
-}
-
-export interface SSERoute extends SSEPaths {
-  readonly url: URL;
 }
 
 export interface StartSSEOptions extends SSERoute {
@@ -65,33 +63,17 @@ export interface StartHonoSSEWithContext extends SSERoute {
 
 export type StartHonoSSEOptions = StartHonoSSEWithContext | (StartSSEOptions & { context?: undefined });
 
-/** Request and reply of the transport. */
-interface HttpPair {
-  readonly request: HttpRequest;
-  readonly reply: HttpReply;
-  /** Response for the handler to return; absent with `req` and `res`, which are answered directly. */
-  readonly response?: Promise<Response>;
-}
-
-export function fromHonoOptions(options: StartHonoSSEOptions): HttpPair {
-  if (!options.context) return { request: new NodeRequest(options.req), reply: new NodeReply(options.res) };
-  return fromHonoContext(options.context);
-}
-
-export function fromHonoContext(context: HonoContextLike): Required<HttpPair> {
+/** Returns the request and reply of the transport. */
+export function fromHonoContext(context: HonoContextLike): { request: WebRequest; reply: WebReply } {
   const { raw } = context.req;
-  const reply = new WebReply(raw);
-  return { request: new WebRequest(raw, context.get?.('auth')), reply, response: reply.response };
+  return { request: new WebRequest(raw, context.get?.('auth')), reply: new WebReply(raw) };
 }
 
 /** One client of the HTTP+SSE transport. */
-export interface SSEConnection {
-  readonly sessionId: string;
-  readonly principal: string;
-  /** Caller that the connection counts for. */
-  readonly caller: string | undefined;
+interface SSEConnection extends SessionOwner {
   readonly connection: Connection;
   readonly sink: EventSink;
+  readonly keepAlive: NodeJS.Timeout;
 }
 
 const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
@@ -105,18 +87,15 @@ const textHeaders = { 'content-type': 'text/plain; charset=utf-8' } as const;
 export class SSEEndpoint {
   readonly #server: ServerDefinition;
   readonly #connections = new Map<string, SSEConnection>();
-  /** Number of open connections by caller. */
-  readonly #open = new CallerCount();
-  #keepAlive: NodeJS.Timeout | undefined;
-  #closing = false;
+  #isClosing = false;
 
   constructor(server: ServerDefinition) {
     this.#server = server;
   }
 
-  /** Returns the connection with this id, or the newest. */
-  find(sessionId?: string): SSEConnection | undefined {
-    return sessionId === undefined ? [...this.#connections.values()].at(-1) : this.#connections.get(sessionId);
+  /** Ids of the open connections, oldest first. */
+  get sessionIds(): string[] {
+    return [...this.#connections.keys()];
   }
 
   /** Serves one request. Never rejects: errors go to the client or to the logger. */
@@ -137,7 +116,7 @@ export class SSEEndpoint {
         else reply.send(405, { allow: 'POST' });
       } else reply.send(404, textHeaders, 'Unknown path');
     } catch (error) {
-      refuseRequest(reply, error, null, this.#server);
+      sendError(reply, null, toProtocolError(this.#server.logger, error, 500));
     }
   }
 
@@ -147,27 +126,26 @@ export class SSEEndpoint {
       requireTrustedOrigin(request, options);
       this.#connect(request, reply, messagePath, options);
     } catch (error) {
-      refuseRequest(reply, error, null, this.#server);
+      sendError(reply, null, toProtocolError(this.#server.logger, error, 500));
     }
   }
 
   /** Opens the stream of a client and sends the path for its messages. */
-  #connect(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions = {}): void {
-    if (this.#closing) throw shuttingDown();
-    const limits = withDefaults(options);
-    const principal = principalOf(toAuthInfo(request.auth));
-    const caller = callerOf(principal, request);
-    requireRoom(this.#connections.size, this.#open.of(caller), limits);
+  #connect(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions): void {
+    if (this.#isClosing) throw shuttingDown();
+    const owner = ownerOf(request);
+    requireRoom(this.#connections, owner, options);
     const sessionId = crypto.randomUUID();
     const sink = reply.stream(eventStreamHeaders);
     const connection = new Connection({
       server: this.#server,
       write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
-      maxRequests: limits.maxRequestsPerSession,
+      maxRequests: options.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
     });
-    this.#connections.set(sessionId, { sessionId, principal, caller, connection, sink });
-    this.#open.add(caller, 1);
-    this.#keepAlive ??= this.#startKeepAlive();
+    const keepAlive = setInterval(() => sink.write(': keep-alive\n\n'), KEEP_ALIVE_INTERVAL);
+    // Outside of Node timers are numbers and keep nothing alive.
+    keepAlive.unref?.();
+    this.#connections.set(sessionId, { ...owner, connection, sink, keepAlive });
     reply.onClose(() => this.close(sessionId));
     const separator = messagePath.includes('?') ? '&' : '?';
     sink.write(`event: endpoint\ndata: ${messagePath}${separator}sessionId=${sessionId}\n\n`);
@@ -175,20 +153,17 @@ export class SSEEndpoint {
 
   /** Ends one connection and cancels its requests. */
   close(sessionId: string): void {
-    const connection = this.#connections.get(sessionId);
-    if (!connection) return;
+    const closing = this.#connections.get(sessionId);
+    if (!closing) return;
     this.#connections.delete(sessionId);
-    this.#open.add(connection.caller, -1);
-    connection.connection.close();
-    connection.sink.end();
-    if (this.#connections.size > 0) return;
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    clearInterval(closing.keepAlive);
+    closing.connection.close();
+    closing.sink.end();
   }
 
   /** Refuses new connections, waits for in-flight requests, then ends all connections. */
   async shutDown(graceMilliseconds: number): Promise<void> {
-    this.#closing = true;
+    this.#isClosing = true;
     await Promise.all([...this.#connections.values()].map(({ connection }) => connection.drained(graceMilliseconds)));
     for (const sessionId of this.#connections.keys()) this.close(sessionId);
   }
@@ -201,29 +176,17 @@ export class SSEEndpoint {
   ): Promise<void> {
     if (this.#connections.size === 0) return reply.send(503, textHeaders, 'SSE connection not established');
     if (sessionId === null) return reply.send(400, textHeaders, 'No sessionId provided');
-    const connection = this.#connections.get(sessionId);
+    const receiver = this.#connections.get(sessionId);
     const authInfo = toAuthInfo(request.auth);
-    if (!connection || connection.principal !== principalOf(authInfo)) {
-      return reply.send(400, textHeaders, `No transport found for sessionId ${printable(sessionId)}`);
+    if (!receiver || receiver.principal !== principalOf(authInfo)) {
+      const printable = sessionId.slice(0, 64).replaceAll(/[^\w-]/g, '?');
+      return reply.send(400, textHeaders, `No transport found for sessionId ${printable}`);
     }
     requireJsonBody(request);
-    if (this.#closing) throw shuttingDown();
+    if (this.#isClosing) throw shuttingDown();
     const body = await request.readJson(maxBodyBytes);
     requireToolAccessOfAll(Array.isArray(body) ? body : [body], request.toolAccess);
     reply.send(202, textHeaders, 'Accepted');
-    void connection.connection.receive(body, { authInfo, sessionId, http: request });
+    void receiver.connection.receive(body, { authInfo, sessionId, http: request });
   }
-
-  #startKeepAlive(): NodeJS.Timeout {
-    const timer = setInterval(() => {
-      for (const { sink } of this.#connections.values()) sink.write(': keep-alive\n\n');
-    }, SSE_KEEP_ALIVE_INTERVAL);
-    // Outside of Node timers are numbers and keep nothing alive.
-    timer.unref?.();
-    return timer;
-  }
-}
-
-function printable(text: string): string {
-  return text.slice(0, 64).replaceAll(/[^\w-]/g, '?');
 }

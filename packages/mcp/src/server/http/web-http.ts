@@ -1,11 +1,9 @@
 import { parseJsonText } from '../../protocol/json-rpc.js';
-import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
-import { bodyAlreadyRead, refuseLargerThan } from './guard.js';
-import type { EventSink, HttpReply, HttpRequest, ReplyBody } from './message.js';
+import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
+import { toolAccessOf } from '../auth-info.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
-
-/** Bytes that own their memory, as bodies do. */
-type JsonBytes = Uint8Array<ArrayBuffer>;
+import { refuseLargerThan } from './guard.js';
+import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 
 /** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
 export class WebRequest implements HttpRequest {
@@ -31,8 +29,7 @@ export class WebRequest implements HttpRequest {
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    const request: Request & ToolAccessCarrier = this.#request;
-    return request[toolAccessKey] ?? (this.auth as ToolAccessCarrier | null | undefined)?.[toolAccessKey];
+    return toolAccessOf(this.#request as ToolAccessCarrier, this.auth);
   }
 
   get headers(): Readonly<Record<string, string>> {
@@ -45,14 +42,17 @@ export class WebRequest implements HttpRequest {
   }
 
   async readJson(maxBytes: number): Promise<unknown> {
-    const declared = this.header('content-length');
-    refuseLargerThan(maxBytes, Number(declared ?? 0));
+    refuseLargerThan(maxBytes, Number(this.header('content-length') ?? 0));
     const { body, bodyUsed } = this.#request;
     if (bodyUsed) throw bodyAlreadyRead();
-    if (!body) return parseJsonText('');
-    const bytes =
-      declared === undefined ? await readAll(body, maxBytes) : new Uint8Array(await this.#request.arrayBuffer());
-    refuseLargerThan(maxBytes, bytes.length);
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    for await (const chunk of body ?? []) {
+      length += chunk.length;
+      refuseLargerThan(maxBytes, length);
+      chunks.push(chunk);
+    }
+    const bytes = joinBytes(chunks);
     return parseJsonText(decoder.decode(bytes), bytes);
   }
 }
@@ -60,18 +60,7 @@ export class WebRequest implements HttpRequest {
 /** A byte order mark stays: {@link parseJsonText} treats it alike for all transports. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-async function readAll(body: ReadableStream<JsonBytes>, maxBytes: number): Promise<JsonBytes> {
-  const chunks: JsonBytes[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    refuseLargerThan(maxBytes, length);
-    chunks.push(chunk);
-  }
-  return joinBytes(chunks);
-}
-
-function joinBytes(parts: readonly Uint8Array[]): JsonBytes {
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let offset = 0;
   for (const part of parts) {

@@ -1,6 +1,7 @@
+import { isQuiverError, QuiverError } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import { validate, type Schema } from '@quiver/core/schema';
-import { executeTool } from '@quiver/core/tools';
+import { executeTool, type ElicitUrlRequest } from '@quiver/core/tools';
 import {
   encodeErrorText,
   encodeToolResult,
@@ -8,12 +9,14 @@ import {
   type ContentResult,
   type EncodedResult,
 } from '../../content.js';
+import { errorCodes, LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
-import { requireToolAccess } from '../require-tool-access.js';
+import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-error.js';
+import type { ToolAccessCheck } from '../../tool-access.js';
+import { elicitationRequest, missingCapabilities } from '../client-requests.js';
+import { describeFailure } from '../failures.js';
 import type { ServerRequest } from '../request.js';
 import type { RegisteredTool } from '../tool-registry.js';
-import { isUrlElicitationRequired, requestPages } from './url-elicitation-required.js';
 
 /**
  * Answers `tools/call` in both eras.
@@ -41,18 +44,18 @@ export async function callTool(request: ServerRequest): Promise<EncodedResult> {
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
     if (signal.aborted) return encodeErrorText('Error: the call was canceled');
-    return describeFailure(request, registered.name, error);
+    return toFailureResult(request, registered.name, error);
   }
 }
 
-async function describeFailure(request: ServerRequest, name: string, error: unknown): Promise<EncodedResult> {
+async function toFailureResult(request: ServerRequest, name: string, error: unknown): Promise<EncodedResult> {
   try {
-    if (isUrlElicitationRequired(error)) return await requestPages(request, error);
+    if (isQuiverError(error, urlElicitationCode)) return await requestPages(request, error);
   } catch (reason) {
     if (reason instanceof ProtocolError) throw reason;
-    return describeFailure(request, name, reason);
+    return toFailureResult(request, name, reason);
   }
-  return encodeErrorText(`Error: ${request.server.failures.describe(`Tool ${name}`, error)}`);
+  return encodeErrorText(`Error: ${describeFailure(request.server, `Tool ${name}`, error)}`);
 }
 
 /** Clients require structured content where an output schema is declared, except in errors. */
@@ -81,4 +84,72 @@ function parseToolCall({ server, params, toolAccess }: ServerRequest): { registe
   const registered = server.tools.get(name);
   if (!registered) throw invalidParams(`Unknown tool: ${name}`);
   return { registered, args: args ?? {} };
+}
+
+/**
+ * Refuses a tool call whose token lacks a scope.
+ *
+ * @throws ProtocolError with HTTP status 403 and the challenge of the authorization middleware
+ * @see [RFC 6750, section 3.1 – Error Codes](https://www.rfc-editor.org/rfc/rfc6750.html#section-3.1)
+ */
+function requireToolAccess(toolName: string, check: ToolAccessCheck): void {
+  const refusal = check(toolName);
+  if (!refusal) return;
+  const { status, headers, body } = refusal;
+  throw refused(status, body.error_description, { headers, body });
+}
+
+/**
+ * Refuses messages with such a call before any of them runs: responses of a batch, and of HTTP+SSE, cannot carry a status each.
+ *
+ * @throws ProtocolError with HTTP status 403
+ */
+export function requireToolAccessOfAll(messages: readonly unknown[], check: ToolAccessCheck | undefined): void {
+  if (!check) return;
+  for (const message of messages) {
+    if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) continue;
+    const { name } = message['params'];
+    if (typeof name === 'string') requireToolAccess(name, check);
+  }
+}
+
+const urlElicitationCode = 'URL_ELICITATION_REQUIRED';
+
+/**
+ * Returns the error that a tool throws when the user must open pages first, to sign in or to consent. The client shows the pages and
+ * calls again. To wait for the user within the call, use `context.mcp.elicitation.sendRequest()` instead.
+ *
+ * @param message - reason, for clients that cannot show pages
+ * @example
+ * if (!account) throw urlElicitationRequired('Connect your account first.', [{ message: 'Sign in to Acme', url: signInUrl }]);
+ */
+export function urlElicitationRequired(
+  message: string,
+  pages: readonly (Omit<ElicitUrlRequest, 'mode'> & { mode?: 'url' })[],
+): QuiverError {
+  return new QuiverError(urlElicitationCode, message, { details: { pages } });
+}
+
+/**
+ * Requests that the user opens pages: with error -32042 in 2025-11-25, with an elicitation request in the modern era. A client that
+ * cannot show pages receives the message as an error result.
+ *
+ * @throws ProtocolError -32042, with the pages
+ * @throws `ELICITATION_URL_INVALID`
+ * @see [MCP 2025-11-25, URL elicitation required](https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#url-elicitation-required-error)
+ */
+async function requestPages(request: ServerRequest, error: QuiverError): Promise<EncodedResult> {
+  const pages = error.details?.['pages'] as readonly ElicitUrlRequest[];
+  const elicitations = pages.map((page) => elicitationRequest({ ...page, mode: 'url' }));
+  // Settles in a round after the first: the user opened the pages, and the tool threw again.
+  if (request.era === 'modern')
+    await Promise.all(elicitations.map((page, index) => request.sendToClient(page, { key: `page-${index + 1}` })));
+  else if (
+    request.protocolVersion >= LAST_LEGACY_VERSION &&
+    !missingCapabilities({ elicitation: { url: {} } }, request.clientCapabilities)
+  ) {
+    const data = { elicitations: elicitations.map(({ params, legacyParams }) => ({ ...params, ...legacyParams })) };
+    throw new ProtocolError(errorCodes.urlElicitationRequired, error.message, { data });
+  }
+  return encodeErrorText(`Error: ${error.message}`);
 }

@@ -1,7 +1,7 @@
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import type { EncodedResult } from '../../content.js';
-import { refuseResult, toCallbackError } from '../failure-report.js';
+import { refuseResult, runCallback } from '../failures.js';
 import type { ServerRequest } from '../request.js';
 import { MAX_COMPLETION_VALUES } from '../limits.js';
 
@@ -19,15 +19,11 @@ interface ParsedCompletion {
  */
 export async function complete(request: ServerRequest): Promise<EncodedResult> {
   const parsed = parseCompletion(request.params);
-  let values: unknown;
-  try {
-    values = await suggest(request, parsed);
-    if (!Array.isArray(values) || !values.every((value) => typeof value === 'string'))
-      refuseResult('The completion callback', 'an array of strings');
-  } catch (error) {
-    throw toCallbackError(request.server.failures, `Completing ${parsed.name}`, error);
-  }
-  const all = values as string[];
+  const all = await runCallback(request.server, `Completing ${parsed.name}`, async () => {
+    const values = await suggest(request, parsed);
+    const isValid = Array.isArray(values) && values.every((value) => typeof value === 'string');
+    return isValid ? values : refuseResult('The completion callback', 'an array of strings');
+  });
   const completion = {
     values: all.slice(0, MAX_COMPLETION_VALUES),
     total: all.length,

@@ -2,16 +2,15 @@ import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
 import type { EncodedResult } from '../../content.js';
-import { refuseResult, toCallbackError } from '../failure-report.js';
-import { encodePage, pageOf } from '../list-page.js';
+import { refuseResult, runCallback } from '../failures.js';
+import { encodePage } from '../list-page.js';
 import type { ServerRequest } from '../request.js';
 
 /** Answers `prompts/list`. */
 export async function listPrompts(request: ServerRequest): Promise<EncodedResult> {
-  const prompts = await promptsFor(request);
   const { params, server } = request;
-  const page = pageOf(prompts.map(toListed), keyOf, { params, pageSize: server.pageSize });
-  return { members: encodePage('prompts', page) };
+  const items = (await promptsFor(request)).map(toListed);
+  return { members: encodePage({ member: 'prompts', items, keyOf, params, pageSize: server.pageSize }) };
 }
 
 /** Name and version identify a prompt. */
@@ -35,14 +34,12 @@ export async function getPrompt(request: ServerRequest): Promise<EncodedResult> 
   const { name, version, args } = parseRequest(request.params);
   const prompt = findPrompt(await promptsFor(request), name, version);
   requireArguments(prompt, args);
-  try {
+  return runCallback(server, `The prompt ${name}`, async () => {
     const { getPromptMessages = () => refuseResult('prompts.getPromptMessages', 'messages: it is not there') } =
       server.prompts ?? {};
     const asked = { name, ...(version !== undefined && { version }), args };
     return toPromptResult(await getPromptMessages({ ...asked, ...callbackContext }), prompt);
-  } catch (error) {
-    throw toCallbackError(server.failures, `The prompt ${name}`, error);
-  }
+  });
 }
 
 function parseRequest(params: Params | undefined): { name: string; version?: string; args: Record<string, unknown> } {
@@ -67,19 +64,15 @@ function findPrompt(prompts: readonly Prompt[], name: string, version?: string):
 }
 
 function requireArguments({ arguments: declared }: Prompt, args: Record<string, unknown>): void {
-  for (const { name, required } of declared ?? []) {
-    if (required === true && !Object.hasOwn(args, name)) throw invalidParams(`Missing required argument: ${name}`);
-  }
+  const missing = declared?.find(({ name, required }) => required === true && !Object.hasOwn(args, name));
+  if (missing) throw invalidParams(`Missing required argument: ${missing.name}`);
 }
 
-async function promptsFor({ server, callbackContext }: ServerRequest): Promise<Prompt[]> {
-  const { prompts, failures } = server;
-  try {
-    const listed = await prompts?.listPrompts(callbackContext);
+function promptsFor({ server, callbackContext }: ServerRequest): Promise<Prompt[]> {
+  return runCallback(server, 'Listing prompts', async () => {
+    const listed = await server.prompts?.listPrompts(callbackContext);
     return Array.isArray(listed) ? listed : refuseResult('prompts.listPrompts', 'an array of prompts');
-  } catch (error) {
-    throw toCallbackError(failures, 'Listing prompts', error);
-  }
+  });
 }
 
 /** Accepts both common shapes: the messages alone, and the messages with their prompt. */

@@ -1,31 +1,29 @@
 import { toErrorMessage } from '@quiver/core';
+import { errorCodes } from '../../protocol/constants.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import type { EncodedResult } from '../../content.js';
-import { refuseResult, toCallbackError } from '../failure-report.js';
-import { encodePage, pageOf } from '../list-page.js';
-import type { ServerRequest } from '../request.js';
-import type { UriVariables } from '../server-callbacks.js';
-import type { ServerDefinition } from '../server-definition.js';
+import { refuseResult, runCallback } from '../failures.js';
+import { encodePage } from '../list-page.js';
+import type { ServerDefinition, ServerRequest } from '../request.js';
+import type { UriVariables } from '../server-config.js';
 import { matchUriTemplate } from './uri-template.js';
 
 /** Answers `resources/list`. */
 export async function listResources(request: ServerRequest): Promise<EncodedResult> {
-  const page = pageOf(await resourcesFor(request), ({ uri }) => uri, {
-    params: request.params,
-    pageSize: request.server.pageSize,
-  });
-  return { members: encodePage('resources', page) };
+  const { params, server } = request;
+  const keyOf = ({ uri }: Resource): string => uri;
+  const items = await resourcesFor(request);
+  return { members: encodePage({ member: 'resources', items, keyOf, params, pageSize: server.pageSize }) };
 }
 
 /** Answers `resources/templates/list`. */
 export async function listResourceTemplates(request: ServerRequest): Promise<EncodedResult> {
-  const page = pageOf(await templatesFor(request), ({ uriTemplate }) => uriTemplate, {
-    params: request.params,
-    pageSize: request.server.pageSize,
-  });
-  return { members: encodePage('resourceTemplates', page) };
+  const { params, server } = request;
+  const keyOf = ({ uriTemplate }: ResourceTemplate): string => uriTemplate;
+  const items = await templatesFor(request);
+  return { members: encodePage({ member: 'resourceTemplates', items, keyOf, params, pageSize: server.pageSize }) };
 }
 
 /**
@@ -39,15 +37,12 @@ export async function readResource(request: ServerRequest): Promise<EncodedResul
   if (typeof uri !== 'string' || uri === '') throw invalidParams('resources/read needs the uri of a resource.');
   const found = await findResource(request, uri);
   if (!found) throw resourceNotFound(uri);
-  try {
+  return runCallback(server, `Reading ${uri}`, async () => {
     const content = await server.resources?.getResourceContent({ uri, variables: found.variables, ...callbackContext });
     if (content === undefined || content === null) throw resourceNotFound(uri);
-    const parts = Array.isArray(content) ? content : [content];
-    const contents = parts.map((part) => toContents(part, uri, found.mimeType));
+    const contents = [content].flat().map((part) => toContents(part, uri, found.mimeType));
     return { members: `"contents":${JSON.stringify(contents)}` };
-  } catch (error) {
-    throw toCallbackError(server.failures, `Reading ${uri}`, error);
-  }
+  });
 }
 
 /** The variables come from the first template that matches, also when the resource is listed. */
@@ -73,25 +68,19 @@ function matchOrWarn({ logger }: ServerDefinition, uriTemplate: string, uri: str
   }
 }
 
-async function resourcesFor({ server, callbackContext }: ServerRequest): Promise<Resource[]> {
-  const { resources, failures } = server;
-  try {
-    const listed = await resources?.listResources(callbackContext);
+function resourcesFor({ server, callbackContext }: ServerRequest): Promise<Resource[]> {
+  return runCallback(server, 'Listing resources', async () => {
+    const listed = await server.resources?.listResources(callbackContext);
     return Array.isArray(listed) ? listed : refuseResult('resources.listResources', 'an array of resources');
-  } catch (error) {
-    throw toCallbackError(failures, 'Listing resources', error);
-  }
+  });
 }
 
-async function templatesFor({ server, callbackContext }: ServerRequest): Promise<ResourceTemplate[]> {
-  const { resources, failures } = server;
-  if (!resources?.resourceTemplates) return [];
-  try {
-    const listed = await resources.resourceTemplates(callbackContext);
+function templatesFor({ server, callbackContext }: ServerRequest): Promise<ResourceTemplate[]> {
+  return runCallback(server, 'Listing resource templates', async () => {
+    if (!server.resources?.resourceTemplates) return [];
+    const listed = await server.resources.resourceTemplates(callbackContext);
     return Array.isArray(listed) ? listed : refuseResult('resources.resourceTemplates', 'an array of templates');
-  } catch (error) {
-    throw toCallbackError(failures, 'Listing resource templates', error);
-  }
+  });
 }
 
 function toContents(content: unknown, uri: string, mimeType: string | undefined): object {
@@ -122,6 +111,5 @@ function toBase64(bytes: Uint8Array): string {
 
 /** @see [SEP-2164](https://modelcontextprotocol.io/seps/2164-resource-not-found-error) */
 function resourceNotFound(uri: string): ProtocolError {
-  const { code, message } = invalidParams(`Resource not found: ${uri}`);
-  return new ProtocolError(code, message, { data: { uri } });
+  return new ProtocolError(errorCodes.invalidParams, `Resource not found: ${uri}`, { data: { uri } });
 }

@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InMemoryEventStore } from './in-memory-event-store.js';
+import { InMemoryEventStore } from './event-store.js';
 
 async function replayed(
   store: InMemoryEventStore,

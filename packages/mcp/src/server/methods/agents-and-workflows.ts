@@ -1,9 +1,10 @@
 import { QuiverError } from '@quiver/core';
-import { askAgent, type AgentLike } from '@quiver/core/agent';
+import { askAgent, runWorkflow, type AgentLike, type WorkflowLike } from '@quiver/core/agent';
 import type { AnyRequestContext, McpExtra, ToolLike } from '@quiver/core/tools';
+import { isObject } from '../../protocol/json-rpc.js';
 import { toJsonSafe } from '../json-safe.js';
 
-const inputSchema = {
+const agentInput = {
   type: 'object',
   properties: { message: { type: 'string', description: 'The question or task for the agent.' } },
   required: ['message'],
@@ -16,16 +17,10 @@ const inputSchema = {
  */
 export function createAgentTool(key: string, agent: AgentLike): ToolLike {
   const name = agent.name ?? agent.id ?? key;
-  const description = agent.description ?? agent.getDescription?.();
-  if (typeof description !== 'string' || description.trim() === '') {
-    throw new QuiverError(
-      'AGENT_DESCRIPTION_MISSING',
-      `Agent '${name}' (key: '${key}') must have a non-empty description to be used in an MCPServer.`,
-    );
-  }
+  const description = requireDescription('Agent', name, key, agent.description ?? agent.getDescription?.());
   return {
     description: `Ask agent '${name}' a question. Agent description: ${description}`,
-    inputSchema,
+    inputSchema: agentInput,
     execute: async ({ message }: { message: string }, { requestContext, abortSignal, mcp }) => {
       shareExtra(requestContext as AnyRequestContext, mcp?.extra as McpExtra | undefined);
       return toAnswer(await askAgent(agent, message, { requestContext, abortSignal }));
@@ -48,4 +43,33 @@ function toAnswer(result: unknown): unknown {
   if (typeof copy['text'] === 'string') return copy;
   const object = copy['object'];
   return { ...copy, text: object === undefined ? '' : JSON.stringify(object) };
+}
+
+/**
+ * Returns the tool that runs a workflow until it ends or suspends. Its result is a copy of the run's result with a JSON form.
+ *
+ * @throws `WORKFLOW_DESCRIPTION_MISSING`
+ */
+export function createWorkflowTool(key: string, workflow: WorkflowLike): ToolLike {
+  const { inputSchema } = workflow;
+  const description = requireDescription('Workflow', workflow.name ?? workflow.id ?? key, key, workflow.description);
+  return {
+    description: `Run workflow '${key}'. Workflow description: ${description}`,
+    ...(inputSchema !== undefined && inputSchema !== null && { inputSchema }),
+    execute: async (inputData: unknown, { requestContext, abortSignal }) => {
+      const result = toJsonSafe(await runWorkflow(workflow, inputData, { requestContext, abortSignal }));
+      // A failed run is a failed call, with the whole result.
+      return isObject(result) && result['status'] === 'failed'
+        ? { content: [{ type: 'text', text: JSON.stringify(result) }], isError: true }
+        : result;
+    },
+  };
+}
+
+function requireDescription(kind: 'Agent' | 'Workflow', name: string, key: string, description: unknown): string {
+  if (typeof description === 'string' && description.trim() !== '') return description;
+  throw new QuiverError(
+    `${kind.toUpperCase() as Uppercase<typeof kind>}_DESCRIPTION_MISSING`,
+    `${kind} '${name}' (key: '${key}') must have a non-empty description to be used in an MCPServer.`,
+  );
 }

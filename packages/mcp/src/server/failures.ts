@@ -1,0 +1,56 @@
+import { escapeForLog, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { errorCodes } from '../protocol/constants.js';
+import { ProtocolError } from '../protocol/protocol-error.js';
+
+/** Treatment of exceptions in tools and callbacks. */
+interface FailurePolicy {
+  readonly logger: Logger;
+  /** Whether clients receive a reference to the log instead of the message. */
+  readonly maskErrors: boolean;
+}
+
+/** Logs an exception of a tool or callback and returns its message for the client. */
+export function describeFailure({ logger, maskErrors }: FailurePolicy, what: string, error: unknown): string {
+  const message = toErrorMessage(error);
+  if (!maskErrors) {
+    logger.debug(escapeForLog(`${what} failed: ${message}`), error);
+    return message;
+  }
+  const reference = crypto.randomUUID().slice(0, 8);
+  logger.error(escapeForLog(`${what} failed (reference ${reference}): ${message}`), error);
+  return `${what} failed. The server's log has the reason under the reference ${reference}.`;
+}
+
+/**
+ * Runs a callback of the application.
+ *
+ * @throws ProtocolError -32603 for an exception; protocol errors pass unchanged
+ */
+export async function runCallback<Value>(
+  policy: FailurePolicy,
+  what: string,
+  callback: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await callback();
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    throw new ProtocolError(errorCodes.internal, describeFailure(policy, what, error));
+  }
+}
+
+/**
+ * Refuses an invalid result of a callback.
+ *
+ * @throws `CALLBACK_RESULT_INVALID`
+ */
+export function refuseResult(callback: string, expected: string): never {
+  throw new QuiverError('CALLBACK_RESULT_INVALID', `${callback} must return ${expected}.`);
+}
+
+/** Returns the protocol error that a client receives. Unexpected errors are logged and have no details. */
+export function toProtocolError(logger: Logger, error: unknown, httpStatus = 200): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
+  return new ProtocolError(errorCodes.internal, 'Internal error', { httpStatus });
+}

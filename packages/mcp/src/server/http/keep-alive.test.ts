@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { createServerDefinition } from '../create-server-definition.js';
+import { HttpEndpoint } from './endpoint.js';
+import { EventStream } from './event-stream.js';
+import type { EventSink, HttpReply, HttpRequest } from './message.js';
+import { HttpResponse } from './response.js';
+
+/** Records what would go over the network. */
+class Recorder implements HttpReply, EventSink {
+  readonly log: string[] = [];
+  send(status: number, _headers: object, text?: string): void {
+    this.log.push(`${status} ${text}`);
+  }
+  stream(): EventSink {
+    this.log.push('stream');
+    return this;
+  }
+  onClose(): void {}
+  write(text: string): void {
+    this.log.push(text.trim());
+  }
+  end(): void {
+    this.log.push('end');
+  }
+}
+
+const createEndpoint = (): HttpEndpoint =>
+  new HttpEndpoint(createServerDefinition({ name: 'Slow', version: '1.0.0', tools: {} }));
+
+/** Runs a request for `beats` beats of the endpoint, and returns what went over the network. */
+async function answerAfter(beats: number, enableJsonResponse = false): Promise<string[]> {
+  const endpoint = createEndpoint();
+  const reply = new Recorder();
+  const response = new HttpResponse(endpoint, {} as HttpRequest, reply, { enableJsonResponse });
+  await response.run(1, async () => {
+    for (let beat = 0; beat < beats; beat += 1) endpoint.beat();
+    return '{}';
+  });
+  return reply.log;
+}
+
+const result = '{"jsonrpc":"2.0","id":1,"result":{}}';
+
+describe('the beat of an endpoint', () => {
+  test('leaves a quick response in one piece', async () => {
+    expect(await answerAfter(1)).toEqual([`200 ${result}`]);
+  });
+
+  test('turns a slow response into an event stream and keeps it alive', async () => {
+    const events = [': keep-alive', ': keep-alive', ': keep-alive', `event: message\ndata: ${result}`];
+    expect(await answerAfter(4)).toEqual(['stream', ...events, 'end']);
+  });
+
+  test('never turns a response into a stream with enableJsonResponse', async () => {
+    expect(await answerAfter(4, true)).toEqual([`200 ${result}`]);
+  });
+
+  test('sends comments on standalone event streams', () => {
+    const endpoint = createEndpoint();
+    const session = endpoint.sessions.create({ principal: '', caller: undefined }, {}, () => 'a');
+    const reply = new Recorder();
+    session.standaloneStream = new EventStream({ id: session.standaloneStreamId, onStoreError() {} });
+    session.standaloneStream.attach(reply);
+    endpoint.beat();
+    endpoint.beat();
+    expect(reply.log).toEqual([': keep-alive', ': keep-alive']);
+  });
+});
