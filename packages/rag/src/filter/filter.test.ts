@@ -157,9 +157,9 @@ describe('what is not surely understood is refused', () => {
     [{ $foo: 1 }, /Unsupported operator: \$foo/],
     [{ $gt: 1 }, /Invalid top-level operator: \$gt/],
     [{ a: { $toString: 1 } }, /Unsupported operator/],
-    [{ a: { $or: [{ $eq: 1 }] } }, /\$or must stand at the root/],
-    [{ a: { $gt: 1, b: 2 } }, /cannot stand in one object/],
-    [{ a: {} }, /empty object is no condition/],
+    [{ a: { $or: [{ $eq: 1 }] } }, /\$or is allowed only at the root/],
+    [{ a: { $gt: 1, b: 2 } }, /cannot be keys of one object/],
+    [{ a: {} }, /empty object is not a condition/],
     [{ $not: {} }, /at least one condition/],
     [{ a: { $not: {} } }, /at least one condition/],
     [{ a: { $not: 5 } }, /at least one condition/],
@@ -169,7 +169,7 @@ describe('what is not surely understood is refused', () => {
     [{ a: { $in: 'x' } }, /A list is needed, not 'x'/],
     [{ a: { $in: [[1]] } }, /\$in\[0\]/],
     [{ a: { $in: Array.from({ length: 3 }) } }, /\$in\[0\]/],
-    [{ a: { $eq: [1] } }, /A list stands only in/],
+    [{ a: { $eq: [1] } }, /A list is allowed only in/],
     [{ a: { $gt: null } }, /\$gt takes a number, a string or a date, not null/],
     [{ a: { $exists: 1 } }, /\$exists takes true or false/],
     [{ a: { $size: -1 } }, /\$size takes/],
@@ -451,5 +451,27 @@ describe('a pattern', () => {
     await expect(query({ $or: Array.from({ length: 10 }, () => one) })).rejects.toMatchObject({
       code: 'FILTER_TOO_COSTLY',
     });
+  });
+});
+
+describe('$contains with a long value', () => {
+  test('finds the same texts as String.includes', () => {
+    const letters = fc.constantFrom('a', 'b');
+    const text = fc.array(letters, { maxLength: 1200 }).map((parts) => parts.join(''));
+    const periodic = fc
+      .tuple(text, fc.integer({ min: 1, max: 300 }))
+      .map(([part, times]) => part.slice(0, 9).repeat(times));
+    fc.assert(
+      fc.property(fc.oneof(text, periodic), fc.nat(), fc.nat(), fc.boolean(), (whole, start, length, isChanged) => {
+        const part = whole.slice(start % (whole.length + 1)).slice(0, 201 + (length % 600)) + (isChanged ? 'b' : '');
+        expect(matches({ title: { $contains: part } }, { title: whole })).toBe(whole.includes(part));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('reads hostile text in linear time', () => {
+    const filter = { title: { $contains: `${'a'.repeat(100_000)}b${'a'.repeat(100_000)}` } };
+    expect(matches(filter, { title: 'a'.repeat(2_000_000) })).toBe(false);
   });
 });

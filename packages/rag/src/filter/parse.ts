@@ -127,10 +127,10 @@ function parseField(parser: Parser, value: unknown, place: Place): Filter {
   if (Array.isArray(value)) return oneOf(place.path, parseScalars(value, place));
   if (!isPlainObject(value)) return equal(place.path, parseScalar(value, place));
   const keys = keysOf(parser, value, place);
-  if (keys.length === 0) throw filterError(place.where, 'An empty object is no condition.');
+  if (keys.length === 0) throw filterError(place.where, 'An empty object is not a condition.');
   const operators = keys.filter((key) => key.startsWith('$'));
   if (operators.length > 0 && operators.length < keys.length) {
-    throw filterError(place.where, `Operators (${operators.join(', ')}) and fields cannot stand in one object.`);
+    throw filterError(place.where, `Operators (${operators.join(', ')}) and fields cannot be keys of one object.`);
   }
   return and(
     keys.map((key) => {
@@ -192,7 +192,8 @@ const operators: Readonly<Record<string, OperatorParser>> = {
     return parseRegex(value, options, place.path, place.where);
   },
   $options: (_parser, _value, place, siblings) => {
-    if (!Object.hasOwn(siblings, '$regex')) throw filterError(place.where, '$options stands only beside $regex.');
+    if (!Object.hasOwn(siblings, '$regex'))
+      throw filterError(place.where, '$options requires $regex in the same object.');
     return and([]);
   },
 };
@@ -217,7 +218,7 @@ function parseOperator(parser: Parser, key: string, siblings: PlainObject, place
   if (key === '$and' || key === '$or' || key === '$nor') {
     throw filterError(
       place.where,
-      `${key} must stand at the root or inside another logical operator, around the field`,
+      `${key} is allowed only at the root or inside another logical operator, around the field`,
     );
   }
   throw filterError(place.where, `Unsupported operator: ${key}`);
@@ -251,7 +252,7 @@ function parseScalar(value: unknown, { where }: Place): FilterScalar {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value === 0 ? 0 : value;
   if (value instanceof Date && !Number.isNaN(value.getTime())) return Date.prototype.toISOString.call(value);
-  if (Array.isArray(value)) throw filterError(where, 'A list stands only in $in, $nin, $all and $contains.');
+  if (Array.isArray(value)) throw filterError(where, 'A list is allowed only in $in, $nin, $all and $contains.');
   throw filterError(where, `A field cannot be compared with ${describe(value)}.`);
 }
 

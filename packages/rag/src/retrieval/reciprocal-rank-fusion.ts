@@ -1,5 +1,5 @@
 /** Softens how much more the first places count than later ones. */
-export const fusionConstant = 60;
+const fusionConstant = 60;
 
 /** One ranking, best first, and how much it counts. */
 export interface Ranking {

@@ -93,7 +93,7 @@ export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams,
     records.set(id, {
       id,
       vector: toVector(values, dimension, `Vector ${position} (id '${id}')`),
-      metadata: toPlainMetadata(metadata?.[position] ?? {}, id),
+      metadata: toJsonMetadata(metadata?.[position] ?? {}, id),
       ...(document !== undefined && { document }),
     });
     return id;
@@ -102,7 +102,7 @@ export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams,
 }
 
 /** Metadata as JSON: dates become text, `undefined` disappears, and later changes of the caller's object have no effect. */
-export function toPlainMetadata(metadata: VectorMetadata, id: string): VectorMetadata {
+export function toJsonMetadata(metadata: VectorMetadata, id: string): VectorMetadata {
   let plain: unknown;
   try {
     plain = JSON.parse(JSON.stringify(metadata));
@@ -194,7 +194,7 @@ export function recordUpdate(
   return (record) => ({
     ...record,
     vector: vector ?? Float32Array.from(record.vector ?? []),
-    metadata: update.metadata ? toPlainMetadata(update.metadata, record.id) : record.metadata,
+    metadata: update.metadata ? toJsonMetadata(update.metadata, record.id) : record.metadata,
     ...(update.document !== undefined && { document: update.document }),
   });
 }

@@ -101,12 +101,12 @@ function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): vo
 
 function requireVector({ queryVector }: QueryParams, mode: QueryMode): ArrayLike<number> {
   if (queryVector !== undefined && typeof queryVector === 'object' && queryVector !== null) return queryVector;
-  throw invalidArgument(`A query in the mode '${mode}' needs queryVector, the embedding of the question.`);
+  throw invalidArgument(`A query in the mode '${mode}' needs queryVector, the embedding of the query.`);
 }
 
 function requireText({ queryText }: QueryParams, mode: QueryMode): string {
   if (typeof queryText === 'string' && queryText.trim() !== '') return queryText;
-  throw invalidArgument(`A query in the mode '${mode}' needs queryText, the question in words.`);
+  throw invalidArgument(`A query in the mode '${mode}' needs queryText.`);
 }
 
 function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusion']>): HybridSearch['fusion'] {
@@ -134,8 +134,7 @@ function parseDiversity(
 }
 
 /**
- * Runs one query of a store: checks it, lets the store find the best records, and selects diverse ones where that was
- * asked for.
+ * Runs one query of a store: checks it, lets the store find the best records, and selects diverse ones if `diversity` is set.
  *
  * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
  * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_ARGUMENT_INVALID`, the abort reason of `params.signal`, and errors of `find`

@@ -16,7 +16,7 @@ const passages = [
 const question = { queryVector: [0.8, 0.6, 0], queryText: 'pear trees and songs' };
 
 /**
- * What every vector store must do with the modes of a query: those it declares in its capabilities work, the others are refused.
+ * Suite for the modes of a query: those that a store declares in its capabilities work, the others are refused.
  * Called by {@link describeVectorStore}.
  */
 export function describeSearchModes<Store extends VectorStore>(
@@ -87,7 +87,7 @@ export function describeSearchModes<Store extends VectorStore>(
       });
     });
 
-    describe('by words', () => {
+    describe('in keyword mode', () => {
       it('finds the texts that share a word with the question, and no others', async (context) => {
         requireModes(context, 'keyword');
         expect((await find('pear trees')).toSorted()).toEqual(['apple', 'pear', 'pear again']);
@@ -219,7 +219,7 @@ export function describeSearchModes<Store extends VectorStore>(
       }, 60_000);
     });
 
-    describe('by both', () => {
+    describe('in hybrid mode', () => {
       it.for([
         ['equal weights', {}],
         ['words above vectors', { vector: 0.2 }],

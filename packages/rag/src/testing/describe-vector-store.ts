@@ -146,7 +146,7 @@ export function describeVectorStore<Store extends VectorStore>(
         { metadata: { kind: 'wolf' }, document: 'The dog barks.' },
         {
           metadata: { kind: 'wild', legs: 0 },
-          // Some stores keep vectors at length 1 and their length beside them.
+          // Some stores keep vectors at length 1 and their length separately.
           vector: [1, 1, 1].map((value) => expect.closeTo(value, 5)),
         },
       ]);

@@ -10,12 +10,12 @@ const dimension = 24;
 function fill(metric: VectorMetric, seed: number, rows: number): VectorTable {
   const random = createRandom(seed);
   const table = new VectorTable(dimension, metric);
-  const centres = Array.from({ length: 12 }, () => Float32Array.from({ length: dimension }, () => random() - 0.5));
+  const centers = Array.from({ length: 12 }, () => Float32Array.from({ length: dimension }, () => random() - 0.5));
   for (let row = 0; row < rows; row += 1) {
-    const centre = centres[row % centres.length] as Float32Array;
+    const center = centers[row % centers.length] as Float32Array;
     const spread = row % 7 === 0 ? 0 : 0.05;
     const size = row % 501 === 0 ? 0 : row % 97 === 0 ? 1000 : 1;
-    table.append(centre.map((value) => size * (value + spread * (random() - 0.5))));
+    table.append(center.map((value) => size * (value + spread * (random() - 0.5))));
   }
   return table;
 }

@@ -108,7 +108,7 @@ export class RowSelection {
   }
 }
 
-/** Number of values that a column may hold, including those that no row has any more. */
+/** Number of values that a column may hold, including obsolete ones. */
 function largestColumn(rows: number): number {
   return 4 * rows + 1000;
 }

@@ -54,18 +54,20 @@ export interface PgConnectionOptions {
   pgPoolOptions?: Record<string, unknown>;
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` unless exactly one way to the database is given */
+/** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
 export function openDatabase(options: PgConnectionOptions): SqlDatabase {
   const { pool, pglite, connectionString, host, port, database, user, password, stream, pgPoolOptions } = options;
   for (const [name, value] of Object.entries({ connectionString, host }))
     if (value === '')
       throw invalidArgument(`The ${name} of a PgVector is empty. Check the environment variable that it comes from.`);
-  const ways = Object.entries({ pool, pglite, connectionString, host }).filter(([, value]) => value !== undefined);
+  const connections = Object.entries({ pool, pglite, connectionString, host }).filter(
+    ([, value]) => value !== undefined,
+  );
   const hasClientOptions = [port, database, user, password, stream, pgPoolOptions].some((value) => value !== undefined);
-  if (ways.length > 1 || (ways.length === 0 && !hasClientOptions)) {
-    const names = ways.map(([name]) => name).join(' and ');
+  if (connections.length > 1 || (connections.length === 0 && !hasClientOptions)) {
+    const names = connections.map(([name]) => name).join(' and ');
     throw invalidArgument(
-      `PgVector needs one of pool, pglite, connectionString and a client configuration (host, database, user, stream)${ways.length > 1 ? `, not ${names} together` : ''}.`,
+      `PgVector needs one of pool, pglite, connectionString and a client configuration (host, database, user, stream)${connections.length > 1 ? `, not ${names} together` : ''}.`,
     );
   }
   if (pglite) return pgliteDatabase(pglite);

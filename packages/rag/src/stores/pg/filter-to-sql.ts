@@ -18,8 +18,8 @@ export interface SqlCondition {
 }
 
 /**
- * A filter as a condition on the `jsonb` column `metadata`. Field names and values become parameters; nothing of the filter is
- * part of the text.
+ * A filter as a condition on the `jsonb` column `metadata`. Field names and values become parameters; the text does not depend
+ * on them.
  *
  * `$regex` cannot be said in SQL, because the two kinds of patterns differ, and `$contains` only for ASCII text, because the two
  * ways to lower case differ. There the condition is a superset.

@@ -6,7 +6,7 @@ import {
   requireIndexShape,
   toFilter,
 } from '../../store/check-arguments.js';
-import { runSearch } from '../../store/search.js';
+import { fuseSearches, runSearch } from '../../store/search.js';
 import { indexCache, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -71,7 +71,7 @@ export interface PgIndexDescription extends IndexDescription {
  * holds 16-bit numbers, above 4,000 there is none. Reading needs no right but to read.
  *
  * Words are those of PostgreSQL's text search. In the mode `keyword` a text scores higher the rarer the words are that it shares with
- * the question.
+ * the query.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
  *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for an index that is recreated at the
@@ -161,7 +161,9 @@ export class PgVector implements VectorStore, AsyncDisposable {
       const { toVectorValue } = this.#database;
       const selectivity = this.#selectivity;
       const found = await this.#read(params, (query, index) =>
-        findRecords({ indexName, index, query, toVectorValue, params, filter, selectivity }, search),
+        fuseSearches(search, (part) =>
+          findRecords({ indexName, index, query, toVectorValue, params, filter, selectivity }, part),
+        ),
       );
       return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
     });

@@ -4,7 +4,7 @@ import {
   invalidArgument,
   requireTopK,
   toFilter,
-  toPlainMetadata,
+  toJsonMetadata,
   toSelection,
   toVector,
 } from '../../store/check-arguments.js';
@@ -48,7 +48,7 @@ export function updateRecords(
 ): RecordChange {
   const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
   const vector = update.vector && toVector(update.vector, index.dimension, 'The new vector');
-  const metadata = update.metadata && toPlainMetadata(update.metadata, id ?? 'records');
+  const metadata = update.metadata && toJsonMetadata(update.metadata, id ?? 'records');
   requireStorable({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
   const values = [
     vector ? database.toVectorValue(vector) : null,

@@ -1,15 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { Filter } from '../../filter/index.js';
-import { fusionConstant, fusionDepth } from '../../retrieval/reciprocal-rank-fusion.js';
 import { toVector } from '../../store/check-arguments.js';
-import {
-  fuseSearches,
-  type HybridSearch,
-  type KeywordSearch,
-  type Search,
-  toScore,
-  type VectorSearch,
-} from '../../store/search.js';
+import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { indexedElements, languageConstant, wordsColumn } from './create-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
@@ -56,121 +48,79 @@ export interface QueryContext {
 }
 
 /** Returns the best records for a search, best first. */
-export async function findRecords(context: QueryContext, search: Search): Promise<VectorMatch[]> {
-  if (search.mode === 'vector') return findNearest(context, search);
-  return search.mode === 'keyword' ? findByTerms(context, search) : findByBoth(context, search);
+export async function findRecords(context: QueryContext, search: VectorSearch | KeywordSearch): Promise<VectorMatch[]> {
+  return search.mode === 'vector' ? findNearest(context, search) : findByTerms(context, search);
 }
 
 async function findNearest(
   context: QueryContext,
   { queryVector, limit, includeVector }: VectorSearch,
 ): Promise<VectorMatch[]> {
-  const { index, params, filter } = context;
-  const { parameters, vector, condition, canUseIndex } = await startVectorQuery(context, queryVector, limit);
+  const { index, query, params, filter } = context;
+  const values = toVector(queryVector, index.dimension, 'The query vector');
+  const parameters = new SqlParameters();
+  const vector = parameters.addValue(context.toVectorValue(values));
+  const condition = toCondition(filter, parameters);
   const nearest = { index, vector, columns: [...toColumns(includeVector), tableOid(index)], where: condition.sql };
-  let rows: SqlRow[] = [];
-  if (canUseIndex) {
+  // Vectors of zeros have no cosine similarity, so an index does not contain them.
+  const hasDirection = index.metric !== 'cosine' || values.some((value) => value !== 0);
+  const hasUsableIndex =
+    index.type !== 'flat' && params.exact !== true && hasDirection && (filter === undefined || index.extension.scansOn);
+  const isSelective =
+    hasUsableIndex &&
+    index.type === 'hnsw' &&
+    filter &&
+    (await context.selectivity({ query, index, filter, wanted: limit }));
+  if (hasUsableIndex && !isSelective) {
     const candidates = (condition.exact ? limit : limit * candidatesPerResult) + 1;
     const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
     const seen = await runQuery(context, approximateSql({ ...nearest, limit: candidates, settings }), parameters);
     const found = keepMatching(seen, filter, condition).slice(0, limit);
     // A farther row shows that the last place is not tied with rows that were not returned. Only all rows can settle a tie.
-    if (distanceOf(seen.at(-1)) > distanceOf(found.at(-1))) rows = found;
+    const isCertain = distanceOf(seen.at(-1)) > distanceOf(found.at(-1));
+    if (isCertain && found.length === limit) return found.map((row) => toMatch(row, index.metric));
   }
-  if (rows.length < limit)
-    rows = await collect(limit, filter, condition, (size, offset) =>
-      runQuery(context, exactSql({ ...nearest, limit: size, offset }), parameters),
-    );
-  return rows.map((row) => ({
-    ...toRecord(row),
-    score: toScore(index.metric, toSimilarity(index.metric, distanceOf(row))),
-  }));
+  const rows = await collect(limit, filter, condition, (size, offset) =>
+    runQuery(context, exactSql({ ...nearest, limit: size, offset }), parameters),
+  );
+  return rows.map((row) => toMatch(row, index.metric));
 }
 
 function distanceOf(row: SqlRow | undefined): number {
   return (row?.['distance'] ?? Number.NaN) as number;
 }
 
+/** A vector of zeros has no direction: its distance is NaN, and it is similar to nothing. */
+function toMatch(row: SqlRow, metric: VectorMetric): VectorMatch {
+  const distance = distanceOf(row);
+  const cosine = Number.isNaN(distance) ? 0 : 1 - distance;
+  const similarity = metric === 'cosine' ? cosine : metric === 'euclidean' ? -(distance * distance) : -distance;
+  return { ...toRecord(row), score: toScore(metric, similarity) };
+}
+
+/** @throws `VECTOR_TEXT_SEARCH_MISSING` */
 async function findByTerms(
   context: QueryContext,
   { queryText, limit, includeVector }: KeywordSearch,
 ): Promise<VectorMatch[]> {
-  const { filter } = context;
-  const parameters = new SqlParameters();
-  const keyword = startKeywordQuery(context, queryText, parameters);
-  const condition = toCondition(filter, parameters);
-  const columns = toColumns(includeVector);
-  const rows = await collect(limit, filter, condition, (size, offset) => {
-    const sql = keywordSql({ table: keyword.table, columns, where: condition.sql, limit: size, offset });
-    return runQuery(context, `WITH ${questionSql(keyword)} ${sql}`, parameters);
-  });
-  return rows.map(toScored);
-}
-
-async function findByBoth(context: QueryContext, search: HybridSearch): Promise<VectorMatch[]> {
-  const { queryVector, queryText, limit, includeVector, fusion } = search;
-  const { index, params, filter } = context;
-  const depth = fusionDepth(limit);
-  const { parameters, vector, condition, canUseIndex } = await startVectorQuery(context, queryVector, depth);
-  const keyword = startKeywordQuery(context, queryText, parameters);
-  // Rows of an inexact condition must be evaluated here, and a single ranking needs no fusion.
-  if (!condition.exact || fusion.vector === 0 || fusion.keyword === 0)
-    return fuseSearches(search, (part) => findRecords(context, part));
-  const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: depth });
-  const sql = hybridSql({
-    nearest: { index, vector, where: condition.sql },
-    keyword,
-    settings: canUseIndex ? settings : undefined,
-    columns: [...toColumns(includeVector), tableOid(index)],
-    depth,
-    limit,
-    weights: { vector: parameters.addValue(fusion.vector), keyword: parameters.addValue(fusion.keyword) },
-  });
-  return (await runQuery(context, sql, parameters)).map(toScored);
-}
-
-interface VectorQuery {
-  readonly parameters: SqlParameters;
-  /** Placeholder of the query vector. */
-  readonly vector: string;
-  readonly condition: SqlCondition;
-  readonly canUseIndex: boolean;
-}
-
-async function startVectorQuery(
-  { index, query, toVectorValue, params, filter, selectivity }: QueryContext,
-  queryVector: ArrayLike<number>,
-  wanted: number,
-): Promise<VectorQuery> {
-  const values = toVector(queryVector, index.dimension, 'The query vector');
-  const parameters = new SqlParameters();
-  const vector = parameters.addValue(toVectorValue(values));
-  const condition = toCondition(filter, parameters);
-  // Vectors of zeros have no cosine similarity, so an index does not contain them.
-  const hasDirection = index.metric !== 'cosine' || values.some((value) => value !== 0);
-  const hasUsableIndex =
-    index.type !== 'flat' && params.exact !== true && hasDirection && (filter === undefined || index.extension.scansOn);
-  const isSelective =
-    hasUsableIndex && index.type === 'hnsw' && filter && (await selectivity({ query, index, filter, wanted }));
-  return { parameters, vector, condition, canUseIndex: hasUsableIndex && !isSelective };
-}
-
-/** @throws `VECTOR_TEXT_SEARCH_MISSING` */
-function startKeywordQuery(
-  { indexName, index: { table, language } }: QueryContext,
-  queryText: string,
-  parameters: SqlParameters,
-): { table: string; language: string; text: string } {
-  if (!language) {
+  const { index, indexName, filter } = context;
+  const { table, language } = index;
+  if (!language)
     throw new QuiverError(
       'VECTOR_TEXT_SEARCH_MISSING',
       `The index '${indexName}' was created without text search. Add it once with addTextSearch({ indexName: '${indexName}' }).`,
       { details: { indexName } },
     );
-  }
+  const parameters = new SqlParameters();
   // Characters that PostgreSQL cannot store are not part of any term.
   const text = parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '));
-  return { table, language: languageConstant(language), text };
+  const condition = toCondition(filter, parameters);
+  const columns = toColumns(includeVector);
+  const keyword = { table, language: languageConstant(language), text, columns, where: condition.sql };
+  const rows = await collect(limit, filter, condition, (size, offset) =>
+    runQuery(context, keywordSql({ ...keyword, limit: size, offset }), parameters),
+  );
+  return rows.map((row) => ({ ...toRecord(row), score: Math.min(1, row['score'] as number) }));
 }
 
 /** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table */
@@ -196,10 +146,6 @@ function tableOid({ table }: OpenIndex): string {
 
 function toColumns(includeVector: boolean): string[] {
   return ['metadata', 'document', ...(includeVector ? ['embedding::text AS vector'] : [])];
-}
-
-function toScored(row: SqlRow): VectorMatch {
-  return { ...toRecord(row), score: Math.min(1, row['score'] as number) };
 }
 
 /** Returns the first matching rows of an exact order, in pages where the condition is a superset of the filter. */
@@ -247,8 +193,7 @@ function exactSql({ index, columns, where, limit, ...options }: NearestSqlOption
 /**
  * Rows nearest first, and by id where distances are equal, as far as the index finds them.
  *
- * Its settings are part of the statement, so that one round trip is enough and nothing of them is left behind in a connection that
- * others use: the row of the settings must exist before the joined scan can begin.
+ * Its settings are part of the statement, so that one round trip is enough and a pooled connection keeps none of them: the row of the settings must exist before the joined scan can begin.
  */
 export function approximateSql({
   index,
@@ -291,13 +236,6 @@ function distanceSql(index: OpenIndex, vector: string): string {
   return `embedding ${operatorSql(index)} ${vector}::${extension.schema}.vector${cast}`;
 }
 
-/** As `toScore` takes it. A vector of zeros has no direction: PostgreSQL says NaN, and it is similar to nothing. */
-function toSimilarity(metric: VectorMetric, distance: number): number {
-  if (metric === 'euclidean') return -(distance * distance);
-  if (metric === 'dotproduct') return -distance;
-  return Number.isNaN(distance) ? 0 : 1 - distance;
-}
-
 interface KeywordSqlOptions {
   readonly table: string;
   /** The language as a constant, see `languageConstant`. */
@@ -307,95 +245,40 @@ interface KeywordSqlOptions {
   readonly columns: readonly string[];
   readonly where: string;
   readonly limit: number;
-  readonly offset?: number;
+  readonly offset: number;
 }
 
 /** Above this number of rows, their number is taken from the statistics of the database. */
 const countedRows = 10_000;
 
 /**
- * The terms of the query with their weights, as common table expressions: `question_words (word, weight)` and
- * `question (largest)`.
+ * Rows that share a term with the query, best first and by id where scores are equal.
  *
- * A rare word weighs more than a frequent one, as in BM25: ln(1 + (N - n + 0.5) / (n + 0.5)) where n of N rows have it.
+ * A rare term weighs more than a frequent one, as in BM25: ln(1 + (N - n + 0.5) / (n + 0.5)) where n of N rows have it. The score is the
+ * sum over the terms of weight times `ts_rank`, which grows ever less with each further occurrence, divided by the logarithm of the
+ * text's length; then divided by the largest possible sum.
  *
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
+ * @see [ts_rank](https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-RANKING)
  */
-function questionSql({ table, language, text }: Pick<KeywordSqlOptions, 'table' | 'language' | 'text'>): string {
+function keywordSql({ table, language, text, columns, where, limit, offset }: KeywordSqlOptions): string {
   // A term of a text search query is quoted; quotes and backslashes inside are doubled.
   const quoted = `(chr(39) || replace(replace(lexeme, chr(92), chr(92) || chr(92)), chr(39), chr(39) || chr(39)) || chr(39))::tsquery`;
-  return `table_size AS MATERIALIZED (
+  const rank = `pg_catalog.ts_rank('{1,1,1,1}', ${wordsColumn}, word, 1)::float8`;
+  const order = 'ORDER BY score DESC, id';
+  // Term by term, so that a text is only ranked by its own terms.
+  return `WITH table_size AS MATERIALIZED (
     SELECT CASE WHEN c.reltuples > ${countedRows} THEN c.reltuples::float8 ELSE (SELECT count(*) FROM ${table})::float8 END AS total
     FROM pg_catalog.pg_class c WHERE c.oid = '${table}'::pg_catalog.regclass
-  ), question_words AS MATERIALIZED (
+  ), terms AS MATERIALIZED (
     SELECT word, ln(1 + (GREATEST(total - found, 0) + 0.5) / (found + 0.5)) AS weight
     FROM table_size, (SELECT ${quoted} AS word FROM unnest(pg_catalog.to_tsvector(${language}, ${text}::text))) AS words
     CROSS JOIN LATERAL (SELECT count(*)::float8 AS found FROM ${table} WHERE ${wordsColumn} @@ word) AS counts
-  ), question AS MATERIALIZED (
-    SELECT sum(weight) AS largest FROM question_words
-  )`;
-}
-
-/**
- * Rows that share a term with the query, best first and by id where scores are equal. Needs {@link questionSql}.
- *
- * The score is the sum over the words of weight times `ts_rank`, which grows ever less with each further occurrence, divided by the
- * logarithm of the text's length; then divided by the largest possible sum.
- *
- * @see [ts_rank](https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-RANKING)
- */
-function keywordSql({
-  table,
-  columns,
-  where,
-  limit,
-  offset = 0,
-}: Omit<KeywordSqlOptions, 'language' | 'text'>): string {
-  const rank = `pg_catalog.ts_rank('{1,1,1,1}', ${wordsColumn}, word, 1)::float8`;
-  const order = 'ORDER BY score DESC, id';
-  // Word by word, so that a text is only ranked by those it has.
-  const best = `SELECT id, sum(weight * ${rank}) / (SELECT largest FROM question) AS score FROM question_words JOIN ${table} ON ${wordsColumn} @@ word WHERE ${where} GROUP BY id ${order} LIMIT ${limit} OFFSET ${offset}`;
-  if (columns.length === 0) return best;
-  return `SELECT ${['id', ...columns, 'score'].join(', ')} FROM (${best}) AS best JOIN ${table} USING (id) ${order}`;
-}
-
-interface HybridSqlOptions {
-  readonly nearest: Omit<NearestSqlOptions, 'columns' | 'limit'>;
-  readonly keyword: Omit<KeywordSqlOptions, 'columns' | 'limit' | 'offset' | 'where'>;
-  /** Absent: all vectors are compared. */
-  readonly settings: readonly SearchSetting[] | undefined;
-  readonly columns: readonly string[];
-  /** Rows of each ranking that are merged. */
-  readonly depth: number;
-  readonly limit: number;
-  /** Places of the weights. */
-  readonly weights: { readonly vector: string; readonly keyword: string };
-}
-
-/**
- * Both rankings, merged by reciprocal rank fusion, in one statement. Where the index of the vectors finds fewer than `depth` rows, all
- * are compared.
- */
-function hybridSql({ nearest, keyword, settings, columns, depth, limit, weights }: HybridSqlOptions): string {
-  const { table } = nearest.index;
-  const all = (where: string): string => exactSql({ ...nearest, where, columns: [], limit: depth });
-  const near =
-    settings === undefined
-      ? `near AS MATERIALIZED (${all(nearest.where)})`
-      : `found AS MATERIALIZED (${approximateSql({ ...nearest, columns: [], limit: depth, settings })}),
-         near AS (SELECT * FROM found WHERE (SELECT count(*) FROM found) >= ${depth}
-           UNION ALL (${all(`(SELECT count(*) FROM found) < ${depth} AND ${nearest.where}`)}))`;
-  const share = (weight: string): string => `${weight}::float8 / (${fusionConstant} + row_number() OVER`;
-  return `WITH ${near}, ${questionSql(keyword)},
-    by_words AS (${keywordSql({ table, columns: [], where: nearest.where, limit: depth })}),
-    shares AS (
-      SELECT id, ${share(weights.vector)} (ORDER BY distance, id)) AS share FROM near
-      UNION ALL SELECT id, ${share(weights.keyword)} (ORDER BY score DESC, id)) FROM by_words
-    ), fused AS (
-      SELECT id, sum(share) / ((${weights.vector}::float8 + ${weights.keyword}::float8) / ${fusionConstant + 1}) AS score
-      FROM shares GROUP BY id ORDER BY score DESC, id LIMIT ${limit}
-    )
-    SELECT ${['id', ...columns, 'score'].join(', ')} FROM fused JOIN ${table} USING (id) ORDER BY score DESC, id`;
+  ), best AS (
+    SELECT id, sum(weight * ${rank}) / (SELECT sum(weight) FROM terms) AS score
+    FROM terms JOIN ${table} ON ${wordsColumn} @@ word WHERE ${where} GROUP BY id ${order} LIMIT ${limit} OFFSET ${offset}
+  )
+  SELECT ${['id', ...columns, 'score'].join(', ')} FROM best JOIN ${table} USING (id) ${order}`;
 }
 
 /** Default of pgvector. */

@@ -25,7 +25,7 @@ export class FakePinecone {
   delay = 0;
   /** Milliseconds until a request is answered. */
   latency = 0;
-  /** Requests that wait for their answer; a client that hangs up waits no longer. */
+  /** Pending requests, without those of clients that disconnected. */
   waiting = 0;
   #server: Server | undefined;
   #indexes = new Map<string, FakeIndex>();

@@ -79,6 +79,6 @@ function toSimilarity(metric: VectorMetric, score: number): number {
 function tooNarrow(found: number, wanted: number): QuiverError {
   return new QuiverError(
     'FILTER_NOT_SUPPORTED',
-    `Of the ${largestTopK} nearest records that Pinecone returns, only ${found} pass the filter, and ${wanted} are wanted. Add a condition that Pinecone can apply: equality, $in, or a comparison of numbers, on a field that is not nested.`,
+    `Only ${found} of the ${largestTopK} nearest records match the filter, and the query requires ${wanted}. Pinecone returns at most ${largestTopK}. Add a condition that Pinecone can apply: equality, $in, or a comparison of numbers, on a field that is not nested.`,
   );
 }

@@ -190,7 +190,7 @@ describe('PineconeVector', () => {
     expect(await store.describeIndex(params)).toMatchObject({ count: 0 });
   });
 
-  it('asks once for host and dimension of an index, and again when it was made anew', async () => {
+  it('asks once for host and dimension of an index, and again after it was recreated', async () => {
     const mine = await open();
     const elsewhere = new PineconeVector({ apiKey: 'key', controllerHostUrl: mine.service.url });
     const known = { indexName: 'known' };

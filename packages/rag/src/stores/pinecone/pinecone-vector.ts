@@ -84,7 +84,7 @@ const maxShapeAge = 60_000;
 /**
  * A vector store in Pinecone.
  *
- * What was written is found after some seconds: `waitUntilIndexed` waits for it. Host and dimension of an index are asked for once a
+ * Written records are found after some seconds: `waitUntilIndexed` waits for them. Host and dimension of an index are cached for a
  * minute. Metadata of any shape is kept, within 40 KB with
  * the document; Pinecone narrows the search by the parts it understands, and every filter is evaluated in full on what it
  * returns. An `upsert` above 1,000 records or 2 MB is several requests, and not one transaction. With a `sparseEncoder`, records are

@@ -21,8 +21,8 @@ const b = 0.75;
 
 /**
  * Weights of words as in BM25, without a model and without a look at other texts: in a text, `tf / (tf + k1 · (1 − b + b · length /
- * averageLength))`, below 1; in a question, how often it has the word. What BM25 knows besides, how rare a word is, would change with
- * every text that is stored. Words become numbers by a hash of 32 bits.
+ * averageLength))`, below 1; in a query, the number of occurrences. The rarity of a word, which BM25 includes, would change with
+ * every stored text. Words become numbers by a hash of 32 bits.
  *
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  */

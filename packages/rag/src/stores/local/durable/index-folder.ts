@@ -165,7 +165,7 @@ export class IndexFolder implements IndexHolder {
 const derivedExtension = '.qvderived';
 
 /**
- * Derived data as files beside the logs, `<index>.<name>.qvderived`. Any process may write them, including one that only reads the
+ * Derived data as files next to the logs, `<index>.<name>.qvderived`. Any process may write them, including one that only reads the
  * indexes: a file is replaced as a whole, and the last one stays.
  */
 export function derivedFiles(folder: string): DerivedData & { deleteOf(indexName: string): Promise<void> } {

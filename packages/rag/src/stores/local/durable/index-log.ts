@@ -3,15 +3,7 @@ import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { toStoreFailure } from '../../../store/store-call.js';
 import { type IndexHeader, type IndexOperation, LocalIndex, type StoredIndex, toUpsert } from '../local-index.js';
-import {
-  checksumOf,
-  createBlockReader,
-  decodeOperation,
-  encodeOperation,
-  type LogOperation,
-  readFrames,
-  toFrame,
-} from './log-format.js';
+import { checksumOf, encodeEntry, type LogOperation, readEntries } from './log-format.js';
 
 /** Records per entry when an index is rewritten; bounds the memory. */
 const compactionBatch = 1000;
@@ -40,10 +32,10 @@ export class IndexLog implements StoredIndex {
   readonly #file: string;
   #handle: FileHandle;
   #inode: number;
-  /** End of the last whole entry, in bytes. */
-  #end: number;
+  /** End of the last complete entry, in bytes. */
+  #end = 0;
   /** Records in the file, superseded and deleted ones included. */
-  #written: number;
+  #written = 0;
   /** Chained checksum of all entries. */
   #chain = 0;
   #broken: Error | undefined;
@@ -55,8 +47,6 @@ export class IndexLog implements StoredIndex {
     this.#file = file;
     this.#handle = handle;
     this.#inode = inode;
-    this.#end = 0;
-    this.#written = 0;
   }
 
   /** Equal in every process that reads the same file. */
@@ -78,18 +68,11 @@ export class IndexLog implements StoredIndex {
     try {
       const { ino, size } = await handle.stat();
       let log: IndexLog | undefined;
-      const end = await readFrames({
-        readAt: createBlockReader(handle),
-        file,
-        start: 0,
-        end: size,
-        apply: (payload, checksum) => {
-          const operation = decodeOperation(payload);
-          if (log) log.#apply(operation);
-          else if (operation.type === 'create') log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
-          else throw new TypeError('the first entry does not describe an index');
-          log.#chain = chainOf(log.#chain, checksum);
-        },
+      const end = await readEntries({ file, handle, start: 0, end: size }, (operation, checksum) => {
+        if (log) log.#apply(operation);
+        else if (operation.type === 'create') log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
+        else throw new TypeError('the first entry does not describe an index');
+        log.#chain = chainOf(log.#chain, checksum);
       });
       if (!log)
         throw new QuiverError(
@@ -111,26 +94,19 @@ export class IndexLog implements StoredIndex {
    */
   refresh(): Promise<boolean> {
     // One after another: two at once would apply the same entries twice, in between each other.
-    const refresh = (): Promise<boolean> => this.#refresh();
-    this.#refreshed = this.#refreshed.then(refresh, refresh);
+    this.#refreshed = this.#refreshed.catch(() => false).then(() => this.#refresh());
     return this.#refreshed;
   }
 
   async #refresh(): Promise<boolean> {
     const now = await stat(this.#file).catch(() => undefined);
     if (!now || now.ino !== this.#inode || now.size < this.#end) return false;
-    if (now.size > this.#end) {
-      this.#end = await readFrames({
-        readAt: createBlockReader(this.#handle),
-        file: this.#file,
-        start: this.#end,
-        end: now.size,
-        apply: (payload, checksum) => {
-          this.#apply(decodeOperation(payload));
-          this.#chain = chainOf(this.#chain, checksum);
-        },
-      });
-    }
+    if (now.size === this.#end) return true;
+    const range = { file: this.#file, handle: this.#handle, start: this.#end, end: now.size };
+    this.#end = await readEntries(range, (operation, checksum) => {
+      this.#apply(operation);
+      this.#chain = chainOf(this.#chain, checksum);
+    });
     return true;
   }
 
@@ -158,10 +134,10 @@ export class IndexLog implements StoredIndex {
         { cause: this.#broken },
       );
     }
-    const frame = toFrame(encodeOperation(operation));
+    const entry = encodeEntry(operation);
     await writer.requireHeld();
     try {
-      await writeAll(this.#handle, frame, this.#end);
+      await writeAll(this.#handle, entry, this.#end);
       await this.#handle.datasync();
     } catch (error) {
       await this.#handle.truncate(this.#end).catch((truncation: Error) => (this.#broken = truncation));
@@ -169,8 +145,8 @@ export class IndexLog implements StoredIndex {
     }
     // A process that was suspended since the first check has written to a file that its successor replaced.
     await writer.requireHeld();
-    this.#end += frame[0].byteLength + frame[1].byteLength;
-    this.#chain = chainOf(this.#chain, checksumOf(frame[0]));
+    this.#end += entry.byteLength;
+    this.#chain = chainOf(this.#chain, checksumOf(entry));
     this.#apply(operation);
     await this.#compactIfWorthIt(writer);
   }
@@ -249,10 +225,10 @@ async function writeWhole(
   try {
     handle = await open(temporary, 'w+');
     for (const operation of operations) {
-      const frame = toFrame(encodeOperation(operation));
-      await writeAll(handle, frame, end);
-      end += frame[0].byteLength + frame[1].byteLength;
-      chain = chainOf(chain, checksumOf(frame[0]));
+      const entry = encodeEntry(operation);
+      await writeAll(handle, entry, end);
+      end += entry.byteLength;
+      chain = chainOf(chain, checksumOf(entry));
     }
     await handle.datasync();
     const { ino: inode } = await handle.stat();
@@ -275,17 +251,9 @@ function chainOf(chain: number, checksum: number): number {
   return (Math.imul(chain ^ checksum, 0x01_00_01_93) ^ (chain >>> 15)) >>> 0;
 }
 
-async function writeAll(
-  handle: FileHandle,
-  [header, payload]: [Uint8Array, Uint8Array],
-  position: number,
-): Promise<void> {
-  const total = header.byteLength + payload.byteLength;
-  const { bytesWritten } = await handle.writev([header, payload], position);
-  if (bytesWritten === total) return;
-  const all = Buffer.concat([header, payload]);
-  for (let done = bytesWritten; done < total;) {
-    done += (await handle.write(all, done, total - done, position + done)).bytesWritten;
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength;) {
+    done += (await handle.write(bytes, done, bytes.byteLength - done, position + done)).bytesWritten;
   }
 }
 

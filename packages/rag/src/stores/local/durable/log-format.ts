@@ -7,45 +7,79 @@ import type { IndexHeader, IndexOperation, IndexRow } from '../local-index.js';
 const headerLength = 12;
 const maxPayloadLength = 0x7f_ff_ff_ff;
 
-/** A payload with its length and checksums, to be written in one piece. @throws `VECTOR_ARGUMENT_INVALID` over 2 GiB */
-export function toFrame(payload: Uint8Array): [header: Uint8Array, payload: Uint8Array] {
-  if (payload.byteLength > maxPayloadLength) {
+/** An entry of an index's log: the description of the index, then its changes. */
+export type LogOperation = { readonly type: 'create'; readonly header: IndexHeader } | IndexOperation;
+
+/** The first byte of a payload. Numbers are never reused. */
+const types = { create: 1, upsert: 2, delete: 3, truncate: 4 } as const;
+
+/**
+ * Encodes an operation as a header and a payload: a byte for its type, then JSON; for `upsert` a 32-bit length of the JSON before it, and
+ * the vectors as 32-bit floats after it. Numbers are little-endian.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID` over 2 GiB
+ */
+export function encodeEntry(operation: LogOperation): Buffer {
+  const parts = encodePayload(operation);
+  const length = parts.reduce((sum, part) => sum + part.byteLength, 1);
+  if (length > maxPayloadLength)
     throw new QuiverError('VECTOR_ARGUMENT_INVALID', 'One upsert must stay below 2 GiB; split it into several.');
-  }
-  const header = Buffer.alloc(headerLength);
-  header.writeUInt32LE(payload.byteLength, 0);
-  header.writeUInt32LE(crc32(payload), 4);
-  header.writeUInt32LE(crc32(header.subarray(0, 8)), 8);
-  return [header, payload];
+  const header = Buffer.alloc(headerLength + 1);
+  header[headerLength] = types[operation.type];
+  const entry = Buffer.concat([header, ...parts]);
+  entry.writeUInt32LE(length, 0);
+  entry.writeUInt32LE(crc32(entry.subarray(headerLength)), 4);
+  entry.writeUInt32LE(crc32(entry.subarray(0, 8)), 8);
+  return entry;
 }
 
-/** The CRC of the payload that a frame's header holds. */
-export function checksumOf(header: Uint8Array): number {
-  return new DataView(header.buffer, header.byteOffset).getUint32(4, true);
+function encodePayload(operation: LogOperation): Uint8Array[] {
+  switch (operation.type) {
+    case 'create':
+      return [toJson({ format: 'quiver-local-index', version: 1, ...operation.header })];
+    case 'delete':
+      return [toJson(operation.ids)];
+    case 'truncate':
+      return [];
+    case 'upsert': {
+      const rows = toJson(operation.rows);
+      const length = Buffer.alloc(4);
+      length.writeUInt32LE(rows.byteLength);
+      return [length, rows, operation.vectors];
+    }
+  }
+}
+
+/** Returns the CRC of the payload from the header of an entry. */
+export function checksumOf(entry: Buffer): number {
+  return entry.readUInt32LE(4);
 }
 
 /** Reads `length` bytes at `position`; fewer only at the end of the file. They are valid until the next read. */
 export type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
-export interface ReadFramesOptions {
-  readAt: ReadAt;
-  /** Where to begin, in bytes. */
+export interface LogRange {
+  /** Name of the file, for messages. */
+  file: string;
+  handle: FileHandle;
+  /** In bytes. */
   start: number;
   /** Length of the file in bytes. */
   end: number;
-  /** For messages. */
-  file: string;
-  /** @param checksum - the CRC of the payload */
-  apply: (payload: Buffer, checksum: number) => void;
 }
 
 /**
- * Applies every complete frame and returns the end of the last one. The rest is a write that was cut off by a crash: a part of a
+ * Applies every complete entry and returns the end of the last one. The rest is a write that was cut off by a crash: a part of a
  * header or payload, or the zeros that some file systems leave.
  *
- * @throws `VECTOR_STORE_CORRUPT` when bytes that were once whole have changed: nothing is skipped silently
+ * @param apply - receives the CRC of the payload
+ * @throws `VECTOR_STORE_CORRUPT` when bytes that were once complete have changed: nothing is skipped silently
  */
-export async function readFrames({ readAt, start, end, file, apply }: ReadFramesOptions): Promise<number> {
+export async function readEntries(
+  { file, handle, start, end }: LogRange,
+  apply: (operation: LogOperation, checksum: number) => void,
+): Promise<number> {
+  const readAt = createBlockReader(handle);
   let position = start;
   while (position + headerLength <= end) {
     const header = await readAt(position, headerLength);
@@ -54,7 +88,7 @@ export async function readFrames({ readAt, start, end, file, apply }: ReadFrames
       throw corrupt(file, position, 'the header of an entry does not match its checksum');
     }
     const length = header.readUInt32LE(0);
-    const checksum = header.readUInt32LE(4);
+    const checksum = checksumOf(header);
     const next = position + headerLength + length;
     if (next > end) return position;
     const payload = await readAt(position + headerLength, length);
@@ -64,7 +98,7 @@ export async function readFrames({ readAt, start, end, file, apply }: ReadFrames
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      apply(payload, checksum);
+      apply(decodePayload(payload), checksum);
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }
@@ -90,36 +124,8 @@ function corrupt(file: string, position: number, reason: string, cause?: unknown
   );
 }
 
-/** One entry of an index's log: what the index is, then its changes. */
-export type LogOperation = { readonly type: 'create'; readonly header: IndexHeader } | IndexOperation;
-
-/** The first byte of an encoded operation. Numbers are never reused. */
-const types = { create: 1, upsert: 2, delete: 3, truncate: 4 } as const;
-
-/**
- * Encodes an operation: a byte for its type, then JSON; for `upsert` a 32-bit length of the JSON before it, and the vectors as
- * 32-bit floats after it. Numbers are little-endian.
- */
-export function encodeOperation(operation: LogOperation): Uint8Array {
-  const type = Buffer.of(types[operation.type]);
-  switch (operation.type) {
-    case 'create':
-      return Buffer.concat([type, toJson({ format: 'quiver-local-index', version: 1, ...operation.header })]);
-    case 'delete':
-      return Buffer.concat([type, toJson(operation.ids)]);
-    case 'truncate':
-      return type;
-    case 'upsert': {
-      const rows = toJson(operation.rows);
-      const length = Buffer.alloc(4);
-      length.writeUInt32LE(rows.byteLength);
-      return Buffer.concat([type, length, rows, operation.vectors]);
-    }
-  }
-}
-
-/** @throws TypeError when the bytes are not an operation that {@link encodeOperation} wrote */
-export function decodeOperation(bytes: Buffer): LogOperation {
+/** @throws TypeError when the bytes are not an operation that {@link encodeEntry} wrote */
+function decodePayload(bytes: Buffer): LogOperation {
   switch (bytes[0]) {
     case types.create: {
       const { format, version, ...header } = fromJson(bytes.subarray(1)) as IndexHeader & {
