@@ -1,9 +1,8 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
-import { checkEmbeddings } from './embedder.js';
-import { createLimit, type Limit } from './concurrency-limit.js';
-import type { Embedder } from './embedder.js';
-import { retry } from './retry.js';
+import { partsOf } from '../store/store-call.js';
+import { createLimit, retry, type Limit } from './call-model.js';
+import { checkEmbeddings, type Embedder } from './embedder.js';
 
 /** Settings of the provider, passed on with every call, for example `{ openai: { dimensions: 512 } }`. */
 export type EmbeddingProviderOptions = Record<string, Record<string, unknown>>;
@@ -73,26 +72,12 @@ async function createLimitFor(model: EmbeddingModel): Promise<Limit> {
   return createLimit((await model.supportsParallelCalls) ? maxParallelCalls : 1);
 }
 
-/** As many texts in each batch as the model takes, by number and by size. */
+/** Returns batches of as many texts as the model accepts, by number and by size. */
 function split(texts: readonly string[], maxTexts: number | undefined): string[][] {
-  const size = typeof maxTexts === 'number' && maxTexts >= 1 ? Math.floor(maxTexts) : texts.length;
-  const batches: string[][] = [];
-  let batch: string[] = [];
-  let bytes = 0;
-  for (const text of texts) {
-    const length = encoder.encode(text).length;
-    if (batch.length > 0 && (batch.length === size || bytes + length > maxBytesPerCall)) {
-      batches.push(batch);
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(text);
-    bytes += length;
-  }
-  return [...batches, batch];
+  const count = typeof maxTexts === 'number' && maxTexts >= 1 ? Math.floor(maxTexts) : texts.length;
+  const encoder = new TextEncoder();
+  return partsOf(texts, count, { sizeOf: (text) => encoder.encode(text).length, maxSize: maxBytesPerCall });
 }
-
-const encoder = new TextEncoder();
 
 interface EmbedBatchesOptions {
   limit: Limit;

@@ -4,7 +4,7 @@ import { validate } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import { askForObject } from '../document/extract/ask-model.js';
 import type { LanguageModelInput } from '../document/extract/extract-options.js';
-import { createLimit } from '../embedding/concurrency-limit.js';
+import { createLimit } from '../embedding/call-model.js';
 import { graphInvalid } from './graph-error.js';
 import type { Triple } from './passage.js';
 

@@ -3,7 +3,7 @@ import type { Chunk } from '../document/chunk.js';
 import { canonicalJson } from '../document/content-hash.js';
 import { checkEmbeddings } from '../embedding/embedder.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
-import { retry } from '../embedding/retry.js';
+import { retry } from '../embedding/call-model.js';
 import type { Cancellable, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
 import type { IngestScope } from './scope.js';
 import { isTransientError } from './transient-error.js';

@@ -1,7 +1,6 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
-import { createLimit } from '../embedding/concurrency-limit.js';
-import { retry } from '../embedding/retry.js';
+import { createLimit, retry } from '../embedding/call-model.js';
 import { partsOf } from '../store/store-call.js';
 
 /** Scores one text per call. */

@@ -1,4 +1,3 @@
-import { CountedTexts } from './counted-texts.js';
 import { lexicalTerms } from './lexical-terms.js';
 import { TopK } from './top-k.js';
 
@@ -102,7 +101,7 @@ export class Bm25Index {
     if (slot === undefined) return;
     this.#slotOfDoc.delete(from);
     this.#slotOfDoc.set(to, slot);
-    this.#texts.docs[slot] = to;
+    this.#texts.docs.set(slot, to);
   }
 
   /** Returns documents that share a term with the query, best first, equal ones by id. */
@@ -111,7 +110,7 @@ export class Bm25Index {
     const { terms, largest } = this.#toQuery(text);
     if (terms.length === 0) return [];
     const found = new TopK(limit, idOf);
-    const docs = this.#texts.docs;
+    const docs = this.#texts.docs.values;
     for (const slot of this.#sumUp(terms)) {
       const doc = docs[slot] as number;
       if (doc !== -1 && (!accept || accept(doc))) found.offer(doc, this.#scores[slot] as number);
@@ -127,8 +126,8 @@ export class Bm25Index {
     const terms: QueryTerm[] = [];
     let largest = 0;
     for (const [term, count] of counts) {
-      const number = this.#texts.number(term);
-      const frequency = number === undefined ? 0 : this.#texts.frequency(number);
+      const number = this.#texts.numbers.get(term);
+      const frequency = number === undefined ? 0 : this.#texts.frequencies.at(number);
       const weight = count * Math.log(1 + (this.count - frequency + 0.5) / (frequency + 0.5));
       largest += weight * (k1 + 1);
       if (number !== undefined && frequency > 0) terms.push({ number, weight });
@@ -138,9 +137,11 @@ export class Bm25Index {
 
   /** Adds up the scores of all texts that contain one of the terms. @returns their slots */
   #sumUp(terms: readonly QueryTerm[]): number[] {
-    if (this.#scores.length < this.#texts.slots) this.#scores = new Float64Array(this.#texts.slots * 2);
+    const texts = this.#texts;
+    if (this.#scores.length < texts.slots) this.#scores = new Float64Array(texts.slots * 2);
     const scores = this.#scores;
-    const { lengths, averageLength } = this.#texts;
+    const lengths = texts.lengths.values;
+    const averageLength = texts.totalLength / texts.count;
     const touched: number[] = [];
     const add = (slot: number, count: number, weight: number): void => {
       const length = lengths[slot] as number;
@@ -162,7 +163,7 @@ export class Bm25Index {
     const texts = this.#texts;
     const sorted = this.#postings.slots;
     if (texts.slots - sorted >= Math.max(minFresh, sorted * freshShare)) return this.#sort();
-    const { pairs } = texts;
+    const pairs = texts.pairs.values;
     const end = texts.start(texts.slots);
     for (let slot = this.#freshEnd, at = texts.start(slot); at < end; slot += 1) {
       for (const next = texts.start(slot + 1); at < next; at += 2) {
@@ -179,7 +180,7 @@ export class Bm25Index {
     if (this.#removed > 0) {
       this.#texts = this.#texts.compact();
       const { docs, slots } = this.#texts;
-      for (let slot = 0; slot < slots; slot += 1) this.#slotOfDoc.set(docs[slot] as number, slot);
+      for (let slot = 0; slot < slots; slot += 1) this.#slotOfDoc.set(docs.at(slot), slot);
       this.#removed = 0;
     }
     this.#postings = buildPostings(this.#texts);
@@ -190,7 +191,9 @@ export class Bm25Index {
 
 /** Sorts texts by term, in two passes. */
 function buildPostings(texts: CountedTexts): Postings {
-  const { terms, slots, pairs } = texts;
+  const { slots } = texts;
+  const terms = texts.frequencies.length;
+  const pairs = texts.pairs.values;
   const length = texts.start(slots);
   const starts = new Int32Array(terms + 1);
   for (let at = 0; at < length; at += 2) (starts[(pairs[at] as number) + 1] as number) += 1;
@@ -209,4 +212,131 @@ function buildPostings(texts: CountedTexts): Postings {
     }
   }
   return { slots, starts, slotOf, countOf };
+}
+
+/**
+ * Texts as terms with their numbers of occurrence, one after another in one piece of memory. A text gets the next slot; a removed
+ * text keeps its slot until {@link CountedTexts.compact}.
+ */
+class CountedTexts {
+  /** Number of each term. */
+  readonly numbers = new Map<string, number>();
+  /** Texts that contain each term. */
+  readonly frequencies = new IntList();
+  /** Document of each slot; −1 for a removed text. */
+  readonly docs = new IntList();
+  /** Terms of each text, repeated ones included. */
+  readonly lengths = new IntList();
+  /** The number of a term and its occurrences, in turn. See {@link CountedTexts.start}. */
+  readonly pairs = new IntList();
+  readonly #starts = new IntList();
+  /** Texts that were not removed. */
+  count = 0;
+  /** Sum of their lengths. */
+  totalLength = 0;
+
+  /** Slots, including those of removed texts. */
+  get slots(): number {
+    return this.docs.length;
+  }
+
+  /** Returns the start of a slot's pairs; they end at the start of the next slot. */
+  start(slot: number): number {
+    return slot === this.slots ? this.pairs.length : this.#starts.at(slot);
+  }
+
+  /** @returns the slot of the text */
+  append(doc: number, terms: readonly string[]): number {
+    const slot = this.#addSlot(doc, terms.length);
+    const counts = new Map<number, number>();
+    for (const term of terms) {
+      const number = this.#numberOf(term);
+      counts.set(number, (counts.get(number) ?? 0) + 1);
+    }
+    for (const [number, count] of counts) {
+      this.pairs.push(number);
+      this.pairs.push(count);
+      this.frequencies.set(number, this.frequencies.at(number) + 1);
+    }
+    return slot;
+  }
+
+  remove(slot: number): void {
+    this.docs.set(slot, -1);
+    const end = this.start(slot + 1);
+    for (let at = this.start(slot); at < end; at += 2) {
+      const number = this.pairs.at(at);
+      this.frequencies.set(number, this.frequencies.at(number) - 1);
+    }
+    this.count -= 1;
+    this.totalLength -= this.lengths.at(slot);
+  }
+
+  /** Returns the same texts without removed ones. Slots and numbers change, the order of texts does not. */
+  compact(): CountedTexts {
+    const compacted = new CountedTexts();
+    const newNumbers = new Int32Array(this.frequencies.length);
+    for (const [term, number] of this.numbers) {
+      const frequency = this.frequencies.at(number);
+      if (frequency === 0) continue;
+      newNumbers[number] = compacted.#numberOf(term);
+      compacted.frequencies.set(newNumbers[number], frequency);
+    }
+    for (let slot = 0; slot < this.slots; slot += 1) {
+      const doc = this.docs.at(slot);
+      if (doc === -1) continue;
+      compacted.#addSlot(doc, this.lengths.at(slot));
+      const end = this.start(slot + 1);
+      for (let at = this.start(slot); at < end; at += 2) {
+        compacted.pairs.push(newNumbers[this.pairs.at(at)] as number);
+        compacted.pairs.push(this.pairs.at(at + 1));
+      }
+    }
+    return compacted;
+  }
+
+  #addSlot(doc: number, length: number): number {
+    this.#starts.push(this.pairs.length);
+    this.lengths.push(length);
+    this.docs.push(doc);
+    this.count += 1;
+    this.totalLength += length;
+    return this.slots - 1;
+  }
+
+  #numberOf(term: string): number {
+    let number = this.numbers.get(term);
+    if (number === undefined) {
+      number = this.frequencies.length;
+      // A copy: engines keep the text that a word was cut from alive with the word.
+      this.numbers.set(Array.from(term).join(''), number);
+      this.frequencies.push(0);
+    }
+    return number;
+  }
+}
+
+/** A growing list of 32-bit integers in one piece of memory. */
+class IntList {
+  length = 0;
+  /** The memory itself: valid up to `length`, until the next `push`. */
+  values = new Int32Array(64);
+
+  at(position: number): number {
+    return this.values[position] as number;
+  }
+
+  set(position: number, value: number): void {
+    this.values[position] = value;
+  }
+
+  push(value: number): void {
+    if (this.length === this.values.length) {
+      const larger = new Int32Array(this.length * 2);
+      larger.set(this.values);
+      this.values = larger;
+    }
+    this.values[this.length] = value;
+    this.length += 1;
+  }
 }

@@ -1,6 +1,6 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toJsonSchema } from '@quiver/core/schema';
-import { createLimit } from '../../embedding/concurrency-limit.js';
+import { createLimit } from '../../embedding/call-model.js';
 import type { Metadata } from '../chunk.js';
 import { askForObject, askForText, type ModelRequest } from './ask-model.js';
 import {
