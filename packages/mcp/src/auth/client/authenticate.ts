@@ -1,5 +1,4 @@
 import { QuiverError } from '@quiver/core';
-import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { Fetch } from '../../fetch.js';
 import { toTarget } from './adopt-provider.js';
 import { createOAuthCallbackServer } from './callback-server.js';
@@ -7,19 +6,13 @@ import type { AuthorizationTarget } from './oauth-client-provider.js';
 import { refreshTokens } from './request-tokens.js';
 import { parseChallenge, sendWithToken, type ResponseHead } from './send-with-token.js';
 import { beginAuthorization, finishAuthorization } from './sign-in.js';
-import { fetchHead } from './with-authorization.js';
+import { fetchHead, type OAuthFetchOptions } from './with-authorization.js';
 
-export interface AuthenticateOptions {
-  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
-  provider: OAuthClientProvider;
-  serverUrl: string | URL;
+export interface AuthenticateOptions extends OAuthFetchOptions {
   /** Scopes to request, even when the stored tokens are valid. Default: the scopes that the server names. */
   scope?: string;
   /** Milliseconds until the authorization response must arrive. Default 300 000. */
   timeout?: number;
-  /** As for `createOAuthFetch()`. */
-  fetch?: Fetch;
-  serverFetch?: Fetch;
 }
 
 /**

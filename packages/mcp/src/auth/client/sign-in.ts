@@ -1,12 +1,17 @@
 import { QuiverError } from '@quiver/core';
-import type { OAuthClientProvider, OAuthDiscoveryState } from '../../protocol/oauth-types.js';
 import type { Fetch } from '../../fetch.js';
+import type {
+  OAuthClientMetadata,
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+} from '../../protocol/oauth-types.js';
+import { isLoopbackHost } from '../secure-url.js';
 import { adoptProvider } from './adopt-provider.js';
-import { discover, issuerOf, toAuthorizationServer } from './discover.js';
+import { discover, issuerOf, parseJsonObject, toAuthorizationServer } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import type { AuthorizationTarget, KeptTokens } from './oauth-client-provider.js';
 import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
-import { identifyClient } from './register-client.js';
 import { requestTokens } from './request-tokens.js';
 
 /**
@@ -21,12 +26,12 @@ export async function beginAuthorization(
   target: AuthorizationTarget,
   wantedScope: string | undefined,
 ): Promise<KeptTokens | undefined> {
-  const { provider, serverUrl, fetch } = target;
+  const { provider, serverUrl } = target;
   try {
     // Runs discovery again: the cached metadata may have caused the failure.
     const discovered = await discover(target);
     await provider.saveDiscoveryState(discovered);
-    const clientInformation = await identifyClient(provider, discovered, fetch);
+    const clientInformation = await identifyClient(target, discovered);
     const scope = chooseScope(target, wantedScope, discovered);
     if (provider.redirectUrl !== undefined) {
       await showSignInPage(target, discovered, clientInformation.client_id, scope);
@@ -94,6 +99,83 @@ function chooseScope(
   return `${scope} offline_access`;
 }
 
+/** Returns the registration for an authorization server: given or stored; otherwise the client's own document; otherwise a new one. */
+async function identifyClient(
+  target: AuthorizationTarget,
+  discovered: OAuthDiscoveryState,
+): Promise<StoredOAuthClientInformation> {
+  const { provider } = target;
+  const issuer = issuerOf(discovered);
+  const known = await provider.clientInformation({ issuer });
+  if (known) return known;
+  if (provider.isFixedClient) {
+    throw new QuiverError(
+      'OAUTH_ISSUER_UNEXPECTED',
+      `The MCP server names the authorization server ${issuer}, but the client is registered at another one, and its credentials are sent to that one only. If the server has moved, pass the new \`issuer\`.`,
+    );
+  }
+  const { clientMetadataUrl } = provider;
+  const acceptsDocuments = discovered.authorizationServerMetadata?.client_id_metadata_document_supported === true;
+  const information =
+    clientMetadataUrl !== undefined && acceptsDocuments
+      ? { client_id: clientMetadataUrl, issuer }
+      : { ...(await register(target, discovered)), issuer };
+  await provider.saveClientInformation(information, { issuer });
+  return information;
+}
+
+/**
+ * Registers the client. Omits a scope that the application did not choose: a client that is registered for the scopes of its first
+ * request may never request more.
+ *
+ * @see [RFC 7591 – Dynamic Client Registration](https://www.rfc-editor.org/rfc/rfc7591.html)
+ */
+async function register(
+  { provider, fetch }: AuthorizationTarget,
+  discovered: OAuthDiscoveryState,
+): Promise<StoredOAuthClientInformation> {
+  const { issuer, registration_endpoint: endpoint } = toAuthorizationServer(discovered);
+  if (endpoint === undefined) {
+    throw new QuiverError(
+      'OAUTH_SIGN_IN_FAILED',
+      `The authorization server ${issuer} does not support dynamic client registration. Pass \`clientInformation\` of a registered client, or \`clientMetadataUrl\` if the server supports it.`,
+    );
+  }
+  const { clientMetadata, redirectUrl } = provider;
+  const defaultGrants = redirectUrl === undefined ? undefined : ['authorization_code', 'refresh_token'];
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({
+      ...clientMetadata,
+      grant_types: clientMetadata.grant_types ?? defaultGrants,
+      application_type: clientMetadata.application_type ?? applicationTypeOf(clientMetadata),
+      ...((await provider.dpopHandle(discovered)) && { dpop_bound_access_tokens: true }),
+    }),
+  });
+  // RFC 7591 requires 201 and an expiry next to a secret. Servers that send 200, or no expiry, are common.
+  const { client_id: id, client_secret: secret, error, ...others } = parseJsonObject(await response.text()) ?? {};
+  if (response.ok && typeof id === 'string') {
+    return { ...others, client_id: id, ...(typeof secret === 'string' && { client_secret: secret }) };
+  }
+  const reason = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? error : `status ${response.status}`;
+  throw new QuiverError(
+    'OAUTH_SIGN_IN_FAILED',
+    `The authorization server ${issuer} did not register the client (${reason}). Check \`clientMetadata\`.`,
+    { details: { error: reason } },
+  );
+}
+
+/** @see [OpenID Connect Dynamic Client Registration, section 2](https://openid.net/specs/openid-connect-registration-1_0.html#ClientMetadata) */
+function applicationTypeOf({ redirect_uris: redirectUris }: OAuthClientMetadata): 'native' | 'web' {
+  const isNative = redirectUris.some((uri) => {
+    if (!URL.canParse(uri)) return false;
+    const { protocol, hostname } = new URL(uri);
+    return !/^https?:$/.test(protocol) || isLoopbackHost(hostname);
+  });
+  return isNative ? 'native' : 'web';
+}
+
 /** Parameters of the authorization response. */
 export interface AuthorizationCallback {
   code: string;
@@ -152,21 +234,15 @@ export async function finishAuthorization({
     const client = { client_id: clientInformation.client_id };
     library.validateAuthResponse(toAuthorizationServer(discovered), client, response, library.skipStateCheck);
     const fetch = createGuardedFetch({ fetch: customFetch, serverUrl: server });
-    const redirectUrl = String(provider.redirectUrl);
-    await requestTokens(
-      { provider, fetch },
-      {
-        discovered,
-        clientInformation,
-        parameters: {
-          grant_type: 'authorization_code',
-          code,
-          redirect_uri: redirectUrl,
-          code_verifier: codeVerifier,
-        },
-        defaults: scopesOf(await provider.requestedScope()),
-      },
-    );
+    const redirectUri = String(provider.redirectUrl);
+    const parameters = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier: codeVerifier,
+    };
+    const defaults = scopesOf(await provider.requestedScope());
+    await requestTokens({ provider, fetch }, { discovered, clientInformation, parameters, defaults });
   } catch (error) {
     // The server no longer knows the client, which registers again at the next sign-in.
     if (oauthErrorCodeOf(error) === 'invalid_client') await provider.invalidateCredentials('client');
