@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Metadata } from '../document/chunk.js';
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
-import { findJsonValues } from '../document/chunking/json-scanner.js';
+import { readJson } from '../document/chunking/json-reader.js';
 import { MDocument, type DocumentType, type SourceDocument } from '../document/document.js';
 import { fileKind } from './file-kinds.js';
 import { createPathMatcher } from './glob.js';
@@ -120,7 +120,7 @@ async function loadFile(
 /** Some `.json` files contain comments or trailing commas. */
 function isJson(text: string): boolean {
   try {
-    findJsonValues(text);
+    readJson(text);
     return true;
   } catch {
     return false;

@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
 import type { Block } from './sections.js';
-import { SourceMap } from './source-map.js';
+import { DecodedText } from './decoded-text.js';
 
 /** A block of the text of an HTML document: the content of one block-level element. */
 export interface HtmlBlock extends Block {
@@ -23,7 +23,7 @@ export interface HtmlText {
   readonly text: string;
   readonly blocks: readonly HtmlBlock[];
   readonly elements: readonly HtmlElement[];
-  readonly map: SourceMap;
+  readonly decoded: DecodedText;
 }
 
 /**
@@ -66,7 +66,6 @@ const collapsible = /[ \t\n\r\f]+/g;
 
 class HtmlReader {
   readonly #elementNames: ReadonlySet<string>;
-  readonly #parts: string[] = [];
   readonly #blocks: {
     start: number;
     heading: { level: number; title: string; end: number } | undefined;
@@ -74,9 +73,8 @@ class HtmlReader {
     depth: number;
   }[] = [];
   readonly #elements: HtmlElement[] = [];
-  readonly #map = new SourceMap();
+  readonly #decoded = new DecodedText();
   readonly #stack: Element[] = [{ name: '', xpath: '', isBlock: true, blockXpath: '', children: undefined }];
-  #length = 0;
   #hidden = 0;
   #preformatted = 0;
   /** Open rows of tables, and those of them that contain a block. */
@@ -129,7 +127,7 @@ class HtmlReader {
     if (name === 'pre' || name === 'textarea') this.#preformatted--;
     if (headingLevel(name) !== undefined) this.#endHeading();
     if (element.asked && element.asked.start !== -1) {
-      this.#elements.push({ name, start: element.asked.start, end: this.#length, label: element.asked.label });
+      this.#elements.push({ name, start: element.asked.start, end: this.#decoded.length, label: element.asked.label });
     }
     if (element.isBlock) {
       const { blockXpath } = this.#stack.at(-1) as Element;
@@ -157,10 +155,10 @@ class HtmlReader {
   }
 
   finish(): HtmlText {
-    const text = this.#parts.join('');
+    const text = this.#decoded.toString();
     for (const { start, heading } of this.#blocks)
       if (heading) heading.title = text.slice(start, heading.end).replace(/\s+/g, ' ').trim();
-    return { text, blocks: this.#blocks, elements: this.#elements, map: this.#map };
+    return { text, blocks: this.#blocks, elements: this.#elements, decoded: this.#decoded };
   }
 
   #startBlock(gap: '\t' | '\n' | '\n\n', xpath: string, at: number): void {
@@ -174,7 +172,7 @@ class HtmlReader {
     this.#heading = undefined;
     const block = heading && this.#blocks[heading.block];
     if (!block) return;
-    block.heading = { level: heading.level, title: '', end: this.#length };
+    block.heading = { level: heading.level, title: '', end: this.#decoded.length };
   }
 
   #addGap(gap: '\t' | ' ' | '\n' | '\n\n', at: number): void {
@@ -185,25 +183,19 @@ class HtmlReader {
 
   #write(data: string, start: number, end: number): void {
     if (data === '') return;
-    if (this.#length > 0 && this.#gap !== '') this.#push(this.#gap, this.#gapAt, this.#gapAt);
+    if (this.#decoded.length > 0 && this.#gap !== '') this.#decoded.append(this.#gap, this.#gapAt, this.#gapAt);
     this.#gap = '';
-    for (const element of this.#waiting) element.start = this.#length;
+    for (const element of this.#waiting) element.start = this.#decoded.length;
     this.#waiting = [];
     if (this.#startsBlock) {
       this.#startsBlock = false;
       if (this.#heading?.block === -1) this.#heading.block = this.#blocks.length;
       // A row of a table stays together if it fits: all but its first block are inside it.
       const xpath = this.#blockXpath;
-      this.#blocks.push({ start: this.#length, heading: undefined, xpath, depth: this.#filledRows });
+      this.#blocks.push({ start: this.#decoded.length, heading: undefined, xpath, depth: this.#filledRows });
       this.#filledRows = this.#rows;
     }
-    this.#push(data, start, end);
-  }
-
-  #push(data: string, start: number, end: number): void {
-    this.#map.add(this.#length, data.length, start, end);
-    this.#parts.push(data);
-    this.#length += data.length;
+    this.#decoded.append(data, start, end);
   }
 }
 

@@ -44,7 +44,7 @@ export function html(read: OptionReader): Chunker {
     const starts = blocks.map(({ start }) => start);
     return packSections(text, blocks, returnEachLine ? splitAtLines(text, split) : split, options).map((span) => ({
       ...span,
-      ...page.map.toSource(span.start, span.end),
+      ...page.decoded.toSource(span.start, span.end),
       text: text.slice(span.start, span.end),
       metadata: { ...span.metadata, xpath: blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.xpath ?? '' },
     }));

@@ -1,9 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import { requireUpTo, type CommonChunkOptions, type MeasureOptions, type OptionReader } from './chunk-options.js';
-import { findJsonValues, readJson, type JsonContainer, type JsonMember, type JsonNode } from './json-scanner.js';
+import { DecodedText } from './decoded-text.js';
+import { readJson, type JsonContainer, type JsonMember, type JsonNode } from './json-reader.js';
 import { packSpans, type Chunker, type PackOptions, type Span } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
-import { SourceMap } from './source-map.js';
 
 export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'json';
@@ -32,12 +32,14 @@ export function json(read: OptionReader): Chunker {
   const ensureAscii = read.boolean('ensureAscii', false);
   const options = { ...common, ensureAscii, convertLists: read.boolean('convertLists', false) };
   return (source) => {
-    // Text that is valid without white space is not always valid with it, so the source is read first.
-    const values = findJsonValues(source);
-    const compact = compactJson(source, values, ensureAscii);
-    const root = readJson(compact.text);
-    return root ? [...divide(source, compact, root, options)] : [];
+    const { compact, root } = readJson(source, ensureAscii);
+    return root ? [...splitValue(source, { text: compact.toString(), compact }, root, options)] : [];
   };
+}
+
+interface CompactJson {
+  readonly text: string;
+  readonly compact: DecodedText;
 }
 
 interface JsonOptions extends PackOptions {
@@ -54,10 +56,10 @@ interface Frame {
   next: number;
 }
 
-function* divide(source: string, json: CompactJson, root: JsonNode, options: JsonOptions): Generator<Span> {
+function* splitValue(source: string, json: CompactJson, root: JsonNode, options: JsonOptions): Generator<Span> {
   const { maxSize, measure = (text: string): number => text.length } = options;
   const toChunk = (start: number, end: number, text: string, metadata: Record<string, string>): Span => ({
-    ...json.map.toSource(start, end),
+    ...json.compact.toSource(start, end),
     text,
     metadata,
   });
@@ -69,7 +71,7 @@ function* divide(source: string, json: CompactJson, root: JsonNode, options: Jso
     else if ('members' in value && value.members.length > 0) {
       if (frames.length === maxDepth) throw tooDeep();
       frames.push({ container: value, pointer, next: 0 });
-    } else yield* divideScalar(source, json, value, pointer, options);
+    } else yield* splitScalar(source, json, value, pointer, options);
   }
 
   yield* visit(root, '');
@@ -88,7 +90,7 @@ function* divide(source: string, json: CompactJson, root: JsonNode, options: Jso
     }
     const last = container.members[group.end - 1] as JsonMember;
     frame.next = group.end;
-    yield toChunk(first.start, last.value.end, group.text, {
+    yield toChunk(startOf(first), last.value.end, group.text, {
       pointer: pointerTo(pointer, json.text, first, next),
       ...(last !== first && { lastPointer: pointerTo(pointer, json.text, last, group.end - 1) }),
     });
@@ -110,13 +112,13 @@ function longestGroup(
           .slice(from, end)
           .map(({ value }, index) => `"${from + index}":${text.slice(value.start, value.end)}`)
           .join(',')
-      : text.slice(first.start, (members[end - 1] as JsonMember).value.end);
+      : text.slice(startOf(first), (members[end - 1] as JsonMember).value.end);
     if (kind === 'object' || isKeyed) return `{${inner}}`;
     return end - from === 1 ? inner : `[${inner}]`;
   };
   const fits = (end: number): boolean => {
     // A text is not shorter than its values, so most of those that do not fit need not be written.
-    const length = (members[end - 1] as JsonMember).value.end - (members[from] as JsonMember).start;
+    const length = (members[end - 1] as JsonMember).value.end - startOf(members[from] as JsonMember);
     return measure ? measure(render(end)) <= maxSize : length <= maxSize && render(end).length <= maxSize;
   };
   if (!fits(from + 1)) return undefined;
@@ -133,31 +135,29 @@ function longestGroup(
   return { text: render(end), end };
 }
 
-function* divideScalar(
+function* splitScalar(
   source: string,
   json: CompactJson,
   value: JsonNode,
   pointer: string,
   options: JsonOptions,
 ): Generator<Span> {
-  const place = json.map.toSource(value.start, value.end);
-  const { text, map } =
-    value.kind === 'string' && value.end - value.start > 2
-      ? decodeString(source, place.start, place.end)
-      : { text: source.slice(place.start, place.end), map: undefined };
-  const { stripWhitespace, separatorPosition } = options;
-  const findCut = findSeparatorCut(text, {
-    separators: ['\n\n', '\n', ' ', ''],
-    separatorPosition,
-    stripWhitespace,
-  });
+  const place = json.compact.toSource(value.start, value.end);
+  const decoded = new DecodedText();
+  if (json.text[value.start] === '"')
+    decodeString(source.slice(place.start + 1, place.end - 1), place.start + 1, decoded);
+  // An empty string that is too long keeps its quotation marks.
+  if (decoded.length === 0) decoded.append(source.slice(place.start, place.end), place.start, place.end);
+  const text = decoded.toString();
+  const findCut = findSeparatorCut(text, { ...options, separators: ['\n\n', '\n', ' ', ''] });
   for (const { start, end } of packSpans(text, options, findCut)) {
-    yield {
-      ...(map ? map.toSource(start, end) : { start: place.start + start, end: place.start + end }),
-      text: text.slice(start, end),
-      metadata: { pointer },
-    };
+    yield { ...decoded.toSource(start, end), text: text.slice(start, end), metadata: { pointer } };
   }
+}
+
+/** Start of a member in the compact text. */
+function startOf({ key, value }: JsonMember): number {
+  return (key ?? value).start;
 }
 
 function pointerTo(container: string, text: string, { key }: JsonMember, index: number): string {
@@ -172,85 +172,14 @@ function tooDeep(): QuiverError {
   );
 }
 
-/** A JSON text without its white space and with as few escapes as possible, and where it came from. */
-interface CompactJson {
-  readonly text: string;
-  readonly map: SourceMap;
-}
-
-/** Joins the values of the source; several values become a list. */
-function compactJson(
-  source: string,
-  values: readonly { start: number; end: number }[],
-  ensureAscii: boolean,
-): CompactJson {
-  const parts: string[] = [];
-  const map = new SourceMap();
-  let length = 0;
-  const add = (part: string, start: number, end: number): void => {
-    if (part === '') return;
-    map.add(length, part.length, start, end);
-    parts.push(part);
-    length += part.length;
-  };
-  for (const [index, { start, end: valueEnd }] of values.entries()) {
-    if (values.length > 1) add(index === 0 ? '[' : ',', start, start);
-    for (let at = start; at < valueEnd;) {
-      const end = Math.min(tokenEnd(source, at), valueEnd);
-      const raw = source.slice(at, end);
-      add(raw.charCodeAt(0) === 0x22 ? normalString(raw, ensureAscii) : raw.trim(), at, end);
-      at = end;
-    }
+/** Appends the content of a JSON string from `offset` in the source. */
+function decodeString(content: string, offset: number, decoded: DecodedText): void {
+  for (let at = 0; at < content.length;) {
+    const escape = content.indexOf('\\', at);
+    const plainEnd = escape === -1 ? content.length : escape;
+    if (plainEnd > at) decoded.append(content.slice(at, plainEnd), offset + at, offset + plainEnd);
+    if (escape === -1) return;
+    at = escape + (content[escape + 1] === 'u' ? 6 : 2);
+    decoded.append(JSON.parse(`"${content.slice(escape, at)}"`) as string, offset + escape, offset + at);
   }
-  const end = values.at(-1)?.end ?? 0;
-  if (values.length > 1) add(']', end, end);
-  return { text: parts.join(''), map };
-}
-
-/** After the string, the white space, or the run of anything else that starts at `start`. */
-function tokenEnd(source: string, start: number): number {
-  if (source.charCodeAt(start) === 0x22) {
-    let at = start + 1;
-    while (source.charCodeAt(at) !== 0x22) at += source.charCodeAt(at) === 0x5c ? 2 : 1;
-    return at + 1;
-  }
-  const isSpace = isJsonSpace(source.charCodeAt(start));
-  let at = start + 1;
-  while (at < source.length && source.charCodeAt(at) !== 0x22 && isJsonSpace(source.charCodeAt(at)) === isSpace) at++;
-  return at;
-}
-
-function isJsonSpace(unit: number): boolean {
-  return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
-}
-
-function normalString(raw: string, ensureAscii: boolean): string {
-  const text = raw.includes('\\') ? JSON.stringify(JSON.parse(raw)) : raw;
-  if (!ensureAscii) return text;
-  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-/** The content of a JSON string, character by character. */
-function decodeString(source: string, start: number, end: number): { text: string; map: SourceMap } {
-  const parts: string[] = [];
-  const map = new SourceMap();
-  let length = 0;
-  const add = (part: string, from: number, to: number): void => {
-    map.add(length, part.length, from, to);
-    parts.push(part);
-    length += part.length;
-  };
-  for (let at = start + 1; at < end - 1;) {
-    if (source[at] === '\\') {
-      const to = at + (source[at + 1] === 'u' ? 6 : 2);
-      add(JSON.parse(`"${source.slice(at, to)}"`) as string, at, to);
-      at = to;
-    } else {
-      let to = at + 1;
-      while (to < end - 1 && source.charCodeAt(to) !== 0x5c) to++;
-      add(source.slice(at, to), at, to);
-      at = to;
-    }
-  }
-  return { text: parts.join(''), map };
 }
