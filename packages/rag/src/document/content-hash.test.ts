@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { addToHash, contentHash, startHash, toHex } from './content-hash.js';
+import { contentHash } from './content-hash.js';
 
-test('contents that differ have hashes that differ', () => {
+test('different contents have different hashes', () => {
   const texts = new Set<string>();
   for (let n = 0; n < 20_000; n++) texts.add(`text ${n}`);
   for (let n = 1; n < 300; n++)
@@ -12,19 +12,14 @@ test('contents that differ have hashes that differ', () => {
   expect(new Set([...texts].map((text) => contentHash(text))).size).toBe(texts.size);
 });
 
-test('parts are kept apart', () => {
+test('separates the parts', () => {
   expect(contentHash('ab', 'c')).not.toBe(contentHash('a', 'bc'));
   expect(contentHash('a')).not.toBe(contentHash('a', ''));
   expect(contentHash('a')).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test('a hash is that of the reference implementation, and never changes between releases', () => {
+test('equals the reference implementation, and never changes between releases', () => {
   expect(contentHash('A text of some length, with ümläuts and 日本語.')).toBe('a56b3e9d7d4e2d6c238017c22a6db1ad');
   expect(contentHash('quiver')).toBe('ccfac434c611e5c1136f5296957765ae');
   expect(contentHash('quiver', 'ünï')).toBe('05a08db6908e4b28865911beced53963');
-});
-
-test('a part of a text is hashed as the string it is', () => {
-  const state = startHash('seed');
-  expect(toHex(addToHash(state, 'xxabcdefghijkyy', 2, 13))).toBe(contentHash('seed', 'abcdefghijk'));
 });

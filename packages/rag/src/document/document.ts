@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { addToHash, canonicalJson, contentHash, startHash, toHex } from './content-hash.js';
+import { canonicalJson, contentHash } from './content-hash.js';
 import type { Chunk, Metadata } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
@@ -209,14 +209,12 @@ function invalid(message: string): QuiverError {
 
 /** Returns the chunks of the spans of one text. */
 function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
-  const identity = startHash(canonicalJson(metadata));
+  const identity = canonicalJson(metadata);
   const occurrences = new Map<string, number>();
   return spans.map((span) => {
     const { start, end, headings } = span;
     const content = span.text ?? text.slice(start, end);
-    const hash = toHex(
-      span.text === undefined ? addToHash(identity, text, start, end) : addToHash(identity, span.text),
-    );
+    const hash = contentHash(identity, content);
     const earlier = occurrences.get(hash) ?? 0;
     occurrences.set(hash, earlier + 1);
     return {
