@@ -175,7 +175,7 @@ describe('what is not surely understood is refused', () => {
     [{ a: { $size: -1 } }, /\$size takes/],
     [{ a: { $size: 1.5 } }, /\$size takes/],
     [{ a: { $contains: [] } }, /at least one/],
-    [{ a: { $options: 'i' } }, /only beside \$regex/],
+    [{ a: { $options: 'i' } }, /requires \$regex/],
     [{ a: { $regex: 5 } }, /\$regex takes a string/],
     [{ a: { $regex: 'a', $options: 5 } }, /\$options takes a string/],
     [{ a: { $regex: '(' } }, /not a supported regular expression: .*missing closing \)/],
