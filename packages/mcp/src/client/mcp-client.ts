@@ -205,15 +205,12 @@ export class MCPClient implements AsyncDisposable {
 
   /** Returns the connection status of each server, without a request. */
   status(): Record<string, ServerStatus> {
-    return Object.fromEntries([...this.#servers.byName].map(([name, server]) => [name, server.status()]));
+    return this.#perServer((server) => server.status());
   }
 
   /** Session ids of the servers that have one. */
   get sessionIds(): Record<string, string> {
-    const entries = [...this.#servers.byName].flatMap(([name, { sessionId }]) =>
-      sessionId === undefined ? [] : [[name, sessionId] as const],
-    );
-    return Object.fromEntries(entries);
+    return this.#perServer(({ sessionId }) => sessionId);
   }
 
   /**
@@ -244,10 +241,7 @@ export class MCPClient implements AsyncDisposable {
 
   /** Returns the protocol version of each connected server. */
   getServerProtocolVersions(): Record<string, string> {
-    const entries = Object.entries(this.status()).flatMap(([name, { protocolVersion }]) =>
-      protocolVersion === undefined ? [] : [[name, protocolVersion] as const],
-    );
-    return Object.fromEntries(entries);
+    return this.#perServer((server) => server.status().protocolVersion);
   }
 
   /** Returns the end of the standard error of a server's process. */
@@ -308,6 +302,11 @@ export class MCPClient implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.disconnect();
+  }
+
+  #perServer<Value>(valueOf: (server: RemoteServer) => Value | undefined): Record<string, Value> {
+    const entries = [...this.#servers.byName].map(([name, server]) => [name, valueOf(server)] as const);
+    return Object.fromEntries(entries.filter((entry): entry is [string, Value] => entry[1] !== undefined));
   }
 
   async #requireDefinitions(code: string): Promise<ToolCatalogue> {

@@ -24,122 +24,111 @@ export async function loadMcpConfig(
   path: string | URL,
   { env = process.env }: LoadMcpConfigOptions = {},
 ): Promise<{ servers: Record<string, ServerDefinition> }> {
-  const file = String(path);
-  const { mcpServers } = parse(file, await read(file, path));
-  if (!isObject(mcpServers)) throw invalid(file, 'mcpServers', 'must be an object with one entry per server');
-  const servers = Object.entries(mcpServers).flatMap(([name, entry]) => {
+  const file: ConfigFile = { name: String(path), env };
+  const config = await readJson(path);
+  const mcpServers = isObject(config) ? config['mcpServers'] : undefined;
+  requireType(file, isObject(mcpServers), 'mcpServers', 'an object with one entry per server');
+  const servers = Object.entries(mcpServers as object).flatMap(([name, entry]: [string, unknown]) => {
     const key = `mcpServers.${name}`;
-    if (!isObject(entry)) throw invalid(file, key, 'must be an object');
-    if (entry['disabled'] === true) return [];
-    const definition = toDefinition(file, key, expand(entry, key, { file, env }) as Record<string, unknown>);
+    requireType(file, isObject(entry), key, 'an object');
+    const { disabled, ...settings } = entry as Record<string, unknown>;
+    if (disabled === true) return [];
+    const definition = toDefinition(file, key, expand(settings, key, file) as Record<string, unknown>);
     parseServerDefinition(name, definition);
     return [[name, definition] as const];
   });
   return { servers: Object.fromEntries(servers) };
 }
 
-async function read(file: string, path: string | URL): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw new QuiverError(
-      'MCP_CONFIG_NOT_FOUND',
-      `Cannot read the MCP configuration ${file}: ${toErrorMessage(error)}`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
-function parse(file: string, text: string): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (error) {
-    throw new QuiverError('MCP_CONFIG_INVALID', `The MCP configuration ${file} is not JSON: ${toErrorMessage(error)}`, {
-      cause: error,
-    });
-  }
-  if (!isObject(parsed)) throw invalid(file, 'mcpServers', 'is missing');
-  return parsed;
-}
-
-interface Expansion {
-  readonly file: string;
+interface ConfigFile {
+  readonly name: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+async function readJson(path: string | URL): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
+    const message = `Cannot read the MCP configuration ${String(path)}: ${toErrorMessage(cause)}`;
+    throw new QuiverError('MCP_CONFIG_NOT_FOUND', message, { cause });
+  });
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = `The MCP configuration ${String(path)} is not JSON: ${toErrorMessage(cause)}`;
+    throw new QuiverError('MCP_CONFIG_INVALID', message, { cause });
+  }
 }
 
 const variable = /\$?\$\{([^}:]*)(?::-([^}]*))?\}/g;
 
-function expand(value: unknown, key: string, expansion: Expansion): unknown {
-  if (typeof value === 'string') return expandText(value, key, expansion);
-  if (Array.isArray(value)) return value.map((item, index) => expand(item, `${key}[${index}]`, expansion));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, expand(member, `${key}.${name}`, expansion)]),
-  );
-}
-
-function expandText(text: string, key: string, { file, env }: Expansion): string {
-  return text.replaceAll(variable, (whole: string, name: string, fallback: string | undefined) => {
+/** Replaces the variables in all texts of a value. */
+function expand(value: unknown, key: string, file: ConfigFile): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => expand(item, `${key}[${index}]`, file));
+  if (isObject(value)) {
+    const entries = Object.entries(value).map(([name, member]) => [name, expand(member, `${key}.${name}`, file)]);
+    return Object.fromEntries(entries);
+  }
+  if (typeof value !== 'string') return value;
+  return value.replaceAll(variable, (whole: string, name: string, fallback: string | undefined) => {
     if (whole.startsWith('$$')) return whole.slice(1);
-    const value = env[name];
+    const known = file.env[name];
     // As in a shell, `:-` also replaces an empty value.
-    if (fallback !== undefined) return value === undefined || value === '' ? fallback : value;
-    if (value !== undefined) return value;
+    if (fallback !== undefined) return known === undefined || known === '' ? fallback : known;
+    if (known !== undefined) return known;
     throw new QuiverError(
       'MCP_CONFIG_VARIABLE_UNDEFINED',
-      `The MCP configuration ${file} uses \${${name}} at ${key}, and that variable is not set. Set it, or write \${${name}:-default}.`,
-      { details: { file, key, variable: name } },
+      `The MCP configuration ${file.name} uses \${${name}} at ${key}, and that variable is not set. Set it, or write \${${name}:-default}.`,
+      { details: { file: file.name, key, variable: name } },
     );
   });
 }
 
-const transports: Readonly<Record<string, 'http' | 'sse'>> = {
-  sse: 'sse',
-  http: 'http',
-  streamableHttp: 'http',
-  'streamable-http': 'http',
-};
+const transports: ReadonlyMap<unknown, 'http' | 'sse'> = new Map([
+  ['sse', 'sse'],
+  ['http', 'http'],
+  ['streamableHttp', 'http'],
+  ['streamable-http', 'http'],
+]);
 
-function toDefinition(file: string, key: string, entry: Record<string, unknown>): MastraMCPServerDefinition {
+function toDefinition(file: ConfigFile, key: string, entry: Record<string, unknown>): MastraMCPServerDefinition {
   const { command, args, env, cwd, url, headers, type } = entry;
-  if (typeof command === 'string') {
-    if (args !== undefined && !(Array.isArray(args) && args.every((item) => typeof item === 'string')))
-      throw invalid(file, `${key}.args`, 'must be a list of texts');
-    if (cwd !== undefined && typeof cwd !== 'string') throw invalid(file, `${key}.cwd`, 'must be text');
-    return {
-      command,
-      ...(args && { args: args as string[] }),
-      ...(env !== undefined && { env: requireTexts(file, `${key}.env`, env) }),
-      ...(cwd !== undefined && { cwd }),
-    };
-  }
-  if (command !== undefined) throw invalid(file, `${key}.command`, 'must be text');
-  if (typeof url !== 'string' || !URL.canParse(url))
-    throw invalid(
+  if (command !== undefined) {
+    requireType(file, isText(command), `${key}.command`, 'text');
+    requireType(
       file,
-      url === undefined ? key : `${key}.url`,
-      url === undefined ? 'needs a command or a url' : 'must be a URL',
+      args === undefined || (Array.isArray(args) && args.every(isText)),
+      `${key}.args`,
+      'a list of texts',
     );
-  const transport = typeof type === 'string' && Object.hasOwn(transports, type) ? transports[type] : undefined;
+    requireType(file, cwd === undefined || isText(cwd), `${key}.cwd`, 'text');
+    requireTexts(file, `${key}.env`, env);
+    const options = { command, ...(args !== undefined && { args }), ...(env !== undefined && { env }) };
+    // The types have been checked.
+    return { ...options, ...(cwd !== undefined && { cwd }) } as MastraMCPServerDefinition;
+  }
+  requireType(file, url !== undefined, key, 'an object with a command or a url');
+  requireType(file, isText(url) && URL.canParse(url), `${key}.url`, 'a URL');
+  requireTexts(file, `${key}.headers`, headers);
+  const transport = transports.get(type);
   return {
-    url,
+    url: url as string,
     ...(transport && { transport }),
-    ...(headers !== undefined && { requestInit: { headers: requireTexts(file, `${key}.headers`, headers) } }),
+    ...(headers !== undefined && { requestInit: { headers: headers as Record<string, string> } }),
   };
 }
 
-function requireTexts(file: string, key: string, value: unknown): Record<string, string> {
-  if (!isObject(value)) throw invalid(file, key, 'must be an object of texts');
-  for (const [name, text] of Object.entries(value))
-    if (typeof text !== 'string') throw invalid(file, `${key}.${name}`, 'must be text');
-  return value as Record<string, string>;
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
-function invalid(file: string, key: string, what: string): QuiverError {
-  return new QuiverError('MCP_CONFIG_INVALID', `The MCP configuration ${file} is wrong: ${key} ${what}.`, {
-    details: { file, key },
+function requireTexts(file: ConfigFile, key: string, value: unknown): void {
+  if (value === undefined) return;
+  requireType(file, isObject(value), key, 'an object of texts');
+  for (const [name, text] of Object.entries(value as object)) requireType(file, isText(text), `${key}.${name}`, 'text');
+}
+
+function requireType(file: ConfigFile, isValid: boolean, key: string, type: string): void {
+  if (isValid) return;
+  throw new QuiverError('MCP_CONFIG_INVALID', `The MCP configuration ${file.name} is wrong: ${key} must be ${type}.`, {
+    details: { file: file.name, key },
   });
 }

@@ -52,7 +52,7 @@ function defaultsOf({ properties }: ElicitRequest['requestedSchema']): Record<st
   return Object.fromEntries(entries);
 }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]']);
+const loopback: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 function requireSafeUrl(serverName: string, value: unknown): string {
   const url = URL.canParse(String(value)) ? new URL(String(value)) : undefined;

@@ -39,7 +39,7 @@ export async function callTool(
   options: Omit<CallToolOptions, 'serverName'>,
   known?: ProtocolTool,
 ): Promise<CallToolResult> {
-  const { name, args = {}, meta, runId = createRunId(), ...settings } = options;
+  const { name, args = {}, meta, runId = crypto.randomUUID(), ...settings } = options;
   const { requestContext } = settings;
   const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
   const tools = server.list('tools/list');
@@ -79,15 +79,4 @@ export async function callTool(
     server.log('error', `Tool '${name}' failed: ${toErrorMessage(error)}`, { ...call, error }, requestContext);
     throw error;
   }
-}
-
-let processId: string | undefined;
-let calls = 0;
-
-/** Returns a unique id. A random UUID per call costs as much as the rest of a call over stdio. */
-function createRunId(): string {
-  // Not at import: edge runtimes forbid random values there.
-  processId ??= crypto.randomUUID();
-  calls += 1;
-  return `${processId}-${calls}`;
 }
