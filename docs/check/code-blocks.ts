@@ -2,9 +2,9 @@
 export interface CodeBlock {
   language: string;
   code: string;
-  /** Of the opening fence, from 0. */
+  /** Line of the opening fence, from 0. */
   line: number;
-  /** What the block prints, if the page shows it in a block right behind this one. */
+  /** Output of the block, if the next block of the page shows it. */
   output?: string;
 }
 
@@ -52,8 +52,8 @@ export function takeImports(pieces: readonly string[]): Imports {
 }
 
 /**
- * One module of all TypeScript blocks of a page, each in the scope of those before it, so that it may use their names and may
- * declare its own anew. Every line of code keeps its number, so that errors point into the page.
+ * One module of all TypeScript blocks of a page, each in the scope of those before it, so that it can use their names and
+ * redeclare them. Every line of code keeps its number, so that errors point into the page.
  */
 export function toModule(page: string): string {
   const blocks = readCodeBlocks(page).filter(({ language }) => language === 'ts');

@@ -1,4 +1,4 @@
-/** What the pages take for granted: the reader's own things, and names that a page about something else has introduced. */
+/** Names that the pages use without declaring them: objects of the reader's application, and names from other pages. */
 import type * as zod from 'zod';
 import type * as rag from '@quiver/rag';
 import type * as mcp from '@quiver/mcp';
