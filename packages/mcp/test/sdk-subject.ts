@@ -189,7 +189,9 @@ function codeOf(error: Error): string {
 }
 
 function rpcCodeOf(error: Error): unknown {
-  return error instanceof ProtocolError ? error.code : undefined;
+  // Version 1 of the SDK has one class for local errors and those of the server.
+  const { name, code } = error as { name: string; code?: unknown };
+  return error instanceof ProtocolError || name === 'McpError' ? code : undefined;
 }
 
 function statusOf(error: unknown): number | undefined {

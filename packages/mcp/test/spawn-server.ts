@@ -6,7 +6,7 @@ const file = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 
 /** The command line that runs a server of this folder from source. */
 export function commandFor(
-  server: 'stdio-server.ts' | 'full-stdio-server.ts' | 'http-server.ts' | 'sdk1-server.ts',
+  server: 'stdio-server.ts' | 'full-stdio-server.ts' | 'http-server.ts' | 'recording-server.ts' | 'sdk1-server.ts',
   ...args: string[]
 ): { command: string; args: string[] } {
   return {

@@ -24,13 +24,13 @@ const list = (response: ServerResponse, { id }: Message): unknown =>
   response.write(event({ jsonrpc: '2.0', id, result: { tools } }));
 
 /** How requests are sent: over `node:http`, or with a custom `fetch`. */
-const ways = {
+const sends = {
   node: {},
   fetch: { fetch: (url: string | URL, init?: RequestInit) => fetch(url, init) },
 } as const;
-const eachWay = Object.entries(ways) as [string, Partial<HttpServerDefinition>][];
+const eachSend = Object.entries(sends) as [string, Partial<HttpServerDefinition>][];
 
-/** Exchanges that a server may leave open. */
+/** Requests that a server may leave open. */
 const leftOpen: Record<string, Script> = {
   'initialize without a response': { initialize: unanswered },
   'server/discover without a response': { 'server/discover': unanswered },
@@ -58,9 +58,9 @@ const leftOpen: Record<string, Script> = {
 describe('disconnecting closes', () => {
   test.concurrent.each(
     Object.entries(leftOpen).flatMap(([name, scenario]) =>
-      eachWay.map(([way, definition]) => [name, way, scenario, definition] as const),
+      eachSend.map(([send, definition]) => [name, send, scenario, definition] as const),
     ),
-  )('%s (%s)', async (_, _way, scenario, definition) => {
+  )('%s (%s)', async (_, _send, scenario, definition) => {
     const { url, open } = await startScripted(scenario);
     const handle = createRemoteServer({ url, connectTimeout: 250, ...definition }, 1500);
     await handle
@@ -74,10 +74,10 @@ describe('disconnecting closes', () => {
   });
 });
 
-test.each(eachWay)('%s: a session header of the definition does not accompany the handshake', async (_, way) => {
+test.each(eachSend)('%s: a session header of the definition does not accompany the handshake', async (_, send) => {
   const { url, heard } = await startScripted({});
   const requestInit = { headers: { 'Mcp-Session-Id': 'own', 'X-Own': '1' } };
-  const handle = createRemoteServer({ url, protocol: 'legacy', requestInit, ...way }, 1500);
+  const handle = createRemoteServer({ url, protocol: 'legacy', requestInit, ...send }, 1500);
   await handle.list('tools/list').get();
   await handle.disconnect();
   const sessions = heard.map(({ name, headers }) => [name, headers['mcp-session-id'], headers['x-own']]);
@@ -131,7 +131,7 @@ test('a global fetch that is replaced later sends the following requests', async
   expect(replaced.mock.calls.map(([, init]) => init?.method)).toEqual(['DELETE']);
 });
 
-test.each(eachWay)('%s: progress that precedes the response is reported before it', async (_, way) => {
+test.each(eachSend)('%s: progress that precedes the response is reported before it', async (_, send) => {
   const { url } = await startScripted({
     'tools/call': stream((response, { id, params }) => {
       const { progressToken } = (params as { _meta: { progressToken: string } })._meta;
@@ -140,14 +140,14 @@ test.each(eachWay)('%s: progress that precedes the response is reported before i
       response.end([{ jsonrpc: '2.0', method: 'own/thing' }, progress, answer].map(event).join(''));
     }),
   });
-  const handle = createRemoteServer({ url, protocol: 'legacy', ...way }, 1500);
+  const handle = createRemoteServer({ url, protocol: 'legacy', ...send }, 1500);
   atEnd.push(() => handle.disconnect());
   const reported: number[] = [];
   await callTool(handle, { name: 'go', onProgress: ({ progress }) => reported.push(progress) });
   expect(reported).toEqual([1]);
 });
 
-test.each(eachWay)('%s: streams of a connection carry the headers of no user', async (_, way) => {
+test.each(eachSend)('%s: streams of a connection carry the headers of no user', async (_, send) => {
   const { url, heard } = await startScripted({
     GET: (response, message, request) =>
       stream((opened) => {
@@ -159,7 +159,7 @@ test.each(eachWay)('%s: streams of a connection carry the headers of no user', a
   const headers: HttpServerDefinition['headers'] = ({ requestContext }) => ({
     'x-user': String(requestContext?.get('user') ?? 'nobody'),
   });
-  const handle = createRemoteServer({ url, protocol: 'legacy', headers, ...way }, 1500);
+  const handle = createRemoteServer({ url, protocol: 'legacy', headers, ...send }, 1500);
   atEnd.push(() => handle.disconnect());
   const requestContext = new RequestContext([['user', 'alice']]);
   await expect(callTool(handle, { name: 'go', requestContext })).rejects.toThrow('no');

@@ -125,7 +125,7 @@ export class Engine implements Receiver {
   readonly #waiting = new Map<number, Call>();
   #progress: Map<string, Call> | undefined;
   #responding: Map<RequestId, AbortController> | undefined;
-  /** Handlers of the application in progress, and the clock that stands still meanwhile. */
+  /** Number of handlers of the application in progress, which stop the clock of the requests. */
   #pauses = 0;
   #pausedAt = 0;
   #pausedTime = 0;
@@ -144,7 +144,7 @@ export class Engine implements Receiver {
    * Sends a request, provides the input that its result requires, and resolves with the checked result.
    *
    * @throws {@link RequestTimeoutError}, {@link ConnectionLostError}, {@link InputRoundsError}, {@link ProtocolError} for errors of
-   *   the server, `HttpError`, `TypeError` for results that violate the protocol; the reason of `signal`
+   *   the server, `HttpError`, `TypeError` for results that violate the protocol; `signal.reason`
    */
   async request(method: string, params: Params, options: EngineRequestOptions = {}): Promise<Params> {
     const { signal, progressToken, onAcknowledged } = options;
@@ -328,7 +328,7 @@ export class Engine implements Receiver {
     }
   }
 
-  /** Returns the time on a clock that stands still while the application answers the server. */
+  /** Returns the time on a clock that stops while the application responds to the server. */
   #now(): number {
     return (this.#pauses > 0 ? this.#pausedAt : Date.now()) - this.#pausedTime;
   }
@@ -363,7 +363,7 @@ export class Engine implements Receiver {
   }
 
   #cancel(requestId: number, sending: Sending, reason: string): void {
-    // In the modern era over HTTP the end of the exchange cancels the request. A handshake cannot be canceled.
+    // In the modern era over HTTP the end of the HTTP request cancels the message. A handshake cannot be canceled.
     if (sending.cancel && this.server.era !== 'legacy') return sending.cancel();
     this.notify('notifications/cancelled', { requestId, reason })
       .catch(() => {})

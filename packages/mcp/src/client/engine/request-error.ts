@@ -73,7 +73,7 @@ export function reasonOf(error: unknown, channel: Channel | undefined): string {
   return `its process ${channel.ending}.${tail === '' ? '' : ` It wrote: ${tail}`}`;
 }
 
-/** Joins the messages of an error and its causes. `fetch failed` says nothing where there is a cause. */
+/** Joins the messages of an error and its causes, without a `fetch failed` that has a cause. */
 function withCauses(error: unknown): string {
   const messages: string[] = [];
   for (let at = error; at !== undefined && messages.length < 5; at = at instanceof Error ? at.cause : undefined) {

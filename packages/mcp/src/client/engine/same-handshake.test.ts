@@ -23,7 +23,7 @@ import { createRemoteServer } from '../../../test/remote-server.ts';
 
 // However a server behaves during the handshake, it ends as with the SDK's client, and the server receives the same messages.
 
-/** What a server may do of which this side shall make the same, whichever way it is connected. */
+/** Behavior of servers during the handshake. */
 const handshakes: Record<string, Script> = {
   'what every server does': {},
   'no session': { initialize: result(initialized, {}) },
@@ -105,7 +105,7 @@ const handshakes: Record<string, Script> = {
   'an end of the session that fails': { DELETE: plain(500) },
 };
 
-/** How servers answer the question which of them are asked for the stateless revision. */
+/** Responses of servers to `server/discover`. */
 const discoveries: Record<string, Script> = {
   modern: { 'server/discover': result(discovered, {}) },
   'modern, with a name': {
