@@ -38,7 +38,7 @@ export async function authenticate({ scope, timeout, ...options }: AuthenticateO
   }
   const callbackServer = await createOAuthCallbackServer({
     redirectUrl: provider.redirectUrl,
-    state: (received) => provider.expectsState(received),
+    state: async (received) => (await provider.pendingSignIn())?.['state'] === received,
     ...(timeout !== undefined && { timeout }),
   });
   try {

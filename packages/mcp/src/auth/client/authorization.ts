@@ -101,7 +101,7 @@ function renewInTurn(renewal: Renewal): Promise<KeptTokens> {
   const renewed = queue.last.then(async () => {
     const newer = await newerTokens(renewal);
     if (newer) return newer;
-    const pause = (await provider.isSignInPending()) ? pagePause : 0;
+    const pause = (await provider.pendingSignIn()) ? pagePause : 0;
     if (queue.failure && started < queue.failure.at + pause) throw queue.failure.error;
     queue.failure = undefined;
     return renewTokens(renewal).catch((error: unknown) => {

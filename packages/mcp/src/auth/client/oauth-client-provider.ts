@@ -95,6 +95,11 @@ export type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discov
  * });
  */
 export class MCPOAuthClientProvider implements OAuthClientProvider {
+  readonly redirectUrl: string | URL | undefined;
+  readonly clientMetadata: OAuthClientMetadata;
+  readonly skipIssuerMetadataValidation: boolean;
+  /** Whether it is a client without a user and with a given registration, which is for one authorization server only. */
+  readonly isFixedClient: boolean;
   readonly addClientAuthentication?: AddClientAuthentication;
   readonly clientMetadataUrl?: string;
   /** The token request of a client without users. */
@@ -108,13 +113,17 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   /** @throws `OAUTH_CLIENT_METADATA_URL_INVALID` */
   constructor(options: MCPOAuthClientProviderOptions) {
     const { storage = new InMemoryOAuthStorage(), logger = getDefaultLogger(), now = Date.now } = options;
+    const { clientMetadataUrl, redirectUrl, tokenRequest = clientCredentialsRequest } = options;
+    this.redirectUrl = redirectUrl;
+    this.clientMetadata = options.clientMetadata;
+    this.skipIssuerMetadataValidation = options.skipIssuerMetadataValidation ?? false;
+    this.isFixedClient = redirectUrl === undefined && options.clientInformation !== undefined;
     this.#options = options;
     this.#storage = storage;
     this.#values = new StoredValues(storage, logger);
     this.#now = now;
     // Present only when given: their presence disables the SDK's own behavior.
     if (options.addClientAuthentication) this.addClientAuthentication = options.addClientAuthentication;
-    const { clientMetadataUrl, redirectUrl, tokenRequest = clientCredentialsRequest } = options;
     if (clientMetadataUrl !== undefined) this.clientMetadataUrl = requireClientMetadataUrl(clientMetadataUrl);
     if (redirectUrl !== undefined) return;
     this.prepareTokenRequest = async (scope) => {
@@ -125,23 +134,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
         scope: scope === '' ? undefined : scope,
       });
     };
-  }
-
-  get redirectUrl(): string | URL | undefined {
-    return this.#options.redirectUrl;
-  }
-
-  get clientMetadata(): OAuthClientMetadata {
-    return this.#options.clientMetadata;
-  }
-
-  get skipIssuerMetadataValidation(): boolean {
-    return this.#options.skipIssuerMetadataValidation ?? false;
-  }
-
-  /** Whether it is a client without a user and with a given registration, which is for one authorization server only. */
-  get isFixedClient(): boolean {
-    return this.redirectUrl === undefined && this.#options.clientInformation !== undefined;
   }
 
   /** Identity of the tokens. Renewals are shared among all providers with the same one. */
@@ -168,7 +160,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   /** Does the same as {@link bind}, unless a sign-in is pending that began before the server was known, as in the SDK. */
   async bindForAnswer(serverUrl: string | URL): Promise<void> {
-    if (this.#values.serverUrl === undefined && (await this.isSignInPending())) return;
+    if (this.#values.serverUrl === undefined && (await this.pendingSignIn())) return;
     this.bind(serverUrl);
   }
 
@@ -202,7 +194,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
    * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
    */
   async redeemState(received: string | undefined): Promise<string | undefined> {
-    const pending = await this.#pendingSignIn();
+    const pending = await this.pendingSignIn();
     await this.#values.write('state', undefined);
     if (received !== undefined && received !== '' && pending?.['state'] === received) {
       return typeof pending['issuer'] === 'string' ? pending['issuer'] : undefined;
@@ -214,17 +206,8 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     );
   }
 
-  /** Whether the value is the state of the pending sign-in. Redeeming it is left to {@link redeemState}. */
-  async expectsState(received: string): Promise<boolean> {
-    return (await this.#pendingSignIn())?.['state'] === received;
-  }
-
-  /** Whether a sign-in page was shown and its response is pending. */
-  async isSignInPending(): Promise<boolean> {
-    return (await this.#pendingSignIn()) !== undefined;
-  }
-
-  async #pendingSignIn(): Promise<Record<string, unknown> | undefined> {
+  /** Returns the state of the sign-in whose page was shown and whose response is pending. */
+  async pendingSignIn(): Promise<{ readonly [member: string]: unknown } | undefined> {
     const stored = await this.#values.read('state');
     return typeof stored?.['expires_at'] === 'number' && stored['expires_at'] > this.#now() ? stored : undefined;
   }
