@@ -78,14 +78,14 @@ describe('an agent', () => {
     ['a string', 'plain', { text: 'plain' }],
     ['an object only', { object: { a: 1 } }, { object: { a: 1 }, text: '{"a":1}' }],
     ['nothing', undefined, { text: '' }],
-  ])('that returns %s still answers with text', async (_what, result, expected) => {
+  ])('returns text for %s', async (_what, result, expected) => {
     const running = serve({ agents: { helper: createAgent(result) } });
     expect(JSON.parse((await call(running, 'ask_helper', { message: 'm' }, 'modern')).content[0].text)).toEqual(
       expected,
     );
   });
 
-  test('that fails is an error result; a message that is missing never reaches it', async () => {
+  test('returns an error result for a failing agent, and rejects a missing message before it', async () => {
     const asked: Asked[] = [];
     const agent = { ...createAgent('', asked), generate: async () => Promise.reject(new Error('no model')) };
     const running = serve({ agents: { agent, helper: createAgent('', asked) } });
@@ -97,7 +97,7 @@ describe('an agent', () => {
     expect(asked).toEqual([]);
   });
 
-  test.each([undefined, '', '  '])('without a description (%j) stops the construction', (description) => {
+  test.each([undefined, '', '  '])('rejects an agent without a description (%j)', (description) => {
     const agent = { ...createAgent(''), description };
     expect(() => serve({ agents: { helper: agent } })).toThrow(
       "Agent 'Helper' (key: 'helper') must have a non-empty description to be used in an MCPServer.",
@@ -141,7 +141,7 @@ describe('a workflow', () => {
     expect(started.at(-1)?.requestContext.get('mcp.extra')).toMatchObject({ requestId: 1 });
   });
 
-  test('that failed is an error result that says why', async () => {
+  test('returns a failed run as an error result with its reason', async () => {
     const workflow = createWorkflow({ status: 'failed', error: new Error('no space') });
     const result = await call(serve({ workflows: { etl: workflow } }), 'run_etl', { rows: 2 }, 'modern');
     expect(result).toMatchObject({ isError: true });
@@ -158,7 +158,7 @@ describe('a workflow', () => {
     expect((await call(running, 'run_neither', {}, 'modern')).content[0].text).toContain('neither createRun()');
   });
 
-  test('without a description stops the construction', () => {
+  test('rejects a workflow without a description', () => {
     expect(() => serve({ workflows: { etl: { id: 'etl' } } })).toThrow(
       "Workflow 'etl' (key: 'etl') must have a non-empty description",
     );

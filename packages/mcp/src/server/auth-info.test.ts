@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { principalOf, toAuthInfo } from './auth-info.js';
 
 describe('a principal', () => {
-  it('is a subject of its issuer: the same subject of another issuer is somebody else', () => {
+  it('distinguishes equal subjects of two issuers', () => {
     const known = [
       { extra: { subject: '1' } },
       { extra: { subject: '1', issuer: 'https://a.example' } },
@@ -18,7 +18,7 @@ describe('a principal', () => {
     expect(new Set(known.map((authInfo) => principalOf(authInfo))).size).toBe(known.length);
   });
 
-  it('is the same wherever the issuer stands, and whatever token is presented', () => {
+  it('does not depend on the member that names the issuer, or on the token', () => {
     const variants = [
       { extra: { subject: '1', issuer: 'https://a.example' }, token: 'first' },
       { extra: { subject: '1', iss: 'https://a.example' }, token: 'second' },

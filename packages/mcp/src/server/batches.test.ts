@@ -100,7 +100,7 @@ describe('a batch of 2025-03-26 over HTTP', () => {
   test.each([
     ['empty', []],
     ['of more than 100 messages', Array.from({ length: 101 }, (_, id) => rpc('ping', undefined, id))],
-  ])('that is %s is refused', async (_name, body) => {
+  ])('rejects a batch that is %s', async (_name, body) => {
     const { status, json } = await batch(body);
     expect([status, json.id, json.error.code]).toEqual([400, null, -32600]);
   });
@@ -112,7 +112,7 @@ describe('a batch of 2025-03-26 over HTTP', () => {
     expect([alone.status, alone.json.error.code]).toEqual([400, -32600]);
   });
 
-  test('that claims the stateless revision is refused', async () => {
+  test('rejects a batch that declares protocol version 2026-07-28', async () => {
     const { body, headers } = modern('tools/list');
     expect((await send(stateless.url, { headers, body: [body] })).status).toBe(400);
     expect((await send(stateless.url, { body: [body] })).status).toBe(400);

@@ -23,7 +23,7 @@ const resources = (listed: unknown): Partial<MCPServerConfig> => ({
   resources: { listResources: async () => listed as never, getResourceContent: async () => ({ text: '' }) },
 });
 
-describe('a callback that returns nonsense is an internal error that says so, and the server goes on', () => {
+describe('a callback with an invalid result', () => {
   test.each([
     undefined,
     null,
@@ -59,7 +59,7 @@ describe('a callback that returns nonsense is an internal error that says so, an
     expect(await errorOf(completing, 'completion/complete', params)).toMatchObject({ code: -32603 });
   });
 
-  test('a template that is none is left out with a warning; the others match', async () => {
+  test('ignores an invalid template with a warning and matches the others', async () => {
     const warnings: string[] = [];
     const config: Partial<MCPServerConfig> = {
       logger: { debug() {}, info() {}, error() {}, warn: (text) => void warnings.push(text) },

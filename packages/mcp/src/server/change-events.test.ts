@@ -19,7 +19,7 @@ async function serve(config: Parameters<typeof createFullServer>[0] = {}): Promi
   return { server, url };
 }
 
-test('where answers are JSON, listening is refused and not left without an answer', async () => {
+test('rejects the request where responses are JSON only', async () => {
   const { url } = await serveJson();
   const { status, json } = await send(
     url,
@@ -49,7 +49,7 @@ const messages = ({ events }: EventReader): unknown[] =>
 const subscriptionId = 'io.modelcontextprotocol/subscriptionId';
 
 describe('subscriptions/listen', () => {
-  test('is acknowledged first, with what the server honours; events carry the id of the request', async () => {
+  test('acknowledges the supported part of the filter first; events carry the id of the request', async () => {
     const { server, url } = await serve();
     const filter = { promptsListChanged: true, toolsListChanged: false, resourceSubscriptions: ['note://a'] };
     const reader = await listen(url, filter, 7);
@@ -71,7 +71,7 @@ describe('subscriptions/listen', () => {
     ]);
   });
 
-  test('ends with an answer when the server closes, and does not hold it up', async () => {
+  test('ends with a result when the server closes, without a delay', async () => {
     const { server, url } = await serve();
     const reader = await listen(url, { toolsListChanged: true });
     await eventually(() => expect(messages(reader)).toHaveLength(1));
@@ -85,7 +85,7 @@ describe('subscriptions/listen', () => {
     });
   });
 
-  test('with nothing to hear of is acknowledged and answered at once', async () => {
+  test('ends at once when the filter is empty', async () => {
     const { url } = await serve({ resources: undefined as never, prompts: undefined as never });
     const reader = await listen(url, { promptsListChanged: true, resourceSubscriptions: ['note://a'] });
     await reader.ended;
@@ -139,7 +139,7 @@ describe('the event bus', () => {
 });
 
 describe('sessions', () => {
-  test('news of a resource goes only to the session that subscribed', async () => {
+  test('sends updates of a resource only to the session that subscribed', async () => {
     const { server, url } = await serve();
     const [one, two] = await Promise.all([openSession(url), openSession(url)]);
     const readers = await Promise.all([one, two].map((headers) => readEvents(url, { headers })));
@@ -179,7 +179,7 @@ describe('tools at run time', () => {
   const names = async (url: string): Promise<string[]> =>
     (await send(url, modern('tools/list'))).json.result.tools.map(({ name }: { name: string }) => name);
 
-  test('added tools can be listed and called, removed ones are unknown, and clients are told each time', async () => {
+  test('lists and calls added tools, rejects removed ones, and notifies clients of both', async () => {
     const { server, url } = await serve();
     const reader = await listen(url, { toolsListChanged: true });
     await eventually(() => expect(messages(reader)).toHaveLength(1));

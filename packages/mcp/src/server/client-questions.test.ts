@@ -104,8 +104,8 @@ const answers = {
   roots: { roots: [{ uri: 'file:///a' }] },
 };
 
-describe('questions of a stateless request', () => {
-  test('of all kinds go out in one round, and their answers come back together', async () => {
+describe('client requests of a modern request', () => {
+  test('sends requests of all kinds in one round', async () => {
     const { result } = (await ask('tools/call', { name: 'three' })).json;
     expect(result).toMatchObject({
       resultType: 'input_required',
@@ -120,7 +120,7 @@ describe('questions of a stateless request', () => {
     expect(done.json.result.content).toEqual([{ type: 'text', text: '["Ada","Hello",1]' }]);
   });
 
-  test('answers that do not fit are asked for again, the others are kept', async () => {
+  test('repeats the requests with an invalid result and keeps the other results', async () => {
     const { requestState } = (await ask('tools/call', { name: 'three' })).json.result;
     const inputResponses = { form: accept(5), model: { role: 'assistant' }, roots: answers.roots };
     const again = (await ask('tools/call', { name: 'three', requestState, inputResponses })).json.result;
@@ -134,7 +134,7 @@ describe('questions of a stateless request', () => {
     expect(done.json.result.content).toEqual([{ type: 'text', text: '["Ada","Hello",1]' }]);
   });
 
-  test('one after another take a round each, and nothing is asked twice', async () => {
+  test('takes one round per sequential request and repeats none', async () => {
     const asked: string[] = [];
     let params: Record<string, unknown> = { name: 'steps', arguments: {} };
     let result = (await ask('tools/call', params)).json.result;
@@ -162,7 +162,7 @@ describe('questions of a stateless request', () => {
     expect(answer.error.code).toBe(-32603);
   });
 
-  test('a question that changed between the rounds is asked anew', async () => {
+  test('sends a request again that changed between the rounds', async () => {
     const { requestState } = (await ask('tools/call', { name: 'three' })).json.result;
     text = 'And your name now?';
     const again = (await ask('tools/call', { name: 'three', requestState, inputResponses: answers })).json.result;
@@ -186,7 +186,7 @@ describe('questions of a stateless request', () => {
   });
 
   test.each([everything, {}])(
-    'that nobody waits for end nothing: the result counts, also for a client with %j',
+    'returns the result when no code awaits the request, also for a client with %j',
     async (capabilities) => {
       const done = [{ type: 'text', text: 'done' }];
       expect((await ask('tools/call', { name: 'careless' }, capabilities)).json.result.content).toEqual(done);
@@ -194,13 +194,13 @@ describe('questions of a stateless request', () => {
       const headers = { 'mcp-session-id': String((await send(url, { body })).headers['mcp-session-id']) };
       const { json, events } = await send(url, { headers, body: rpc('tools/call', { name: 'careless' }) });
       expect((events.at(-1) ?? json).result.content).toEqual(done);
-      // A rejection that nobody handles would fail the test run.
+      // An unhandled rejection would fail the test run.
       await send(url, { method: 'DELETE', headers });
       await new Promise((resolve) => setImmediate(resolve));
     },
   );
 
-  test('what the client lacks for all questions of a round stands in one error', async () => {
+  test('names the missing capabilities of all requests of a round in one error', async () => {
     const refused = await ask('tools/call', { name: 'three' }, { elicitation: { url: {} } });
     expect(refused.status).toBe(400);
     expect(refused.json.error).toMatchObject({

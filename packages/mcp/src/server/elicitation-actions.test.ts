@@ -37,7 +37,7 @@ async function serve(): Promise<{
 }
 
 describe('server.elicitation.sendRequest', () => {
-  test('a session that ends takes its questions along', async () => {
+  test('rejects the pending requests of a session that ends', async () => {
     const { server, url, connect } = await serve();
     let isAsked = (): void => {};
     const asked = new Promise<void>((resolve) => (isAsked = resolve));
@@ -83,7 +83,7 @@ describe('server.elicitation.sendRequest', () => {
     });
   });
 
-  test('an answer off the schema, nobody to ask, no capability and no answer in time are named errors', async () => {
+  test('rejects with a named error for an invalid result, no client, no capability and a timeout', async () => {
     const { server, connect } = await serve();
     await expect(server.elicitation.sendRequest(question)).rejects.toMatchObject({ code: 'ELICITATION_NO_CLIENT' });
     const [off, unable, silent] = [
@@ -107,7 +107,7 @@ describe('server.elicitation.sendRequest', () => {
 });
 
 describe('server.elicitation.notifyComplete', () => {
-  test('tells the session that is named, and says so when it cannot', async () => {
+  test('notifies the named session, and throws when that is not possible', async () => {
     const server = createFullServer();
     opened.push({ close: () => server.close({ grace: 100 }) });
     const { url } = await server.listen();

@@ -81,22 +81,22 @@ describe.each(clients)('%s', (name, connect) => {
     }
   };
 
-  test('a tool asks two questions inside try and catch, and gets the answers', async () => {
+  test('returns the results of two elicitation requests inside try and catch', async () => {
     expect(await ask('contact', polite)).toMatchObject({ content: [{ type: 'text', text: 'Hello Ada, 36' }] });
   });
 
-  test('a declined question is an ordinary answer', async () => {
+  test('returns a declined elicitation request as a result', async () => {
     expect(await ask('contact', () => ({ action: 'decline' }))).toMatchObject({
       content: [{ text: 'no name: decline' }],
     });
   });
 
-  test('two questions at once get their own answers', async () => {
+  test('returns the results of two parallel elicitation requests', async () => {
     const answers: Answers = (message) => ({ action: 'accept', content: { [message]: message.toUpperCase() } });
     expect(await ask('both', answers)).toMatchObject({ content: [{ text: '["FIRST","SECOND"]' }] });
   });
 
-  test('a client that cannot ask is told so, or the tool is', async () => {
+  test('rejects in the tool when the client does not support elicitation', async () => {
     const outcome = await ask('contact', undefined).catch((error: unknown) => error);
     const refused = { code: -32021 };
     const told = { content: [{ text: 'could not ask: ELICITATION_NOT_SUPPORTED' }] };
@@ -105,7 +105,7 @@ describe.each(clients)('%s', (name, connect) => {
 });
 
 describe('legacy sessions', () => {
-  test('an answer off the requested schema does not reach the tool', async () => {
+  test('keeps a result that violates the requested schema from the tool', async () => {
     const client = await v1(new HttpV1(new URL(running.url)), () => ({ action: 'accept', content: { name: 5 } }));
     expect(await client.callTool({ name: 'contact' })).toMatchObject({
       content: [{ text: 'could not ask: ELICITATION_FAILED' }],
@@ -113,7 +113,7 @@ describe('legacy sessions', () => {
     await client.close();
   });
 
-  test('with many sessions every question reaches its own client', async () => {
+  test('sends each elicitation request to the client of its session', async () => {
     const texts = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
         const client = await v1(new HttpV1(new URL(running.url)), (message) => ({
@@ -128,7 +128,7 @@ describe('legacy sessions', () => {
     texts.forEach((text, index) => expect(text).toBe(`Hello user ${index}, ${index}`));
   });
 
-  test('an answer from another session is ignored', async () => {
+  test('ignores a response from another session', async () => {
     const mine = await openAsking();
     const other = await openAsking();
     const call = send(running.url, { headers: mine, body: rpc('tools/call', { name: 'contact', arguments: {} }) });
@@ -145,7 +145,7 @@ describe('legacy sessions', () => {
     expect(JSON.stringify((await call).events)).not.toContain('Mallory');
   });
 
-  test('without a session nobody can be asked', async () => {
+  test('rejects an elicitation request without a session', async () => {
     const answer = await send(stateless.url, { body: rpc('tools/call', { name: 'contact', arguments: {} }) });
     expect(answer.json.result.content[0].text).toBe('could not ask: ELICITATION_NOT_SUPPORTED');
   });
@@ -166,7 +166,7 @@ describe('the stateless revision', () => {
     send(running.url, modern('tools/call', { name: 'contact', arguments: {}, _meta: meta, ...extra }));
   const accept = (content: object): object => ({ action: 'accept', content });
 
-  test('a question ends the round, and the tool runs again with the answer', async () => {
+  test('ends the round at an elicitation request, and runs the tool again with the result', async () => {
     const before = runs.count;
     const first = await call();
     expect(first.status).toBe(200);
@@ -195,12 +195,12 @@ describe('the stateless revision', () => {
     expect(Object.keys(again.json.result.inputRequests)).toEqual(['input-1']);
   });
 
-  test('an answer to a question that was never asked counts for nothing', async () => {
+  test('ignores a result without a request', async () => {
     const answer = await call({ inputResponses: { 'input-1': accept({ name: 'Ada' }) } });
     expect(answer.json.result.resultType).toBe('input_required');
   });
 
-  test('state that was changed, is foreign or is no text is refused', async () => {
+  test('rejects changed and foreign state, and state that is not a string', async () => {
     const { requestState } = (await call()).json.result as { requestState: string };
     const inputResponses = { 'input-1': accept({ name: 'Ada' }) };
     const other = new MCPServer({ name: 'Other', version: '1', tools: exampleTools });
@@ -219,7 +219,7 @@ describe('the stateless revision', () => {
     }
   });
 
-  test('a client that declares no elicitation is told what is missing', async () => {
+  test('names the missing capability to a client without elicitation', async () => {
     const answer = await send(running.url, modern('tools/call', { name: 'contact', arguments: {} }));
     expect(answer.status).toBe(400);
     expect(answer.json.error).toMatchObject({ code: -32021, data: { requiredCapabilities: { elicitation: {} } } });

@@ -149,7 +149,7 @@ describe('HTTP', () => {
     }
   });
 
-  test('a body that was read by somebody else is a named error, not a wait', async () => {
+  test('rejects a body that was read before with a named error', async () => {
     const errors: unknown[] = [];
     const logger = {
       debug: () => {},
@@ -177,7 +177,7 @@ describe('HTTP', () => {
   });
 
   test.each(['12345678901234567890', '1e300', '1.5', 'null', 'true', '{}', '[1]'])(
-    'an id that cannot be repeated is no id: %s',
+    'rejects an id that a response cannot repeat: %s',
     async (id) => {
       const body = `{"jsonrpc":"2.0","id":${id},"method":"ping"}`;
       const { status, json } = await send(url, { headers: await openSession(url), body });
@@ -384,7 +384,7 @@ describe('the stateless revision', () => {
     expect(answer.json.error.data.supported).toEqual(['2026-07-28']);
   });
 
-  test('progress and logs are streamed before the result, when they are asked for', async () => {
+  test('streams requested progress and logs before the result', async () => {
     const asked = { progressToken: 'p', 'io.modelcontextprotocol/logLevel': 'info' };
     const answer = await send(url, modern('tools/call', { name: 'steps', arguments: {}, _meta: asked }));
     expect(answer.headers['content-type']).toBe('text/event-stream');
@@ -443,7 +443,7 @@ describe('endpoints without sessions', () => {
   });
 });
 
-/** The status of the answer to a request that no client library would send. */
+/** Status of the response to a request that no client library would send. */
 function rawStatus(port: number, head: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(head));

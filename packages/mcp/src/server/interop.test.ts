@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What the clients of both generations have in common. */
+/** Common interface of the clients of both SDK versions. */
 interface AnyClient {
   listTools(): Promise<{ tools: { name: string }[] }>;
   callTool(params: { name: string; arguments?: Record<string, unknown> }, ...rest: unknown[]): Promise<unknown>;
@@ -99,7 +99,7 @@ describe.each(clients)('%s', (_name, connect) => {
     });
   });
 
-  test('hears of progress', async () => {
+  test('receives progress', async () => {
     const seen: number[] = [];
     const options = { onprogress: ({ progress }: { progress: number }) => void seen.push(progress) };
     const params = { name: 'steps', arguments: {} };

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { toJsonSafe } from './json-safe.js';
 
-test('whatever comes in can be written as JSON', () => {
+test('returns a value with a JSON form for any input', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true }), (value) => {
       expect(() => JSON.stringify(toJsonSafe(value))).not.toThrow();
@@ -10,7 +10,7 @@ test('whatever comes in can be written as JSON', () => {
   );
 });
 
-test('plain JSON stays as it is', () => {
+test('returns JSON values unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       expect(JSON.stringify(toJsonSafe(value))).toBe(JSON.stringify(value));
@@ -25,7 +25,7 @@ test('circular references are cut, equal siblings are not', () => {
   expect(toJsonSafe(circular)).toEqual({ first: { a: 1 }, second: { a: 1 } });
 });
 
-test("of an AI SDK result, whose members are getters, those are read that say something; one that throws isn't", () => {
+test('reads the informative getters of an AI SDK result, except for one that throws', () => {
   class Result {
     get text() {
       return 'yes';

@@ -53,7 +53,7 @@ export class LegacySession {
   #pending: Map<RequestId, (response: JsonRpcResponse | undefined) => void> | undefined;
   #sentRequests = 0;
 
-  constructor(maxRequests = Infinity) {
+  constructor(maxRequests: number = Infinity) {
     this.maxRequests = maxRequests;
   }
 

@@ -47,7 +47,7 @@ describe('pages', () => {
     );
   });
 
-  test('when the last item of a page is removed, the next page goes on behind it', () => {
+  test('continues behind the last item of a page after its removal', () => {
     const { nextCursor } = pageOf(['a', 'b', 'c', 'd'], {}, 2);
     const next = pageOf(['a', 'c', 'd'], { cursor: nextCursor }, 2);
     expect(next).toEqual({ items: ['c', 'd'] });

@@ -145,7 +145,7 @@ export class MCPServer implements AsyncDisposable {
   }
 
   /**
-   * Serves one request of your own `node:http` server (or Express, Fastify, Koa) over Streamable HTTP. Never rejects.
+   * Serves one request of a `node:http` server (or Express, Fastify, Koa) over Streamable HTTP. Never rejects.
    *
    * Sessions are on by default; `options.serverless` turns them off. The identity that authentication middleware sets on `req.auth`
    * reaches tools as `context.mcp.extra.authInfo`, and a session belongs to the caller that opened it.
@@ -175,7 +175,7 @@ export class MCPServer implements AsyncDisposable {
   }
 
   /**
-   * Serves one request of your own `node:http` server over the older HTTP+SSE transport. Never rejects.
+   * Serves one request of a `node:http` server over the older HTTP+SSE transport. Never rejects.
    *
    * @example
    * http.createServer((req, res) =>
@@ -340,7 +340,7 @@ export class MCPServer implements AsyncDisposable {
    * Runs a tool without a client. Invalid input is returned, as `{ error: true, message, validationErrors }`.
    *
    * @returns the tool's own value
-   * @throws `TOOL_NOT_FOUND`; whatever the tool throws
+   * @throws `TOOL_NOT_FOUND`, and the errors of the tool
    */
   async executeTool(
     toolName: string,

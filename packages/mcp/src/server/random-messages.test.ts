@@ -52,7 +52,7 @@ const method = fc.constantFrom(
   'nothing/here',
 );
 const version = fc.constantFrom('2026-07-28', '2025-11-25', '2025-03-26', '2024-11-05', '2099-01-01', '', 'x');
-/** What the members of a request may hold: right, nearly right, and anything. */
+/** Values of the members of a request: valid, nearly valid, and any. */
 const member = (...right: unknown[]): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...right) }, fc.jsonValue({ maxDepth: 2 }));
 const params = fc.record(
@@ -91,7 +91,7 @@ const body = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
 );
 
-/** An answer, an error, or an array of them. */
+/** A result, an error, or an array of them. */
 function requireAnswers(value: unknown): void {
   const answers: unknown[] = Array.isArray(value) ? value : [value];
   expect(answers.length).toBeGreaterThan(0);
@@ -101,7 +101,7 @@ function requireAnswers(value: unknown): void {
   }
 }
 
-describe('whatever a client sends', { timeout: 60_000 }, () => {
+describe('any message of a client', { timeout: 60_000 }, () => {
   test.each([true, false])('is answered over HTTP, and never with 500 (sessions: %s)', async (hasSessions) => {
     const server = new MCPServer(config);
     const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

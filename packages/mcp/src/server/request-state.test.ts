@@ -10,7 +10,7 @@ const state: RequestState = {
 const key = 'k'.repeat(32);
 
 describe('the state of a call that asks', () => {
-  test('comes back as it was, within its time and its binding', async () => {
+  test('returns the state unchanged, within its lifetime and binding', async () => {
     let time = 0;
     const codec = createRequestStateCodec({ key, ttlSeconds: 60 }, () => time);
     const text = await codec.mint(state, 'tools/call ada');

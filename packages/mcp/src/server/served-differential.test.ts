@@ -5,8 +5,9 @@ import { initializeParams, modern, rpc } from '../../test/wire.ts';
 import { MCPServer } from './mcp-server.js';
 
 /**
- * The same resources and prompts behind our dispatch and behind the official SDK's own handlers, the same requests to both. What
- * differs on purpose is named below (and the SDK leaves `total` out of completions without values); everything else shows when the SDK, or the protocol it follows, has moved.
+ * Serves the same resources and prompts through our dispatch and through the official SDK's handlers, and compares the responses.
+ * Deliberate differences are named below (and the SDK leaves `total` out of completions without values). Another difference means that
+ * the SDK, or the protocol, has changed.
  */
 
 const languages = ['typescript', 'rust'];
@@ -143,7 +144,7 @@ describe('our answers are those of the official SDK', () => {
     expect(mine).toEqual(theirs);
   });
 
-  test('to initialize, but for the capabilities that are ours alone', async () => {
+  test('to initialize, except for capabilities that the SDK does not have', async () => {
     const [mine, theirs] = await answersTo(rpc('initialize', initializeParams));
     const capabilities = { resources: { subscribe: true, listChanged: true }, tools: { listChanged: true } };
     const { result } = theirs as { result: { capabilities: object } };

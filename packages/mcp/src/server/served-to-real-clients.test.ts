@@ -87,7 +87,7 @@ describe.each(kinds)('%s', (_name, kind) => {
     });
   });
 
-  test('prompts: lists versions, gets the first or the one that is asked for, in both shapes of result', async () => {
+  test('prompts: lists versions, gets the first or the requested one, in both shapes of result', async () => {
     const { listPrompts, getPrompt } = bound(await connect());
     expect((await listPrompts()).prompts.slice(0, 2)).toMatchObject([
       { name: 'review', _meta: { 'quiver/version': 'v1' } },
@@ -238,7 +238,7 @@ describe.each(kinds.filter(([, { era }]) => era === 'legacy'))('%s', (_name, kin
     const client = await kind.connect({ onChange: (method, uri) => void heard.push(uri ?? method) });
     const { callTool, subscribeResource, unsubscribeResource } = bound(client);
     await subscribeResource({ uri: 'note://watched' });
-    // The stream that carries the news is opened by the client in its own time.
+    // The client opens the stream for notifications after the handshake.
     await eventually(async () => {
       heard.length = 0;
       await callTool({ name: 'change' });

@@ -98,7 +98,7 @@ describe('pageSize', () => {
 });
 
 describe('cacheHints', () => {
-  test('nothing may be kept unless the author says so, and never for others', async () => {
+  test('allows caching only with a hint, and never for other callers', async () => {
     const url = await serve({ cacheHints: { 'tools/list': { ttlMs: 60_000, cacheScope: 'public' } } });
     const hintOf = async (method: string, params: Record<string, unknown> = {}): Promise<unknown> => {
       const request = modern(method, params);

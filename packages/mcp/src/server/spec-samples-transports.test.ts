@@ -41,7 +41,7 @@ async function listen(handle: (req: IncomingMessage, res: ServerResponse) => Pro
   return `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`;
 }
 
-/** What the official client of the first generation gets. */
+/** Results of the official client of SDK 1. */
 async function greetThrough(transport: object): Promise<unknown> {
   const client = new Client({ name: 'official', version: '1' });
   // The SDK's types are not made for exactOptionalPropertyTypes.

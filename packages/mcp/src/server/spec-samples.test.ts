@@ -129,7 +129,7 @@ describe('Resource Handling', () => {
     expect(read.error.message).toBe('Resource content not found for file://data/5');
   });
 
-  test('changes can be announced while nobody listens', async () => {
+  test('publishes changes without subscribers', async () => {
     const serverWithResources = create();
     await serverWithResources.resources.notifyUpdated({ uri: 'file://data.txt' });
     await expect(serverWithResources.resources.notifyListChanged()).resolves.toBeUndefined();

@@ -13,7 +13,7 @@ interface Session {
   process: ChildProcess;
   write: (text: string | Uint8Array) => void;
   /** The lines on standard output so far. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server sent
+  // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   lines: any[];
   raw: () => string;
 }
@@ -22,7 +22,7 @@ function start(): Session {
   const { command, args } = commandFor('stdio-server.ts');
   const started = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'] });
   child = started;
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server sent
+  // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   const lines: any[] = [];
   let raw = '';
   started.stdout.on('data', (chunk: Buffer) => {
@@ -41,7 +41,7 @@ function start(): Session {
 const line = (message: object): string => `${JSON.stringify(message)}\n`;
 
 describe('a server over stdio', () => {
-  test('answers a malformed line with a parse error and goes on', async () => {
+  test('answers a malformed line with a parse error and continues', async () => {
     const { write, lines } = start();
     write('{oops\n\n');
     write(line(rpc('ping', undefined, 'after')));

@@ -116,97 +116,62 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
       `Tool ${JSON.stringify(name)} is served, but some clients will refuse its name: use 1 to 128 of A-Z a-z 0-9 _ . -`,
     );
   }
-  const inputSchema = describeInput(name, withInputSchema(tool).inputSchema, logger);
-  if (!inputSchema) return undefined;
-  const outputSchema = describeOutput(name, tool.outputSchema, logger);
-  const listed: ListedTool = {
-    name,
-    ...(typeof tool.title === 'string' && { title: tool.title }),
-    ...(typeof tool.description === 'string' && { description: tool.description }),
-    inputSchema,
-    ...(outputSchema && { outputSchema }),
-    ...describeMcp(name, tool.mcp, logger),
+  /** Leaves out a broken part, with a warning. A part without a JSON form fails here, and not in the whole list. */
+  const attempt = <Part>(consequence: string, describe: () => Part): Part | undefined => {
+    try {
+      const part = describe();
+      JSON.stringify(part);
+      return part;
+    } catch (error) {
+      logger.warn(`${consequence}: ${toErrorMessage(error)}`);
+      return undefined;
+    }
   };
+  const { inputSchema: given } = withInputSchema(tool);
+  const described = attempt(`Tool '${name}' is offered without a description of its input`, () =>
+    given === undefined ? { type: 'object', properties: {} } : toJsonSchema(given as Schema, 'input'),
+  );
+  // The protocol requires `type: object` at the root; unions of objects have it only in their members.
+  const inputSchema: JsonSchema = described?.['type'] === undefined ? { type: 'object', ...described } : described;
+  if (inputSchema['type'] !== 'object') {
+    logger.warn(
+      `Tool '${name}' is not served: its input schema describes ${JSON.stringify(inputSchema['type'])}, and MCP tools take an object.`,
+    );
+    return undefined;
+  }
+  const outputSchema = attempt(`Tool '${name}' is offered without a description of its output`, () =>
+    tool.outputSchema === undefined ? undefined : describeOutput(tool.outputSchema as Schema),
+  );
   return {
     name,
     tool,
     toolType,
-    listed,
+    listed: {
+      name,
+      ...(typeof tool.title === 'string' && { title: tool.title }),
+      ...(typeof tool.description === 'string' && { description: tool.description }),
+      inputSchema,
+      ...(outputSchema && { outputSchema }),
+      ...attempt(`Tool '${name}' is offered without annotations, icons and _meta`, () => describeMcp(tool.mcp)),
+    },
     structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
-    paramHeaders: paramHeadersOf(name, inputSchema, logger),
+    paramHeaders:
+      attempt(`Clients over HTTP may leave out tool '${name}'`, () => declaredParamHeaders(inputSchema)) ?? [],
   };
 }
 
-function paramHeadersOf(name: string, inputSchema: JsonSchema, logger: Logger): readonly ParamHeader[] {
-  try {
-    return declaredParamHeaders(inputSchema);
-  } catch (error) {
-    logger.warn(`Clients over HTTP may leave out tool '${name}': ${toErrorMessage(error)}`);
-    return [];
-  }
-}
-
 /** Returns the members that only MCP clients see. */
-function describeMcp(name: string, mcp: ToolMcpOptions | undefined, logger: Logger): Partial<ListedTool> {
-  const { annotations, icons, _meta } = mcp ?? {};
-  const described = {
+function describeMcp({ annotations, icons, _meta }: ToolMcpOptions = {}): Partial<ListedTool> {
+  return {
     ...(annotations && { annotations }),
     ...(icons && icons.length > 0 && { icons }),
     ...(_meta && { _meta }),
   };
-  try {
-    JSON.stringify(described);
-    return described;
-  } catch (error) {
-    logger.warn(`Tool '${name}' is offered without annotations, icons and _meta: ${toErrorMessage(error)}`);
-    return {};
-  }
 }
 
-function describeInput(name: string, schema: unknown, logger: Logger): JsonSchema | undefined {
-  if (schema === undefined) return { type: 'object', properties: {} };
-  const described = describe(
-    schema,
-    'input',
-    () => ({ type: 'object' }),
-    (reason) => logger.warn(`Tool '${name}' is offered without a description of its input: ${reason}`),
-  );
-  // The protocol requires `type: object` at the root; unions of objects have it only in their members.
-  if (described['type'] === undefined) return { type: 'object', ...described };
-  if (described['type'] === 'object') return described;
-  logger.warn(
-    `Tool '${name}' is not served: its input schema describes ${JSON.stringify(described['type'])}, and MCP tools take an object.`,
-  );
-  return undefined;
-}
-
-function describeOutput(name: string, schema: unknown, logger: Logger): JsonSchema | undefined {
-  if (schema === undefined) return undefined;
-  const described = describe(
-    schema,
-    'output',
-    () => undefined,
-    (reason) => logger.warn(`Tool '${name}' is offered without a description of its output: ${reason}`),
-  );
-  if (!described || described['type'] !== undefined || !isUnionOfObjects(described)) return described;
-  return { type: 'object', ...described };
-}
-
-function describe<Fallback>(
-  schema: unknown,
-  direction: 'input' | 'output',
-  fallback: () => Fallback,
-  warn: (reason: string) => void,
-): JsonSchema | Fallback {
-  try {
-    const described = toJsonSchema(schema as Schema, direction);
-    // Written once here, so that what cannot be written fails for this tool and not for the whole list.
-    JSON.stringify(described);
-    return described;
-  } catch (error) {
-    warn(toErrorMessage(error));
-    return fallback();
-  }
+function describeOutput(schema: Schema): JsonSchema {
+  const described = toJsonSchema(schema, 'output');
+  return described['type'] === undefined && isUnionOfObjects(described) ? { type: 'object', ...described } : described;
 }
 
 function isUnionOfObjects(schema: JsonSchema): boolean {

@@ -181,7 +181,7 @@ describe('results', () => {
     expect(await call('failedContent')).toEqual({ isError: true, content: [{ type: 'text', text: 'no such city' }] });
   });
 
-  test('a result in the form of the protocol keeps its pictures beside its structured content', async () => {
+  test('keeps the images of a protocol result alongside its structured content', async () => {
     expect(await call('weather', { kind: 'whole' })).toEqual({
       content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }],
       structuredContent: { celsius: 21 },
@@ -213,13 +213,13 @@ describe('results', () => {
     expect((await call('echo', [1])).code).toBe(-32602);
   });
 
-  test('an output schema that is no object is declared and used by the stateless revision only', async () => {
+  test('declares and applies an output schema of another type than object only in the modern era', async () => {
     expect((await call('list')).structuredContent).toBeUndefined();
     const now = await send(running.url, modern('tools/call', { name: 'list', arguments: {} }));
     expect(now.json.result.structuredContent).toEqual([1, 2]);
   });
 
-  test('who calls is told to the tool and to its request context', async () => {
+  test('passes the caller to the tool and to its request context', async () => {
     const result = JSON.parse((await call('whoami')).content[0].text) as object;
     expect(result).toEqual({ sessionId: session['mcp-session-id'], requestId: 1, sameInContext: true });
   });

@@ -22,7 +22,7 @@ import type { LegacySession } from '../legacy-session.js';
 import { MAX_BATCH_MESSAGES, MAX_SUBSCRIPTIONS } from '../limits.js';
 import { ServerRequest, type Caller, type Channel, type ServerDefinition } from '../request.js';
 
-/** A request of a legacy client (up to 2025-11-25). What the client declared in the handshake is in its session. */
+/** A request of a legacy client (up to 2025-11-25). The declarations of the handshake are in the session. */
 export class LegacyRequest extends ServerRequest {
   readonly era = 'legacy';
   readonly #session: LegacySession;

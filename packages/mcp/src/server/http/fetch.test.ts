@@ -78,7 +78,7 @@ const clients: [string, () => Promise<AnyClient>][] = [
 ];
 
 describe.each(clients)('fetch(): %s', (name, connect) => {
-  test('lists, calls, hears of progress and is asked', async () => {
+  test('lists, calls, and receives progress and elicitation requests', async () => {
     const client = await connect();
     expect((await client.listTools()).tools).toHaveLength(Object.keys(exampleTools).length);
     expect(await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })).toMatchObject({
@@ -96,7 +96,7 @@ describe.each(clients)('fetch(): %s', (name, connect) => {
 });
 
 describe('fetch()', () => {
-  test('answers in one piece, and with an event stream only when something comes before the answer', async () => {
+  test('sends JSON, and an event stream only when a message precedes the result', async () => {
     const session = await openSession();
     const whole = await server.fetch(post(rpc('tools/call', { name: 'echo', arguments: { message: 'ü' } }), session));
     expect(whole.headers.get('content-type')).toBe('application/json');
@@ -118,7 +118,7 @@ describe('fetch()', () => {
     expect((await server.fetch(post(whoami, session), { authInfo: { token: 'b' } })).status).toBe(404);
   });
 
-  test('a session has a stream of its own and ends with DELETE', async () => {
+  test('opens the standalone stream of a session, and ends the session with DELETE', async () => {
     const session = await openSession();
     const get = (): Promise<Response> =>
       server.fetch(new Request(url, { headers: { ...session, accept: 'text/event-stream' } }));
@@ -133,7 +133,7 @@ describe('fetch()', () => {
     expect((await server.fetch(post(rpc('ping'), session))).status).toBe(404);
   });
 
-  test('a modern client that goes away cancels its call, before the answer began and after', async () => {
+  test('cancels the call of a modern client that disconnects, before and after the response began', async () => {
     const call = modern('tools/call', { name: 'wait', arguments: { milliseconds: 60_000 } });
     const before = aborted.count;
     const controller = new AbortController();
@@ -193,7 +193,7 @@ describe('fetch()', () => {
     expect(await status('http://127.0.0.1:8787/mcp', { origin: 'http://localhost:5173' })).toBe(200);
   });
 
-  test('a reader that does not keep up is cut off, and others go on', async () => {
+  test('disconnects a reader that does not keep up, without an effect on others', async () => {
     const flood = new MCPServer({
       name: 'Flood',
       version: '1.0.0',
@@ -231,7 +231,7 @@ describe('on platforms without Node', () => {
       mainFields: ['module', 'main'],
       conditions: ['@quiver/source', 'workerd', 'import'],
       external: ['node:*', 'ai'],
-      // What only Node has becomes a name that nobody has.
+      // Globals of Node become undefined names.
       define: { process: 'absent', Buffer: 'absent', setImmediate: 'absent', global: 'absent' },
       outdir: 'out',
       write: false,

@@ -38,7 +38,7 @@ const callOf = (client: number): Record<string, unknown> => ({
   _meta: { progressToken: 1, 'io.modelcontextprotocol/logLevel': 'debug' },
 });
 
-/** The clients that did not get exactly their own secret, four times: two log messages, the progress and the answer. */
+/** Clients that did not receive exactly their own secret, four times: two log messages, the progress and the result. */
 function confused(answers: { text: string; events: unknown[] }[]): number[] {
   return answers.flatMap(({ text, events }, client) => {
     const seen = new Set([...text.matchAll(/secret-\d+-/g)].map(([secret]) => secret));

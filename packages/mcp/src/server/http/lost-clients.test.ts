@@ -91,7 +91,7 @@ describe('a client that left before its request was looked at', () => {
   });
 });
 
-test('the body of an answer ends with the request, whoever reads it', async () => {
+test('ends the body of a response when the request ends', async () => {
   const controller = new AbortController();
   const listening = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
   const response = await create().fetch(toWeb(listening, controller.signal));

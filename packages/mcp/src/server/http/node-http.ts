@@ -51,9 +51,11 @@ export class NodeRequest implements HttpRequest {
   }
 
   get repeatsHost(): boolean {
-    const isHost = (text: string, index: number): boolean =>
-      index % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
-    return this.#req.rawHeaders.filter(isHost).length > 1;
+    const { rawHeaders } = this.#req;
+    let count = 0;
+    for (let index = 0; index < rawHeaders.length; index += 2)
+      if (/^host$/i.test(rawHeaders[index] as string)) count += 1;
+    return count > 1;
   }
 
   /** Only requests over loopback: DNS rebinding in a browser of the same host reaches no other interface. */

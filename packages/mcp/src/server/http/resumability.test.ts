@@ -46,7 +46,7 @@ const lastId = ({ events }: EventReader): string => events.at(-1)?.id as string;
 const messagesOf = ({ events }: EventReader): { id?: unknown; params?: { data?: unknown }; result?: unknown }[] =>
   events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as object);
 
-/** Stores whose answers take a while, in any order: what is sent must not overtake what is stored. */
+/** Store with random delays. Events must not be sent before they are stored. */
 function slow(store: EventStore): EventStore {
   return {
     storeEvent: async (streamId, message) => {
@@ -61,7 +61,7 @@ function slow(store: EventStore): EventStore {
 }
 
 describe('with an event store', () => {
-  test('a tool sends its client away, and the client comes back for the answer', async () => {
+  test('resumes a stream that a tool closed, and receives the result', async () => {
     const { url } = await server.listen({ eventStore: new InMemoryEventStore(), retryInterval: 50 });
     const session = await openSession(url);
     const first = await readEvents(url, { method: 'POST', headers: session, body: call('polling') });
@@ -105,7 +105,7 @@ describe('with an event store', () => {
     expect(texts).toEqual([...Array.from({ length: 20 }, (_, number) => `step ${number}`), 'answer']);
   });
 
-  test('an answer that was complete while nobody listened can be fetched later', async () => {
+  test('replays a result that was complete before the client resumed', async () => {
     const { url } = await server.listen({ eventStore: new InMemoryEventStore() });
     const session = await openSession(url);
     const first = await readEvents(url, { method: 'POST', headers: session, body: call('counting') });
@@ -220,7 +220,7 @@ describe('with an event store', () => {
     }
   });
 
-  test('an id of your own making that begins with another one is another session', async () => {
+  test('distinguishes custom session ids with a common beginning', async () => {
     const ids = ['a', 'a/own'];
     const { url } = await server.listen({
       eventStore: new InMemoryEventStore(),
@@ -245,8 +245,8 @@ describe('with an event store', () => {
   });
 });
 
-describe('without an event store', () => {
-  test('closing the stream does nothing: the answer comes on it', async () => {
+describe('no event store', () => {
+  test('ignores closeSSEStream and sends the result on the stream', async () => {
     const { url } = await server.listen();
     const reader = await readEvents(url, { method: 'POST', headers: await openSession(url), body: call('polling') });
     await reader.ended;
@@ -256,7 +256,7 @@ describe('without an event store', () => {
 });
 
 describe('enableJsonResponse', () => {
-  test('answers are JSON, whatever a tool sends before them', async () => {
+  test('sends JSON responses with enableJsonResponse, also after messages', async () => {
     const { url } = await server.listen({ enableJsonResponse: true });
     const answer = await send(url, { headers: await openSession(url), body: call('counting') });
     expect(answer.headers['content-type']).toBe('application/json');

@@ -53,7 +53,7 @@ describe('the store', () => {
     expect(isCanceled).toBe(true);
   });
 
-  test('rejects an id that cannot stand in a header, or is in use', () => {
+  test('rejects an id that is not a header value, or is in use', () => {
     const { create } = start();
     create('a');
     for (const id of ['a', 'with space', 'ümlaut', '', 'line\nbreak']) {
@@ -96,7 +96,7 @@ describe('over HTTP', () => {
     expect((await send(url, { headers, body: rpc('ping') })).status).toBe(404);
   });
 
-  test('more sessions than allowed are refused, those that exist go on', async () => {
+  test('rejects sessions beyond the limit and keeps the existing ones', async () => {
     const { url } = await server.listen({ maxSessions: 2 });
     const headers = await openSession(url);
     await openSession(url);
@@ -220,7 +220,7 @@ describe('over HTTP', () => {
       expect((await send(refusing.url, { body: rpc('initialize', initializeParams) })).status).toBe(500);
   });
 
-  test('ids are unique and long, and a callback hears of each before its client', async () => {
+  test('creates unique, long ids, and calls back with each before its client receives it', async () => {
     const heard: string[] = [];
     const { url } = await server.listen({ onsessioninitialized: (id) => void heard.push(id) });
     const ids = await Promise.all(Array.from({ length: 200 }, async () => (await openSession(url))['mcp-session-id']));

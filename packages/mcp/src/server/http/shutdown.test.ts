@@ -59,7 +59,7 @@ describe('closing', () => {
     await call.catch(() => {});
   });
 
-  test('on a server of your own, requests that come too late are told so', async () => {
+  test('rejects requests after close() on a custom server', async () => {
     const server = create();
     const http = createServer((req, res) => {
       void server.startHTTP({ url: new URL(req.url ?? '', 'http://localhost'), httpPath: '/mcp', req, res });
@@ -89,7 +89,7 @@ describe('closing', () => {
     expect(types.filter((type) => type === 'TCPServerWrap')).toEqual([]);
   });
 
-  test('a process that is told to stop answers what it has begun, and ends by itself', async () => {
+  test('finishes in-flight requests after SIGTERM, then exits', async () => {
     const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
     const hooks = file('../../../../../scripts/source-hooks.mjs');
     const strict = ['--unhandled-rejections=strict', '--conditions=@quiver/source', '--import', hooks];
@@ -119,7 +119,7 @@ describe('closing', () => {
 });
 
 describe('slow and broken clients', () => {
-  test('headers and bodies that do not arrive in time are given up', async () => {
+  test('ends requests whose headers or bodies do not arrive in time', async () => {
     const server = create();
     const { port } = await server.listen({ headersTimeout: 200, requestTimeout: 400 });
     const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n';
@@ -131,7 +131,7 @@ describe('slow and broken clients', () => {
     await server.close();
   });
 
-  test('a reader that stalls is cut off before its events fill the memory, and others go on', async () => {
+  test('disconnects a stalled reader before its events fill the memory, without an effect on others', async () => {
     const server = new MCPServer({
       name: 'Flood',
       version: '1.0.0',

@@ -21,7 +21,7 @@ const paths = { ssePath: '/sse', messagePath: '/message' };
 const urlOf = (target: string | undefined): URL => new URL(target ?? '', 'http://localhost');
 const portOf = (http: unknown): number => ((http as Server).address() as AddressInfo).port;
 
-/** The three ways to mount it, each with a server of its own. */
+/** The three ways to mount it, each with a separate server. */
 const mounts: [string, (server: MCPServer) => Promise<Server>][] = [
   [
     'startSSE',
@@ -74,7 +74,7 @@ describe.each(mounts)('%s', (name, mount) => {
     expect([answer.status, answer.text]).toEqual([503, 'SSE connection not established']);
   });
 
-  test('clients of both official SDKs list, call and hear of progress', async () => {
+  test('serves lists, calls and progress to clients of both official SDKs', async () => {
     const client2 = new ClientV2(identity);
     await client2.connect(new SSEV2(new URL(`${base}/sse`)));
     const client1 = await connectV1();
@@ -90,7 +90,7 @@ describe.each(mounts)('%s', (name, mount) => {
     await client2.close();
   });
 
-  test('40 clients with equal ids get their own answers and their own questions', async () => {
+  test('separates the responses and requests of 40 clients with equal ids', async () => {
     const texts = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
         const client = await connectV1();
@@ -181,7 +181,7 @@ test('a connection belongs to the caller that opened it', async () => {
   http.close();
 });
 
-test('connectSSE and connectHonoSSE open a stream wherever your routing says', async () => {
+test('opens a stream with connectSSE and connectHonoSSE on any route', async () => {
   const server = new MCPServer({ name: 'SSE', version: '1.0.0', tools: exampleTools });
   const app = new Hono();
   app.get('/hono', (context) => server.connectHonoSSE({ messagePath: '/hono-message', context }));

@@ -50,7 +50,7 @@ const toRequest = ({ body, headers }: ReturnType<typeof modern>, signal?: AbortS
     ...(signal && { signal }),
   });
 
-test('a call that is answered with a question is no failure, and not logged as one', async () => {
+test('does not log an input_required result as a failure', async () => {
   const capabilities = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
   const response = await server.fetch(toRequest(modern('tools/call', { name: 'ask', _meta: capabilities })));
   expect(await response.json()).toMatchObject({ result: { resultType: 'input_required' } });
@@ -58,7 +58,7 @@ test('a call that is answered with a question is no failure, and not logged as o
   expect(logged).toEqual([]);
 });
 
-test('a call that is cancelled is no failure either', async () => {
+test('does not log a canceled call as a failure', async () => {
   const controller = new AbortController();
   const answered = server.fetch(toRequest(modern('tools/call', { name: 'never' }), controller.signal));
   await expect.poll(() => started).toBe(1);

@@ -29,59 +29,45 @@ interface Expression {
 export function matchUriTemplate(template: string, uri: string): UriVariables | undefined {
   const parts = parseTemplate(template);
   if (uri.length > MAX_URI_LENGTH) return undefined;
-  // reached[k][p] is 1 when the first k parts match the first p characters.
-  const reached: Uint8Array[] = [new Uint8Array(uri.length + 1)];
-  (reached[0] as Uint8Array)[0] = 1;
+  // starts[k][p]: where part k begins when the first k + 1 parts match the first p characters; -1 when they do not match.
+  const starts: Int32Array[] = [];
+  let reached = new Int32Array(uri.length + 1).fill(-1);
+  reached[0] = 0;
   for (const part of parts) {
-    const from = reached.at(-1) as Uint8Array;
-    reached.push(typeof part === 'string' ? afterLiteral(uri, part, from) : afterExpression(uri, part, from));
+    reached = typeof part === 'string' ? afterLiteral(uri, part, reached) : afterExpression(uri, part, reached);
+    starts.push(reached);
   }
-  if (reached.at(-1)?.[uri.length] !== 1) return undefined;
+  if (reached[uri.length] === -1) return undefined;
   const variables = Object.create(null) as Record<string, string>;
   let end = uri.length;
-  for (let index = parts.length - 1; index >= 0; index -= 1) {
-    const part = parts[index] as string | Expression;
-    const from = reached[index] as Uint8Array;
-    const start = typeof part === 'string' ? end - part.length : startOfExpression(uri, part, from, end);
+  for (const part of parts.toReversed()) {
+    const start = starts.pop()?.[end] ?? 0;
     if (typeof part !== 'string' && !readVariables(part, uri.slice(start, end), variables)) return undefined;
     end = start;
   }
   return variables;
 }
 
-function afterLiteral(uri: string, literal: string, from: Uint8Array): Uint8Array {
-  const to = new Uint8Array(from.length);
-  for (let position = from.indexOf(1); position !== -1; position = from.indexOf(1, position + 1))
-    if (uri.startsWith(literal, position)) to[position + literal.length] = 1;
+function afterLiteral(uri: string, literal: string, from: Int32Array): Int32Array<ArrayBuffer> {
+  const to = new Int32Array(from.length).fill(-1);
+  for (let position = 0; position < from.length; position += 1)
+    if (from[position] !== -1 && uri.startsWith(literal, position)) to[position + literal.length] = position;
   return to;
 }
 
-function afterExpression(uri: string, expression: Expression, from: Uint8Array): Uint8Array {
+/** An expression begins as late as it can, so that variables before it get as much as they can. */
+function afterExpression(uri: string, expression: Expression, from: Int32Array): Int32Array<ArrayBuffer> {
   const { characters, prefix, isOptional } = expression;
-  const to = new Uint8Array(from.length);
-  // Whether a match of this expression has begun and every character since then belongs to it.
-  let isInside = false;
+  const to = new Int32Array(from.length);
+  let begin = -1;
   for (let position = 0; position < from.length; position += 1) {
-    if (isInside || (isOptional && from[position] === 1)) to[position] = 1;
-    const character = uri[position];
-    if (character === undefined) break;
-    const begins = from[position] === 1 && (prefix === '' ? characters.has(character) : character === prefix);
-    isInside = begins || (isInside && characters.has(character));
+    const isReached = from[position] !== -1;
+    to[position] = isReached && isOptional ? position : begin;
+    const character = uri[position] ?? '';
+    if (isReached && (prefix === '' ? characters.has(character) : character === prefix)) begin = position;
+    else if (!characters.has(character)) begin = -1;
   }
   return to;
-}
-
-/** Returns the last position where the expression can begin, so that variables before it get as much as they can. */
-function startOfExpression(uri: string, expression: Expression, from: Uint8Array, end: number): number {
-  const { characters, prefix, isOptional } = expression;
-  if (isOptional && from[end] === 1) return end;
-  for (let position = end - 1; position >= 0; position -= 1) {
-    const character = uri[position] as string;
-    const begins = prefix === '' ? characters.has(character) : character === prefix;
-    if (begins && from[position] === 1) return position;
-    if (!characters.has(character)) break;
-  }
-  return end;
 }
 
 function readVariables(expression: Expression, text: string, into: Record<string, string>): boolean {

@@ -70,7 +70,7 @@ describe('a tool that needs the user to visit a page first', () => {
     expect((await callIn(version, capabilities)).json.result).toEqual(failed);
   });
 
-  test('asks in the stateless revision, and runs again with the answer', async () => {
+  test('sends an elicitation request in the modern era, and runs again with the result', async () => {
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { url: {} } } };
     const call = (more: object = {}): Promise<WireAnswer> =>
       send(running.url, modern('tools/call', { name: 'files', arguments: {}, _meta: meta, ...more }));
