@@ -47,12 +47,12 @@ describe('a document', () => {
     expect((await MDocument.fromText('# A\n\na').chunk())[0]?.metadata).not.toHaveProperty('headings');
   });
 
-  test('without text has no chunks', async () => {
+  test('has no chunks without text', async () => {
     expect(await MDocument.fromText('').chunk()).toEqual([]);
     expect(await MDocument.fromText(' \n ').chunk()).toEqual([]);
   });
 
-  test('is refused when its parts have the wrong types', () => {
+  test('is rejected when its parts have the wrong types', () => {
     for (const options of [
       { text: 5 },
       { text: 'a', metadata: [] },
@@ -67,7 +67,7 @@ describe('a document', () => {
     }
   });
 
-  test('with cyclic metadata is refused, not stored in part', async () => {
+  test('is rejected with cyclic metadata, not stored in part', async () => {
     const metadata: Record<string, unknown> = {};
     metadata['self'] = metadata;
     await expect(MDocument.fromText('a', metadata).chunk()).rejects.toMatchObject({ code: 'METADATA_INVALID' });
@@ -85,7 +85,7 @@ describe('the id of a chunk', () => {
     expect(after[1]).toBe(before[1]);
   });
 
-  test('differs between documents, whatever the order of their metadata', async () => {
+  test('differs between documents, and does not depend on the order of their metadata', async () => {
     const text = 'same text';
     expect(await ids(text, { source: 'a', page: 1 })).toEqual(await ids(text, { page: 1, source: 'a' }));
     expect(await ids(text, { source: 'a' })).not.toEqual(await ids(text, { source: 'b' }));

@@ -1,8 +1,8 @@
-import type { VectorStore } from '../store/vector-store.js';
+import { canonicalJson } from '../document/content-hash.js';
 import { invalidArgument } from '../store/check-arguments.js';
-import { defaultMaxRetries } from './ingest-target.js';
-import { parseScope, type IngestScope } from './scope.js';
-import { addSource, removeStale, type Sources } from './stale-chunks.js';
+import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
+import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
+import { isInScope, isScalar, parseScope, type IngestScope } from './scope.js';
 
 export interface DeleteDocumentsOptions {
   store: VectorStore;
@@ -36,4 +36,66 @@ export async function deleteDocuments(options: DeleteDocumentsOptions): Promise<
   for await (const removed of removeStale({ store, indexName, maxRetries, signal }, { sources, scope }))
     deleted = removed;
   return deleted;
+}
+
+/** Values of `metadata.source`, by their canonical JSON. */
+export type Sources = Map<string, unknown>;
+
+export interface StaleChunks {
+  /** Ids to keep. */
+  keep?: ReadonlySet<string>;
+  /** Limits the removal to chunks that `ingest` stored for these sources. Without it, every record is stale. */
+  sources?: Sources;
+  scope: IngestScope | undefined;
+}
+
+export function addSource(sources: Sources, source: unknown): void {
+  if (source !== undefined) sources.set(canonicalJson(source), source);
+}
+
+/** Larger pages than usual, because a store may have to find its position again for each page. */
+const recordsPerPage = 5000;
+
+/**
+ * Removes stale chunks page by page.
+ *
+ * @returns the number of chunks removed so far, after each page
+ * @throws the abort reason; errors of the store
+ */
+export async function* removeStale(access: StoreAccess, { keep, sources, scope }: StaleChunks): AsyncGenerator<number> {
+  const { indexName } = access;
+  const isStale = ({ id, metadata }: VectorRecord): boolean =>
+    !keep?.has(id) &&
+    // A filter selects these records already. A store that filters wrongly must not remove those of another owner.
+    isInScope(metadata, scope) &&
+    (!sources || (metadata['embedder'] !== undefined && sources.has(canonicalJson(metadata['source']))));
+  let removed = 0;
+  for (const filter of toFilters(sources, scope)) {
+    let cursor: string | undefined;
+    do {
+      const position = { filter, ...(cursor !== undefined && { cursor }), limit: recordsPerPage };
+      const page = await callStore(access, (store, end) => store.scan({ indexName, ...position, ...end }));
+      const ids = page.records.filter(isStale).map(({ id }) => id);
+      if (ids.length > 0) await callStore(access, (store, end) => store.deleteVectors({ indexName, ids, ...end }));
+      removed += ids.length;
+      yield removed;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+}
+
+/** Above this number, reading the whole scope takes less time than one query for each few sources. */
+const maxListed = 1000;
+const sourcesPerFilter = 100;
+
+/** Filters that select at least the records of the sources, and none outside the scope. */
+function toFilters(sources: Sources | undefined, scope: IngestScope | undefined): VectorFilter[] {
+  const conditions = Object.fromEntries(Object.entries(scope ?? {}).map(([key, value]) => [key, { $eq: value }]));
+  const listed = sources ? [...sources.values()] : undefined;
+  if (!listed || listed.length > maxListed || !listed.every(isScalar)) return [scope ? conditions : undefined];
+  const filters: VectorFilter[] = [];
+  for (let start = 0; start < listed.length; start += sourcesPerFilter) {
+    filters.push({ ...conditions, source: { $in: listed.slice(start, start + sourcesPerFilter) } });
+  }
+  return filters;
 }

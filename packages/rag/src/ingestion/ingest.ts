@@ -16,7 +16,7 @@ import {
 } from './ingest-target.js';
 import { runAhead } from './run-ahead.js';
 import { addScope, parseScope, type IngestScope } from './scope.js';
-import { addSource, removeStale, type Sources } from './stale-chunks.js';
+import { addSource, removeStale, type Sources } from './delete-documents.js';
 
 export interface IngestReport {
   /** Documents that are stored completely. */

@@ -60,7 +60,7 @@ function pdf(lines: readonly string[]): string {
 }
 
 describe('loadDocuments', () => {
-  test('reads each file as what it is, in the order of paths, with its path as source', async () => {
+  test('reads each file by its type, in the order of paths, with its path as source', async () => {
     await write({
       'b.md': '# B',
       'a.txt': 'plain',
@@ -98,7 +98,7 @@ describe('loadDocuments', () => {
     ]);
   });
 
-  test('reports files that are binary, damaged or too large, and goes on', async () => {
+  test('reports files that are binary, damaged or too large, and continues', async () => {
     await write({
       'a.md': new Uint8Array([0xff, 0x00, 0x12, 0xc3]),
       'b.txt': 'zero \0 byte',
@@ -158,7 +158,7 @@ describe('loadDocuments', () => {
     expect(sources(await load())).toEqual(['a.md']);
   });
 
-  test('reads as it is asked, tells how far it is, and stops for its signal', async () => {
+  test('reads on demand, reports its progress, and stops for its signal', async () => {
     await write({ 'a.md': 'a', 'b.md': 'b', 'c.md': '\0' });
     const progress: unknown[] = [];
     await load({ onProgress: (event) => progress.push(event) });
@@ -172,7 +172,7 @@ describe('loadDocuments', () => {
     });
   });
 
-  test('says when there is no such folder', async () => {
+  test('rejects a missing folder', async () => {
     await write({ file: 'x' });
     await expect(load().then(() => loadDocuments(join(root, 'none')).next())).rejects.toMatchObject({
       code: 'FOLDER_UNREADABLE',
@@ -207,7 +207,7 @@ describe('path patterns', () => {
     expect(others.filter(matches)).toEqual([]);
   });
 
-  test('that are not closed are refused', () => {
+  test('are rejected if a brace is open', () => {
     expect(() => createPathMatcher(['{a,b'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
     expect(() => createPathMatcher(['[z-a]'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
   });

@@ -44,7 +44,7 @@ export function parseHeader(line: string): ExportHeader {
   if (header['format'] !== 'quiver-index' || header['version'] !== 1) {
     throw invalidExport(
       1,
-      'does not begin an exported index of version 1. To go on in the middle of a file, give it from the start and use skip',
+      'does not begin an exported index of version 1. To continue in the middle of a file, pass it from the start and use skip',
     );
   }
   return header as unknown as ExportHeader;
@@ -61,7 +61,7 @@ export function parseLine(line: string, number: number): ExportLine {
     Array.isArray(vector) &&
     isObject(metadata) &&
     (document === undefined || typeof document === 'string');
-  if (!isRecord) throw invalidExport(number, 'is no record with id, vector and metadata');
+  if (!isRecord) throw invalidExport(number, 'is not a record with id, vector and metadata');
   return { id, vector: vector as number[], metadata, ...(document !== undefined && { document }) };
 }
 
@@ -76,7 +76,7 @@ function parseObject(line: string, number: number): Record<string, unknown> {
   } catch {
     throw invalidExport(number, 'is not JSON; was the file cut off?');
   }
-  if (!isObject(value)) throw invalidExport(number, 'is no JSON object');
+  if (!isObject(value)) throw invalidExport(number, 'is not a JSON object');
   return value;
 }
 

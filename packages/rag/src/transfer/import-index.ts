@@ -28,7 +28,7 @@ export interface ImportIndexOptions {
  *
  * @returns the number of records of the export
  * @throws `VECTOR_EXPORT_INVALID` with the number of the line, also for an export that ends too early; `VECTOR_ARGUMENT_INVALID`
- *   for a `batchSize` or `skip` that is none, or a `skip` beyond the export; what `createIndex` and `upsert` of the store throw
+ *   for an invalid `batchSize` or `skip`, or a `skip` beyond the export; what `createIndex` and `upsert` of the store throw
  * @example
  * await importIndex({ lines: exportIndex({ store: local, indexName: 'guides' }), store: pg, indexName: 'guides' });
  */

@@ -87,7 +87,7 @@ describe('moving an index', () => {
         onProgress: (progress) => (records = records === -1 ? progress.records : records),
       });
       expect((await readFile(path)).equals(bytes), String(length)).toBe(true);
-      // What was there is not read again.
+      // The import skips the stored records.
       if (length > 60_000) expect(records).toBeGreaterThan(100);
     }
     expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);

@@ -195,7 +195,7 @@ describe('options', () => {
     return (error as Error).message;
   };
 
-  test('that nobody knows are refused, and the known ones named', async () => {
+  test('are rejected if they are unknown, and the known ones named', async () => {
     expect(await reject({ maxsize: 5, foo: 1 })).toMatch(
       /^Invalid parameters for recursive strategy: 'maxsize, foo' not supported\. Known: strategy, language, maxSize,/,
     );
@@ -203,7 +203,7 @@ describe('options', () => {
     expect(await reject({}, 'toString')).toMatch(/no chunking strategy 'toString'/);
   });
 
-  test('that make no sense are refused', async () => {
+  test('are rejected if their values are invalid', async () => {
     expect(await reject({ maxSize: 100, overlap: 100 })).toMatch(/overlap \(100\) must be less than maxSize \(100\)/);
     for (const maxSize of [0, -1, 1.5, Number.NaN, '100', Infinity])
       expect(await reject({ maxSize })).toMatch(/maxSize must be/);

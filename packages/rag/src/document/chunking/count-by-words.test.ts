@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { countByWords } from './token-counter.js';
 
 const options = { disallowedSpecial: new Set<string>() };
-/** What the patterns of the encodings treat in different ways, next to each other. */
+/** Characters that the patterns of the encodings treat in different ways. */
 const units = [
   [' ', '  ', '\n', '\n\n', '\r\n', '\t', '\u00a0', '\u3000', '\u2028', '\ufeff'],
   ['/', '//', "'s", "'", '.', ', ', '(', '—', '\0', '<|endoftext|>'],

@@ -90,7 +90,7 @@ describe('html chunks', () => {
     expect((await chunk(text, options))[2]).not.toHaveProperty('section');
   });
 
-  test('name elements that are sections whatever stands in them before their text', async () => {
+  test('name elements that are sections, also if other elements precede their text', async () => {
     const options = { strategy: 'html', sections: [['section', 'section']] };
     for (const start of ['<img src="a">', '<a id="top"></a>', '<br>', '<script>code</script>', '<section></section>']) {
       expect(await chunk(`<section>${start}<h2>First</h2>b</section>`, options)).toMatchObject([
@@ -100,7 +100,7 @@ describe('html chunks', () => {
     expect(await chunk('<section id="empty"><br></section>a', options)).not.toMatchObject([{ section: 'empty' }]);
   });
 
-  test('bear the name of the inner one of two sections that hold the same', async () => {
+  test('have the name of the inner one of two sections with the same text', async () => {
     const options = { strategy: 'html', sections: [['section', 'section']] };
     const text = '<section id="outer"><section id="inner">a</section></section>';
     expect(await chunk(text, options)).toMatchObject([{ text: 'a', section: 'inner' }]);
@@ -124,7 +124,7 @@ describe('html chunks', () => {
     expect(await chunk(text, { strategy: 'html', returnEachLine: true })).toHaveLength(21);
   });
 
-  test('of bad markup still hold its text', async () => {
+  test('contain the text of invalid markup', async () => {
     expect(await chunk('</p>a <b>b <p>c & d &unknown; <li>e</div></b> <! f <')).toMatchObject([
       { text: expect.stringMatching(/^a b\s+c & d &unknown;\s+e/) as string },
     ]);
@@ -225,7 +225,7 @@ function outcomeOf(run: () => unknown): unknown {
   }
 }
 
-test('takes time in proportion to the page, whatever it is made of, and refuses the deepest', async () => {
+test('takes time in proportion to any page, and rejects the deepest', async () => {
   const deep = new Set(['<div>', '<section>', '<h1>', '<b>a', '<pre>\n']);
   const chunkPage = await createChunker('html', { maxSize: 1000, sections: [['section', 'x']] });
   for (const unit of [

@@ -13,7 +13,7 @@ async function chunk(text: string, options = {}): Promise<Record<string, unknown
 }
 
 describe('json chunks', () => {
-  test('are neighbouring members that fit together, with their pointers and their source', async () => {
+  test('are neighboring members that fit together, with their pointers and their source', async () => {
     const text =
       '{ "name": "Jos\\u00e9", "age": 3,\n "tags": ["a", "b", "c", "d", "e"], "x/y": { "~": 12345678901234567890 } }';
     expect(await chunk(text, { maxSize: 26 })).toEqual([
@@ -41,7 +41,7 @@ describe('json chunks', () => {
     ).toEqual(['{"0":1}', '{"1":2}', '{"2":3}', '{"3":4}']);
   });
 
-  test('divide a string that is too long like prose', async () => {
+  test('split a string that is too long like prose', async () => {
     const text = '{"note": "A long text\\nwith two lines"}';
     expect(await chunk(text, { maxSize: 15 })).toEqual([
       { text: 'A long text', source: 'A long text', pointer: '/note' },
@@ -53,7 +53,7 @@ describe('json chunks', () => {
     expect(await chunk('["é","👍"]', { ensureAscii: true })).toMatchObject([{ text: '["\\u00e9","\\ud83d\\udc4d"]' }]);
   });
 
-  test('of what is not JSON do not exist: the error names the place', async () => {
+  test('are not made of invalid JSON: the error has the position', async () => {
     const reject = async (text: string): Promise<string> => {
       const error: unknown = await chunk(text).catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: 'JSON_INVALID' });
@@ -86,7 +86,7 @@ describe('json chunks', () => {
     expect((await chunk(nested(10_000), { maxSize: 20 })).at(-1)).toMatchObject({
       text: expect.stringContaining('deep') as string,
     });
-    // What fits is not divided, however deep it is.
+    // A value that fits stays whole at any depth.
     expect(await chunk(nested(100_000), { maxSize: 300_000 })).toHaveLength(1);
     await expect(chunk(nested(100_000), { maxSize: 20 })).rejects.toMatchObject({ code: 'JSON_TOO_DEEP' });
   });
@@ -105,7 +105,7 @@ describe('json chunks', () => {
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** Writes the values of chunks to their pointers, strings that were divided piece by piece. */
+/** Writes the values of chunks to their pointers, strings that were split piece by piece. */
 function rebuild(target: Map<string, unknown>, pointer: string, value: unknown): void {
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
   if (entries.length === 0) target.set(target.has(pointer) ? `${pointer} again` : pointer, value);
@@ -113,7 +113,7 @@ function rebuild(target: Map<string, unknown>, pointer: string, value: unknown):
     rebuild(target, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, member);
 }
 
-test('every value is in exactly one chunk, in its place, whatever the size', async () => {
+test('keeps every value in exactly one chunk, in its place, at any size', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.json({ maxDepth: 4, stringUnit: 'grapheme' }),

@@ -105,7 +105,7 @@ const document = fc
   })
   .filter((text) => !/^---[ \t]*\r?\n/.test(text));
 
-test('headings are those that the CommonMark reference implementation finds', () => {
+test('finds the headings that the CommonMark reference implementation finds', () => {
   fc.assert(
     fc.property(document, (text) => {
       expect(ourHeadings(text)).toEqual(referenceHeadings(text));
@@ -114,14 +114,14 @@ test('headings are those that the CommonMark reference implementation finds', ()
   );
 });
 
-test('the title of a heading is its text without the marks', () => {
+test('reads the title of a heading without the marks', () => {
   const titles = readMarkdownBlocks('# A *b* \n## C ##\n### d#\nE\nf\n---\n#\n  # \\#g # \r\n').map(
     ({ heading }) => heading?.title,
   );
   expect(titles).toEqual(['A *b*', 'C', 'd#', 'E f', '', '\\#g']);
 });
 
-test('YAML front matter is no heading', () => {
+test('does not read YAML front matter as a heading', () => {
   const blocks = readMarkdownBlocks('---\ntitle: x\ntags: [a]\n---\n# One\n');
   expect(blocks.map(({ start, heading }) => [start, heading?.title])).toEqual([
     [0, undefined],

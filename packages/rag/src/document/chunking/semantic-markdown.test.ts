@@ -12,7 +12,7 @@ async function chunk(text: string, options = {}): Promise<[readonly string[] | u
 }
 
 describe('semantic-markdown chunks', () => {
-  test('join sections with their own subsections first, and stand under what all of them stand under', async () => {
+  test('join sections with their own subsections first, and have the headings above all of them', async () => {
     expect(await chunk(guide, { joinThreshold: 12 })).toEqual([
       [['Guide'], '# Guide\n\nShort.'],
       [['Guide', 'Install'], '## Install\n\nRun npm install.\n\n### Deep\n\nx'],
@@ -26,7 +26,7 @@ describe('semantic-markdown chunks', () => {
     expect(await chunk(guide)).toEqual([[undefined, guide.trim()]]);
   });
 
-  test('are divided where a section has more tokens than maxSize', async () => {
+  test('are split where a section has more tokens than maxSize', async () => {
     const text = `# A\n\n${'many words here. '.repeat(50)}`;
     const pieces = await chunk(text, { maxSize: 40, overlap: 0 });
     expect(pieces.length).toBeGreaterThan(3);

@@ -27,7 +27,7 @@ describe('sentences', () => {
     expect(sentences(expected.join(isSpaced ? ' ' : ''))).toEqual(expected);
   });
 
-  test('go on over wrapped lines and end at blank lines', () => {
+  test('continue over wrapped lines and end at blank lines', () => {
     expect(sentences('A sentence that is\nwrapped here. Next.\n\nno full stop\n\nLast one')).toEqual([
       'A sentence that is\nwrapped here.',
       'Next.',
@@ -36,7 +36,7 @@ describe('sentences', () => {
     ]);
   });
 
-  test('end where the caller says', () => {
+  test('end at the enders of the caller', () => {
     expect(sentences('a; b 1;2 c; "d;" e', [';'])).toEqual(['a;', 'b 1;2 c;', '"d;"', 'e']);
   });
 
@@ -74,7 +74,7 @@ describe('sentence chunks', () => {
     ]);
   });
 
-  test('are refused with enders that are none', async () => {
+  test('are rejected with empty enders', async () => {
     for (const sentenceEnders of [[], [''], '', ['', '']]) {
       await expect(
         MDocument.fromText('One two three.').chunk({
@@ -85,7 +85,7 @@ describe('sentence chunks', () => {
     }
   });
 
-  test('cut a sentence that is too long between words, then characters, or say that they may not', async () => {
+  test('cut a sentence that is too long between words, then characters, or throw if they may not', async () => {
     const text = 'Donaudampfschifffahrtsgesellschaft is one word. Yes.';
     expect(await chunk(text, { maxSize: 20 })).toEqual(['Donaudampfschifffahr', 'tsgesellschaft is', 'one word. Yes.']);
     await expect(chunk(text, { maxSize: 20, fallbackToCharacters: false })).rejects.toMatchObject({
@@ -106,7 +106,7 @@ test.each([
   expect(sentences(`${sentence} Danach. Dann.`)).toEqual([sentence, 'Danach.', 'Dann.']);
 });
 
-test('the number of a list item stays with its text', () => {
+test('keeps the number of a list item with its text', () => {
   const items = ['1. First item.', '2. Second item.', '10. Tenth item.'];
   expect(sentences(items.join('\n'))).toEqual(items);
 });

@@ -6,19 +6,19 @@ const chunk = async (text: string, options: ChunkParams): Promise<string[]> =>
   (await MDocument.fromText(text).chunk({ overlap: 0, ...options })).map((piece) => piece.text);
 
 describe('character chunks', () => {
-  test('hold as many pieces as fit', async () => {
+  test('contain as many pieces as fit', async () => {
     const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`).join('\n');
     expect((await chunk(lines, { strategy: 'character', separator: '\n', maxSize: 40 })).length).toBe(4);
   });
 
-  test('keep the separator on the side that is asked for', async () => {
+  test('keep the separator on the requested side', async () => {
     const options = { strategy: 'character', separators: '|', maxSize: 4, stripWhitespace: false } as const;
     expect(await chunk('ab|cd|ef', options)).toEqual(['ab|', 'cd|', 'ef']);
     expect(await chunk('ab|cd|ef', { ...options, separatorPosition: 'start' as const })).toEqual(['ab', '|cd', '|ef']);
     expect(await chunk('ab|cd|ef', { ...options, keepSeparator: false })).toEqual(['ab|', 'cd|', 'ef']);
   });
 
-  test('that are too long are cut between words, then characters', async () => {
+  test('are cut between words, then characters, if a part is too long', async () => {
     expect(
       await chunk('some words and abcdefghijklmn', { strategy: 'character', separator: ',', maxSize: 10 }),
     ).toEqual(['some words', 'and', 'abcdefghij', 'klmn']);
@@ -26,7 +26,7 @@ describe('character chunks', () => {
 });
 
 describe('patterns as separators', () => {
-  test('are found with what is around them', async () => {
+  test('match with the text around them', async () => {
     const options = {
       strategy: 'recursive',
       separators: [String.raw`(?<=\d)\.\s+(?=[A-Z])`, ' '],
@@ -36,7 +36,7 @@ describe('patterns as separators', () => {
     expect(await chunk('See p. 5. Then p. 7. End', options)).toEqual(['See p. 5.', 'Then p. 7.', 'End']);
   });
 
-  test('that are none are refused', async () => {
+  test('are rejected if they are invalid', async () => {
     await expect(chunk('a', { strategy: 'character', separator: '(', isSeparatorRegex: true })).rejects.toMatchObject({
       code: 'CHUNK_OPTIONS_INVALID',
     });
@@ -101,7 +101,7 @@ describe('markdown headers', () => {
     ]);
   });
 
-  test('that cannot be read are refused', async () => {
+  test('are rejected if they are invalid', async () => {
     for (const headers of [[['h1', 'a']], [['#', '']], [['#', 'startIndex']], '#', [['#']]]) {
       await expect(chunks({ headers })).rejects.toMatchObject({ code: 'CHUNK_OPTIONS_INVALID' });
     }
@@ -109,7 +109,7 @@ describe('markdown headers', () => {
 });
 
 describe('latex chunks', () => {
-  test('have the titles above them, whatever stands in comments and verbatim text', async () => {
+  test('have the titles above them, without those in comments and verbatim text', async () => {
     const text = String.raw`Intro % \section{no}
 \section[short]{A \emph{title}}
 \begin{verbatim}

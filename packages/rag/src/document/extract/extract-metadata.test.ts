@@ -113,7 +113,7 @@ describe.each(versions)('models of specification %s', (_, create) => {
 });
 
 describe('extraction', () => {
-  test('is part of chunking when it is asked for', async () => {
+  test('is part of chunking on request', async () => {
     const chunks = await MDocument.fromText('one').chunk({
       strategy: 'recursive',
       extract: { llm: llm(), keywords: true },
@@ -162,17 +162,17 @@ describe('extraction', () => {
     expect(document.getMetadata().map((metadata) => metadata['documentTitle'])).toEqual(['re: one', 're: two']);
   });
 
-  test('leaves braces of a template alone that name nothing of ours', async () => {
+  test('keeps unknown placeholders of a template', async () => {
     await (await divided()).extractMetadata({ llm: llm(), summary: { promptTemplate: '{constructor} {context}' } });
     expect(prompts[0]).toMatch(/^{constructor} /);
   });
 
-  test('asks nothing for what is false', async () => {
+  test('makes no request for an extractor that is false', async () => {
     await (await divided()).extractMetadata({ llm: llm(), keywords: false, title: false });
     expect(prompts).toEqual([]);
   });
 
-  test('asks a few at a time, and tells how far it is', async () => {
+  test('limits the parallel requests, and reports its progress', async () => {
     const progress: ExtractProgress[] = [];
     await (
       await divided()
@@ -188,7 +188,7 @@ describe('extraction', () => {
     expect(progress[0]?.total).toBe(6);
   });
 
-  test('that fails names its chunk and leaves the others', async () => {
+  test('reports the chunk of a failure, and continues with the others', async () => {
     answer = (prompt) => (prompt.endsWith('two') ? 400 : 'fine');
     const document = await divided();
     await expect(document.extractMetadata({ llm: llm(), summary: true })).rejects.toMatchObject({
@@ -202,7 +202,7 @@ describe('extraction', () => {
     expect(failures).toMatchObject([{ extractor: 'keywords', chunk: 1 }]);
   });
 
-  test('refuses answers that are empty, no JSON, or not of the schema', async () => {
+  test('rejects answers that are empty, not JSON, or do not match the schema', async () => {
     for (const [reply, params] of [
       [' ', { summary: true }],
       ['no', { schema: { schema: z.object({}) } }],
@@ -240,7 +240,7 @@ describe('extraction', () => {
     expect(prompts).toHaveLength(1);
   });
 
-  test('without a model, or with options that nobody knows, asks nothing', async () => {
+  test('makes no request without a model, or with unknown options', async () => {
     const document = await divided();
     await expect(document.extractMetadata({ title: true })).rejects.toMatchObject({ code: 'EXTRACT_MODEL_MISSING' });
     for (const params of [
@@ -265,7 +265,7 @@ describe('extraction', () => {
   });
 });
 
-test('a model is not called for blank text', async () => {
+test('does not call a model for blank text', async () => {
   const all: ExtractParams = { llm: llm(), title: true, summary: true, questions: true, keywords: true };
   const schema = { schema: z.object({ n: z.string() }) };
   const blank = MDocument.fromText(' \n\t ', { source: 'blank.txt' });

@@ -81,74 +81,88 @@ interface Step {
 }
 
 function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
-  const each = (plan: (item: ExtractItem, chunk: number) => Step): Step[] =>
-    items.flatMap((item, chunk) => (isBlank(item) ? [] : [plan(item, chunk)]));
   const steps: Step[] = [];
+  const plan = (
+    extractor: Step['extractor'],
+    options: { llm?: LanguageModelInput },
+    ask: (request: Omit<ModelRequest, 'prompt'>, text: string) => Promise<unknown>,
+    store: (found: Metadata[], chunk: number, answer: unknown) => void,
+  ): void => {
+    const llm = requireModel(extractor, options, params);
+    for (const [chunk, { text }] of items.entries()) {
+      if (isBlank(text)) continue;
+      const askAbout: Step['ask'] = (signal) => ask({ llm, signal }, text);
+      steps.push({ extractor, chunk, ask: askAbout, store: (found, answer) => store(found, chunk, answer) });
+    }
+  };
+  const storeAs =
+    (key: string) =>
+    (found: Metadata[], chunk: number, answer: unknown): void => {
+      found[chunk]![key] = answer;
+    };
   const { schema } = params;
-  if (schema)
-    steps.push(...each((item, chunk) => schemaStep(item, chunk, schema, requireModel('schema', schema, params))));
+  if (schema) {
+    plan(
+      'schema',
+      schema,
+      (request, text) => askForFacts(request, text, schema),
+      (found, chunk, answer) => Object.assign(found[chunk]!, answer),
+    );
+  }
   const summary = optionsOf(params.summary);
   if (summary) {
-    const llm = requireModel('summary', summary, params);
     const { promptTemplate = summaryPrompt, summaries = ['self'] } = summary;
-    steps.push(
-      ...each(({ text }, chunk) => ({
-        extractor: 'summary',
-        chunk,
-        ask: (signal) => askForText({ llm, signal, prompt: fill(promptTemplate, { context: text }) }),
-        store: (found, answer) => {
-          for (const whose of summaries) {
-            const target = chunk + (whose === 'prev' ? 1 : whose === 'next' ? -1 : 0);
-            // The neighbors of a chunk are in the same document.
-            if (items[target] && items[target].group === items[chunk]?.group)
-              found[target]![summaryKeys[whose]] = answer;
-          }
-        },
-      })),
+    plan(
+      'summary',
+      summary,
+      (request, context) => askForText({ ...request, prompt: fill(promptTemplate, { context }) }),
+      (found, chunk, answer) => {
+        for (const whose of summaries) {
+          const target = chunk + (whose === 'prev' ? 1 : whose === 'next' ? -1 : 0);
+          // The neighbors of a chunk are in the same document.
+          if (items[target] && items[target].group === items[chunk]?.group) found[target]![summaryKeys[whose]] = answer;
+        }
+      },
     );
   }
   const questions = optionsOf(params.questions);
   if (questions) {
-    const llm = requireModel('questions', questions, params);
     const { promptTemplate = questionsPrompt, questions: count = 5 } = questions;
-    const prompt = (context: string): string => fill(promptTemplate, { context, numQuestions: String(count) });
-    steps.push(
-      ...each((item, chunk) => textStep('questions', 'questionsThisExcerptCanAnswer', item, chunk, { llm, prompt })),
+    plan(
+      'questions',
+      questions,
+      (request, context) =>
+        askForText({ ...request, prompt: fill(promptTemplate, { context, numQuestions: String(count) }) }),
+      storeAs('questionsThisExcerptCanAnswer'),
     );
   }
   const keywords = optionsOf(params.keywords);
   if (keywords) {
-    const llm = requireModel('keywords', keywords, params);
     const { promptTemplate = keywordsPrompt, keywords: count = 5 } = keywords;
-    const prompt = (context: string): string => fill(promptTemplate, { context, maxKeywords: String(count) });
-    steps.push(...each((item, chunk) => textStep('keywords', 'excerptKeywords', item, chunk, { llm, prompt })));
+    plan(
+      'keywords',
+      keywords,
+      (request, context) =>
+        askForText({ ...request, prompt: fill(promptTemplate, { context, maxKeywords: String(count) }) }),
+      storeAs('excerptKeywords'),
+    );
   }
   return [...steps, ...titleSteps(items, params)];
 }
 
 /** A model invents an answer for a text without content. */
-function isBlank({ text }: ExtractItem): boolean {
+function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-function schemaStep(
-  { text }: ExtractItem,
-  chunk: number,
+async function askForFacts(
+  request: Omit<ModelRequest, 'prompt'>,
+  text: string,
   { schema, instructions, metadataKey }: NonNullable<ExtractParams['schema']>,
-  llm: LanguageModelInput,
-): Step {
+): Promise<object> {
   const prompt = `${instructions ?? 'Read the text and fill in what the schema asks for.'}\n\nAnswer with nothing but JSON of this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'input'))}\n\nThe text:\n${text}`;
-  return {
-    extractor: 'schema',
-    chunk,
-    ask: async (signal) => {
-      const answer = await askForObject({ llm, prompt, signal }, schema);
-      return metadataKey === undefined ? requireProperties(answer) : { [metadataKey]: answer };
-    },
-    store: (found, answer) => {
-      Object.assign(found[chunk]!, answer);
-    },
-  };
+  const answer = await askForObject({ ...request, prompt }, schema);
+  return metadataKey === undefined ? requireProperties(answer) : { [metadataKey]: answer };
 }
 
 /** Requires an object whose properties can be metadata keys. */
@@ -165,23 +179,6 @@ function answerInvalid(problem: string): QuiverError {
   return new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model ${problem}. Set metadataKey to keep it.`);
 }
 
-function textStep(
-  extractor: Step['extractor'],
-  key: string,
-  { text }: ExtractItem,
-  chunk: number,
-  { llm, prompt }: { llm: LanguageModelInput; prompt: (context: string) => string },
-): Step {
-  return {
-    extractor,
-    chunk,
-    ask: (signal) => askForText({ llm, signal, prompt: prompt(text) }),
-    store: (found, answer) => {
-      found[chunk]![key] = answer;
-    },
-  };
-}
-
 /** Returns one step for each document: titles of its first chunks, then one title from them. */
 function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
   const title = optionsOf(params.title);
@@ -189,12 +186,11 @@ function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[
   const llm = requireModel('title', title, params);
   const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = title;
   const groups = new Map<unknown, number[]>();
-  for (const [index, item] of items.entries()) {
-    if (isBlank(item)) continue;
-    const { group } = item;
-    const chunks = groups.get(group);
-    if (chunks) chunks.push(index);
-    else groups.set(group, [index]);
+  for (const [index, { text, group }] of items.entries()) {
+    if (isBlank(text)) continue;
+    const chunks = groups.get(group) ?? [];
+    chunks.push(index);
+    groups.set(group, chunks);
   }
   return [...groups.values()].map((chunks) => ({
     extractor: 'title',
