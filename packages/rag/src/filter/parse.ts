@@ -118,7 +118,7 @@ function parseLogical(parser: Parser, operator: '$and' | '$or' | '$nor', value: 
     return parseQuery(parser, item, inner);
   });
   if (operator === '$and') return and(filters);
-  return operator === '$or' ? or(filters) : not(or(filters));
+  return operator === '$or' ? combine('or', filters) : not(combine('or', filters));
 }
 
 /** The condition on one field: a value, operators, or fields below it. */
@@ -155,7 +155,7 @@ const operators: Readonly<Record<string, OperatorParser>> = {
   $all: (_parser, value, place) => {
     const values = parseScalars(requireList(value, place), place);
     // As in MongoDB, a list of nothing is contained nowhere.
-    return values.length === 0 ? or([]) : and(values.map((item) => equal(place.path, item)));
+    return values.length === 0 ? combine('or', []) : and(values.map((item) => equal(place.path, item)));
   },
   $exists: (_parser, value, place) => {
     if (typeof value !== 'boolean')
@@ -293,15 +293,12 @@ function describe(value: unknown): string {
 }
 
 function and(filters: readonly Filter[]): Filter {
-  return filters.length === 1
-    ? (filters[0] as Filter)
-    : Object.freeze({ kind: 'and', filters: Object.freeze([...filters]) });
+  return combine('and', filters);
 }
 
-function or(filters: readonly Filter[]): Filter {
-  return filters.length === 1
-    ? (filters[0] as Filter)
-    : Object.freeze({ kind: 'or', filters: Object.freeze([...filters]) });
+function combine(kind: 'and' | 'or', filters: readonly Filter[]): Filter {
+  const [only] = filters;
+  return filters.length === 1 && only ? only : Object.freeze({ kind, filters: Object.freeze([...filters]) });
 }
 
 function not(filter: Filter): Filter {

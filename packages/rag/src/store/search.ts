@@ -41,53 +41,14 @@ export interface HybridSearch extends CommonSearch {
   readonly fusion: { readonly vector: number; readonly keyword: number };
 }
 
-/** Selection among the results of a search. */
-export interface Choice {
-  /** Results wanted. */
-  readonly topK: number;
-  readonly includeVector: boolean;
-  readonly lambda: number | undefined;
-}
-
-/** The store that is asked. */
-export interface SearchedStore<Mode extends QueryMode = QueryMode> {
+/** The store that runs a query. */
+export interface SearchedStore {
   /** For messages. */
   readonly name: string;
-  readonly capabilities: VectorStoreCapabilities<Mode>;
+  readonly capabilities: VectorStoreCapabilities;
 }
 
 const modes: readonly QueryMode[] = ['vector', 'keyword', 'hybrid'];
-
-/**
- * Checks a query before anything is sent anywhere.
- *
- * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`
- */
-function parseSearch(params: QueryParams, store: SearchedStore): { search: Search; choice: Choice } {
-  const { mode = 'vector', includeVector = false } = params;
-  requireMode(mode, store);
-  const topK = requireTopK(params.topK ?? 10);
-  const diversity = params.diversity && parseDiversity(params.diversity, topK);
-  const choice = { topK, includeVector, lambda: diversity?.lambda };
-  const common = { limit: diversity?.candidates ?? topK, includeVector: includeVector || diversity !== undefined };
-  switch (mode) {
-    case 'vector':
-      return { choice, search: { mode, ...common, queryVector: requireVector(params, mode) } };
-    case 'keyword':
-      return { choice, search: { mode, ...common, queryText: requireText(params, mode) } };
-    case 'hybrid':
-      return {
-        choice,
-        search: {
-          mode,
-          ...common,
-          queryVector: requireVector(params, mode),
-          queryText: requireText(params, mode),
-          fusion: parseWeights(params.fusion ?? {}),
-        },
-      };
-  }
-}
 
 function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): void {
   if (!modes.includes(mode)) throw invalidArgument(`Unknown mode '${String(mode)}'; known: ${modes.join(', ')}.`);
@@ -99,14 +60,16 @@ function requireMode(mode: QueryMode, { name, capabilities }: SearchedStore): vo
   );
 }
 
-function requireVector({ queryVector }: QueryParams, mode: QueryMode): ArrayLike<number> {
-  if (queryVector !== undefined && typeof queryVector === 'object' && queryVector !== null) return queryVector;
-  throw invalidArgument(`A query in the mode '${mode}' needs queryVector, the embedding of the query.`);
-}
-
-function requireText({ queryText }: QueryParams, mode: QueryMode): string {
-  if (typeof queryText === 'string' && queryText.trim() !== '') return queryText;
-  throw invalidArgument(`A query in the mode '${mode}' needs queryText.`);
+function parseSearch(mode: QueryMode, params: QueryParams, common: CommonSearch): Search {
+  const { queryVector, queryText } = params;
+  const hasVector = typeof queryVector === 'object' && queryVector !== null;
+  const hasText = typeof queryText === 'string' && queryText.trim() !== '';
+  if (mode !== 'keyword' && !hasVector)
+    throw invalidArgument(`A query in the mode '${mode}' needs queryVector, the embedding of the query.`);
+  if (mode !== 'vector' && !hasText) throw invalidArgument(`A query in the mode '${mode}' needs queryText.`);
+  // Checked above.
+  const input = { ...common, queryVector: queryVector as ArrayLike<number>, queryText: queryText as string };
+  return mode === 'hybrid' ? { ...input, mode, fusion: parseWeights(params.fusion ?? {}) } : { ...input, mode };
 }
 
 function parseWeights({ vector = 1, keyword = 1 }: NonNullable<QueryParams['fusion']>): HybridSearch['fusion'] {
@@ -137,20 +100,24 @@ function parseDiversity(
  * Runs one query of a store: checks it, lets the store find the best records, and selects diverse ones if `diversity` is set.
  *
  * @param find - returns the best `search.limit` records, best first, with their vectors if `search.includeVector` is set
- * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_ARGUMENT_INVALID`, the abort reason of `params.signal`, and errors of `find`
+ * @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that the store does not have; `VECTOR_ARGUMENT_INVALID`; the abort reason of
+ *   `params.signal`; errors of `find`
  */
-export async function runSearch<Mode extends QueryMode>(
+export async function runSearch(
   params: QueryParams,
-  store: SearchedStore<Mode>,
-  find: (search: Extract<Search, { mode: Mode }>) => Promise<VectorMatch[]>,
+  store: SearchedStore,
+  find: (search: Search) => Promise<VectorMatch[]>,
 ): Promise<VectorMatch[]> {
-  const { search, choice } = parseSearch(params, store);
+  const { mode = 'vector', includeVector = false } = params;
+  requireMode(mode, store);
+  const topK = requireTopK(params.topK ?? 10);
+  const diversity = params.diversity && parseDiversity(params.diversity, topK);
+  const limit = diversity?.candidates ?? topK;
+  const search = parseSearch(mode, params, { limit, includeVector: includeVector || diversity !== undefined });
   params.signal?.throwIfAborted();
-  // Other modes were refused.
-  const found = await find(search as Extract<Search, { mode: Mode }>);
-  const { lambda, topK, includeVector } = choice;
-  if (lambda === undefined) return found;
-  const chosen = maximalMarginalRelevance(found, { lambda, topK });
+  const found = await find(search);
+  if (!diversity) return found;
+  const chosen = maximalMarginalRelevance(found, { lambda: diversity.lambda, topK });
   if (!includeVector) for (const match of chosen) delete match.vector;
   return chosen;
 }

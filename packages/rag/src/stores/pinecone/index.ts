@@ -8,7 +8,7 @@ export {
   type PineconeUpsertParams,
   type PineconeVectorConfig,
 } from './pinecone-vector.js';
-export { createLexicalSparseEncoder, type LexicalSparseEncoderOptions, type SparseEncoder } from './sparse-encoder.js';
+export { createLexicalSparseEncoder, type LexicalSparseEncoderOptions, type SparseEncoder } from './find-records.js';
 
 declare module '../../tools/database-config.js' {
   interface DatabaseConfig {

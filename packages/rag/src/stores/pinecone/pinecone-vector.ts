@@ -23,7 +23,7 @@ import type {
   VectorRecord,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { findRecords, requireSparseMetric } from './find-records.js';
+import { findRecords, requireSparseMetric, type SparseEncoder } from './find-records.js';
 import {
   openPinecone,
   type PineconeConnectionOptions,
@@ -35,16 +35,16 @@ import {
 import {
   deleteRecords,
   findShape,
+  fromPineconeRecord,
   isNotFound,
   type LocatedShape,
   readByIds,
   readPage,
   requirePineconeName,
   selectIds,
+  toPineconeRecord,
   writeRecords,
 } from './pinecone-index.js';
-import { fromPineconeRecord, toPineconeRecord } from './pinecone-record.js';
-import type { SparseEncoder } from './sparse-encoder.js';
 
 export interface PineconeVectorConfig extends PineconeConnectionOptions {
   /** For your own records. */
