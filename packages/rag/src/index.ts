@@ -71,8 +71,6 @@ export type { IngestScope } from './ingestion/scope.js';
 export {
   createVectorQueryTool,
   defaultVectorQueryDescription,
-  type QueryResult,
-  type VectorQueryInput,
   type VectorQueryOutput,
   type VectorQueryTool,
 } from './tools/vector-query-tool.js';
@@ -108,7 +106,13 @@ export type { ChromaConfig } from './stores/chroma/index.js';
 export type { PgVectorConfig } from './stores/pg/index.js';
 export type { PineconeConfig } from './stores/pinecone/index.js';
 export type { DatabaseConfig } from './tools/database-config.js';
-export type { VectorQueryToolOptions, VectorStoreRegistry, VectorStoreResolver } from './tools/query-settings.js';
+export type {
+  QueryResult,
+  VectorQueryInput,
+  VectorQueryToolOptions,
+  VectorStoreRegistry,
+  VectorStoreResolver,
+} from './tools/query-tool.js';
 export { buildChunkGraph, type BuildChunkGraphOptions, type BuildProgress } from './graph/build-chunk-graph.js';
 export {
   ChunkGraph,

@@ -16,7 +16,7 @@ import { FakePinecone } from '../stores/pinecone/fake-pinecone.fixture.js';
 import { PineconeVector } from '../stores/pinecone/index.js';
 import type { VectorStore } from '../store/index.js';
 import { createGraphRAGTool as createTool, type GraphRAGTool, type GraphRAGToolOptions } from './graph-rag-tool.js';
-import type { VectorStoreResolver } from './query-settings.js';
+import type { VectorStoreResolver } from './query-tool.js';
 
 const embedder = createLexicalEmbedder({ dimension: 1536 });
 const texts = [

@@ -1,21 +1,19 @@
-import { recordText } from '../store/check-arguments.js';
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
-import { createTool, type AnyRequestContext, type Tool, type ToolExecute } from '@quiver/core/tools';
+import type { AnyRequestContext, Tool, ToolExecute } from '@quiver/core/tools';
 import type { ChunkEdge } from '../graph/chunk-graph.js';
-import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
 import type { GraphProgress } from '../graph/graph-of-index.js';
-import { queryGraph, type FoundPassage, type GraphReport } from '../graph/query-graph.js';
+import { parseGraphOptions, type GraphOptions } from '../graph/graph-options.js';
+import { queryGraph, type GraphReport } from '../graph/query-graph.js';
 import type { QueryMode } from '../store/index.js';
 import {
-  resolveTopK,
-  resolveModelFilter,
-  resolveSettings,
-  resolveStore,
+  createQueryTool,
+  passagesSchema,
+  toQueryResult,
+  type QueryResult,
+  type VectorQueryInput,
   type VectorQueryToolOptions,
-} from './query-settings.js';
-import { passagesSchema, vectorQueryInputSchema } from './vector-query-schemas.js';
-import { joinTexts, type QueryResult, type VectorQueryInput } from './vector-query-tool.js';
+} from './query-tool.js';
 
 export interface GraphRAGToolOptions extends Pick<
   VectorQueryToolOptions,
@@ -77,42 +75,29 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * const { sources } = await exploreDocs.execute({ queryText: 'Which teams depend on the billing service?' });
  */
 export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
-  const { vectorStoreName = 'DirectVectorStore', indexName } = options;
-  return createTool({
-    id: options.id ?? `GraphRAG ${vectorStoreName} ${indexName} Tool`,
-    description: options.description ?? defaultGraphRagDescription,
-    inputSchema: vectorQueryInputSchema(options),
+  const { graphOptions, seeds, onProgress } = options;
+  return createQueryTool<GraphRAGOutput>({
+    options,
+    name: 'GraphRAG',
+    description: defaultGraphRagDescription,
     outputSchema: graphRAGOutputSchema,
-    mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
-    execute: async (input: VectorQueryInput, context): Promise<GraphRAGOutput> => {
-      const { requestContext, abortSignal } = context;
-      const settings = resolveSettings(options, requestContext);
-      const graphSettings = parseGraphOptions(resolveGraphOptions(options.graphOptions, requestContext));
-      const store = await resolveStore(options, context);
-      try {
-        const { found, report } = await queryGraph({
-          ...settings,
-          store,
-          queryText: input.queryText,
-          topK: resolveTopK(settings, input.topK),
-          settings: graphSettings,
-          seeds: options.seeds,
-          scopeFilter: settings.trustedFilter,
-          filter: resolveModelFilter(settings, input.filter),
-          databaseConfig: settings.databaseConfig[store.databaseConfigKey],
-          signal: abortSignal,
-          onProgress: options.onProgress,
-        });
-        const sources = found.map(toGraphQueryResult);
-        return { relevantContext: joinTexts(sources), sources: settings.includeSources ? sources : [], graph: report };
-      } catch (error) {
-        if (isQuiverError(error) || abortSignal?.aborted) throw error;
-        throw new QuiverError(
-          'GRAPH_QUERY_FAILED',
-          `The query of the graph over index '${settings.indexName}' failed: ${toErrorMessage(error)}`,
-          { cause: error },
-        );
-      }
+    toFailure: (indexName, cause) => {
+      const message = `The query of the graph over index '${indexName}' failed: ${toErrorMessage(cause)}`;
+      return new QuiverError('GRAPH_QUERY_FAILED', message, { cause });
+    },
+    query: async (call) => {
+      const { found, report } = await queryGraph({
+        ...call,
+        settings: parseGraphOptions(resolveGraphOptions(graphOptions, call.requestContext)),
+        seeds,
+        scopeFilter: call.trustedFilter,
+        filter: call.modelFilter,
+        onProgress,
+      });
+      const sources = found.map(({ record, score, path }): GraphQueryResult => {
+        return { ...toQueryResult(record, score), vector: [], path: [...path] };
+      });
+      return { sources, graph: report };
     },
   });
 }
@@ -124,11 +109,6 @@ export const defaultGraphRagDescription: string =
 function resolveGraphOptions(options: GraphOptions = {}, requestContext: AnyRequestContext): GraphOptions {
   const overrides = ['randomWalkSteps', 'restartProb'].filter((key) => requestContext.get(key) !== undefined);
   return { ...options, ...Object.fromEntries(overrides.map((key) => [key, requestContext.get(key)])) };
-}
-
-function toGraphQueryResult({ record, score, path }: FoundPassage): GraphQueryResult {
-  const { id, metadata } = record;
-  return { id, metadata, vector: [], score, document: recordText(record), path: [...path] };
 }
 
 const pathSchema: JsonSchema = {

@@ -1,39 +1,19 @@
-import { recordText } from '../store/check-arguments.js';
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
-import { createTool, type Tool, type ToolExecute } from '@quiver/core/tools';
+import type { Tool, ToolExecute } from '@quiver/core/tools';
 import { toEmbedder } from '../embedding/index.js';
+import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
-import type { VectorFilter, VectorMatch, VectorMetadata, VectorStore } from '../store/index.js';
+import type { VectorMatch } from '../store/index.js';
 import {
-  resolveTopK,
-  resolveFilter,
-  resolveSettings,
-  resolveStore,
-  type QuerySettings,
+  createQueryTool,
+  passagesSchema,
+  toQueryResult,
+  type QueryCall,
+  type QueryResult,
+  type VectorQueryInput,
   type VectorQueryToolOptions,
-} from './query-settings.js';
-import { vectorQueryInputSchema, vectorQueryOutputSchema } from './vector-query-schemas.js';
-
-export interface VectorQueryInput {
-  queryText: string;
-  /** Number of passages. Default 10, at most 1,000. Fractions are rounded down. */
-  topK?: number;
-  /** Filter as an object or as JSON text, if filters are enabled. */
-  filter?: VectorFilter | string;
-}
-
-/** A passage. */
-export interface QueryResult {
-  id: string;
-  metadata: VectorMetadata;
-  /** Empty unless `includeVectors` is set. */
-  vector: number[];
-  /** In [0, 1], larger is better. */
-  score: number;
-  /** Text of the passage; empty if the store has none. */
-  document: string;
-}
+} from './query-tool.js';
 
 export interface VectorQueryOutput {
   /** Texts of all passages, best first, separated by blank lines. */
@@ -59,30 +39,16 @@ export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, Vecto
  * const { sources } = await searchDocs.execute({ queryText: 'How do I install it?', topK: 3 });
  */
 export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQueryTool {
-  const { vectorStoreName = 'DirectVectorStore', indexName } = options;
-  return createTool({
-    id: options.id ?? `VectorQuery ${vectorStoreName} ${indexName} Tool`,
-    description: options.description ?? defaultVectorQueryDescription,
-    inputSchema: vectorQueryInputSchema(options),
-    outputSchema: vectorQueryOutputSchema,
-    mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
-    execute: async (input: VectorQueryInput, context): Promise<VectorQueryOutput> => {
-      const { requestContext, abortSignal } = context;
-      const settings = resolveSettings(options, requestContext);
-      const store = await resolveStore(options, context);
-      try {
-        const matches = await queryStore(store, settings, input, abortSignal);
-        const sources = matches.map(toQueryResult);
-        return { relevantContext: joinTexts(sources), sources: settings.includeSources ? sources : [] };
-      } catch (error) {
-        if (isQuiverError(error) || abortSignal?.aborted) throw error;
-        throw new QuiverError(
-          'VECTOR_QUERY_FAILED',
-          `The query of index '${settings.indexName}' failed: ${toErrorMessage(error)}`,
-          { cause: error },
-        );
-      }
+  return createQueryTool<VectorQueryOutput>({
+    options,
+    name: 'VectorQuery',
+    description: defaultVectorQueryDescription,
+    outputSchema: passagesSchema(),
+    toFailure: (indexName, cause) => {
+      const message = `The query of index '${indexName}' failed: ${toErrorMessage(cause)}`;
+      return new QuiverError('VECTOR_QUERY_FAILED', message, { cause });
     },
+    query: async (call) => ({ sources: (await queryStore(call)).map((match) => toQueryResult(match, match.score)) }),
   });
 }
 
@@ -90,31 +56,22 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQu
 export const defaultVectorQueryDescription: string =
   'Searches the knowledge base for passages that are related to a question. Use it to answer questions from stored documents and to look up facts; ask in full sentences or with the words that the documents would use.';
 
-async function queryStore(
-  store: VectorStore,
-  settings: QuerySettings,
-  input: VectorQueryInput,
-  signal: AbortSignal | undefined,
-): Promise<VectorMatch[]> {
-  const { indexName, model, includeVectors, databaseConfig, providerOptions, reranker, mode, diversity } = settings;
-  const { queryText } = input;
-  const filter = resolveFilter(settings, input.filter);
-  const topK = resolveTopK(settings, input.topK);
-  const embedder = toEmbedder(model, { ...(providerOptions && { providerOptions }) });
-  const [queryVector] =
-    mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', ...(signal && { signal }) });
-  const fusion = { vector: embedder.hybridWeight ?? 1, ...settings.fusion };
+async function queryStore(call: QueryCall): Promise<VectorMatch[]> {
+  const { store, indexName, queryText, topK, mode, diversity, reranker, providerOptions, signal } = call;
+  const embedder = toEmbedder(call.model, { providerOptions });
+  const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
+  const fusion = { vector: embedder.hybridWeight ?? 1, ...call.fusion };
   const matches = await store.query({
-    ...databaseConfig[store.databaseConfigKey],
+    ...call.databaseConfig,
     indexName,
-    mode,
+    ...(mode && { mode }),
     queryText,
     ...(queryVector && { queryVector }),
     ...(mode === 'hybrid' && { fusion }),
     ...(diversity && { diversity }),
     topK,
-    filter,
-    includeVector: includeVectors,
+    filter: bothFilters(call.trustedFilter, call.modelFilter),
+    includeVector: call.includeVectors ?? false,
     ...(signal && { signal }),
   });
   if (!reranker || matches.length === 0) return matches;
@@ -125,22 +82,4 @@ async function queryStore(
     ...(signal && { signal }),
   });
   return ranked.map(({ result }) => result);
-}
-
-function toQueryResult({ id, metadata, vector, score, document }: VectorMatch): QueryResult {
-  return {
-    id,
-    metadata,
-    vector: vector ?? [],
-    score,
-    document: recordText({ metadata, ...(document !== undefined && { document }) }),
-  };
-}
-
-/** Joins the texts of passages with blank lines, without empty texts. */
-export function joinTexts(sources: readonly { readonly document: string }[]): string {
-  return sources
-    .map(({ document }) => document)
-    .filter((text) => text !== '')
-    .join('\n\n');
 }

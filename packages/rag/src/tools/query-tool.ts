@@ -1,0 +1,324 @@
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import type { JsonSchema } from '@quiver/core/schema';
+import { createTool, type AnyRequestContext, type Tool, type ToolContext, type ToolExecute } from '@quiver/core/tools';
+import type { EmbedderInput } from '../embedding/index.js';
+import { checkFilter } from '../filter/index.js';
+import type { RerankConfig } from '../rerank/rerank.js';
+import { recordText } from '../store/check-arguments.js';
+import type {
+  DiversityOptions,
+  FusionWeights,
+  QueryMode,
+  VectorFilter,
+  VectorMetadata,
+  VectorRecord,
+  VectorStore,
+} from '../store/index.js';
+import type { DatabaseConfig } from './database-config.js';
+
+/** Chooses the store for a call, for example by the tenant in the request context. */
+export type VectorStoreResolver = (options: {
+  requestContext?: AnyRequestContext;
+  /** Registry that the caller of the tool passed. */
+  mastra?: unknown;
+}) => VectorStore | Promise<VectorStore>;
+
+/** Stores by name, for example a `Mastra` instance. */
+export interface VectorStoreRegistry {
+  /** Returns a `VectorStore`, or a promise of one. */
+  getVector(name: string): unknown;
+}
+
+export interface VectorQueryToolOptions {
+  /** Default `VectorQuery <vectorStoreName> <indexName> Tool`. */
+  id?: string;
+  /** Description of the tool for models. */
+  description?: string;
+  indexName: string;
+  /** Embedder of the query; must be the one of the index. */
+  model: EmbedderInput;
+  /**
+   * A store, a function that chooses one for each call, or a registry of stores by `vectorStoreName`. Default: the registry
+   * `mastra` in the options of the call, or under that key in the request context.
+   */
+  vectorStore?: VectorStore | VectorStoreResolver | VectorStoreRegistry;
+  /** Name of the store in a registry, and part of the default id. The request context overrides it. */
+  vectorStoreName?: string;
+  /** Vector search, keyword search, or both (`hybrid`). Default `vector`. A store without the mode throws. */
+  mode?: QueryMode;
+  /** Weights of the two rankings of `hybrid`. Default 1 each, or the recommendation of the embedder for its vectors. */
+  fusion?: FusionWeights;
+  /** Prefers passages that differ from each other. Default: the best passages. */
+  diversity?: DiversityOptions;
+  /** Lets the model filter by metadata. Default `false`. */
+  enableFilter?: boolean;
+  /** Metadata fields for filters of the model, each with a description that the model receives. */
+  filterFields?: Readonly<Record<string, string>>;
+  /** Whether to return the passages as `sources` in addition to their text. Default `true`. */
+  includeSources?: boolean;
+  /** Whether to return the vectors of the sources. Default `false`. */
+  includeVectors?: boolean;
+  databaseConfig?: DatabaseConfig;
+  /** Model that sorts the passages. Its `topK` is that of the query by default. */
+  reranker?: RerankConfig;
+  /** Options of the embedding model. */
+  providerOptions?: Record<string, Record<string, unknown>>;
+}
+
+export interface VectorQueryInput {
+  queryText: string;
+  /** Number of passages. Default 10, at most 1,000. Fractions are rounded down. */
+  topK?: number;
+  /** Filter as an object or as JSON text, if filters are enabled. */
+  filter?: VectorFilter | string;
+}
+
+/** A passage. */
+export interface QueryResult {
+  id: string;
+  metadata: VectorMetadata;
+  /** Empty unless `includeVectors` is set. */
+  vector: number[];
+  /** In [0, 1], larger is better. */
+  score: number;
+  /** Text of the passage; empty if the store has none. */
+  document: string;
+}
+
+const defaultTopK = 10;
+const maxTopK = 1000;
+
+type CallSetting = 'providerOptions' | 'mode' | 'fusion' | 'diversity' | 'reranker' | 'includeVectors';
+
+type CallSettings = { readonly [Setting in CallSetting]: VectorQueryToolOptions[Setting] | undefined };
+
+/** A call of a query tool: its input, and the options of the tool, overridden by the request context. */
+export interface QueryCall extends CallSettings, Pick<VectorQueryToolOptions, 'indexName' | 'model'> {
+  readonly store: VectorStore;
+  readonly queryText: string;
+  readonly topK: number;
+  /** Filter of the application; always applies. */
+  readonly trustedFilter: VectorFilter;
+  /** Filter of the model, if filters are enabled: it can narrow the search, never widen it. */
+  readonly modelFilter: VectorFilter;
+  /** Settings of the store. */
+  readonly databaseConfig: object | undefined;
+  readonly requestContext: AnyRequestContext;
+  readonly signal: AbortSignal | undefined;
+}
+
+export interface QueryToolDefinition<Output extends { sources: readonly QueryResult[] }> {
+  readonly options: VectorQueryToolOptions;
+  /** Beginning of the default id. */
+  readonly name: string;
+  /** Default description. */
+  readonly description: string;
+  readonly outputSchema: JsonSchema;
+  /** Returns the error for a failure of the store or the model. */
+  readonly toFailure: (indexName: string, cause: unknown) => QuiverError;
+  readonly query: (call: QueryCall) => Promise<Omit<Output, 'relevantContext'>>;
+}
+
+/** Creates a tool that returns passages of an index. */
+export function createQueryTool<Output extends { relevantContext: string; sources: readonly QueryResult[] }>(
+  definition: QueryToolDefinition<Output>,
+): Omit<Tool<JsonSchema, JsonSchema, Output>, 'execute'> & {
+  readonly execute: ToolExecute<VectorQueryInput, Promise<Output>>;
+} {
+  const { options, name, outputSchema, toFailure, query } = definition;
+  const { vectorStoreName = 'DirectVectorStore', indexName } = options;
+  return createTool({
+    id: options.id ?? `${name} ${vectorStoreName} ${indexName} Tool`,
+    description: options.description ?? definition.description,
+    inputSchema: queryInputSchema(options),
+    outputSchema,
+    mcp: { annotations: { readOnlyHint: true, openWorldHint: false } },
+    execute: async (input: VectorQueryInput, context): Promise<Output> => {
+      const call = await resolveCall(options, input, context);
+      try {
+        const result = await query(call);
+        const { sources } = result;
+        const texts = sources.map(({ document }) => document).filter((text) => text !== '');
+        const isIncluded = settingOf(options, context.requestContext, 'includeSources') ?? true;
+        return {
+          relevantContext: texts.join('\n\n'),
+          ...result,
+          sources: isIncluded ? sources : [],
+        } as unknown as Output;
+      } catch (error) {
+        if (isQuiverError(error) || call.signal?.aborted) throw error;
+        throw toFailure(call.indexName, error);
+      }
+    },
+  });
+}
+
+/** Converts a record of a store to a passage. */
+export function toQueryResult(record: VectorRecord, score: number): QueryResult {
+  const { id, metadata, vector = [] } = record;
+  return { id, metadata, vector, score, document: recordText(record) };
+}
+
+/**
+ * Merges the options of the tool with the input and the request context, which takes precedence.
+ *
+ * @throws `VECTOR_STORE_MISSING`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK`; `FILTER_INVALID` for an invalid filter. In the request
+ *   context `undefined` is an invalid filter, too: an unknown tenant must not open all tenants.
+ */
+async function resolveCall(
+  options: VectorQueryToolOptions,
+  { queryText, topK, filter }: VectorQueryInput,
+  context: ToolContext,
+): Promise<QueryCall> {
+  const { requestContext, abortSignal: signal } = context;
+  const setting = <Key extends keyof VectorQueryToolOptions>(key: Key): VectorQueryToolOptions[Key] =>
+    settingOf(options, requestContext, key);
+  const trustedFilter = requestContext.has('filter') ? checkFilter(requestContext.get('filter')) : undefined;
+  const store = await resolveStore(options, context);
+  const hasModelFilter = options.enableFilter === true && filter !== undefined && filter !== null;
+  return {
+    store,
+    queryText,
+    indexName: setting('indexName') ?? options.indexName,
+    model: setting('model') ?? options.model,
+    includeVectors: setting('includeVectors'),
+    databaseConfig: (setting('databaseConfig') ?? {})[store.databaseConfigKey],
+    providerOptions: setting('providerOptions'),
+    mode: setting('mode'),
+    fusion: setting('fusion'),
+    diversity: setting('diversity'),
+    reranker: setting('reranker'),
+    topK: parseTopK(requestContext.get('topK') ?? topK ?? defaultTopK),
+    trustedFilter,
+    modelFilter: hasModelFilter ? checkFilter(filter) : undefined,
+    requestContext,
+    signal,
+  };
+}
+
+function settingOf<Key extends keyof VectorQueryToolOptions>(
+  options: VectorQueryToolOptions,
+  requestContext: AnyRequestContext,
+  key: Key,
+): VectorQueryToolOptions[Key] {
+  return requestContext.has(key) ? (requestContext.get(key) as VectorQueryToolOptions[Key]) : options[key];
+}
+
+/** Returns a whole number of at most 1,000. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
+function parseTopK(topK: unknown): number {
+  const wanted = Math.floor(Number(topK));
+  if (!(wanted >= 1)) throw new QuiverError('VECTOR_ARGUMENT_INVALID', `topK must be at least 1, not ${String(topK)}.`);
+  return Math.min(wanted, maxTopK);
+}
+
+/**
+ * Returns the store of a call: `vectorStore`, or the store of that name in a registry.
+ *
+ * @throws `VECTOR_STORE_MISSING` without a store, and when the registry has none of that name
+ */
+async function resolveStore(
+  { vectorStore, vectorStoreName }: VectorQueryToolOptions,
+  { requestContext, mastra }: Pick<ToolContext, 'requestContext' | 'mastra'>,
+): Promise<VectorStore> {
+  const name = (requestContext.get('vectorStoreName') as string | undefined) ?? vectorStoreName;
+  if (typeof vectorStore === 'function') {
+    const store = await vectorStore({ requestContext, mastra });
+    if (store) return store;
+  } else if (vectorStore && !isRegistry(vectorStore)) {
+    return vectorStore;
+  } else {
+    const registry = [vectorStore, mastra, requestContext.get('mastra') as unknown].find(isRegistry);
+    if (registry && name !== undefined) return findStore(registry, name);
+  }
+  throw new QuiverError(
+    'VECTOR_STORE_MISSING',
+    `The query tool has no vector store${name === undefined ? '' : ` for the name '${name}'`}. Pass vectorStore: a store, a registry with getVector(name), or a function that chooses a store, such as ({ requestContext }) => stores[requestContext.get('vectorStoreName')].`,
+  );
+}
+
+function isRegistry(value: unknown): value is VectorStoreRegistry {
+  const { getVector, query } = (value ?? {}) as Partial<VectorStoreRegistry & VectorStore>;
+  return typeof getVector === 'function' && typeof query !== 'function';
+}
+
+async function findStore(registry: VectorStoreRegistry, name: string): Promise<VectorStore> {
+  let cause: unknown;
+  try {
+    const store = (await registry.getVector(name)) as VectorStore | null | undefined;
+    if (typeof store?.query === 'function') return store;
+  } catch (error) {
+    cause = error;
+  }
+  throw new QuiverError(
+    'VECTOR_STORE_MISSING',
+    `getVector('${name}') returned no vector store${cause === undefined ? '' : `: ${toErrorMessage(cause)}`}. Register a store of @quiver/rag under this name, or pass vectorStore to the tool.`,
+    { cause },
+  );
+}
+
+/** Returns the input schema. It contains `filter` only if filters are enabled, because a model uses every property. */
+function queryInputSchema({
+  enableFilter = false,
+  filterFields = {},
+}: Pick<VectorQueryToolOptions, 'enableFilter' | 'filterFields'>): JsonSchema {
+  const fields = Object.entries(filterFields).map(([name, meaning]) => ` ${JSON.stringify(name)}: ${meaning}`);
+  return {
+    type: 'object',
+    properties: {
+      queryText: {
+        type: 'string',
+        minLength: 1,
+        description: 'The question, or the text to find related passages for.',
+      },
+      topK: {
+        type: 'number',
+        minimum: 1,
+        default: defaultTopK,
+        description: `How many passages to return (default ${defaultTopK}).`,
+      },
+      ...(enableFilter && {
+        filter: {
+          type: ['object', 'string'],
+          description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.${fields.length > 0 ? ` Fields:${fields.join(';')}.` : ''}`,
+        },
+      }),
+    },
+    required: ['queryText'],
+    additionalProperties: false,
+  };
+}
+
+/**
+ * Returns the output schema of tools that find passages.
+ *
+ * @param ofSource - further members of a passage, all of them required
+ * @param ofResult - further members of the result, all of them required
+ */
+export function passagesSchema(
+  ofSource: Record<string, JsonSchema> = {},
+  ofResult: Record<string, JsonSchema> = {},
+): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      relevantContext: { type: 'string', description: 'The texts of all passages, best first.' },
+      sources: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            metadata: { type: 'object' },
+            vector: { type: 'array', items: { type: 'number' } },
+            score: { type: 'number', minimum: 0, maximum: 1 },
+            document: { type: 'string' },
+            ...ofSource,
+          },
+          required: ['id', 'metadata', 'vector', 'score', 'document', ...Object.keys(ofSource)],
+        },
+      },
+      ...ofResult,
+    },
+    required: ['relevantContext', 'sources', ...Object.keys(ofResult)],
+  };
+}
