@@ -3,7 +3,7 @@ import { libraryBuild } from '../../scripts/build/library-build.ts';
 
 /**
  * `zod-to-json-schema` is bundled: of zod it needs one enumeration, whose members are their own names, but its import of
- * `zod/v3` would make zod a requirement of everybody and cost half of our import time (docs/decisions/0010-tool-contract.md).
+ * `zod/v3` would make zod a requirement of every program and cost half of our import time (docs/decisions/0010-tool-contract.md).
  */
 const withoutZod: NonNullable<Options['esbuildPlugins']>[number] = {
   name: 'zod-type-names',

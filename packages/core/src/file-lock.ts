@@ -25,6 +25,8 @@ interface Owner {
   readonly space?: string | undefined;
   /** Start time of the process, which distinguishes it from a later process with the same id. */
   readonly started?: string | undefined;
+  /** Set when the owner has released the lock. */
+  readonly released?: boolean | undefined;
 }
 
 /** Content and age of the lock file with the highest generation. */
@@ -32,7 +34,6 @@ interface LockState {
   readonly generation: number;
   /** `undefined` while the file is being written. */
   readonly owner: Owner | undefined;
-  readonly released: boolean;
   readonly modified: number;
 }
 
@@ -63,12 +64,12 @@ export async function acquireFileLock(
       await writeFile(probe, content, { mode: 0o600 });
       const { mtimeMs: now } = await stat(probe);
       const current = await readHighest(path);
-      const isFree = !current || current.released || (await hasEnded(current.owner, owner));
+      const isFree = !current || current.owner?.released || (await hasEnded(current.owner, owner));
       if (isFree || now - current.modified > staleAfter) {
         const generation = (current?.generation ?? 0) + 1;
         if (await claim(path, generation, probe, content)) {
           await removeAbandonedProbes(path, now - staleAfter).catch(() => {});
-          return new FileLock(path, { generation, isTakeover: !isFree, content, heartbeat: staleAfter / 4 });
+          return new FileLock(path, generation, !isFree, content, staleAfter / 4);
         }
       } else if (!wait) {
         const { pid, host } = current.owner ?? {};
@@ -112,15 +113,7 @@ class FileLock {
   readonly #timer: NodeJS.Timeout;
   #heartbeat: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    path: string,
-    {
-      generation,
-      isTakeover,
-      content,
-      heartbeat,
-    }: { generation: number; isTakeover: boolean; content: string; heartbeat: number },
-  ) {
+  constructor(path: string, generation: number, isTakeover: boolean, content: string, heartbeat: number) {
     this.#path = path;
     this.generation = generation;
     this.isTakeover = isTakeover;
@@ -201,7 +194,7 @@ async function readHighest(path: string): Promise<LockState | undefined> {
     try {
       const text = await readFile(file, 'utf8');
       const { mtimeMs: modified } = await stat(file);
-      return { generation, modified, ...parseContent(text) };
+      return { generation, modified, owner: parseOwner(text) };
     } catch (error) {
       // Two later owners have come and gone since the folder was listed.
       if (!hasCode(error, 'ENOENT')) throw error;
@@ -209,12 +202,11 @@ async function readHighest(path: string): Promise<LockState | undefined> {
   }
 }
 
-function parseContent(text: string): Pick<LockState, 'owner' | 'released'> {
+function parseOwner(text: string): Owner | undefined {
   try {
-    const owner = JSON.parse(text) as Owner & { readonly released?: boolean };
-    return { owner, released: owner.released === true };
+    return JSON.parse(text) as Owner;
   } catch {
-    return { owner: undefined, released: false };
+    return undefined;
   }
 }
 

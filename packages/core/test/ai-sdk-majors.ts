@@ -5,7 +5,7 @@ import { MockLanguageModelV3 } from 'ai-v6/test';
 import * as ai7 from 'ai-v7';
 import { MockLanguageModelV4 } from 'ai-v7/test';
 
-/** What a scripted model does in one step: call tools, or say something. */
+/** One step of a scripted model: a tool call or text. */
 export type ScriptedStep = { call: string; input: unknown; toolCallId?: string } | { say: string };
 
 /** A part of a prompt or of a result, as far as the tests look at it. */
@@ -170,7 +170,7 @@ export const majors: Major[] = [
   createMajor(7, ai7, ai7.ToolLoopAgent, createModelFactory(MockLanguageModelV4 as unknown as MockClass, structured)),
 ];
 
-/** What the model was told about the results of its calls, in its last request. */
+/** Returns the tool results in the last request to the model. */
 export function toolResultsSeenBy(calls: ModelCall[]): { type: string; value: unknown }[] {
   const last = calls.at(-1)?.prompt ?? [];
   return last

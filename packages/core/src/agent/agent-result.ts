@@ -33,16 +33,10 @@ export interface AgentResult extends AgentStep {
   readonly response: { readonly messages: readonly object[] };
 }
 
+type Promised<Result> = { readonly [Key in keyof Result]: PromiseLike<Result[Key]> };
+
 /** Result of `agent.stream`: the members that the results of all AI SDK majors share. */
-export interface AgentStream {
+export interface AgentStream extends Promised<AgentResult> {
   readonly textStream: AsyncIterable<string>;
   readonly fullStream: AsyncIterable<{ readonly type: string }>;
-  readonly text: PromiseLike<string>;
-  readonly finishReason: PromiseLike<string>;
-  readonly steps: PromiseLike<readonly AgentStep[]>;
-  readonly toolCalls: PromiseLike<readonly AgentToolCall[]>;
-  readonly toolResults: PromiseLike<readonly AgentToolResult[]>;
-  readonly usage: PromiseLike<AgentUsage>;
-  readonly totalUsage: PromiseLike<AgentUsage>;
-  readonly response: PromiseLike<{ readonly messages: readonly object[] }>;
 }

@@ -15,7 +15,7 @@ describe('types of agents', () => {
     expectTypeOf<'openai/gpt-5.1'>().toExtend<Model>();
   });
 
-  it('fit AgentLike, whoever made them', () => {
+  it('fit AgentLike, regardless of their library', () => {
     expectTypeOf<Agent>().toExtend<AgentLike>();
     expectTypeOf<Agent6>().toExtend<AgentLike>();
     expectTypeOf<Agent7>().toExtend<AgentLike>();

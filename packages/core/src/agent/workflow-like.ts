@@ -1,5 +1,5 @@
-import type { AnyRequestContext } from '../tools/index.js';
 import { QuiverError } from '../errors.js';
+import type { AskAgentOptions } from './agent-like.js';
 
 /** One run of a workflow. */
 export interface WorkflowRunLike {
@@ -22,10 +22,7 @@ export interface WorkflowLike {
 /** The name that the specification uses. */
 export type Workflow = WorkflowLike;
 
-export interface RunWorkflowOptions {
-  requestContext?: AnyRequestContext | undefined;
-  abortSignal?: AbortSignal | undefined;
-}
+export type RunWorkflowOptions = AskAgentOptions;
 
 /**
  * Creates a run and starts it. When the signal fires, the run is cancelled, if its engine can.

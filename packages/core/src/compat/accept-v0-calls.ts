@@ -1,8 +1,23 @@
-import type { Schema } from '../schema/index.js';
-import type { Tool, ToolCallInput, ToolCallOptions, ToolExecute, ToolInput, ToolLike } from '../tools/index.js';
-import type { ResultOf } from '../tools/tool.js';
+import { toJsonSchema, type Schema } from '../schema/index.js';
 import { markWrapper } from '../tools/execute-tool.js';
-import { readCall, type V0Call } from './v0-call.js';
+import type {
+  AnyRequestContext,
+  Tool,
+  ToolCallInput,
+  ToolCallOptions,
+  ToolExecute,
+  ToolInput,
+  ToolLike,
+} from '../tools/index.js';
+import type { ResultOf } from '../tools/tool.js';
+
+/** First argument of a tool call in the v0 API. */
+export interface V0Call<Input> {
+  /** The input. */
+  context: Input;
+  runtimeContext?: AnyRequestContext | undefined;
+  mastra?: unknown;
+}
 
 /** The signatures of `execute` of a tool of this entry: a call of the v0 API, or a call as of every other tool. */
 export interface V0ToolExecute<InputSchema, Run> extends ToolExecute<
@@ -36,4 +51,39 @@ export function acceptV0Calls<InputSchema, OutputSchema, Output, Run>(
   markWrapper(executeEither, execute);
   // The same members with the same types; only the ways to call `execute` grow.
   return { ...tool, execute: executeEither } as unknown as V0Tool<InputSchema, OutputSchema, Output, Run>;
+}
+
+/** Keys of such an argument. */
+const v0Key =
+  /^(context|runtimeContext|mastra|memory|resourceId|resumeData|runId|suspend|threadId|tracingContext|writableStream|writer)$/;
+
+/**
+ * Reads a call of the current or the v0 API: `execute({ context, runtimeContext }, options)` or `execute(input, options)`.
+ *
+ * An object that contains only keys of the v0 API is a v0 call, unless the tool's own input has a key `context`.
+ */
+function readCall(
+  inputSchema: Schema | undefined,
+  first: unknown,
+  options: ToolCallOptions = {},
+): { input: unknown; options: ToolCallOptions } {
+  if (!isV0Call(first) || describesContext(inputSchema)) return { input: first, options };
+  const { context, runtimeContext, mastra } = first;
+  if (!runtimeContext && mastra === undefined) return { input: context, options };
+  const { requestContext = runtimeContext } = options;
+  return { input: context, options: { ...options, requestContext, mastra: options.mastra ?? mastra } };
+}
+
+function isV0Call(value: unknown): value is V0Call<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.hasOwn(value, 'context') &&
+    Object.keys(value).every((key) => v0Key.test(key))
+  );
+}
+
+function describesContext(inputSchema: Schema | undefined): boolean {
+  const { properties } = inputSchema ? toJsonSchema(inputSchema, 'input') : {};
+  return Object.hasOwn(properties ?? {}, 'context');
 }

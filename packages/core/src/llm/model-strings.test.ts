@@ -135,7 +135,7 @@ describe('resolveLanguageModel', () => {
     expect(model).toMatchObject({ provider: 'openai.responses', modelId: 'gpt-5.1' });
   });
 
-  it('returns a model object as it is', async () => {
+  it('returns a model object unchanged', async () => {
     const model = {
       specificationVersion: 'v3',
       provider: 'p',

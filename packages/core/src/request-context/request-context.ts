@@ -111,12 +111,12 @@ export class RequestContext<Values = Untyped> {
    */
   toJSON(): Record<string, Untyped> {
     const result: Record<string, Untyped> = {};
-    const total: Budget = { visits: maxVisits };
+    let visits = maxVisits;
     for (const [key, value] of this.#values) {
-      const budget = { visits: Math.min(maxVisitsOfValue, total.visits) };
-      const before = budget.visits;
-      const isIncluded = isSerializable(value, budget, new Set([this]));
-      total.visits -= before - Math.max(0, budget.visits);
+      const budget = { visits: Math.min(maxVisitsOfValue, visits) };
+      visits -= budget.visits;
+      const isIncluded = isSerializable(value, budget, this);
+      visits += Math.max(0, budget.visits);
       if (isIncluded)
         Object.defineProperty(result, key, { value, enumerable: true, configurable: true, writable: true });
     }
@@ -133,48 +133,42 @@ interface Budget {
   visits: number;
 }
 
-function isSerializable(value: unknown, budget: Budget, ancestors: Set<object>): boolean {
+/** Whether `JSON.stringify` would return text for the value, within the budget. */
+function isSerializable(value: unknown, budget: Budget, context: RequestContext): boolean {
   try {
-    return canBecomeJson(value, budget, ancestors);
+    return visit(value, budget, new Set([context]));
   } catch {
-    // A getter or a `toJSON` threw, or the value is nested too deeply.
+    // The value contains a cycle or a bigint, is too large or nested too deeply, or its getter or `toJSON` threw.
     return false;
   }
 }
 
-/** Whether `JSON.stringify` would return text for the value, within the budget. */
-function canBecomeJson(given: unknown, budget: Budget, ancestors: Set<object>): boolean {
-  if (typeof given !== 'object' || given === null) {
-    return typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean' || given === null;
-  }
-  if (ancestors.has(given)) throw new RangeError('cyclic');
-  ancestors.add(given);
-  const isIncluded = areSerializable(given, budget, ancestors);
-  ancestors.delete(given);
+/** Returns whether JSON includes the value. */
+function visit(value: unknown, budget: Budget, ancestors: Set<object>): boolean {
+  if (typeof value === 'bigint' || value instanceof BigInt) throw new TypeError('bigint');
+  if (typeof value !== 'object' || value === null)
+    return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  if (ancestors.has(value)) throw new RangeError('cyclic');
+  ancestors.add(value);
+  spend(budget, 1);
+  const isIncluded = visitParts(value, budget, ancestors);
+  ancestors.delete(value);
   return isIncluded;
 }
 
-function areSerializable(given: object, budget: Budget, ancestors: Set<object>): boolean {
-  spend(budget, 1);
-  if (isContext(given)) {
-    // A context leaves out what it cannot serialize.
-    for (const [, value] of given.entries()) canBecomeJson(value, budget, ancestors);
+function visitParts(value: object, budget: Budget, ancestors: Set<object>): boolean {
+  if (ArrayBuffer.isView(value)) {
+    spend(budget, value.byteLength);
     return true;
   }
-  if (Object.prototype.toString.call(given) === '[object BigInt]') throw new TypeError('JSON has no bigint');
-  if (ArrayBuffer.isView(given)) {
-    spend(budget, given.byteLength);
-    return true;
-  }
-  const { toJSON } = given as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return canBecomeJson(toJSON.call(given), budget, ancestors);
-  if (Array.isArray(given)) spend(budget, given.length);
-  const parts: unknown[] = Array.isArray(given) ? given : Object.values(given);
+  const { toJSON } = value as { toJSON?: unknown };
+  const isNested = isContext(value);
+  if (typeof toJSON === 'function' && !isNested) return visit(toJSON.call(value), budget, ancestors);
+  if (Array.isArray(value)) spend(budget, value.length);
+  const parts = isNested ? Array.from(value.values()) : Object.values(value);
   spend(budget, parts.length);
-  for (const part of parts) {
-    if (typeof part === 'bigint') throw new TypeError('JSON has no bigint');
-    canBecomeJson(part, budget, ancestors);
-  }
+  // A nested context leaves out bigints.
+  for (const part of parts) if (!isNested || typeof part !== 'bigint') visit(part, budget, ancestors);
   return true;
 }
 
@@ -185,6 +179,6 @@ function spend(budget: Budget, visits: number): void {
 
 /** By its methods, not by `instanceof`: it may come from another copy of this package. */
 function isContext(value: object): value is RequestContext {
-  const { getRaw, setRaw, entries } = value as Partial<RequestContext>;
-  return typeof getRaw === 'function' && typeof setRaw === 'function' && typeof entries === 'function';
+  const { getRaw, setRaw, values } = value as Partial<RequestContext>;
+  return typeof getRaw === 'function' && typeof setRaw === 'function' && typeof values === 'function';
 }

@@ -7,7 +7,7 @@ import type { EmbeddingModel, LanguageModel, MastraLanguageModel } from '@quiver
 import { executeTool } from '@quiver/core/tools';
 import { noMcpContext } from '../tools/mcp-context.js';
 
-/** The samples of the older generation with the scope replaced and `createTool` and `RuntimeContext` from `/compat`. */
+/** The samples of the v0 API with the scope replaced and `createTool` and `RuntimeContext` from `/compat`. */
 
 describe('createTool()', () => {
   it('defines a tool that reverses its input', async () => {

@@ -19,7 +19,7 @@ let printed: string[] = [];
 beforeEach(() => {
   printed = [];
 });
-/** Where the samples write to the console. */
+/** Replacement of the console in the samples. */
 const print = (...values: string[]): void => void printed.push(values.join(' '));
 
 const sdk6 = majors[1]!;
@@ -82,7 +82,7 @@ describe('createTool()', () => {
 });
 
 describe('tool lifecycle hooks', () => {
-  it('can stand on tools without execute', async () => {
+  it('are accepted on tools without execute', async () => {
     const tool = createTool({
       id: 'example-tool',
       description: 'Example tool with hooks',
@@ -113,7 +113,7 @@ describe('tool lifecycle hooks', () => {
     ]);
   });
 
-  it('tells about the output', async () => {
+  it('receive the output', async () => {
     const tool = createTool({
       id: 'example-tool',
       description: 'Example tool with hooks',

@@ -32,7 +32,7 @@ interface Script {
   options?: Record<string, unknown>;
 }
 
-/** Runs the script and returns the result, and what the model was told about its calls. */
+/** Runs the script and returns the result, and the results of the calls that the model received. */
 async function run({ major, mode, tools, steps, options }: Script) {
   const { model, calls } = major.createModel([...steps, { say: 'done' }]);
   const result: RunResult = await major[mode]({ model, tools, prompt: 'go', ...options });
@@ -80,7 +80,7 @@ describe.each(cases)('$name', ({ major, mode }) => {
     expect(result.told).toEqual([{ type: 'json', value: { celsius: 21 } }]);
   });
 
-  it('goes on when every hook throws', async () => {
+  it('continues when every hook throws', async () => {
     const fails = () => {
       throw new Error('hook broke');
     };

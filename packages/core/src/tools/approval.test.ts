@@ -29,7 +29,7 @@ function createPayment() {
 const call = { call: 'pay', input: { to: 'Ann', amount: '50' } };
 const prompt: Message = { role: 'user', content: 'pay Ann 50' };
 
-/** Asks, lets a person answer, and goes on with the conversation as `store` gives it back. */
+/** Requests approval, answers it, and continues with the conversation that `store` returns. */
 async function askAndAnswer(
   major: Major,
   mode: 'generate' | 'stream',
@@ -78,7 +78,7 @@ describe.each(cases.filter(({ major }) => major.version > 5))('requireApproval i
     expect(names()).toEqual(['available']);
   });
 
-  it('does not ask when the function says so', async () => {
+  it('does not ask when the function returns false', async () => {
     const { tool, names } = createPayment();
     const { model } = major.createModel([{ ...call, input: { to: 'Ann', amount: '5' } }, { say: 'done' }]);
     const result = await major[mode]({ model, tools: { pay: tool }, prompt: 'go' });

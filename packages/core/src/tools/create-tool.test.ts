@@ -271,7 +271,7 @@ describe('withRequestContext', () => {
     execute: async ({ n }, context) => `${String(context.requestContext.get('tenant'))} ${n}`,
   });
 
-  it('gives the context to every call, whatever the caller passes', async () => {
+  it('gives the context to every call and overrides that of the caller', async () => {
     const bound = withRequestContext({ tool }, requestContext);
     expect(await bound.tool.execute({ n: 1 })).toBe('acme 1');
     expect(await executeTool(bound.tool, { n: 1 })).toBe('acme 1');

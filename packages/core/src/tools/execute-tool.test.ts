@@ -91,7 +91,7 @@ describe('executeTool', () => {
     expect(order).toEqual(['available', 'execute', 'output']);
   });
 
-  it('logs a hook that throws and goes on', async () => {
+  it('logs a hook that throws and continues', async () => {
     const fails = () => {
       throw new Error('hook broke');
     };
@@ -325,7 +325,7 @@ describe('an output that JSON cannot carry', () => {
       execute: async () => output as never,
     });
 
-  it('reaches a direct caller as it is when nothing is promised about it', async () => {
+  it('reaches a direct caller unchanged without an output schema', async () => {
     for (const output of [undefined, 1n, new Date(0), new Map([['a', 1]])])
       expect(await executeTool(returning(output), {})).toBe(output);
   });
@@ -464,7 +464,7 @@ describe('the context of a call', () => {
   });
 });
 
-describe('a tool of somebody else', () => {
+describe('a tool of another library', () => {
   it('is validated, run and announced like ours', async () => {
     const events: unknown[] = [];
     const foreign = sdkTool({

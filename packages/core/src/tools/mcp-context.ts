@@ -107,9 +107,7 @@ export interface SampleRequest {
   toolChoice?: { mode?: 'auto' | 'required' | 'none' };
 }
 
-export interface SampleResult {
-  role: 'user' | 'assistant';
-  content: SamplingContent | SamplingContent[];
+export interface SampleResult extends SamplingMessage {
   /** The text of the answer: all its text parts, joined. */
   text: string;
   /** The model that answered, in the client's words. */
