@@ -145,7 +145,7 @@ function isSerializable(value: unknown, budget: Budget, context: RequestContext)
 
 /** Returns whether JSON includes the value. */
 function visit(value: unknown, budget: Budget, ancestors: Set<object>): boolean {
-  if (typeof value === 'bigint' || value instanceof BigInt) throw new TypeError('bigint');
+  if (Object.prototype.toString.call(value) === '[object BigInt]') throw new TypeError('bigint');
   if (typeof value !== 'object' || value === null)
     return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   if (ancestors.has(value)) throw new RangeError('cyclic');
