@@ -1,8 +1,7 @@
 import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 
 /**
- * Hands on what it is given, one after another, and stops when the signal fires: also while the next item is waited for, which
- * may never come.
+ * Yields the items of a source until the signal fires, also while the next item is pending, which may never arrive.
  *
  * @throws the abort reason of `signal`
  */
@@ -10,23 +9,22 @@ export async function* abortableItems<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Item> {
-  if (!signal) {
-    yield* items;
-    return;
-  }
+  if (!signal) return yield* items;
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
-  let state: 'asked' | 'answered' | 'ended' = 'answered';
+  let isPending = false;
+  let isDone = false;
   try {
-    while (state === 'answered') {
-      state = 'asked';
+    while (!isDone) {
+      isPending = true;
       const { done, value } = await untilAborted(async () => iterator.next(), signal);
-      state = done ? 'ended' : 'answered';
-      if (!done) yield value;
+      isPending = false;
+      if (done) isDone = true;
+      else yield value;
     }
   } finally {
-    if (state === 'answered') await iterator.return?.();
+    if (!isPending && !isDone) await iterator.return?.();
     // It ends after its pending item, which is no longer awaited.
-    else if (signal.aborted && state === 'asked') void (async () => iterator.return?.())().catch(() => undefined);
+    else if (signal.aborted && isPending) void (async () => iterator.return?.())().catch(() => undefined);
   }
 }
 
