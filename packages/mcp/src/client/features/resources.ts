@@ -80,12 +80,12 @@ export function createClientResources(servers: SharedServers): ClientResources {
     },
     subscribe: (serverName, uri) =>
       servers.run('SUBSCRIBE_RESOURCE', serverName, async (server) => {
-        await server.subscribe(uri);
+        await server.subscriptions.subscribe(uri);
         return {};
       }),
     unsubscribe: (serverName, uri) =>
       servers.run('UNSUBSCRIBE_RESOURCE', serverName, async (server) => {
-        await server.unsubscribe(uri);
+        await server.subscriptions.unsubscribe(uri);
         return {};
       }),
     onUpdated: (serverName, handler) =>

@@ -67,11 +67,11 @@ export class RemoteServer {
   readonly name: string;
   readonly target: ServerTarget;
   readonly handlers: ServerHandlers;
+  readonly subscriptions: Subscriptions;
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
   readonly #options: RemoteServerOptions;
   readonly #lists: Lists = {};
   readonly #backOff = createBackOff();
-  readonly #subscriptions: Subscriptions;
   #connecting: Promise<Engine> | undefined;
   #attempt: AbortController | undefined;
   #current: Engine | undefined;
@@ -88,7 +88,7 @@ export class RemoteServer {
     this.#options = options;
     const { roots, sampling } = this.options;
     this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
-    this.#subscriptions = new Subscriptions(this);
+    this.subscriptions = new Subscriptions(this);
   }
 
   get options(): ServerOptions {
@@ -250,19 +250,10 @@ export class RemoteServer {
     await this.connect();
   }
 
-  /** Subscribes to a resource, now and after every reconnect. */
-  subscribe(uri: string): Promise<void> {
-    return this.#subscriptions.subscribe(uri, (run) => this.request(run));
-  }
-
-  unsubscribe(uri: string): Promise<void> {
-    return this.#subscriptions.unsubscribe(uri, (run) => this.request(run));
-  }
-
   /** Sets the handler for changes of a list, and subscribes to them if the server is connected; otherwise the next connection does. */
   async setListHandler(kind: ListKind, handler: () => void): Promise<void> {
     this.handlers.onListChanged[kind] = handler;
-    if (this.#current?.isModern) await this.#subscriptions.sync(this.#current);
+    if (this.#current?.isModern) await this.subscriptions.sync(this.#current);
   }
 
   /** Replaces the roots, and notifies the server. */
@@ -344,7 +335,7 @@ export class RemoteServer {
     const level = this.#logLevel;
     if (!engine.isModern && level !== undefined && engine.server.capabilities?.logging)
       await engine.request('logging/setLevel', { level }, { timeout });
-    await this.#subscriptions.restore(engine, { timeout });
+    await this.subscriptions.restore(engine, { timeout });
   }
 
   /** The connection ended, and the client did not close it. */
@@ -357,7 +348,7 @@ export class RemoteServer {
 
   /** Connects again without a request if there are subscriptions. */
   #reviveLater(): void {
-    if (this.#subscriptions.isEmpty) return;
+    if (this.subscriptions.isEmpty) return;
     clearTimeout(this.#revival);
     this.#revival = setTimeout(() => {
       this.connect().catch(() => {});
@@ -367,7 +358,7 @@ export class RemoteServer {
 
   /** Makes the next request connect again. Requests in progress are not disturbed. */
   #forget(lost: Engine): void {
-    this.#subscriptions.release(lost);
+    this.subscriptions.release(lost);
     if (this.#current !== lost) return;
     this.#current = undefined;
     this.#connecting = undefined;
@@ -381,7 +372,7 @@ export class RemoteServer {
   }
 
   async #close(engine: Engine): Promise<void> {
-    this.#subscriptions.release(engine);
+    this.subscriptions.release(engine);
     // A request that ends meanwhile leaves the connection open for the end of the session.
     engine.active += 1;
     // A server that does not respond to the end of its session delays nothing: the end of the connection ends the request.

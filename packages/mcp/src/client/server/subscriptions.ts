@@ -5,12 +5,10 @@ import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import { ConnectionLostError } from '../transports/channel.js';
 import { createBackOff } from './back-off.js';
 
-/** Sends a request over the connection, which is opened first if necessary. */
-export type RunOver = (run: (engine: Engine, options: EngineRequestOptions) => Promise<unknown>) => Promise<unknown>;
-
 interface SubscribingServer {
   readonly name: string;
   readonly handlers: ServerHandlers;
+  request(run: (engine: Engine, options: EngineRequestOptions) => Promise<unknown>): Promise<unknown>;
   log(level: 'debug', message: string, details?: unknown): void;
 }
 
@@ -37,7 +35,7 @@ const acknowledgeTimeout = 60_000;
 export class Subscriptions {
   readonly #server: SubscribingServer;
   readonly #backOff = createBackOff({ first: 500 });
-  #uris: ReadonlySet<string> = new Set();
+  readonly #uris = new Set<string>();
   /** Stream of the modern connection. */
   #stream: OpenStream | undefined;
   #queue: Promise<unknown> = Promise.resolve();
@@ -53,10 +51,10 @@ export class Subscriptions {
   }
 
   /** Subscribes to a resource and resubscribes after every reconnect. @throws `MCP_REQUEST_FAILED` when the server declines */
-  async subscribe(uri: string, runOver: RunOver): Promise<void> {
-    this.#uris = new Set([...this.#uris, uri]);
+  async subscribe(uri: string): Promise<void> {
+    this.#uris.add(uri);
     try {
-      await runOver(async (engine, options) => {
+      await this.#server.request(async (engine, options) => {
         if (!engine.isModern) return engine.request('resources/subscribe', { uri }, options);
         const { resourceSubscriptions } = await this.sync(engine);
         if (resourceSubscriptions?.includes(uri)) return undefined;
@@ -66,14 +64,14 @@ export class Subscriptions {
         );
       });
     } catch (error) {
-      this.#drop(uri);
+      this.#uris.delete(uri);
       throw error;
     }
   }
 
-  async unsubscribe(uri: string, runOver: RunOver): Promise<void> {
-    this.#drop(uri);
-    await runOver((engine, options) =>
+  async unsubscribe(uri: string): Promise<void> {
+    this.#uris.delete(uri);
+    await this.#server.request((engine, options) =>
       engine.isModern ? this.sync(engine) : engine.request('resources/unsubscribe', { uri }, options),
     );
   }
@@ -87,10 +85,6 @@ export class Subscriptions {
   /** Closes the stream of a connection that is no longer used. */
   release(engine: Engine): void {
     if (this.#stream?.engine === engine) this.#close();
-  }
-
-  #drop(uri: string): void {
-    this.#uris = new Set([...this.#uris].filter((other) => other !== uri));
   }
 
   #filter(): SubscriptionFilter {
