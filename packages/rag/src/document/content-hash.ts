@@ -10,29 +10,37 @@ import { QuiverError } from '@quiver/core';
  * @see [MurmurHash3](https://github.com/aappleby/smhasher/blob/master/src/MurmurHash3.cpp)
  */
 export function contentHash(...parts: readonly string[]): string {
-  let state: HashState = [0, 0, 0, 0];
-  for (const part of parts) state = addToHash(state, part);
-  const [a, b, c, d] = state;
-  // `join` returns a flat string. Concatenation returns a tree of strings, which takes twice the memory for as long as it lives.
-  return [toHex(a), toHex(b), toHex(c), toHex(d)].join('');
+  return toHex(parts.reduce((state, part) => addToHash(state, part, 0, part.length), initialState));
+}
+
+/** Returns the hash of an identity and a part of a text. The part is read in place: reading a slice takes 1.6 times as long. */
+export function partHash(identity: string, text: string, start: number, end: number): string {
+  return toHex(addToHash(addToHash(initialState, identity, 0, identity.length), text, start, end));
 }
 
 type HashState = readonly [number, number, number, number];
 
+const initialState: HashState = [0, 0, 0, 0];
+
+function toHex([a, b, c, d]: HashState): string {
+  // `join` returns a flat string. Concatenation returns a tree of strings, which takes twice the memory for as long as it lives.
+  return [wordToHex(a), wordToHex(b), wordToHex(c), wordToHex(d)].join('');
+}
+
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 /** Uses a table: `toString(16)` and `padStart` took 18 % of the time of chunking Markdown. */
-function toHex(word: number): string {
+function wordToHex(word: number): string {
   return `${hexOfByte[word >>> 24]}${hexOfByte[(word >>> 16) & 0xff]}${hexOfByte[(word >>> 8) & 0xff]}${hexOfByte[word & 0xff]}`;
 }
 
-function addToHash([s1, s2, s3, s4]: HashState, text: string): HashState {
+function addToHash([s1, s2, s3, s4]: HashState, text: string, start: number, end: number): HashState {
   let h1 = s1;
   let h2 = s2;
   let h3 = s3;
   let h4 = s4;
-  const whole = text.length - (text.length % 8);
-  for (let at = 0; at < whole; at += 8) {
+  const whole = end - ((end - start) % 8);
+  for (let at = start; at < whole; at += 8) {
     h1 ^= mix(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16), c1, 15, c2);
     h1 = (Math.imul(rotate(h1, 19) + h2, 5) + 0x561ccd1b) | 0;
     h2 ^= mix(text.charCodeAt(at + 2) | (text.charCodeAt(at + 3) << 16), c2, 16, c3);
@@ -42,9 +50,9 @@ function addToHash([s1, s2, s3, s4]: HashState, text: string): HashState {
     h4 ^= mix(text.charCodeAt(at + 6) | (text.charCodeAt(at + 7) << 16), c4, 18, c1);
     h4 = (Math.imul(rotate(h4, 13) + h1, 5) + 0x32ac3b17) | 0;
   }
-  const length = 2 * text.length;
-  // Behind the end of the text, `charCodeAt` returns NaN, which the operators treat as 0.
-  const word = (at: number): number => text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
+  const length = 2 * (end - start);
+  const unit = (at: number): number => (at < end ? text.charCodeAt(at) : 0);
+  const word = (at: number): number => unit(at) | (unit(at + 1) << 16);
   h1 ^= mix(word(whole), c1, 15, c2) ^ length;
   h2 ^= mix(word(whole + 2), c2, 16, c3) ^ length;
   h3 ^= mix(word(whole + 4), c3, 17, c4) ^ length;

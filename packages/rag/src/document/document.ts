@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { canonicalJson, contentHash } from './content-hash.js';
+import { canonicalJson, contentHash, partHash } from './content-hash.js';
 import type { Chunk, Metadata } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
@@ -214,7 +214,7 @@ function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chu
   return spans.map((span) => {
     const { start, end, headings } = span;
     const content = span.text ?? text.slice(start, end);
-    const hash = contentHash(identity, content);
+    const hash = span.text === undefined ? partHash(identity, text, start, end) : contentHash(identity, span.text);
     const earlier = occurrences.get(hash) ?? 0;
     occurrences.set(hash, earlier + 1);
     return {

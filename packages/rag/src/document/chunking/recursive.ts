@@ -2,7 +2,7 @@ import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-o
 import { invalidOptions } from './chunk-options.js';
 import { codeLanguages, codeSeparators, type CodeLanguage } from './code-languages.js';
 import { packSpans, type Chunker } from './pack-spans.js';
-import { findSeparatorCut, readSeparators, type SeparatorChunkOptions } from './separator-cut.js';
+import { findSeparatorCut, readSeparators, type Separator, type SeparatorChunkOptions } from './separator-cut.js';
 
 /** Default separators: blank lines, line breaks, full stops of Chinese and Japanese, spaces, anywhere. */
 export interface RecursiveChunkOptions extends CommonChunkOptions, MeasureOptions, SeparatorChunkOptions {
@@ -14,6 +14,8 @@ export interface RecursiveChunkOptions extends CommonChunkOptions, MeasureOption
 /** Matches behind the full stop and its closing quotation marks. */
 const cjkSentenceEnd = /(?<=[。！？][」』）”’]*)(?![。！？」』）”’])/g;
 
+const prose: readonly Separator[] = ['\n\n', '\r\n\r\n', '\n', cjkSentenceEnd, ' ', ''];
+
 /**
  * The `recursive` strategy: a chunk is as long as fits and ends at the best separator: paragraphs before lines before words before
  * characters; in source code, declarations first.
@@ -24,10 +26,11 @@ export function recursive(read: OptionReader): Chunker {
   const given = readSeparators(read);
   if (language !== undefined && given !== undefined)
     throw invalidOptions('language and separators exclude each other: a language brings its own separators.');
-  const separators =
-    language === undefined ? (given ?? ['\n\n', '\r\n\r\n', '\n', cjkSentenceEnd, ' ', '']) : codeSeparators(language);
-  const options = { ...common, separators };
+  const separators = language === undefined ? (given ?? prose) : codeSeparators(language);
   return (text) => {
+    // The look-behind runs at every position of a text, also of those without such sentences.
+    const used = separators.filter((separator) => separator !== cjkSentenceEnd || /[。！？]/.test(text));
+    const options = { ...common, separators: used };
     const spans = packSpans(text, options, findSeparatorCut(text, options));
     return language === undefined ? spans : spans.map((span) => ({ ...span, metadata: { language } }));
   };
