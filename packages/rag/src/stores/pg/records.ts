@@ -1,4 +1,5 @@
 import { fromSql } from 'pgvector';
+import type { Filter } from '../../filter/index.js';
 import {
   type CheckedRecord,
   invalidArgument,
@@ -8,7 +9,7 @@ import {
   toSelection,
   toVector,
 } from '../../store/check-arguments.js';
-import type { Filter } from '../../filter/index.js';
+import { partsOf } from '../../store/store-call.js';
 import type {
   DeleteVectorsParams,
   GetParams,
@@ -26,53 +27,76 @@ import type { OpenIndex, PgIndex } from './pg-index.js';
 /** Statements that run in one transaction. */
 export type RecordChange = (query: SqlQuery) => Promise<void>;
 
+const rowsPerStatement = 1000;
+/** A statement is one message. */
+const sizePerStatement = 8_000_000;
+
 /** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
 export function upsertRecords(
-  index: OpenIndex,
+  { table, extension, vectorType }: OpenIndex,
   database: SqlDatabase,
   records: readonly CheckedRecord[],
 ): RecordChange {
-  for (const record of records) requireStorable(record);
+  const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
+  const sql = `INSERT INTO ${table} (id, embedding, metadata, document)
+    SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document
+    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]) AS r(id, embedding, metadata, document)
+    ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document`;
   // In one order everywhere, so that two calls at once never wait for each other in a circle.
-  const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const rows = records
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((record) => ({ ...record, metadata: toStorableJson(record) }));
+  const parts = partsOf(rows, rowsPerStatement, {
+    maxSize: sizePerStatement,
+    sizeOf: ({ vector, metadata, document = '' }) => 4 * vector.length + metadata.length + document.length,
+  });
   return async (query) => {
-    for (const batch of toBatches(sorted)) await query(upsertSql(index), toColumns(batch, index, database));
+    for (const part of parts) {
+      const vectors = part.map(({ vector }) => vector);
+      await query(sql, [
+        part.map(({ id }) => id),
+        database.toVectorsValue(vectors, extension.vectorOid),
+        part.map(({ metadata }) => metadata),
+        part.map(({ document = null }) => document),
+      ]);
+    }
   };
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` */
 export function updateRecords(
-  index: OpenIndex,
+  { table, dimension, extension, vectorType }: OpenIndex,
   database: SqlDatabase,
   { indexName, id, filter, update }: UpdateVectorParams,
 ): RecordChange {
   const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
-  const vector = update.vector && toVector(update.vector, index.dimension, 'The new vector');
+  const vector = update.vector && toVector(update.vector, dimension, 'The new vector');
   const metadata = update.metadata && toJsonMetadata(update.metadata, id ?? 'records');
-  requireStorable({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
-  const values = [
-    vector ? database.toVectorValue(vector) : null,
-    metadata ? JSON.stringify(metadata) : null,
-    update.document ?? null,
-  ];
+  const json = toStorableJson({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
+  // Null keeps the stored value.
+  const values = [vector ? database.toVectorValue(vector) : null, metadata ? json : null, update.document ?? null];
+  const newVector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
   return async (query) => {
-    const ids = id === undefined ? await lockIds(query, index, selection) : [id];
-    const updated = await query(updateSql(index), [ids, ...values]);
+    const ids = id === undefined ? await lockIds(query, table, selection) : [id];
+    const updated = await query(
+      `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`,
+      [ids, ...values],
+    );
     if (id !== undefined && updated.length === 0)
       throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
   };
 }
 
-export function deleteRecords(index: OpenIndex, { ids, filter }: DeleteVectorsParams): RecordChange {
+export function deleteRecords({ table }: OpenIndex, { ids, filter }: DeleteVectorsParams): RecordChange {
   const selection = toSelection('deleteVectors', ids, filter);
   return async (query) => {
-    const chosen = ids?.filter(isStorableText) ?? (await lockIds(query, index, selection));
-    if (chosen.length > 0) await query(`DELETE FROM ${index.table} WHERE id = ANY ($1::text[])`, [chosen]);
+    const chosen = ids?.filter(isStorableText) ?? (await lockIds(query, table, selection));
+    if (chosen.length > 0) await query(`DELETE FROM ${table} WHERE id = ANY ($1::text[])`, [chosen]);
   };
 }
 
 /** Ids of all records that pass a filter, locked until the transaction ends. */
-async function lockIds(query: SqlQuery, { table }: OpenIndex, filter: Filter | undefined): Promise<string[]> {
+async function lockIds(query: SqlQuery, table: string, filter: Filter | undefined): Promise<string[]> {
   const parameters = new SqlParameters();
   const condition = toCondition(filter, parameters);
   const rows = await query(
@@ -129,14 +153,11 @@ function selectSql(table: string, includeVector: boolean): string {
   return `SELECT id, metadata, document${includeVector ? ', embedding::text AS vector' : ''} FROM ${table}`;
 }
 
-const rowsPerStatement = 1000;
-const sizePerStatement = 8_000_000;
-
 /** An entry of a B-tree takes a third of a page. */
 const longestId = 2690;
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for text that PostgreSQL cannot hold */
-function requireStorable({ id, metadata, document = '' }: Omit<CheckedRecord, 'vector'>): void {
+/** Returns the metadata as JSON. @throws `VECTOR_ARGUMENT_INVALID` for text that PostgreSQL cannot store */
+function toStorableJson({ id, metadata, document = '' }: Omit<CheckedRecord, 'vector'>): string {
   if (Buffer.byteLength(id) > longestId)
     throw invalidArgument(
       `The id '${id.slice(0, 40)}…' takes ${Buffer.byteLength(id)} bytes; PostgreSQL can look up ${longestId}. Use a hash of it as id.`,
@@ -144,7 +165,7 @@ function requireStorable({ id, metadata, document = '' }: Omit<CheckedRecord, 'v
   const json = JSON.stringify(metadata);
   // As JSON, both kinds of characters are escapes, and escapes are rare.
   const escaped = /\\u(?:0000|d[89a-f])/i.test(json) && !isStorableJson(metadata);
-  if (isStorableText(id) && isStorableText(document) && !escaped) return;
+  if (isStorableText(id) && isStorableText(document) && !escaped) return json;
   throw invalidArgument(
     `The record ${JSON.stringify(id)} holds a NUL character or half of a surrogate pair, which PostgreSQL cannot store; remove it.`,
   );
@@ -156,47 +177,6 @@ function isStorableJson(value: unknown): boolean {
   return Object.entries(value).every(([key, inner]) => isStorableText(key) && isStorableJson(inner));
 }
 
-function upsertSql({ table, extension, vectorType }: OpenIndex): string {
-  const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
-  return `INSERT INTO ${table} (id, embedding, metadata, document)
-    SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document
-    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]) AS r(id, embedding, metadata, document)
-    ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document`;
-}
-
-interface RowValues extends Omit<CheckedRecord, 'metadata'> {
-  readonly metadata: string;
-}
-
-/** By number and by size: a statement is one message. */
-function* toBatches(records: readonly CheckedRecord[]): Generator<RowValues[]> {
-  let batch: RowValues[] = [];
-  let size = 0;
-  for (const record of records) {
-    const row = { ...record, metadata: JSON.stringify(record.metadata) };
-    batch.push(row);
-    size += 4 * row.vector.length + row.metadata.length + (row.document?.length ?? 0);
-    if (batch.length < rowsPerStatement && size < sizePerStatement) continue;
-    yield batch;
-    batch = [];
-    size = 0;
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** The parameters of {@link upsertSql}. */
-function toColumns(rows: readonly RowValues[], { extension }: OpenIndex, database: SqlDatabase): unknown[] {
-  return [
-    rows.map(({ id }) => id),
-    database.toVectorsValue(
-      rows.map(({ vector }) => vector),
-      extension.vectorOid,
-    ),
-    rows.map(({ metadata }) => metadata),
-    rows.map(({ document = null }) => document),
-  ];
-}
-
 export function toRecord({ id, metadata, document, vector }: SqlRow): VectorRecord {
   return {
     id: id as string,
@@ -204,12 +184,6 @@ export function toRecord({ id, metadata, document, vector }: SqlRow): VectorReco
     ...(typeof document === 'string' && { document }),
     ...(typeof vector === 'string' && { vector: Array.from(Float32Array.from(fromSql(vector) as number[])) }),
   };
-}
-
-/** Parameters: ids, vector, metadata, document; null keeps the stored value. Returns the ids that existed. */
-function updateSql({ table, extension, vectorType }: OpenIndex): string {
-  const vector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
-  return `UPDATE ${table} SET embedding = COALESCE(${vector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`;
 }
 
 /**
