@@ -480,7 +480,7 @@ describe('tls', () => {
       id: 'tls',
       servers: {
         trusted: { url, tls: { ca: certificate } },
-        bytes: { url, tls: { ca: [Buffer.from(certificate)] }, protocol: 'legacy' },
+        bytes: { url, tls: { ca: [new TextEncoder().encode(certificate)] }, protocol: 'legacy' },
         unverified: { url, tls: { rejectUnauthorized: false } },
         untrusted: { url },
       },

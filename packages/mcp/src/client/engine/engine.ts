@@ -102,7 +102,6 @@ interface Call {
   reject: (error: unknown) => void;
   /** Ends the handlers that provide input. */
   input: AbortController | undefined;
-  timer: NodeJS.Timeout | undefined;
   /** Time at which the request times out, on the clock of the engine. */
   expiresAt: number;
   /** Time that progress does not exceed. */
@@ -129,6 +128,9 @@ export class Engine implements Receiver {
   #pauses = 0;
   #pausedAt = 0;
   #pausedTime = 0;
+  /** One timer for all calls: one for each adds a fifth to the cost of a call over stdio. */
+  #timer: NodeJS.Timeout | undefined;
+  #timerDue = Number.POSITIVE_INFINITY;
   #lastId = 0;
 
   constructor(options: EngineOptions) {
@@ -162,7 +164,7 @@ export class Engine implements Receiver {
     } finally {
       this.active -= weight;
       this.#calls.delete(call);
-      clearTimeout(call.timer);
+      if (this.#calls.size === 0) this.#timer?.unref();
       signal?.removeEventListener('abort', onAbort);
       if (token !== undefined) this.#progress?.delete(token);
     }
@@ -251,12 +253,12 @@ export class Engine implements Receiver {
       resolve() {},
       reject() {},
       input: undefined,
-      timer: undefined,
       expiresAt: timeout > 0 ? Math.min(now + timeout, latest) : latest,
       latest,
     };
     this.#calls.add(call);
-    this.#watch(call);
+    if (this.#calls.size === 1) this.#timer?.ref();
+    this.#setTimer(call.expiresAt);
     return call;
   }
 
@@ -342,16 +344,25 @@ export class Engine implements Receiver {
     this.#pauses -= 1;
     if (this.#pauses > 0) return;
     this.#pausedTime += Date.now() - this.#pausedAt;
-    for (const call of this.#calls) this.#watch(call);
+    this.#expire();
   }
 
-  /** Ends a call when its time is over, which progress and pauses extend. */
-  #watch(call: Call): void {
-    clearTimeout(call.timer);
-    const left = call.expiresAt - this.#now();
-    if (left <= 0) this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out');
-    else if (left < Number.POSITIVE_INFINITY)
-      call.timer = setTimeout(() => this.#pauses === 0 && this.#watch(call), Math.min(left, maxDelay));
+  #setTimer(due: number): void {
+    if (this.isClosed || due >= this.#timerDue) return;
+    clearTimeout(this.#timer);
+    this.#timerDue = due;
+    this.#timer = setTimeout(() => this.#expire(), Math.min(Math.max(0, due - this.#now()), maxDelay));
+  }
+
+  /** Ends the calls whose time is over, which progress and pauses extend. */
+  #expire(): void {
+    this.#timerDue = Number.POSITIVE_INFINITY;
+    if (this.#pauses > 0) return;
+    const now = this.#now();
+    for (const call of this.#calls) {
+      if (call.expiresAt <= now) this.#end(call, new RequestTimeoutError('Request timed out'), 'Request timed out');
+      else this.#setTimer(call.expiresAt);
+    }
   }
 
   /** Ends a call before its response, and notifies the server. */
@@ -405,7 +416,6 @@ export class Engine implements Receiver {
       const call = this.#waiting.get(Number(id));
       if (!call?.options.onAcknowledged) return;
       call.expiresAt = Number.POSITIVE_INFINITY;
-      this.#watch(call);
       call.options.onAcknowledged(honored as SubscriptionFilter);
     } else {
       if (method === 'notifications/progress') this.#receiveProgress(toProgressUpdate(params));
@@ -435,6 +445,7 @@ export class Engine implements Receiver {
   #finish(error: unknown): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    clearTimeout(this.#timer);
     for (const controller of this.#responding?.values() ?? []) controller.abort(error);
     for (const call of this.#calls) {
       call.input?.abort(error);

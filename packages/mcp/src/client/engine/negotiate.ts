@@ -16,7 +16,7 @@ export interface NegotiateOptions {
   readonly url?: URL | undefined;
 }
 
-/** Milliseconds after which a local server without a response to `server/discover` counts as legacy. */
+/** Milliseconds after which, in mode `auto`, a local server without a response to `server/discover` counts as legacy. */
 const localProbeTimeout = 5000;
 
 /** A server may be updated while this process runs, so an entry expires after ten minutes. */
@@ -59,19 +59,17 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
 
 /** @returns `undefined` for a legacy server */
 async function discover(engine: Engine, options: NegotiateOptions): Promise<ServerFacts | undefined> {
-  const { clientInfo, capabilities, url } = options;
+  const { clientInfo, capabilities, mode, url } = options;
+  const timeout = url || mode === 'modern' ? 0 : localProbeTimeout;
   const _meta = createEnvelope(MODERN_VERSION, clientInfo, capabilities);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const result = await engine.request('server/discover', { _meta }, { timeout: url ? 0 : localProbeTimeout });
+      const result = await engine.request('server/discover', { _meta }, { timeout });
       return toModernFacts(result);
     } catch (error) {
-      if (!isLegacyReaction(error)) {
-        // The server lists the version that it has just rejected: once more, and no more.
-        if (attempt === 1 && offeredVersions(error)?.includes(MODERN_VERSION)) continue;
-        throw error;
-      }
-      return undefined;
+      if (isLegacyReaction(error)) return undefined;
+      // The server lists the version that it has just rejected: once more, and no more.
+      if (attempt > 1 || !offeredVersions(error)?.includes(MODERN_VERSION)) throw error;
     }
   }
 }
@@ -95,18 +93,18 @@ function offeredVersions(error: unknown): string[] | undefined {
   return Array.isArray(supported) ? supported.map(String) : undefined;
 }
 
-function toModernFacts({
-  supportedVersions,
-  capabilities,
-  instructions,
-  _meta: meta,
-}: Params): ServerFacts | undefined {
+function toModernFacts(result: Params): ServerFacts | undefined {
+  const { supportedVersions, capabilities, _meta: meta } = result;
   const isOffered = Array.isArray(supportedVersions) && supportedVersions.includes(MODERN_VERSION);
   if (!isOffered || !isObject(capabilities)) return undefined;
-  const info = isObject(meta) ? meta[metaKeys.serverInfo] : undefined;
+  return toFacts('modern', MODERN_VERSION, result, isObject(meta) ? meta[metaKeys.serverInfo] : undefined);
+}
+
+function toFacts(era: ServerEra, protocolVersion: string, described: Params, info: unknown): ServerFacts {
+  const { capabilities, instructions } = described;
   return {
-    era: 'modern',
-    protocolVersion: MODERN_VERSION,
+    era,
+    protocolVersion,
     capabilities: capabilities as ServerCapabilities,
     info: isIdentity(info) ? info : undefined,
     instructions: typeof instructions === 'string' ? instructions : undefined,
@@ -115,27 +113,15 @@ function toModernFacts({
 
 const legacyVersions: ReadonlySet<unknown> = new Set(LEGACY_VERSIONS);
 
-async function initialize(
-  engine: Engine,
-  { clientInfo, capabilities: declared }: NegotiateOptions,
-): Promise<ServerFacts> {
-  const result = await engine.request('initialize', {
-    protocolVersion: LEGACY_VERSIONS[0],
-    capabilities: declared,
-    clientInfo,
-  });
-  const { protocolVersion, capabilities, serverInfo, instructions } = result;
+async function initialize(engine: Engine, { clientInfo, capabilities }: NegotiateOptions): Promise<ServerFacts> {
+  const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities, clientInfo };
+  const result = await engine.request('initialize', params);
+  const { protocolVersion, serverInfo } = result;
   if (!legacyVersions.has(protocolVersion))
     throw new Error(`the server chose protocol version ${JSON.stringify(protocolVersion)}, which is not supported`);
-  if (!isObject(capabilities) || !isIdentity(serverInfo))
+  if (!isObject(result['capabilities']) || !isIdentity(serverInfo))
     throw new TypeError('the result of initialize lacks capabilities, or the name and version of the server');
-  return {
-    era: 'legacy',
-    protocolVersion: protocolVersion as string,
-    capabilities: capabilities as ServerCapabilities,
-    info: serverInfo,
-    instructions: typeof instructions === 'string' ? instructions : undefined,
-  };
+  return toFacts('legacy', protocolVersion as string, result, serverInfo);
 }
 
 function isIdentity(value: unknown): value is NonNullable<ServerFacts['info']> {

@@ -70,9 +70,15 @@ test('expires each request at its own time', async () => {
   expect(await advance(200)).toEqual(['fast', 'slow']);
 });
 
-test('leaves no timer behind when a request has ended', async () => {
+test('uses one timer for all requests, which ends with the connection', async () => {
   call('it', 'done', { timeout: 1000 });
   expect(await advance(0)).toEqual(['it']);
+  call('other', 'done', { timeout: 1000 });
+  call('open', 'hang', { timeout: 1000 });
+  expect(await advance(500)).toEqual(['it', 'other']);
+  expect(vi.getTimerCount()).toBe(1);
+  expect(await advance(500)).toEqual(['it', 'other', 'open']);
+  await engine.close();
   expect(vi.getTimerCount()).toBe(0);
 });
 

@@ -1,10 +1,9 @@
-import { Buffer } from 'node:buffer';
 import type { AgentOptions } from 'node:https';
 import process from 'node:process';
 import type { Fetch } from '../../fetch.js';
 import { fromFetch, toFetch, type Send } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
-import type { HttpServerDefinition, TlsOptions } from '../config/server-definition.js';
+import type { HttpServerDefinition } from '../config/server-definition.js';
 import type { HttpOptions } from './http-channel.js';
 
 /** Returns how the requests of a definition are sent, authorized if it has an `authProvider`. */
@@ -21,7 +20,8 @@ export async function resolveHttpOptions(definition: HttpServerDefinition, url: 
 }
 
 async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefinition, url: URL): Promise<Send> {
-  if (tls) return (await import('../../http/node-send.js')).createNodeSend(toAgentOptions(tls));
+  // Node.js accepts any `Uint8Array`, although its types name `Buffer`.
+  if (tls) return (await import('../../http/node-send.js')).createNodeSend(tls as AgentOptions);
   const { headers: _, redirect, ...others } = requestInit;
   const init: RequestInit = { ...others, redirect: redirect === 'error' ? redirect : 'manual' };
   if (fetch) return fromFetch(fetch, init);
@@ -31,18 +31,6 @@ async function createPlainSend({ fetch, requestInit = {}, tls }: HttpServerDefin
   if (Object.keys(others).length > 0 || hasCredentials) return viaFetch;
   if (typeof process === 'undefined' || process.versions?.node === undefined) return viaFetch;
   return (await import('../../http/node-send.js')).createDefaultSend(viaFetch);
-}
-
-/** Node.js takes bytes as `Buffer`. */
-function toAgentOptions({ ca, cert, key, ...others }: TlsOptions): AgentOptions {
-  const toPem = (value: string | Uint8Array): string | Buffer =>
-    typeof value === 'string' ? value : Buffer.from(value);
-  return {
-    ...others,
-    ...(ca !== undefined && { ca: Array.isArray(ca) ? ca.map(toPem) : toPem(ca) }),
-    ...(cert !== undefined && { cert: toPem(cert) }),
-    ...(key !== undefined && { key: toPem(key) }),
-  };
 }
 
 /** Providers of definitions with `auth: 'oauth'`. An entry lives as long as its definition. */

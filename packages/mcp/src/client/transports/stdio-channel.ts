@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError, toErrorMessage, withinTime } from '@quiver/core';
 import spawn from 'cross-spawn';
 import { createLineReader } from '../../line-reader.js';
 import type { StdioServerDefinition } from '../config/server-definition.js';
@@ -16,29 +16,17 @@ const exitGrace = 2000;
 /** Child process that serves MCP on its standard streams. It leads a process group, so that its children end with it. */
 export class StdioChannel implements Channel {
   readonly kind = 'stdio' as const;
+  ending: string | undefined;
+  stderrTail = '';
   readonly #definition: StdioServerDefinition;
   #receiver: Receiver | undefined;
   #child: ChildProcess | undefined;
   #unregister: (() => void) | undefined;
   #exited: Promise<void> | undefined;
   #outbox = '';
-  #stderr = '';
-  #ending: string | undefined;
 
   constructor(definition: StdioServerDefinition) {
     this.#definition = definition;
-  }
-
-  get pid(): number | undefined {
-    return this.#child?.pid;
-  }
-
-  get ending(): string | undefined {
-    return this.#ending;
-  }
-
-  get stderrTail(): string {
-    return this.#stderr;
   }
 
   /** Starts the child. @throws `SPAWN_FAILED` when the program cannot be started */
@@ -72,7 +60,7 @@ export class StdioChannel implements Channel {
   /** @throws `MCP_CONNECTION_CLOSED` when the child has ended */
   async send(message: OutgoingMessage): Promise<void> {
     if (!this.#child?.stdin?.writable)
-      throw new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.#ending ?? 'is not running'}.`);
+      throw new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.ending ?? 'is not running'}.`);
     // One write for all messages of a turn: 16 writes cost as much as the rest of 16 calls.
     if (this.#outbox === '') process.nextTick(() => this.#flush());
     this.#outbox += `${JSON.stringify(message)}\n`;
@@ -107,7 +95,7 @@ export class StdioChannel implements Channel {
 
   #watch(child: ChildProcess): void {
     child.stderr?.on('data', (chunk: Buffer) => {
-      this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-keptStderrBytes);
+      this.stderrTail = (this.stderrTail + chunk.toString('utf8')).slice(-keptStderrBytes);
     });
     // Writing to a child that has just ended is reported by its exit.
     child.stdin?.on('error', () => {});
@@ -117,14 +105,14 @@ export class StdioChannel implements Channel {
         maxBytes: maxMessageBytes,
         onLine: (line) => this.#receive(line),
         onTooLong: () => {
-          this.#ending ??= `sent a message of more than ${maxMessageBytes} bytes`;
+          this.ending ??= `sent a message of more than ${maxMessageBytes} bytes`;
           killTree(child, 'SIGKILL');
         },
       }),
     );
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {
-        this.#ending ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+        this.ending ??= signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
         resolve();
         const timer = setTimeout(() => this.#finish(), drainTime);
         child.once('close', () => {
@@ -152,17 +140,15 @@ export class StdioChannel implements Channel {
     this.#child.stdout?.removeAllListeners('data').destroy();
     this.#child = undefined;
     this.#unregister?.();
-    this.#receiver?.onClosed(new ConnectionLostError(`the process ${this.#ending ?? 'ended'}`));
+    this.#receiver?.onClosed(new ConnectionLostError(`the process ${this.ending ?? 'ended'}`));
   }
 
-  async #exitsWithin(milliseconds: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<false>((resolve) => {
-      timer = setTimeout(() => resolve(false), milliseconds);
-    });
-    const result = await Promise.race([this.#exited?.then(() => true) ?? true, late]);
-    clearTimeout(timer);
-    return result;
+  #exitsWithin(milliseconds: number): Promise<boolean> {
+    const exited = this.#exited ?? Promise.resolve();
+    return withinTime(exited, milliseconds, () => new Error('late')).then(
+      () => true,
+      () => false,
+    );
   }
 }
 
