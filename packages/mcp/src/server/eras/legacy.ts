@@ -12,6 +12,7 @@ import {
   parseMessage,
   resultText,
   type JsonRpcRequest,
+  type Params,
   type ResultJson,
 } from '../../protocol/json-rpc.js';
 import { invalidParams, invalidRequest, methodNotFound } from '../../protocol/protocol-error.js';
@@ -70,65 +71,63 @@ export class LegacyRequest extends ServerRequest {
       case 'tools/list':
         return server.tools.list('legacy', params, (members) => `{${members}}`);
       case 'initialize':
-        return this.#initialize();
+        return initialize(server, this.#session, params);
       case 'ping':
         return '{}';
       case 'logging/setLevel':
-        return this.#setLogLevel();
+        return setLogLevel(this.#session, params);
       case 'resources/subscribe':
-        if (server.capabilities.resources) return this.#subscribe();
+        if (server.capabilities.resources) return subscribe(this.#session, params);
         break;
       case 'resources/unsubscribe':
-        if (server.capabilities.resources) return this.#unsubscribe();
+        if (server.capabilities.resources) return unsubscribe(this.#session, params);
     }
     throw methodNotFound(method);
   }
+}
 
-  /** An unknown version is answered with the newest one of the server; the client decides whether to continue. */
-  #initialize(): string {
-    const { protocolVersion: requested, clientInfo, capabilities } = this.params ?? {};
-    if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
-    const session = this.#session;
-    session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
-    session.clientCapabilities = isObject(capabilities) ? capabilities : {};
-    // Name and version are shown and never trusted; other members pass.
-    if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
-    session.initialized = true;
-    const { capabilities: offered, serverInfo, instructions } = this.server;
-    return JSON.stringify({
-      protocolVersion: session.protocolVersion,
-      capabilities: offered,
-      serverInfo,
-      instructions,
-    });
-  }
+/** An unknown version is answered with the newest one of the server; the client decides whether to continue. */
+function initialize(server: ServerDefinition, session: LegacySession, params: Params = {}): string {
+  const { protocolVersion: requested, clientInfo, capabilities } = params;
+  if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
+  session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
+  session.clientCapabilities = isObject(capabilities) ? capabilities : {};
+  // Name and version are shown and never trusted; other members pass.
+  if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
+  session.initialized = true;
+  return JSON.stringify({
+    protocolVersion: session.protocolVersion,
+    capabilities: server.capabilities,
+    serverInfo: server.serverInfo,
+    instructions: server.instructions,
+  });
+}
 
-  #setLogLevel(): string {
-    const level = this.params?.['level'];
-    if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
-    this.#session.logLevel = level;
-    return '{}';
-  }
+function setLogLevel(session: LegacySession, params: Params | undefined): string {
+  const level = params?.['level'];
+  if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
+  session.logLevel = level;
+  return '{}';
+}
 
-  #subscribe(): string {
-    const uri = this.#requireUri();
-    const subscriptions = (this.#session.subscriptions ??= new Set());
-    if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
-      throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-    subscriptions.add(uri);
-    return '{}';
-  }
+function subscribe(session: LegacySession, params: Params | undefined): string {
+  const uri = requireUri(params);
+  const subscriptions = (session.subscriptions ??= new Set());
+  if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
+    throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
+  subscriptions.add(uri);
+  return '{}';
+}
 
-  #unsubscribe(): string {
-    this.#session.subscriptions?.delete(this.#requireUri());
-    return '{}';
-  }
+function unsubscribe(session: LegacySession, params: Params | undefined): string {
+  session.subscriptions?.delete(requireUri(params));
+  return '{}';
+}
 
-  #requireUri(): string {
-    const uri = this.params?.['uri'];
-    if (typeof uri !== 'string' || uri === '') throw invalidParams('The request needs the uri of a resource.');
-    return uri;
-  }
+function requireUri(params: Params | undefined): string {
+  const uri = params?.['uri'];
+  if (typeof uri !== 'string' || uri === '') throw invalidParams('The request needs the uri of a resource.');
+  return uri;
 }
 
 /**

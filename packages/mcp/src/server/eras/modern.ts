@@ -52,15 +52,15 @@ export class ModernRequest extends ServerRequest {
   protected answer(): ResultJson | Promise<ResultJson> {
     const { server, method, params } = this;
     const found = server.methods.get(method);
-    if (found?.allowsInput) return this.#answerWithInput(found);
-    if (found) return found.answer(this).then((result) => this.#toResult(result));
+    if (found?.allowsInput) return answerWithInput(this, found);
+    if (found) return found.answer(this).then((result) => toResult(this, result));
     switch (method) {
       case 'tools/list':
-        return server.tools.list('modern', params, (members) => this.#toResult({ members }));
+        return server.tools.list('modern', params, (members) => toResult(this, { members }));
       case 'server/discover': {
         const { capabilities, instructions } = server;
         const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
-        return this.#toResult({ members: members.slice(1, -1) });
+        return toResult(this, { members: members.slice(1, -1) });
       }
       case 'subscriptions/listen':
         return answerListen(this);
@@ -68,42 +68,51 @@ export class ModernRequest extends ServerRequest {
     throw methodNotFound(method, 404);
   }
 
-  #toResult({ members, meta }: EncodedResult): string {
-    const { cacheHints, modernResultEnd, serverInfo } = this.server;
-    const hint = cacheHints[this.method as CacheableMethod];
-    const all = hint === undefined ? members : `${members},${hint}`;
-    if (!meta) return `{${all},${modernResultEnd}`;
-    return `{${all},"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
+  /** Starts a round, in which the handler may send requests to the client. */
+  startRound(previous: RequestState | undefined): InputRound {
+    this.#round = new InputRound(this, previous);
+    return this.#round;
   }
+}
 
-  /**
-   * Answers a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
-   * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
-   * return at once.
-   *
-   * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
-   * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
-   */
-  async #answerWithInput(method: Method): Promise<string> {
-    const state = this.params?.['requestState'];
-    const previous = state === undefined ? undefined : await readRequestState(this, state);
-    const round = new InputRound(this, previous);
-    this.#round = round;
-    return new Promise((resolve, reject) => {
-      // After the end of the round the promise follows it, and the outcome of the run is ignored.
-      round.onEnd = (end) => {
-        resolve(end());
-        this.abandon();
-      };
-      method
-        .answer(this)
-        .then((result) => this.#toResult(result))
-        .then(
-          (result) => ((round.onEnd = undefined), resolve(result)),
-          (error: Error) => ((round.onEnd = undefined), reject(error)),
-        );
-    });
-  }
+function toResult({ server, method }: ServerRequest, { members, meta }: EncodedResult): string {
+  const { cacheHints, modernResultEnd, serverInfo } = server;
+  const hint = cacheHints[method as CacheableMethod];
+  const all = hint === undefined ? members : `${members},${hint}`;
+  if (!meta) return `{${all},${modernResultEnd}`;
+  return `{${all},"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
+}
+
+/**
+ * Answers a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
+ * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
+ * return at once.
+ *
+ * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
+ * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
+ */
+function answerWithInput(request: ModernRequest, method: Method): Promise<string> {
+  const state = request.params?.['requestState'];
+  if (state === undefined) return runRound(request, method, undefined);
+  return readRequestState(request, state).then((previous) => runRound(request, method, previous));
+}
+
+/** Settles with the result, or with the round when it ends first; the outcome of the run is then ignored. */
+function runRound(request: ModernRequest, method: Method, previous: RequestState | undefined): Promise<string> {
+  const round = request.startRound(previous);
+  return new Promise((resolve, reject) => {
+    round.onEnd = (end) => {
+      resolve(end());
+      request.abandon();
+    };
+    method
+      .answer(request)
+      .then((result) => toResult(request, result))
+      .then(
+        (result) => ((round.onEnd = undefined), resolve(result)),
+        (error: Error) => ((round.onEnd = undefined), reject(error)),
+      );
+  });
 }
 
 /** One round of a request: collects the requests of its handler that have no result yet. */
@@ -113,7 +122,7 @@ class InputRound {
   readonly #request: ServerRequest;
   readonly #previous: RequestState | undefined;
   #answers: RequestState['answers'];
-  readonly #outstanding = new Map<string, ClientRequest<unknown>>();
+  #outstanding: Map<string, ClientRequest<unknown>> | undefined;
   #count = 0;
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
@@ -134,10 +143,10 @@ class InputRound {
         if (result !== undefined) return result;
       } finally {
         this.#checking -= 1;
-        if (this.#outstanding.size > 0) this.#endSoon();
+        if (this.#outstanding) this.#endSoon();
       }
     }
-    this.#outstanding.set(name, request);
+    (this.#outstanding ??= new Map()).set(name, request);
     this.#endSoon();
     return new Promise(() => {});
   }
@@ -181,7 +190,7 @@ class InputRound {
     }
     const asked: Record<string, string> = {};
     const inputRequests: Record<string, object> = {};
-    for (const [name, request] of Array.from(this.#outstanding)) {
+    for (const [name, request] of Array.from(this.#outstanding ?? [])) {
       asked[name] = await digestOfClientRequest(request);
       inputRequests[name] = { method: request.method, params: request.params };
     }
@@ -193,7 +202,7 @@ class InputRound {
 
   #requireCapabilities(): void {
     const required: Record<string, Record<string, object>> = {};
-    for (const { requires } of this.#outstanding.values()) {
+    for (const { requires } of this.#outstanding?.values() ?? []) {
       for (const [name, members] of Object.entries(requires)) required[name] = { ...required[name], ...members };
     }
     const missing = missingCapabilities(required, this.#request.clientCapabilities);
