@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the test turns to make the server lie, fail or forget. */
+/** Settings that make the server fail in a test. */
 export interface AuthorizationServerKnobs {
   /** Changes the metadata. */
   metadata?: (metadata: Record<string, unknown>) => Record<string, unknown>;
@@ -17,7 +17,7 @@ export interface AuthorizationServerKnobs {
 export interface AuthorizationServer {
   issuer: string;
   knobs: AuthorizationServerKnobs;
-  /** Access tokens that are good, with their scopes. */
+  /** Valid access tokens, with their scopes. */
   active: Map<string, string[]>;
   /** Every form that arrived at the token endpoint. */
   tokenRequests: URLSearchParams[];
@@ -29,7 +29,7 @@ export interface AuthorizationServer {
   close(): Promise<void>;
 }
 
-/** An authorization server on loopback: PKCE, registration, rotation with reuse detection. Everything it is told is kept. */
+/** An authorization server on loopback: PKCE, registration, rotation with reuse detection. Stores every request. */
 export async function startAuthorizationServer(knobs: AuthorizationServerKnobs = {}): Promise<AuthorizationServer> {
   const codes = new Map<string, { challenge: string; scope: string }>();
   const refreshTokens = new Map<string, string>();

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const addition = z.object({ sum: z.number() });
 
-/** Tools with every kind of behaviour the tests need. */
+/** Tools with every kind of behavior that the tests need. */
 export const exampleTools = {
   echo: createTool({
     id: 'echo-tool',

@@ -1,15 +1,15 @@
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What happens to the bytes that the server sends back. */
+/** Fault in the bytes that the server sends back. */
 export type Fault =
   | { kind: 'none' }
   /** Every chunk comes later. */
   | { kind: 'latency'; milliseconds: number }
-  /** The connection is reset instead of an answer. */
+  /** The connection is reset before the response. */
   | { kind: 'reset' }
-  /** Nothing comes, and nobody hangs up. */
+  /** The connection stays open without data. */
   | { kind: 'half-open' }
-  /** So many bytes of the answer, then the end of the connection. */
+  /** Number of response bytes before the connection ends. */
   | { kind: 'truncate'; bytes: number };
 
 export interface FaultProxy {
@@ -21,7 +21,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** A TCP proxy on this machine that spoils what a server answers. */
+/** A TCP proxy on localhost that damages the responses of a server. */
 export async function startFaultProxy(targetPort: number): Promise<FaultProxy> {
   let fault: Fault = { kind: 'none' };
   let passed = 0;

@@ -1,4 +1,4 @@
-// A server over HTTP in a process of its own; prints its URL. Arguments: port, and `serverless` for no sessions.
+// A server over HTTP in a separate process; prints its URL. Arguments: port, and `serverless` for no sessions.
 import { MCPServer } from '@quiver/mcp/server';
 import { exampleTools } from './example-tools.ts';
 

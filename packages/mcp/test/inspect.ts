@@ -7,7 +7,7 @@ const program = fileURLToPath(
   new URL('../node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', import.meta.url),
 );
 
-/** Runs the Inspector's command line in a home of its own; what it prints is the result of the method. */
+/** Runs the Inspector's command line in a separate home folder; prints the result of the method. */
 export async function inspect(...args: string[]): Promise<{ [key: string]: unknown }> {
   const HOME = scratchFolder();
   const { stdout } = await promisify(execFile)(process.execPath, [program, '--cli', ...args], {

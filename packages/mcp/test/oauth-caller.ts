@@ -1,4 +1,4 @@
-// Calls a protected MCP server once, with the tokens of a file, in a process of its own. Exits with 0 when the call was served.
+// Calls a protected MCP server once, with the tokens of a file, in a separate process. Exits with 0 when the call was served.
 // Arguments: URL of the server, path of the storage, redirect URL.
 import { createOAuthFetch, FileOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
 import { initializeParams, rpc } from './wire.ts';

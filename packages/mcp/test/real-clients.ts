@@ -17,7 +17,7 @@ import { commandFor } from './spawn-server.ts';
 // oxlint-disable-next-line typescript/no-explicit-any -- results are compared, never used
 type Method = (params?: any) => Promise<any>;
 
-/** What the clients of both SDK generations have in common. */
+/** Common interface of the clients of both SDK versions. */
 export interface RealClient {
   callTool: Method;
   listTools: Method;
@@ -40,13 +40,13 @@ interface Elicited {
   content?: object;
 }
 
-/** How the client answers questions of the server. What is left out it does not declare. */
+/** Results that the client returns for server requests. It declares only the capabilities that are present. */
 export interface ClientAnswers {
   elicit?: (params: Record<string, unknown>) => Elicited | Promise<Elicited>;
-  /** What the model says. */
+  /** Text of the model. */
   sample?: string;
   roots?: string[];
-  /** Hears of change notifications, by method. */
+  /** Receives change notifications, by method. */
   onChange?: (method: string, uri?: string) => void;
 }
 
@@ -122,7 +122,7 @@ export interface ClientKind {
   readonly connect: (answers?: ClientAnswers) => Promise<RealClient>;
 }
 
-/** Clients of both SDK generations, in both eras, over HTTP and over stdio. */
+/** Clients of both SDK versions, in both eras, over HTTP and over stdio. */
 export function realClients(url: () => string): ClientKind[] {
   const stdio = commandFor('full-stdio-server.ts');
   return [

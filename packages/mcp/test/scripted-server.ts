@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-/** What is done after the tests of a file. They run side by side, so `onTestFinished` could mean another one. */
+/** Cleanup after the tests of a file. They run concurrently, so `onTestFinished` could mean another one. */
 export const atEnd: (() => unknown)[] = [];
 afterAll(() => Promise.all(atEnd.map((end) => end())));
 
@@ -74,7 +74,7 @@ export interface Heard extends Omit<Message, 'id'> {
   readonly headers: Record<string, unknown>;
 }
 
-/** A server that reacts as the script says, and else as servers usually do. `open` are the exchanges that did not end. */
+/** A server that reacts as the script says, otherwise as servers usually do. `open` holds the requests that did not end. */
 export async function startScripted(script: Script) {
   const heard: Heard[] = [];
   const open = new Set<string>();

@@ -12,7 +12,7 @@ import { isQuiverError } from '@quiver/core';
 import { defaultClientInfo } from '../src/client/config/client-info.js';
 import type { HttpServerDefinition, StdioServerDefinition } from '../src/client/config/server-definition.js';
 
-/** What a test observes of the SDK's client, in the terms of `ServerHandle`. */
+/** Observable state of the SDK's client, in the terms of `ServerHandle`. */
 export interface SdkSubject {
   listTools(): Promise<unknown>;
   callTool(call: {

@@ -1,4 +1,4 @@
-// A server of the first generation of the official SDK: `stdio`, or `http <port>` (prints its URL).
+// A server of version 1 of the official SDK: `stdio`, or `http <port>` (prints its URL).
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';

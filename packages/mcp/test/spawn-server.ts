@@ -22,7 +22,7 @@ export interface SpawnedServer {
   stop(): Promise<void>;
 }
 
-/** Starts a server that prints its URL, in a process of its own. */
+/** Starts a server that prints its URL, in a separate process. */
 export async function spawnHttpServer(
   server: 'http-server.ts' | 'sdk1-server.ts',
   ...args: string[]

@@ -5,17 +5,17 @@ export interface WireAnswer {
   headers: IncomingHttpHeaders;
   text: string;
   /** The body, or the data of the first event that carries a message. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server sent
+  // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   json: any;
   /** All messages of an event stream. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server sent
+  // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   events: any[];
 }
 
 export interface WireRequest {
   method?: string;
   headers?: Record<string, string | string[]>;
-  /** Objects are sent as JSON, text and bytes as they are. */
+  /** Objects are sent as JSON, text and bytes unchanged. */
   body?: unknown;
   /** Replaces the path of the URL, unparsed. */
   path?: string;

@@ -46,7 +46,7 @@ export class LegacySession {
   /** URIs of the resources that the client subscribed to. */
   subscriptions: Set<string> | undefined;
   /** In-flight requests by id. A client may cancel its own requests and no others. */
-  readonly inFlight: Map<RequestId, InFlight> = new Map();
+  #inFlight: Map<RequestId, InFlight> | undefined;
   /** Requests that may be in flight at once. */
   readonly maxRequests: number;
   /** Requests to the client that wait for a response; `undefined` as the response means that the client disconnected. */
@@ -67,30 +67,40 @@ export class LegacySession {
   }
 
   /**
-   * Adds a request to those in flight. The caller removes it after the response.
+   * Adds a request to those in flight, until {@link LegacySession.untrack}.
    *
    * @throws ProtocolError -32600 with HTTP status 400 when a request with this id is in flight, -32000 with HTTP status 429 when too
    *   many requests are
    */
   track(id: RequestId, request: InFlight): void {
-    if (this.inFlight.has(id)) {
+    const inFlight = (this.#inFlight ??= new Map());
+    if (inFlight.has(id)) {
       const message = `Request id ${JSON.stringify(id)} is already being answered; ids must be unique`;
       throw new ProtocolError(errorCodes.invalidRequest, message, { httpStatus: 400 });
     }
-    if (this.inFlight.size >= this.maxRequests) {
+    if (inFlight.size >= this.maxRequests) {
       throw refused(
         429,
         `${this.maxRequests} requests of this session are unfinished, which is the limit; wait for a response and send the request again`,
       );
     }
-    this.inFlight.set(id, request);
+    inFlight.set(id, request);
+  }
+
+  untrack(id: RequestId): void {
+    this.#inFlight?.delete(id);
+  }
+
+  get hasInFlight(): boolean {
+    return this.#inFlight !== undefined && this.#inFlight.size > 0;
   }
 
   /** Handles a notification or a response of the client. Unknown ones are ignored. */
   accept({ kind, message }: Exclude<IncomingMessage, { kind: 'request' }>): void {
     if (kind === 'response') return this.#pending?.get(message.id)?.(message);
     const requestId = message.params?.['requestId'];
-    if (message.method === 'notifications/cancelled' && isRequestId(requestId)) this.inFlight.get(requestId)?.cancel();
+    if (message.method === 'notifications/cancelled' && isRequestId(requestId))
+      this.#inFlight?.get(requestId)?.cancel();
   }
 
   /**
@@ -148,7 +158,7 @@ export class LegacySession {
 
   /** Cancels all requests, in both directions. */
   end(): void {
-    for (const request of this.inFlight.values()) request.cancel();
+    for (const request of this.#inFlight?.values() ?? []) request.cancel();
     for (const settle of this.#pending?.values() ?? []) settle(undefined);
   }
 }

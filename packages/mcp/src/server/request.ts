@@ -163,7 +163,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
     } finally {
       // No message may follow the response.
       if (this.#state === 'open') this.#state = 'settled';
-      session?.inFlight.delete(this.requestId);
+      session?.untrack(this.requestId);
     }
   }
 

@@ -208,7 +208,7 @@ async function startSession(response: HttpResponse, message: JsonRpcRequest): Pr
 function serveLegacyRequest(response: HttpResponse, message: JsonRpcRequest, session: LegacySession): Promise<void> {
   const request = new LegacyRequest(response.endpoint.server, message, response.caller, response, session);
   response.requests.push(request);
-  return response.run(message.id, () => request.run(session));
+  return response.run(message.id, () => request.run(response.session));
 }
 
 /**

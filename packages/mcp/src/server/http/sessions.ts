@@ -105,7 +105,7 @@ export class HttpSession extends LegacySession implements SessionOwner {
 
   /** Whether the session may end. A request in flight or an open standalone stream keeps it. */
   isExpired(now: number): boolean {
-    return this.lastActive + this.#idleTimeout <= now && this.inFlight.size === 0 && !this.standaloneStream?.hasReader;
+    return this.lastActive + this.#idleTimeout <= now && !this.hasInFlight && !this.standaloneStream?.hasReader;
   }
 
   override end(): void {
