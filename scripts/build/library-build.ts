@@ -32,5 +32,7 @@ export function libraryBuild(packageDirectory: string): ReturnType<typeof define
     dts: false,
     silent: true,
     external: [/^node:/],
+    // Deno and Workers resolve Node modules only with the prefix.
+    removeNodeProtocol: false,
   });
 }
