@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contentHash } from './content-hash.js';
+import { contentHash, partHash } from './content-hash.js';
 
 test('different contents have different hashes', () => {
   const texts = new Set<string>();
@@ -22,4 +22,10 @@ test('equals the reference implementation, and never changes between releases', 
   expect(contentHash('A text of some length, with ümläuts and 日本語.')).toBe('a56b3e9d7d4e2d6c238017c22a6db1ad');
   expect(contentHash('quiver')).toBe('ccfac434c611e5c1136f5296957765ae');
   expect(contentHash('quiver', 'ünï')).toBe('05a08db6908e4b28865911beced53963');
+});
+
+test('hashes a part of a text like its slice', () => {
+  const text = 'xxabcdefghijkyy';
+  for (let end = 2; end < text.length; end++)
+    expect(partHash('seed', text, 2, end)).toBe(contentHash('seed', text.slice(2, end)));
 });
