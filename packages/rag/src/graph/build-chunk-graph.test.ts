@@ -51,6 +51,15 @@ describe('buildChunkGraph', () => {
     expect(first?.weight).toBeCloseTo(Math.log(5 / 2) / Math.log(5) / 2, 12);
   });
 
+  it('ignores ordinary words that begin a heading, a list item or a table cell', async () => {
+    const graph = await buildFrom([
+      { id: '1', document: '## Loading\n\n- Quorum\n- Changed files' },
+      { id: '2', document: '| Loading | Quorum |\n* Changed' },
+      { id: '3', document: 'loading of changed files' },
+    ]);
+    expect(edgesOf(graph, 'phrase')).toEqual(['1 - 2: both name “quorum”']);
+  });
+
   it('ignores names that many passages share', async () => {
     const passages = Array.from({ length: 20 }, (_, n) => ({
       id: String(n),

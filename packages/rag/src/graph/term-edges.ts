@@ -12,22 +12,29 @@ export function phraseEdges(passages: readonly GraphPassage[], maxPassages: numb
   const isFirst = ({ source }: GraphPassage, node: number): boolean => source === undefined || firsts.has(node);
   const bearers = new Map<string, number>();
   for (const { title = '' } of passages.filter(isFirst)) bearers.set(title, (bearers.get(title) ?? 0) + 1);
+  const ordinary = new Set(passages.flatMap(({ document }) => document.match(lowerCase) ?? []));
   const phrases = passages.map((passage, node) => {
     const { document, title } = passage;
     const hasName = title !== undefined && isFirst(passage, node) && bearers.get(title) === 1;
-    return hasName ? namesIn(`${title} ${document}`, title) : namesIn(document);
+    return hasName ? namesIn(`${title} ${document}`, title, ordinary) : namesIn(document, undefined, ordinary);
   });
   return sharedTermEdges({ kind: 'phrase', verb: 'name', terms: phrases, maxPassages });
 }
 
+/** Words in lower case. */
+const lowerCase = /(?<![\p{L}\p{M}\p{N}_'’.-])\p{Ll}[\p{L}\p{M}\p{N}_]*/gu;
+/** A run of words with a capital letter, after the mark of a Markdown heading, list item or table cell that it begins. */
 const capitalized =
-  /\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*(?:\s+(?:(?:of|the|and|de|von|van|la|du)\s+)?\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*)*/gu;
+  /((?:^|\n)[ \t]*(?:#{1,6}|[-*+>]|\d+[.)])[ \t]+(?:\*\*)?|\|[ \t]*)?(\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*(?:\s+(?:(?:of|the|and|de|von|van|la|du)\s+)?\p{Lu}[\p{L}\p{M}\p{N}_'’.-]*)*)/gu;
 
 /**
  * The names in a text, each once, in lower case: runs of words with a capital letter, without the words that only begin a sentence,
  * and the title without parentheses at its end. Languages without capital letters have no names in this sense.
+ *
+ * @param ordinary - words that are written in lower case elsewhere: where one begins a heading, a list item or a table cell, it is not a
+ *   name
  */
-export function namesIn(text: string, title?: string): Set<string> {
+export function namesIn(text: string, title?: string, ordinary?: ReadonlySet<string>): Set<string> {
   const names = new Set<string>();
   const add = (name: string): void => {
     const words = withoutEnd(name.toLowerCase()).split(/\s+/);
@@ -37,7 +44,9 @@ export function namesIn(text: string, title?: string): Set<string> {
     if (bare.length > 2 && !stopWords.has(bare)) names.add(bare);
   };
   if (title !== undefined) add(withoutParenthesis(title));
-  for (const [name] of text.matchAll(capitalized)) add(name);
+  for (const [, mark, name = ''] of text.matchAll(capitalized)) {
+    if (mark === undefined || !ordinary?.has(withoutEnd(name.toLowerCase()))) add(name);
+  }
   return names;
 }
 

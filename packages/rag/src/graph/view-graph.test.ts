@@ -45,6 +45,13 @@ describe('viewGraph', () => {
     expect(nodes.map(({ title }) => title)).toEqual(Array.from({ length: 3 }, () => `${'a'.repeat(58)}…`));
   });
 
+  it('removes Markdown from titles', async () => {
+    await using store = new LocalVector();
+    await fill(store, { a: '## **Ada** `Quill` | see [the *map*](map.md)' });
+    const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Ada Quill' });
+    expect(nodes.map(({ title }) => title)).toEqual(['Ada Quill see the *map*']);
+  });
+
   it('refuses bad numbers', async () => {
     await using store = new LocalVector();
     await fill(store, facts);

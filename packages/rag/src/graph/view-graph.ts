@@ -108,9 +108,12 @@ function titleOf(record: VectorRecord): string {
   return texts.find((text) => text !== '') ?? record.id;
 }
 
+/** Markdown marks: fences, headings, list items, quotes, table cells, emphasis, code; of links and images the text remains. */
+const marks = /^[ \t]*(?:```.*|#{1,6}[ \t]|[-*+>][ \t]|\d+[.)][ \t])|\*\*|`|\||!?\[([^\]]*)\]\([^)\s]*\)/gm;
+
 /** A page repeats the title of a passage at each of its edges, so it must be short. */
 function toLine(text: string): string {
-  const line = text.trimStart().slice(0, 1000).trimEnd().replaceAll(/\s+/g, ' ');
+  const line = text.slice(0, 1000).replaceAll(marks, '$1').trim().replaceAll(/\s+/g, ' ');
   // Cuts between characters.
   return line.length > titleLength ? `${line.slice(0, titleLength - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : line;
 }

@@ -81,10 +81,10 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
     name: 'GraphRAG',
     description: defaultGraphRagDescription,
     outputSchema: graphRAGOutputSchema,
-    toFailure: (indexName, cause) => {
-      const message = `The query of the graph over index '${indexName}' failed: ${toErrorMessage(cause)}`;
-      return new QuiverError('GRAPH_QUERY_FAILED', message, { cause });
-    },
+    toFailure: (indexName, cause) =>
+      new QuiverError('GRAPH_QUERY_FAILED', `The query of the graph over index '${indexName}' failed: ${toErrorMessage(cause)}`, {
+        cause,
+      }),
     query: async (call) => {
       const { found, report } = await queryGraph({
         ...call,

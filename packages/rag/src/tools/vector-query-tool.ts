@@ -44,10 +44,10 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQu
     name: 'VectorQuery',
     description: defaultVectorQueryDescription,
     outputSchema: passagesSchema(),
-    toFailure: (indexName, cause) => {
-      const message = `The query of index '${indexName}' failed: ${toErrorMessage(cause)}`;
-      return new QuiverError('VECTOR_QUERY_FAILED', message, { cause });
-    },
+    toFailure: (indexName, cause) =>
+      new QuiverError('VECTOR_QUERY_FAILED', `The query of index '${indexName}' failed: ${toErrorMessage(cause)}`, {
+        cause,
+      }),
     query: async (call) => ({ sources: (await queryStore(call)).map((match) => toQueryResult(match, match.score)) }),
   });
 }

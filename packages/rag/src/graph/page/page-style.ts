@@ -42,10 +42,10 @@ summary b { min-width: 1.3em; font-variant-numeric: tabular-nums; color: var(--s
 .title { flex: 1; min-width: 0; font-weight: 600; overflow-wrap: anywhere; }
 details:not([open]) .title { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .score { display: flex; align-items: center; gap: 6px; font-size: 13px; font-variant-numeric: tabular-nums; color: var(--soft); }
-meter { width: 46px; height: 9px; background: var(--line); border: 0; border-radius: 5px; }
+meter { width: 64px; height: 9px; background: var(--line); border: 0; border-radius: 5px; }
 meter::-webkit-meter-bar { height: 9px; background: var(--line); border: 0; border-radius: 5px; }
-meter::-webkit-meter-optimum-value { background: var(--soft); border-radius: 5px; }
-meter::-moz-meter-bar { background: var(--soft); border-radius: 5px; }
+meter::-webkit-meter-optimum-value { min-width: 7px; background: var(--focus); border-radius: 5px; }
+meter::-moz-meter-bar { min-width: 7px; background: var(--focus); border-radius: 5px; }
 .source { margin-top: 0; margin-bottom: 0; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
 .text { margin-top: 6px; margin-bottom: 0; max-height: 16em; overflow-y: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 .path, .edges, details p { font-size: 14px; }

@@ -236,8 +236,34 @@ function fillWindow(): void {
     x: ((node.position('x') - box.x1) / Math.max(box.w, 1)) * width,
     y: ((node.position('y') - box.y1) / Math.max(box.h, 1)) * height,
   }));
+  separateLabels();
   graph.fit(undefined, 24);
   if (graph.zoom() > 1) graph.zoom({ level: 1, renderedPosition: center() });
+}
+
+/** Moves nodes apart until neither they nor their labels overlap, or nearly so. The box of the query is one of them. */
+function separateLabels(): void {
+  const gap = 6;
+  const boxes = graph.nodes().map((node) => {
+    const { x1, y1, w, h } = node.boundingBox({ includeOverlays: false });
+    const { x, y } = node.position();
+    return { node, x: x1 + w / 2, y: y1 + h / 2, w: w + gap, h: h + gap, fromX: x - x1 - w / 2, fromY: y - y1 - h / 2 };
+  });
+  for (let round = 0, moved = true; moved && round < 200; round += 1) {
+    moved = false;
+    for (const [place, a] of boxes.entries()) {
+      for (const b of boxes.slice(place + 1)) {
+        const [overX, overY] = [(a.w + b.w) / 2 - Math.abs(a.x - b.x), (a.h + b.h) / 2 - Math.abs(a.y - b.y)];
+        if (overX <= 0.5 || overY <= 0.5) continue;
+        const axis = overX < overY ? 'x' : 'y';
+        const step = (Math.min(overX, overY) / 2) * (a[axis] < b[axis] ? -1 : 1);
+        a[axis] += step;
+        b[axis] -= step;
+        moved = true;
+      }
+    }
+  }
+  for (const { node, x, y, fromX, fromY } of boxes) node.position({ x: x + fromX, y: y + fromY });
 }
 
 function center(): { x: number; y: number } {
