@@ -82,9 +82,13 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
     description: defaultGraphRagDescription,
     outputSchema: graphRAGOutputSchema,
     toFailure: (indexName, cause) =>
-      new QuiverError('GRAPH_QUERY_FAILED', `The query of the graph over index '${indexName}' failed: ${toErrorMessage(cause)}`, {
-        cause,
-      }),
+      new QuiverError(
+        'GRAPH_QUERY_FAILED',
+        `The query of the graph over index '${indexName}' failed: ${toErrorMessage(cause)}`,
+        {
+          cause,
+        },
+      ),
     query: async (call) => {
       const { found, report } = await queryGraph({
         ...call,
