@@ -10,7 +10,7 @@ import { createDocumentChunkerTool, createVectorQueryTool } from './index.js';
 const doc = new MDocument({ text: 'First part.\n\nSecond part.', metadata: { source: 'manual' } });
 
 describe('the tools of the older generation', () => {
-  it('divide a document, with an older call, a present one, or none at all', async () => {
+  it('split a document, with a call of either API or without input', async () => {
     const chunker = createDocumentChunkerTool({ doc, params: { size: 15, separator: '\n\n', overlap: 0 } });
     const expected = { chunks: [{ content: 'First part.' }, { content: 'Second part.' }] };
     expect(await chunker.execute()).toMatchObject(expected);

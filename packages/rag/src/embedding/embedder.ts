@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 
-/** What a text is embedded for; some models treat questions and documents differently. */
+/** Purpose of an embedding; some models treat queries and documents differently. */
 export type EmbeddingPurpose = 'query' | 'document';
 
 export interface EmbedOptions {
@@ -15,8 +15,8 @@ export interface Embedder {
   /** Length of every vector; absent before the first embedding of some models. */
   readonly dimension?: number | undefined;
   /**
-   * How much its ranking should count beside one by words, which counts 1, when both are merged. Default 1; less where the vectors
-   * know little more than the words.
+   * Weight of its ranking in a hybrid search, where keyword search has the weight 1. Default 1; less where the vectors contain
+   * little more than the keywords.
    */
   readonly hybridWeight?: number | undefined;
   /** Returns one vector for each text, in order. */

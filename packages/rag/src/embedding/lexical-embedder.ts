@@ -12,7 +12,7 @@ export interface LexicalEmbedderOptions {
 
 const defaultDimension = 1024;
 const maxDimension = 65_536;
-/** It compares words too, but knows nothing of how rare they are: beside BM25 it finds other forms of words and little else. */
+/** It compares words without their rarity: in addition to BM25 it finds other forms of words and little else. */
 const hybridWeight = 0.1;
 const gramLength = 3;
 /** Parts of words count less than words: they find other forms of a word, but also other words. */

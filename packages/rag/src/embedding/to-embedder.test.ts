@@ -138,7 +138,7 @@ describe('an AI SDK embedding model', () => {
     expect(requests[0]).toMatchObject({ dimensions: 2 });
   });
 
-  test('is asked again after an error that may pass, twice at most', async () => {
+  test('is called again after a transient error, twice at most', async () => {
     answer = ({ input }, response) =>
       requests.length < 3
         ? sendError(response, 429)
@@ -153,7 +153,7 @@ describe('an AI SDK embedding model', () => {
     expect(requests).toHaveLength(3);
   });
 
-  test('is not asked again after an error that stays', async () => {
+  test('is not called again after a permanent error', async () => {
     answer = (_request, response) => sendError(response, 401);
     expect(await failure()).toMatchObject({
       code: 'EMBEDDING_FAILED',
@@ -226,7 +226,7 @@ describe('an AI SDK embedding model', () => {
     } as EmbedderInput;
   }
 
-  test('is told to stop when another request of the call has failed', async () => {
+  test('receives an abort when another request of the call has failed', async () => {
     let stopped: unknown;
     const embedder = toEmbedder(
       modelThat((text, signal) => {
@@ -243,7 +243,7 @@ describe('an AI SDK embedding model', () => {
     expect(stopped).toMatchObject({ message: 'no' });
   });
 
-  test('that is busy with other calls does not hold up one that is aborted', async () => {
+  test('does not delay an aborted call while it is busy', async () => {
     const embedder = toEmbedder(modelThat(() => new Promise(() => undefined), false));
     void embedder.embed(['a']);
     const controller = new AbortController();
@@ -252,7 +252,7 @@ describe('an AI SDK embedding model', () => {
     await expect(queued).rejects.toThrow('enough');
   });
 
-  test('is asked anew for what it can do when that failed once', async () => {
+  test('is inspected again after the inspection failed', async () => {
     let asked = 0;
     const unready = {
       ...(modelThat(async () => [1]) as object),
@@ -266,18 +266,18 @@ describe('an AI SDK embedding model', () => {
     expect(await embedder.embed(['a'])).toEqual([Float32Array.of(1)]);
   });
 
-  test('is not asked for nothing', async () => {
+  test('is not called without texts', async () => {
     expect(await toEmbedder(model()).embed([])).toEqual([]);
     expect(requests).toEqual([]);
   });
 });
 
-test('an embedder is taken as it is', () => {
+test('returns an embedder unchanged', () => {
   const embedder = createLexicalEmbedder();
   expect(toEmbedder(embedder)).toBe(embedder);
 });
 
-test('whatever else is given is refused', async () => {
+test('rejects other values', async () => {
   for (const input of [undefined, null, 5, {}, ' ', { id: 'x' }, { doEmbed: () => undefined }]) {
     expect(() => toEmbedder(input as unknown as EmbedderInput)).toThrow(
       expect.objectContaining({ code: 'EMBEDDER_INVALID' }),

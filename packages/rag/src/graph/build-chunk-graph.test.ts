@@ -243,7 +243,7 @@ describe('a graph of changed passages', () => {
   it('equals the graph that is built from nothing', async () => {
     await fc.assert(
       fc.asyncProperty(state, state, fc.subarray([0, 1, 2, 3]), async (before, other, kept) => {
-        // Most passages stay as they are, so that something is known.
+        // Most passages are unchanged, so that some neighbors are known.
         const ids = new Set(before.map(({ id }) => id));
         const changes = other.filter((_, place) => kept.includes(place) || !ids.has(other[place]?.id ?? ''));
         const changed = new Set(changes.map(({ id }) => id));

@@ -36,7 +36,7 @@ describe('rank', () => {
     ]);
   });
 
-  it('counts seeds by their place, whatever the scale of their scores', () => {
+  it('weights seeds by rank, at any scale of their scores', () => {
     const rank = (scale: number): unknown =>
       graph.rank({ seeds: ['other', 'town', 'far'].map((id, n) => ({ id, score: scale * (1 - n / 10) })) });
     expect(rank(1)).toEqual(rank(0.001));
@@ -156,7 +156,7 @@ describe('a graph', () => {
     expect(ChunkGraph.deserialize(empty.serialize()).toJSON()).toEqual({ nodes: [], edges: [] });
   });
 
-  it('refuses bytes that hold no graph, wherever they are cut or changed', () => {
+  it('rejects bytes that are not a graph, cut or changed at any position', () => {
     const bytes = graph.serialize();
     const refused = expect.objectContaining({ code: 'GRAPH_INVALID' });
     for (let length = 0; length < bytes.length; length += 7) {

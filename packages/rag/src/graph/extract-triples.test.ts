@@ -55,7 +55,7 @@ describe('extractTriples', () => {
     expect([...graph.edges()]).toMatchObject([{ kind: 'triple', reason: 'both speak of “tim burton”' }]);
   });
 
-  it('goes on where an interrupted run ended, and asks once for equal texts', async () => {
+  it('resumes an interrupted run, and reads equal texts once', async () => {
     const cache = new Map<string, readonly Triple[]>();
     const controller = new AbortController();
     let asked = 0;
@@ -119,7 +119,7 @@ describe('extractTriples', () => {
     expect(found.get('film')).toHaveLength(3);
   });
 
-  it('tells what failed, keeps the rest, and throws unless somebody listens', async () => {
+  it('reports failures, returns the other triples, and throws without onFailure', async () => {
     const model = modelThat((prompt) => (prompt.includes('film') ? 'no JSON' : readBurton(prompt)));
     const cache = new Map<string, readonly Triple[]>();
     await expect(extractTriples({ passages, model, cache })).rejects.toMatchObject({

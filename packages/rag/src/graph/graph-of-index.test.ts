@@ -32,7 +32,7 @@ describe('the graph of an index', () => {
     expect(scans(calls)).toBe(1);
   });
 
-  it('follows what is added, changed and removed, as a graph that is made anew', async () => {
+  it('follows additions, changes and deletions like a new graph', async () => {
     const { store, calls } = watched(new LocalVector());
     await fill(store, facts);
     const input = { queryText: 'Where works Ada Quill?', topK: 4 };
@@ -58,7 +58,7 @@ describe('the graph of an index', () => {
     expect(changed).toEqual(await ask(fresh));
   });
 
-  it('is kept beside an index in a folder, and not made again after that was closed', async () => {
+  it('is stored with an index in a folder, and not built again after reopening', async () => {
     await using first = new LocalVector({ path });
     await fill(first, facts);
     const expected = await toolOver(first).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
@@ -98,7 +98,7 @@ describe('the graph of an index', () => {
     await rm(file, { recursive: true });
   });
 
-  it('is kept for a filter where buildGraph made it, not for whatever filter a question has', async () => {
+  it('is stored for a filter only after buildGraph built it', async () => {
     await using store = new LocalVector({ path });
     await fill(store, facts, { tenant: 'a' });
     const filter = { tenant: 'a' };
@@ -212,7 +212,7 @@ describe('evictUnused', () => {
 });
 
 describe('an index that is too large to be held', () => {
-  it('is explored from the seeds in a bounded number of queries, and the answer says so', async () => {
+  it('is explored from the seeds in a bounded number of queries, and the report is not complete', async () => {
     const { store, calls } = watched(new LocalVector());
     const noise = Object.fromEntries(
       Array.from({ length: 400 }, (_, n) => [`noise${n}`, `The market in town ${n} sells ${n * 7} apples.`]),

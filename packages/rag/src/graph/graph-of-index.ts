@@ -232,7 +232,7 @@ async function buildGraphOfScope(
   });
 }
 
-/** Stands before the bytes of a stored graph, as JSON after its length in 4 bytes. */
+/** Header of a stored graph: JSON after its length in 4 bytes. */
 interface SnapshotHead {
   key: string;
   version: string;

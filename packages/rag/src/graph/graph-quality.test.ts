@@ -66,7 +66,7 @@ describe.runIf(collections)('on a test collection, the graph with its default se
   );
 
   it.each(['keyword', 'hybrid'] as const)(
-    'loses nothing of the mode %s where hardly anything is connected',
+    'keeps the quality of the mode %s where few passages are connected',
     async (mode) => {
       const { seeds, graph } = await measure(collectionOf('cranfield'), mode);
       for (const name of ['nDCG@10', 'recall@5', 'all@5', 'MRR@10'] as const)

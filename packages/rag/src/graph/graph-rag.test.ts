@@ -133,7 +133,7 @@ describe('GraphRAG', () => {
     expect(graph.getEdgesByType('kind 299')).toHaveLength(2);
   });
 
-  it('is as it was when new passages are refused', () => {
+  it('is unchanged after new passages are rejected', () => {
     const graph = createPets();
     const before = graph.serialize();
     for (const value of [Number.NaN, 1e39, null as unknown as number]) {

@@ -6,7 +6,7 @@ import { viewGraph } from './view-graph.js';
 describe('viewGraph', () => {
   const queryText = 'Where works Ada Quill?';
 
-  it('returns what the tool finds, with the ways to it and each connection once', async () => {
+  it('returns the results of the tool with their paths, and each connection once', async () => {
     await using store = new LocalVector();
     await fill(store, facts);
     const view = await viewGraph({ store, indexName, model, queryText, seeds: 'keyword' });

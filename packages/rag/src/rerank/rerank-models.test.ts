@@ -17,7 +17,7 @@ const twenty = [...results, ...Array.from({ length: 16 }, (_, n) => match(`m${n}
 const relevance: Record<string, number> = { a: 0.1, b: 0.2, c: 1, d: 0.9 };
 const order = (ranked: readonly { result: VectorMatch }[]): string[] => ranked.map(({ result }) => result.id);
 
-interface Question {
+interface Prompt {
   query: string;
   passages: { passage: number; text: string }[];
 }
@@ -25,8 +25,8 @@ interface Question {
 /** A server that speaks the protocols of OpenAI (chat and responses) and of Cohere's reranking models. */
 let server: Server;
 let baseURL: string;
-let questions: Question[];
-let answer: (question: Question) => string;
+let questions: Prompt[];
+let answer: (question: Prompt) => string;
 let failures: number;
 
 async function respond(request: IncomingMessage): Promise<unknown> {
@@ -39,7 +39,7 @@ async function respond(request: IncomingMessage): Promise<unknown> {
   }
   const messages = (body['messages'] ?? body['input']) as { content: string | { text: string }[] }[];
   const content = messages.at(-1)?.content ?? '';
-  const question = JSON.parse(typeof content === 'string' ? content : (content[0]?.text ?? '')) as Question;
+  const question = JSON.parse(typeof content === 'string' ? content : (content[0]?.text ?? '')) as Prompt;
   questions.push(question);
   const text = answer(question);
   if (request.url?.endsWith('/responses')) {
@@ -91,20 +91,20 @@ describe.each(models)('%s', (_name, create) => {
     vi.stubEnv('OPENAI_API_KEY', 'k');
   });
 
-  it('is asked once for twenty results', async () => {
+  it('is called once for twenty results', async () => {
     const ranked = await rerank(twenty, 'which?', create());
     expect(order(ranked)).toEqual(['c', 'd', 'a']);
     expect(ranked[0]?.score).toBeCloseTo(0.4 * 1 + 0.4 * 0.7 + 0.2 * 0.9);
     expect(questions).toMatchObject([{ query: 'which?', passages: { length: 20 } }]);
   });
 
-  it('is asked again when it is busy', async () => {
+  it('is called again when it is busy', async () => {
     failures = 1;
     expect(order(await rerank(results, 'which?', create()))).toEqual(['c', 'd', 'a']);
     expect(questions).toHaveLength(1);
   });
 
-  it('that stays busy fails the call, with what it said', async () => {
+  it('fails the call with its error when it stays busy', async () => {
     failures = 3;
     await expect(rerank(results, 'which?', create())).rejects.toMatchObject({
       code: 'RERANK_FAILED',
@@ -116,7 +116,7 @@ describe.each(models)('%s', (_name, create) => {
 describe('a language model as judge', () => {
   const judge = (): RelevanceModel => createOpenAI4({ apiKey: 'k', baseURL }).chat('gpt-4o');
 
-  it('is asked once for each twenty of a longer list; a prompt that failed costs only its own results', async () => {
+  it('is called once per twenty results; a failed call affects only its own results', async () => {
     const fifty = Array.from({ length: 50 }, (_, n) => match(`m${n}`, 0.5));
     const scores = answer;
     answer = (question) => (question.passages[0]?.text === 'm20' ? 'Sorry.' : scores(question));
@@ -132,7 +132,7 @@ describe('a language model as judge', () => {
     expect(order(ranked.filter(({ details }) => details.error === undefined))).toEqual(['c']);
   });
 
-  it('that does not answer with scores fails the call', async () => {
+  it('fails the call when its response contains no scores', async () => {
     answer = () => 'I would rather not.';
     await expect(rerank(results, 'q', judge())).rejects.toMatchObject({
       code: 'RERANK_FAILED',

@@ -47,7 +47,7 @@ describe('rerank', () => {
     expect(middle?.score).toBeCloseTo((plain[0]?.score as number) * 1.05);
   });
 
-  it('ends when it is told to, although a scorer knows nothing of it', async () => {
+  it('ends when the signal fires, although a scorer receives no signal', async () => {
     const controller = new AbortController();
     const stalled: RelevanceScorer = {
       getRelevanceScore: () => {
@@ -63,7 +63,7 @@ describe('rerank', () => {
     for (let n = 0; n < 20; n += 1) expect(await rerank(results, 'q', scorer, { topK: 4 })).toEqual(first);
   });
 
-  it('refuses a topK that is none', async () => {
+  it('rejects an invalid topK', async () => {
     for (const topK of [0, -1, 1.5, Number.NaN])
       await expect(rerank(results, 'q', scorer, { topK })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
   });
@@ -76,7 +76,7 @@ describe('rerank', () => {
     ]);
   });
 
-  it('refuses results without a score: no order could be told from them', async () => {
+  it('rejects results without a score', async () => {
     for (const score of [Number.NaN, undefined as unknown as number])
       await expect(rerank([...results, match('x', score)], 'q', scorer)).rejects.toMatchObject({
         code: 'VECTOR_ARGUMENT_INVALID',
@@ -95,7 +95,7 @@ describe('rerank', () => {
     expect(ranked.map(({ result }) => result.id)).toEqual(['x', 'y', 'z']);
   });
 
-  it('reads the text from metadata and asks nothing about results without one', async () => {
+  it('reads the text from metadata and does not score results without text', async () => {
     const asked: string[] = [];
     const noting: RelevanceScorer = { getRelevanceScore: async (_query, text) => asked.push(text) };
     const bare = { id: 'bare', score: 1, metadata: {} };
@@ -103,7 +103,7 @@ describe('rerank', () => {
     expect(asked).toEqual(['from metadata']);
   });
 
-  it('ranks results that could not be judged by the other parts, and says so', async () => {
+  it('ranks results without a relevance by the other parts, and reports the error', async () => {
     const flaky: RelevanceScorer = {
       getRelevanceScore: async (query, text) => {
         if (text === 'b') throw new Error('429 slow down');

@@ -49,7 +49,7 @@ describe('Bm25Index', () => {
     );
   });
 
-  it('finds only what is accepted, and counts all the same', () => {
+  it('finds only accepted texts, and counts all of them', () => {
     const index = new Bm25Index();
     ['red', 'red red', 'red blue'].forEach((value, doc) => index.set(doc, value));
     const all = index.search('red', { limit: 3, idOf });
@@ -88,7 +88,7 @@ describe('Bm25Index', () => {
     expect(search(fresh, 2000) / search(sorted, 2000)).toBeLessThan(8);
   });
 
-  it('does not keep what was replaced, also where nobody searches', async () => {
+  it('frees replaced texts, also without a search', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const bytes = (): number => {
@@ -100,7 +100,7 @@ describe('Bm25Index', () => {
     const before = bytes();
     for (let change = 0; change < 20_000; change += 1) index.set(change % 100, words);
     // All of them together take 48 MB, those that are left 240 kB.
-    // Buffers are freed beside the program, soon after they were collected.
+    // Buffers are freed in another thread, soon after they were collected.
     await expect.poll(() => bytes() - before).toBeLessThan(16e6);
     expect(index.count).toBe(100);
   });
@@ -113,7 +113,7 @@ describe('Bm25Index', () => {
       expect(index.search(question, { limit: 3, idOf })).toEqual([]);
   });
 
-  it('takes another way to divide texts into terms', () => {
+  it('accepts another function that splits texts into terms', () => {
     const index = new Bm25Index({ toTerms: (value) => value.split('/') });
     index.set(0, 'src/tools');
     expect(index.search('tools', { limit: 3, idOf })).toHaveLength(1);

@@ -16,7 +16,7 @@ describe('maximal marginal relevance', () => {
     expect(choose(0.5, 3)).toEqual(['best', 'other', 'between']);
   });
 
-  it('is the order of relevance with λ = 1, whatever the vectors', () => {
+  it('is the order of relevance with λ = 1, for any vectors', () => {
     fc.assert(
       fc.property(
         fc.array(

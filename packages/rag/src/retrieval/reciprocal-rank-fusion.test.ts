@@ -24,7 +24,7 @@ describe('reciprocal rank fusion', () => {
     expect(reciprocalRankFusion(rankings(0)).map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
-  it('orders equal scores by id, whichever ranking comes first', () => {
+  it('orders equal scores by id, for any order of the rankings', () => {
     const one = { ids: ['x', 'b'], weight: 1 };
     const two = { ids: ['a', 'c'], weight: 1 };
     for (const rankings of [

@@ -29,7 +29,7 @@ describe.runIf(collections)('on a test collection, Bm25Index', () => {
   it.each(collections ?? [])('equals what was published for its terms: $name', async (collection) => {
     const index = new Bm25Index({ toTerms: recipeTerms });
     collection.documents.forEach(({ text }, doc) => index.set(doc, text));
-    // Ties go to the document that stands first.
+    // Equal scores keep the order of the documents.
     const idOf = (doc: number): string => String(doc).padStart(6, '0');
     const quality = await measureQuality(collection, async (question) =>
       index.search(question, { limit: 10, idOf }).map(({ doc }) => collection.documents[doc]?.id as string),
@@ -61,7 +61,7 @@ describe.runIf(collections)('on a test collection, LocalVector', () => {
     });
   }
 
-  it.each(collections ?? [])('finds by words exactly what BM25 finds: $name', async (collection) => {
+  it.each(collections ?? [])('finds exactly the documents of BM25 by keyword: $name', async (collection) => {
     const quality = await measure(collection, 'keyword');
     for (const [name, expected] of Object.entries(bm25[collection.name] ?? {}))
       expect(Math.abs(quality[name as keyof Quality] - expected), name).toBeLessThanOrEqual(tolerance);

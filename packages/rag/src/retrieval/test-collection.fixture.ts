@@ -22,7 +22,7 @@ export interface Quality {
 
 /**
  * The collections `cranfield` and `hotpotqa` of a folder: `docs.jsonl` (id, title, text), `queries.jsonl` (id, text), `qrels.jsonl` (query,
- * doc, gain). `undefined` when they are not there; they are no part of this repository.
+ * doc, gain). `undefined` without them: this repository does not contain them.
  */
 export function readTestCollections(folder: string | undefined): TestCollection[] | undefined {
   const names = ['cranfield', 'hotpotqa'];

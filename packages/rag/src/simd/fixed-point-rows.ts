@@ -54,8 +54,8 @@ export class FixedPointRows {
   }
 
   /**
-   * No product is further from the exact one than this, by Cauchy–Schwarz: `|a·b − â·b̂| ≤ |a − â|·|b| + |b − b̂|·|â|`. What the
-   * exact one loses as a 32-bit number is included.
+   * No product is further from the exact one than this, by Cauchy–Schwarz: `|a·b − â·b̂| ≤ |a − â|·|b| + |b − b̂|·|â|`. The
+   * rounding of the exact one to 32 bits is included.
    */
   get error(): number {
     return this.#lost * (2 + this.#lost) + 1e-6;

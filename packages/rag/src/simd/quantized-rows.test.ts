@@ -57,7 +57,7 @@ describe('estimates of quantized rows', () => {
   it.each([
     ['numbers between -1 and 1', (place: number) => Math.sin(place), 0.5 / 119],
     ['zeros and ones, which lose nothing', (place: number) => place % 2, 1e-3],
-  ])('say little more than they can be off: %s', (_kind, numberAt, lostByEach) => {
+  ])('have error bounds close to the true error: %s', (_kind, numberAt, lostByEach) => {
     const dimension = 384;
     const quantized = QuantizedRows.create(dimension, { isUnit: false }) as QuantizedRows;
     quantized.reserve(1);

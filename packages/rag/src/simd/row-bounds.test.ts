@@ -59,7 +59,7 @@ describe('a row that the kernel has rounded', () => {
   });
 
   describe.each([false, true])('as a unit vector: %s', (isUnit) => {
-    /** What is said of a row, each with what is true. */
+    /** Bounds of a row, each with the true value. */
     const judge = (vector: Float32Array): { scale: number; pairs: [bound: number, actual: number][] } => {
       const { sums, integers } = quantize(vector);
       const { scale, length, lost, lostWithoutLow } = boundRow(sums, { numbers: integers.length, isUnit });

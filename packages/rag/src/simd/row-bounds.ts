@@ -23,7 +23,7 @@ export interface RowSizes {
 }
 
 /**
- * What is certain about a row, though its sums are 32-bit floats. They are in steps: number `x` is `t = x · inverse` of them, of which
+ * Returns bounds of a row from sums in 32-bit floats. They are in steps: number `x` is `t = x · inverse` of them, of which
  * the kernel knows `u`, rounded to 32 bits, and its integer `c`.
  *
  * - `|t| ≤ 119`, so `|u − t| ≤ 119 · 2⁻²⁴`, and all `n` together are off by `√n · 119 · 2⁻²⁴` at most: `moved`, which takes 120 to pay

@@ -7,7 +7,7 @@ const text = 'A line of some words.\n'.repeat(100);
 const doc = new MDocument({ text, metadata: { source: 'user-manual' } });
 
 describe('createDocumentChunkerTool', () => {
-  it('divides its document, without input', async () => {
+  it('splits its document, without input', async () => {
     const chunker = createDocumentChunkerTool({
       doc,
       params: { strategy: 'recursive', size: 512, overlap: 50, separator: '\n' },

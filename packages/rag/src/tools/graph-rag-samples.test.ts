@@ -1,5 +1,5 @@
-// The samples of the documentation about the graph tool, run as they stand. What they leave to the application is set up here: stores
-// by their names, a question asked by an agent, and an embedder that needs no key, which the request context sets.
+// The samples of the documentation about the graph tool, unchanged. The application's part is set up here: stores
+// by their names, an agent's query, and an embedder that needs no key, which the request context sets.
 import { RuntimeContext } from '@quiver/core/compat';
 import { ModelRouterEmbeddingModel } from '@quiver/core/llm';
 import { RequestContext } from '@quiver/core/request-context';
@@ -98,7 +98,7 @@ describe('samples of createGraphRAGTool', () => {
     expect((await ask(graphTool, 'Ada Quill')).sources).toHaveLength(3);
   });
 
-  it('a description of its own, and a model named by a string with white space', async () => {
+  it('custom description, and a model string with white space', async () => {
     const graphTool = createGraphRAGTool({
       vectorStoreName: 'pinecone',
       indexName: 'docs',
@@ -211,7 +211,7 @@ for (const database of [pgliteForTests(), ...(postgresUrl === undefined ? [] : [
         const first = await askAs('a');
         expect(first.sources.map(({ id }) => id).toSorted()).toEqual(['a0', 'a1', 'a2']);
         expect(first.graph.complete).toBe(true);
-        // A store of its own for each call: what is kept in the table is read.
+        // A separate store for each call: it reads the graph from the table.
         expect(await askAs('a')).toEqual(first);
         expect(scans).toBe(0);
         // Without the table nothing is kept, and nothing fails.

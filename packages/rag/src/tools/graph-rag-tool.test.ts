@@ -101,7 +101,7 @@ describe('createGraphRAGTool', () => {
     expect(await ask(2)).toEqual(['ada', 'institute', 'otto']);
   });
 
-  it('connects by the kinds that are asked for alone', async () => {
+  it('connects only by the configured kinds', async () => {
     await using store = new LocalVector();
     await fill(store, facts);
     const tool = toolOver(store, { seeds: 'keyword', graphOptions: { edges: { phrases: false } } });
@@ -215,7 +215,7 @@ describe('createGraphRAGTool', () => {
       requestContext: new RequestContext([['filter', { tenant }]] as [string, unknown][]),
     });
 
-    it('keeps fifty tenants of one index apart, asked in any order, as if each had an index of its own', async () => {
+    it('keeps fifty tenants of one index apart, in any order of calls, as in separate indexes', async () => {
       await using store = new LocalVector();
       const tenants = Array.from({ length: 50 }, (_, n) => `t${n}`);
       const textsOf = (tenant: string): Record<string, string> =>

@@ -5,7 +5,7 @@ import { createGraphRAGTool, type GraphRAGTool, type GraphRAGToolOptions } from 
 export const indexName = 'facts';
 export const model: Embedder = createLexicalEmbedder({ dimension: 256 });
 
-/** Who works where, so that some questions need two of them: nothing about harbours names Ada. */
+/** Facts about people; some queries need two of them: no text about harbours names Ada. */
 export const facts: Record<string, string> = {
   ada: 'Ada Quill works at the Bremer Institute.',
   institute: 'The Bremer Institute was founded by Otto Lindqvist.',

@@ -1,5 +1,5 @@
-// The samples of the documentation that Quiver keeps working, run as they stand. What they leave to the application is set up here:
-// stores by their names, a question asked by an agent, and an embedder that needs no key, which the request context sets.
+// The samples of the documentation that Quiver keeps working, unchanged. The application's part is set up here:
+// stores by their names, an agent's query, and an embedder that needs no key, which the request context sets.
 import { RuntimeContext } from '@quiver/core/compat';
 import { ModelRouterEmbeddingModel } from '@quiver/core/llm';
 import { RequestContext } from '@quiver/core/request-context';
@@ -70,7 +70,7 @@ const ask = (tool: VectorQueryTool, queryText: string, input: object = {}, reque
 };
 
 describe('samples of createVectorQueryTool', () => {
-  it('basic usage, and a description of its own', async () => {
+  it('basic usage, and a custom description', async () => {
     const queryTool = createVectorQueryTool({
       vectorStoreName: 'pinecone',
       indexName: 'docs',

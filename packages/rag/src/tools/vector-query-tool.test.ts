@@ -145,7 +145,7 @@ describe('createVectorQueryTool', () => {
 });
 
 describe('the mode of createVectorQueryTool', () => {
-  it('finds by words, without asking the embedding model', async () => {
+  it('finds by keyword without calling the embedding model', async () => {
     const silent = { ...model, embed: () => Promise.reject(new Error('not needed')) };
     const { sources } = await create({ mode: 'keyword', model: silent }).execute(
       { queryText: 'whales' },
@@ -257,7 +257,7 @@ describe('filters of createVectorQueryTool', () => {
     });
   });
 
-  it.each(['{"kind":', '{"kind":{"$like":"w%"}}', '[1]'])('that cannot be understood fail: %s', async (filter) => {
+  it.each(['{"kind":', '{"kind":{"$like":"w%"}}', '[1]'])('rejects an invalid filter: %s', async (filter) => {
     await expect(
       create({ enableFilter: true }).execute({ queryText: 'cat', filter }, { onFailure: 'throw' }),
     ).rejects.toMatchObject({
@@ -297,7 +297,7 @@ describe('vectorStoreName of createVectorQueryTool', () => {
     expect(await create({ vectorStore: mastra, vectorStoreName }).execute({ queryText: 'cat' })).toMatchObject(found);
   });
 
-  it('is overridden by the request context, and ignored beside a store', async () => {
+  it('is overridden by the request context, and ignored when there is a store', async () => {
     const requestContext = new RequestContext([['vectorStoreName', 'other']]);
     const call = tool.execute({ queryText: 'cat' }, { mastra, requestContext });
     await expect(call).rejects.toMatchObject({
@@ -398,7 +398,7 @@ describe('the reranker of createVectorQueryTool', () => {
     expect(relevantContext).toMatch(/^Whales/);
   });
 
-  it('returns as many as were asked for by default, and can be set in the request context', async () => {
+  it('returns topK results by default, and can be set in the request context', async () => {
     const requestContext = new RequestContext([['reranker', { model: byLength, options: { weights } }]]);
     const { sources } = await create().execute({ queryText: 'cat' }, { onFailure: 'throw', requestContext });
     expect(sources.map(({ id }) => id)).toEqual(['whale', 'cat', 'dog']);

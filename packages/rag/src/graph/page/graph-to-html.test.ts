@@ -116,7 +116,7 @@ describe.skipIf(executablePath === undefined)('the page in Chromium (needs QUIVE
 
   it('opens the passage that is clicked in the graph', async () => {
     const { page } = await open(computing);
-    // Wherever the layout put it: each point is tried until the entry of a passage opens.
+    // The layout decides the position: each point is tried until the entry of a passage opens.
     const box = await page.locator('#graph').boundingBox();
     if (!box) throw new Error('The graph is not shown.');
     let entries: string[] = [];

@@ -12,7 +12,7 @@ const toEngine = edge('lovelace', 'engine', 'phrase', '“analytical engine”',
 const toJacquard = edge('engine', 'jacquard', 'phrase', '“punched cards”', 0.9);
 const toMenabrea = edge('notes', 'menabrea', 'link', 'notes.md links to menabrea.md', 1);
 
-/** The neighborhood of a question whose answer stands two steps away from the passages that match it. */
+/** The neighborhood of a query whose answer is two steps away from the passages that match it. */
 export const computing: GraphView = {
   query: 'Which machine gave the programs of Ada Lovelace their cards?',
   nodes: [
