@@ -49,6 +49,6 @@ export const DEFAULT_REQUEST_TIMEOUT = 30_000;
 /** Milliseconds that an idle connection stays open; longer than the idle timeout of common proxies, which would reuse a closing one. */
 export const KEEP_ALIVE_TIMEOUT = 65_000;
 /** Milliseconds between comments on event streams. */
-export const KEEP_ALIVE_INTERVAL = 10_000;
+export const KEEP_ALIVE_INTERVAL = 5_000;
 /** Seconds in the `Retry-After` header of status 429 and 503. */
 export const RETRY_AFTER_SECONDS = 60;
