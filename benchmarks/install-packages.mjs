@@ -5,10 +5,10 @@ import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Packages of others, pinned and without install scripts, in a temporary folder of their own.
+ * Installs third-party packages, pinned and without install scripts, into a new temporary folder.
  *
  * @param packages - such as `zod@4.6.7`
- * @param programs - URLs of modules that use them; they are copied beside them, where their imports are found
+ * @param programs - URLs of modules that import the packages; they are copied into the folder, so that their imports resolve
  * @returns `load`, which imports a package or, by its file name, a program; and `remove`, which deletes the folder
  */
 export function installPackages(packages, programs = []) {

@@ -1,4 +1,4 @@
-/** A generator of numbers in [0, 1), the same on every machine and at every run: mulberry32. */
+/** Returns a generator of numbers in [0, 1) (mulberry32). The numbers are the same on every machine and in every run. */
 export function createRandom(seed) {
   let state = seed;
   return () => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** The flags a benchmark was called with. pnpm passes on the `--` before them. */
+/** Returns the command-line flags of a benchmark. Ignores the `--` that pnpm passes before them. */
 export function readFlags(options) {
   return parseArgs({ args: process.argv.slice(2).filter((argument) => argument !== '--'), options }).values;
 }

@@ -1,5 +1,6 @@
 // Runs a script of this repository on a machine that has only Node 20 and npm: `node scripts/bootstrap.mjs [script] [arguments]`.
-// Installs what is missing through the pinned pnpm, then hands over; without a script it only installs. Written in plain JavaScript without dependencies.
+// Installs missing dependencies with the pinned pnpm, then runs the script; without a script, it only installs. It is plain JavaScript
+// without dependencies.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,21 +8,23 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const pnpm = join(root, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
-/** The Node of this machine: npm and pnpm put the Node 24 of node_modules first on the PATH, but npm tells which one runs npm. */
+/** The Node that runs npm. npm and pnpm put the Node 24 of node_modules first on the PATH, so the PATH does not identify it. */
 const hostNode = process.env.npm_node_execpath ?? process.execPath;
 const [script, ...scriptArguments] = process.argv.slice(2);
 
 if (!isInstalled()) {
-  console.error('Installing dependencies, once: some minutes and 750 MB, most of it for the tests …');
+  console.error('Installing dependencies once. This takes several minutes and 750 MB, most of it for the tests …');
   const status = install();
   if (status !== 0) {
-    console.error(`Installing the dependencies failed with exit code ${status}. Is the npm registry within reach?`);
+    console.error(
+      `Installing the dependencies failed with exit code ${status}. Check that the npm registry is reachable.`,
+    );
     process.exit(1);
   }
 }
 if (script !== undefined) process.exit(run(process.execPath, [pnpm, 'run', '--silent', script, ...scriptArguments]));
 
-/** pnpm rewrites its record at every installation; a lockfile that is newer asks for another one. */
+/** Whether the lockfile is newer than the record that pnpm writes at every installation. */
 function isInstalled() {
   const record = join(root, 'node_modules', '.modules.yaml');
   return (

@@ -1,4 +1,4 @@
-// Compiles the WebAssembly kernels of @quiver/rag from their texts into a module that needs no file at run time.
+// Compiles the WebAssembly kernels of @quiver/rag from their source text into a module that reads no file at run time.
 import { readFile, writeFile } from 'node:fs/promises';
 import wabt from 'wabt';
 

@@ -1,4 +1,4 @@
-// Bundles the browser script of the page of a graph into a module of @quiver/rag that needs no file at run time.
+// Bundles the browser script of the graph page into a module of @quiver/rag that reads no file at run time.
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -1,5 +1,5 @@
-// Compiles a consumer against the built packages, as a strict project sees them (`skipLibCheck: false`), with every pinned name;
-// and tools in every AI SDK major, with two TypeScript versions and the settings that projects use.
+// Compiles a strict consumer (`skipLibCheck: false`) with every pinned name against the built packages. Also compiles tools with every
+// AI SDK major, two TypeScript versions and common compiler settings.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

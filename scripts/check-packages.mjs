@@ -1,5 +1,5 @@
-// Checks what would be published: manifests (publint), types as every resolver sees them (attw), and that `exports`, build and
-// the pinned list of public names agree.
+// Checks the packages before publication: the manifests (publint), the types for every module resolution (attw), and that `exports`,
+// the build and the pinned public names agree.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -52,7 +52,7 @@ function checkTypes(directory) {
   if (status !== 0) problems.push(`${directory}: attw\n${stdout}`);
 }
 
-/** Values are compared with the built module; types are compiled by the consumer check, from the same list. */
+/** Compares the pinned values with the built module. The consumer check compiles the pinned types. */
 async function checkNames(directory, manifest) {
   for (const [subpath, target] of Object.entries(manifest.exports)) {
     if (typeof target === 'string') continue;

@@ -1,4 +1,4 @@
-// Writes scripts/public-names.json from the built packages: run it after a name was added on purpose, and read the difference.
+// Writes scripts/public-names.json from the built packages: run it after an intended change of public names, and review the diff.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -19,7 +19,7 @@ for (const name of ['core', 'mcp', 'rag'].filter((name) => readdirSync(join(root
 }
 writeFileSync(join(root, 'scripts', 'public-names.json'), `${JSON.stringify(pinned, null, 2)}\n`);
 
-/** The names that a declaration file exports: lists, declarations, and what it passes on from its own package. */
+/** Returns the names that a declaration file exports: export lists, declarations, and re-exports from its own package. */
 function exportedNames(file) {
   const text = readFileSync(file, 'utf8');
   const listed = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list]) =>

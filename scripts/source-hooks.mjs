@@ -1,4 +1,4 @@
-// Lets Node run the packages' TypeScript sources: `./x.js` means `./x.ts` when that is what exists.
+// Enables Node to run the packages' TypeScript sources: resolves `./x.js` to `./x.ts` if only the latter exists.
 import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

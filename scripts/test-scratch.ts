@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Gives a test run a temporary folder of its own, which is deleted with all that tests and their child processes left in it. */
+/** Creates a separate temporary folder for a test run. Deletes it afterwards, including the files of tests and their child processes. */
 export default function setup(): () => void {
   const before = process.env['TMPDIR'];
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quiver-tests-')));

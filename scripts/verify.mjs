@@ -1,4 +1,4 @@
-// What `npm test` runs. Every stage runs, also after a failure; the last line is the sum: `N passed, N failed, N skipped`.
+// The program behind `npm test`. Runs every stage, also after a failure. The last line is the total: `N passed, N failed, N skipped`.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'quiver-verify-'));
 const vitestReport = join(scratch, 'vitest.json');
 const hostNode = process.env.QUIVER_HOST_NODE ?? process.execPath;
 
-/** A stage counts its tests, or, where there are none to count, itself. */
+/** Stages. A stage counts its tests; a stage without tests counts as one. */
 const stages = [
   { name: 'format', command: ['pnpm', 'run', 'format:check'] },
   { name: 'lint', command: ['pnpm', 'run', 'lint'] },
@@ -95,7 +95,7 @@ function countTap(output) {
   };
 }
 
-/** What uses the built packages as their users do. */
+/** Checks that use the built packages like their users. */
 function compatibilitySuite() {
   return ['scripts/consumer/compat', 'packages/core/test/compat'].flatMap(testFilesIn);
 }

@@ -1,4 +1,4 @@
-// Writes the version of @quiver/mcp into its sources, after `changeset version` has set it: MCPClient reports it to servers.
+// Writes the version of @quiver/mcp into its sources, after `changeset version` has changed it. MCPClient sends the version to servers.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const { version } = JSON.parse(readFileSync('packages/mcp/package.json', 'utf8'));

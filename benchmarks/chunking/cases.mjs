@@ -1,4 +1,4 @@
-// What is measured: every system is given the same document, size 512 and overlap 50, and sizes in tokens where it says so.
+// The measured cases. Every system receives the same document, size 512 and overlap 50. Token strategies count the size in tokens.
 const size = 512;
 const overlap = 50;
 
@@ -35,7 +35,7 @@ export function quiverCases({ MDocument }) {
   };
 }
 
-/** `MDocument` of `@mastra/rag` chunks in place, so each run makes a new one, as ours does. */
+/** `MDocument` of `@mastra/rag` chunks in place, so each run creates a new document, like the runs of Quiver. */
 export function mastraCases({ MDocument }) {
   const run = (from, options) => async (text) =>
     (await MDocument[from](text).chunk(options)).map((chunk) => chunk.text);
@@ -97,7 +97,7 @@ export async function chonkieCases({ RecursiveChunker, SentenceChunker }) {
   };
 }
 
-/** The document that a case is given, and how many bytes of it: slow systems must finish too. */
+/** The input document of a case and its size in bytes, which is limited so that slow systems finish too. */
 export const inputs = {
   recursive: ['text', 1],
   'recursive, TypeScript': ['typescript', 1],

@@ -12,7 +12,7 @@ import { createCorpus } from './corpus.mjs';
 import { readRealFiles } from './real-files.mjs';
 import { readFlags } from '../read-flags.mjs';
 
-// One of the anchors warns for every chunk that is longer than asked for; the lengths are in the second table.
+// One of the anchors logs a warning for every chunk above the size limit; the second table contains the lengths.
 console.warn = () => {};
 
 const values = readFlags({
@@ -28,7 +28,7 @@ const anchorPackages = [
   '@langchain/textsplitters@1.0.2',
   '@chonkiejs/core@0.0.11',
 ];
-// The package as it is published; its peers are those of its own folder.
+// The published form of the package; its peer dependencies come from its own folder.
 const built = new URL('../../packages/rag/dist/index.js', import.meta.url);
 if (!existsSync(built)) throw new Error('Build the packages first: npx turbo run build');
 const systems = { quiver: quiverCases(await import(built.href)) };
@@ -50,7 +50,7 @@ const documents = Object.fromEntries(
       return [name, files.slice(0, Math.ceil(files.length * part))];
     }
     const text = corpus[format];
-    // JSON has to be whole.
+    // A part of a JSON document is not valid JSON.
     return [name, [format === 'json' ? text : text.slice(0, Math.ceil(text.length * part))]];
   }),
 );

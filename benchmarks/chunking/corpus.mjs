@@ -1,4 +1,4 @@
-// Documents of about the same size in each format, made from one seed: the same on every machine.
+// Generated documents of about the same size in each format. One seed makes them equal on every machine.
 import { createRandom } from '../random.mjs';
 
 const syllables = 'ba co di fu ge ho ki lo ma ne or pa qui ro su ta ve wi xe yo za ly ing tion ment ous'.split(' ');
@@ -9,7 +9,7 @@ export function createCorpus(bytes) {
   const words = Array.from({ length: 4000 }, () =>
     Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(syllables)).join(''),
   );
-  // Frequent words are frequent, as in any language.
+  // Word frequencies are skewed, as in natural language.
   const word = () => words[Math.floor(words.length * random() ** 3)];
   const sentence = () => {
     const text = Array.from({ length: 6 + Math.floor(random() * 18) }, word).join(random() < 0.1 ? ', ' : ' ');

@@ -1,4 +1,4 @@
-// Documents that people wrote: READMEs, changelogs and JSON files of the packages in node_modules, and the same Markdown as web pages.
+// Real documents: READMEs, changelogs and JSON files of the packages in node_modules, and the same Markdown as web pages.
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

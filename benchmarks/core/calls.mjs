@@ -13,7 +13,7 @@ const add = createTool({
 async function callTimes(count) {
   for (let index = 0; index < count; index += 1) {
     const { sum } = await add.execute({ a: index, b: 1 }, {});
-    if (sum !== index + 1) throw new Error(`wrong answer: ${sum}`);
+    if (sum !== index + 1) throw new Error(`The tool returned a wrong sum: ${sum}`);
   }
 }
 

@@ -1,10 +1,10 @@
 // Measures `@quiver/core/tools`: packages and megabytes of an installation, import time, and time per tool call.
 //
 //   pnpm --filter @quiver/benchmarks core                       Quiver alone
-//   pnpm --filter @quiver/benchmarks core -- --compare          beside @mastra/core (installs 130 MB into a temporary folder)
+//   pnpm --filter @quiver/benchmarks core -- --compare          compared with @mastra/core (installs 130 MB into a temporary folder)
 //   options: --rounds 7, --json results.json
 //
-// Build first (`pnpm build`): what is measured is the packed package, installed from its tarball as a user would.
+// Build first (`pnpm build`): the benchmark packs the package and installs it from the tarball, as users do.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, platform, tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ function main() {
     system.megabytes = sizeOf(join(system.folder, 'node_modules')) / 1e6;
     run(system, 'import.mjs');
   }
-  // Interleaved, so that a busy moment of the machine falls on all of them.
+  // The systems are interleaved, so that a temporary load of the machine affects all of them.
   for (let round = 0; round < rounds; round += 1) {
     for (const system of systems) system.imports.push(run(system, 'import.mjs'));
     for (const system of systems) system.calls.push(run(system, 'calls.mjs'));

@@ -1,11 +1,11 @@
-// Builds one graph and prints what it took, as JSON. Arguments: nodes, dimension.
+// Builds one graph and prints its time and memory as JSON. Arguments: nodes, dimension.
 import { buildChunkGraph } from '@quiver/rag';
 import { clusteredVectors } from './clustered-vectors.mjs';
 
 const [count, dimension] = process.argv.slice(2).map(Number);
 const vectors = clusteredVectors(count, dimension);
 const passages = Array.from({ length: count }, (_, n) => ({ id: String(n), document: '' }));
-/** The quickest of several, as long as they take little. */
+/** Shortest of several build times; the measurement repeats for three seconds. */
 let buildMs = Infinity;
 let graph;
 for (let spent = 0; spent < 3000;) {

@@ -3,7 +3,7 @@ import { createRandom } from '../random.mjs';
 /** Spread of each number around the center: two vectors of a cluster have a cosine similarity of about 0.8. */
 const spread = 0.5;
 
-/** Vectors in clusters, one after the other, the same in every run. */
+/** Returns vectors ordered by cluster. They are the same in every run. */
 export function clusteredVectors(count, dimension, clusterSize = 20) {
   const normal = normalNumbers(1);
   const vectors = new Float32Array(count * dimension);
@@ -17,7 +17,7 @@ export function clusteredVectors(count, dimension, clusterSize = 20) {
   return vectors;
 }
 
-/** By the Box–Muller transform. */
+/** Returns a normally distributed number (Box–Muller transform). */
 function normalNumbers(seed) {
   const uniform = createRandom(seed);
   return () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());

@@ -2,19 +2,19 @@ import { ChunkGraph, buildChunkGraph, GraphRAG } from '@quiver/rag';
 import { clusteredVectors } from './clustered-vectors.mjs';
 import { table } from './table.mjs';
 
-/** Nodes, dimension, size of a cluster. Quiver connects a node with the 20 most similar ones, which the last case exceeds. */
+/** Number of nodes, dimension, cluster size. Quiver connects a node with its 20 nearest neighbors; the clusters of the last case are larger. */
 const cases = [
   [1000, 384, 20],
   [5000, 384, 20],
   [5000, 1536, 20],
   [1000, 384, 60],
 ];
-/** Each library answers queries for so long before it is measured. */
+/** Warm-up time of each library. */
 const warmUpMs = 5000;
 const threshold = 0.7;
 const settings = { topK: 10, randomWalkSteps: 100, restartProb: 0.15 };
 
-/** Builds and queries graphs of the same data with both libraries, in turns, after the same warm-up. @returns a Markdown table */
+/** Builds and queries graphs of the same data with both libraries in turn, after the same warm-up. @returns a Markdown table */
 export async function compare(Anchor) {
   const rows = [];
   for (const [count, dimension, clusterSize] of cases) {
@@ -92,7 +92,7 @@ function toMs(value) {
   return `${value < 100 ? value.toPrecision(3) : Math.round(value).toLocaleString('en')} ms`;
 }
 
-/** Milliseconds. */
+/** Returns the duration in milliseconds. */
 function timed(run) {
   const start = performance.now();
   run();
@@ -103,7 +103,7 @@ function median(numbers) {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
 }
 
-/** Of the parts of a list, since the whole may be too long for a string. */
+/** Returns the size of a list as JSON. Serializes the items one by one, because the whole may exceed the maximum length of a string. */
 function jsonBytes(list) {
   return list.reduce((sum, item) => sum + JSON.stringify(item).length + 1, 1);
 }

@@ -1,4 +1,4 @@
-/** An SVG picture of how the time and the memory of a build grow, both axes logarithmic. */
+/** Returns an SVG chart of build time and memory by number of nodes, with logarithmic axes. */
 export function drawGrowth(points) {
   const [width, height] = [720, 400];
   const frame = { left: 64, right: 64, top: 48, bottom: 48 };

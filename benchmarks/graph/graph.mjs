@@ -1,7 +1,7 @@
-// Measures graphs of passages, as Markdown tables:
+// Measures chunk graphs and prints Markdown tables:
 //   pnpm build && pnpm --filter @quiver/benchmarks graph [-- --growth] [-- --with-anchors]
 // --with-anchors compares with Mastra's GraphRAG on the same data; --growth builds graphs of up to 50,000 nodes and draws
-// docs/images/graph-growth.svg. Without either: both.
+// docs/images/graph-growth.svg. Without a flag, it does both.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { compare } from './compare.mjs';
 import { drawGrowth } from './draw-growth.mjs';

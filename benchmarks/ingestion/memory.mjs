@@ -1,7 +1,7 @@
 // Memory and speed of ingest() over very many chunks:
 //   node --expose-gc ingestion/memory.mjs [--chunks 1000000] [--postgres]
-// The store keeps nothing, so what is measured is the pipeline; with --postgres it is the one at QUIVER_POSTGRES_URL, and a second
-// run over the same documents follows. Vectors have 8 numbers: embedding and storing them is not the subject.
+// The store discards its input, so the figures are those of the pipeline. With --postgres, the store is the server at
+// QUIVER_POSTGRES_URL, and a second run ingests the same documents. Vectors have 8 dimensions, which keeps embedding and storing cheap.
 import { ingest, MDocument } from '@quiver/rag';
 import { PgVector } from '@quiver/rag/pg';
 import { readFlags } from '../read-flags.mjs';
@@ -15,7 +15,7 @@ const documentCount = Math.ceil(Number(values.chunks) / chunksPerDocument);
 const indexName = 'ingestion_benchmark';
 const dimension = 8;
 
-/** Texts of about 400 characters, every one different. */
+/** Distinct texts of about 400 characters. */
 async function* documents() {
   for (let n = 0; n < documentCount; n += 1) {
     const lines = Array.from(

@@ -1,11 +1,11 @@
-// Measures MCPClient beside the clients of the official SDKs: CPU per call, calls per second, start, memory per connection.
+// Compares MCPClient with the clients of the official SDKs: CPU per call, calls per second, start, memory per connection.
 //
 //   pnpm build && pnpm --filter @quiver/benchmarks mcp-client                  Quiver, SDK 1 and 2
 //   pnpm --filter @quiver/benchmarks mcp-client -- --with-anchors              also @mastra/mcp and @ai-sdk/mcp, in a temporary folder
 //   options: --rounds 5, --seconds 1, --only load,bearer,fetch,stdio,payload,start,heap, --json results.json, --source (runs the TypeScript sources)
 //
-// Every client runs in a process of its own against one server in another; every round measures each of them in turn, ratios are
-// taken within a round, and the median is shown. CPU is the client process's own.
+// Every client runs in a separate process and calls one server in another process. Every round measures each client in turn; the
+// tables show the median of the ratios within a round. CPU is the CPU time of the client process.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const anchors = flags['with-anchors'] ? installClients() : { folderOf: {}, remove() {} };
 const raw = [];
 
-/** The first one is the base. */
+/** Measured systems. The first one is the base of the ratios. */
 const systems = [
   { label: 'SDK 1.32.2', name: 'sdk1', era: 'legacy' },
   { label: 'SDK 2.4.0', name: 'sdk2', era: 'legacy' },
@@ -49,7 +49,7 @@ const systems = [
     : []),
 ];
 
-/** Further comparisons; the first one is the base. */
+/** Further comparisons. The first system of each is the base of its ratios. */
 const [sdk1, quiver] = [
   { label: 'SDK 1.32.2', name: 'sdk1', era: 'legacy' },
   { label: '**Quiver**', name: 'quiver', era: 'legacy' },
@@ -86,7 +86,7 @@ const comparisons = {
 };
 
 function start(file, args = [], execArgv = []) {
-  // Warnings of others do not belong between the tables; errors come as messages.
+  // Warnings of the measured packages must not appear between the tables. Errors arrive as messages.
   const stdio = ['ignore', 'ignore', 'ignore', 'ipc'];
   const child = fork(file, args, { execArgv, stdio, env: { ...process.env, NODE_ENV: 'production' } });
   const failed = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${file} exited with code ${code}`)));
@@ -156,7 +156,7 @@ async function measure(compared, form, cases) {
   const clients = compared.map(startClient);
   for (const client of clients) {
     await client.run({ job: 'open', url, form });
-    // The SDK needs seconds to reach its speed.
+    // The SDK needs several seconds of warm-up to reach its full speed.
     await client.run({ job: 'load', inFlight: 16, seconds: 2 });
   }
   const tables = [];
@@ -210,7 +210,7 @@ function print(columns, cellsOf, shown) {
   console.log(`${table(columns, new Map(rows))}\n`);
 }
 
-/** Each time in a new process. */
+/** Measures every system in a new process. */
 async function fresh(times, message) {
   const shown = systems.filter((system) => !system.variant);
   const rows = shown.map(() => []);

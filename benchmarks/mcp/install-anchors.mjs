@@ -22,7 +22,7 @@ const anchors = {
 };
 const urlOf = (name) => new URL(`servers/${name}`, import.meta.url);
 
-/** Other people's servers, until `remove`. */
+/** Installs third-party servers; `remove` deletes them. */
 export function installAnchors() {
   const installed = Object.entries(anchors).map(([name, { server, packages, modes }]) => {
     const { folder, remove } = installPackages(packages, [urlOf('process.mjs')]);

@@ -1,4 +1,4 @@
-// One cheap client for all systems: keep-alive HTTP/1.1 over raw sockets, in a process of its own. Every answer is checked.
+// The load generator for all systems: keep-alive HTTP/1.1 over raw sockets, in a separate process. It checks every response.
 import { connect } from 'node:net';
 
 const protocol = 'io.modelcontextprotocol/';
@@ -13,10 +13,10 @@ const initializeParams = {
   clientInfo: { name: 'bench', version: '1' },
 };
 
-/** A connection with one request at a time. What it does per request is little, and little of it is measured: see `#take`. */
+/** A connection with one request at a time. It does little work per request, and most of it outside the measured time: see `#take`. */
 class Connection {
   #socket;
-  /** The lines of a request up to its length, by its headers. */
+  /** Request heads up to the value of `Content-Length`, by headers object. */
   #heads = new WeakMap();
   #chunks = [];
   #received = 0;
@@ -63,7 +63,7 @@ class Connection {
     return text;
   }
 
-  /** Only finds the end of an answer. It is decoded and parsed by whoever wants to know, when the clock has stopped. */
+  /** Finds only the end of a response. The caller decodes and parses it after the measured time. */
   #take(chunk) {
     this.#chunks.push(chunk);
     this.#received += chunk.length;
@@ -210,7 +210,7 @@ async function list({ url: target, mode, times }) {
   return { tools: listed, calls: times, p50: latencies[Math.floor(times / 2)] };
 }
 
-/** Opens sessions and leaves them open, or ends them. */
+/** Opens sessions and then ends them or leaves them open. */
 async function open({ url: target, count, end }) {
   const url = new URL(target);
   const connection = await Connection.open(url);

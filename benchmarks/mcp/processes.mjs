@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Runs the sources instead of the build. */
+/** Node options that run the sources instead of the build. */
 export function sourceArguments(source) {
   return source ? ['--conditions=@quiver/source', '--import', join(here, '../../scripts/source-hooks.mjs')] : [];
 }
 
-/** Anchors are run from the folder they are installed in, so that their imports are found there. */
+/** Anchors run in their installation folder, so that their imports resolve. */
 export function serverFile(name, folder = join(here, 'servers')) {
   return join(folder, `${name}.mjs`);
 }

@@ -1,11 +1,11 @@
-// Measures MCPServer beside the servers of the official SDKs, and prints the tables of docs/reference/benchmarks.md.
+// Compares MCPServer with the servers of the official SDKs, and prints the tables of docs/reference/benchmarks.md.
 //
 //   pnpm build && pnpm --filter @quiver/benchmarks mcp                 Quiver, SDK 1 and 2, and a bare node:http server
 //   pnpm --filter @quiver/benchmarks mcp -- --with-anchors             also @mastra/mcp and fastmcp, installed into a temporary folder
 //   options: --rounds 5, --seconds 0.6, --only sessions,stdio, --source (runs the TypeScript sources)
 //
-// All servers of a case run at once; every round measures each of them in turn, ratios are taken within a round, and the median is
-// shown. CPU is the server process's own and survives a busy machine; calls per second do not.
+// All servers of a case run at once. Every round measures each of them in turn; the tables show the median of the ratios within a
+// round. CPU is the CPU time of the server process: unlike calls per second, it is reliable on a busy machine.
 import { arch, cpus, loadavg, platform } from 'node:os';
 import { authorization } from './cases/authorization.mjs';
 import { fetchPath } from './cases/fetch-path.mjs';
@@ -64,8 +64,7 @@ const parts = {
   async modern() {
     const results = await httpCalls({ ...context, mode: 'modern', cases: loaded });
     return (
-      `**2026-07-28**; SDK 1 does not speak it and stands here with its calls without sessions\n\n` +
-      callRatios(results)
+      `**2026-07-28**; SDK 1 does not support it; its row shows its calls without sessions\n\n` + callRatios(results)
     );
   },
   tools: async () => `**More tools**: CPU µs per call, echo, 16 in flight\n\n${await toolCount(context)}`,
@@ -75,7 +74,7 @@ const parts = {
   memory: async () => `**Memory of sessions**: heap after collection\n\n${await sessionMemory(context)}`,
   fetch: () => fetchPath(context),
   stdio: async () =>
-    '**stdio**: calls per second ×, and milliseconds from spawn to the answer of `initialize` (minimum) ×\n\n' +
+    '**stdio**: calls per second ×, and milliseconds from spawn to the `initialize` response (minimum) ×\n\n' +
     (await stdio(context)),
 };
 

@@ -35,7 +35,7 @@ function start({ name, source, folder }) {
   };
 }
 
-/** Calls per second with some calls in flight, after a short warm-up. */
+/** Measures the calls per second with a fixed number of calls in flight, after a short warm-up. */
 export async function stdioCalls({ inFlight, seconds, ...server }) {
   const connection = start(server);
   await connection.request(initialize);
@@ -51,7 +51,7 @@ export async function stdioCalls({ inFlight, seconds, ...server }) {
           const message = `m${id}`;
           const params = { name: 'echo', arguments: { message } };
           const { result } = await connection.request({ jsonrpc: '2.0', id, method: 'tools/call', params });
-          if (result?.content?.[0]?.text !== message) throw new Error(`${server.name} gave a wrong answer`);
+          if (result?.content?.[0]?.text !== message) throw new Error(`${server.name} sent a wrong result`);
           calls += 1;
         }
       }),
@@ -64,7 +64,7 @@ export async function stdioCalls({ inFlight, seconds, ...server }) {
   return perSecond;
 }
 
-/** Milliseconds from spawn to the answer of `initialize`. */
+/** Measures the milliseconds from spawn to the `initialize` response. */
 export async function coldStart(server) {
   const started = performance.now();
   const connection = start(server);

@@ -1,4 +1,4 @@
-/** The measured servers: how tables call them, and what they can serve. The first of a mode is the base of its ratios. */
+/** The measured servers: their names in the tables and their modes. The first server of a mode is the base of its ratios. */
 export const names = {
   sdk1: 'SDK 1.32.2',
   sdk2: 'SDK 2.4.0',
@@ -9,7 +9,7 @@ export const names = {
   fastmcp: 'fastmcp 4.20.16',
 };
 
-/** `[system, mode it runs in]`; SDK 1 does not speak the stateless revision, so it stands there with what comes closest. */
+/** `[system, mode]`. SDK 1 does not support 2026-07-28, so that table contains its sessionless mode, which is the closest to it. */
 export function systemsOf(mode, anchors) {
   const own = {
     sessions: ['sdk1', 'sdk2', 'quiver', 'bare'],

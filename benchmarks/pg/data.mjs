@@ -2,16 +2,16 @@ import { createRandom } from '../random.mjs';
 
 const clusters = 300;
 
-/** Vectors around some hundred centres, as embeddings of texts are; the same at each run. */
+/** Returns vectors in 300 clusters, like embeddings of texts. They are the same in every run. */
 export function createVectors(count, dimension, seed) {
-  const centreRandom = createRandom(99);
-  const centres = Array.from({ length: clusters }, () =>
-    Float32Array.from({ length: dimension }, () => centreRandom() - 0.5),
+  const centerRandom = createRandom(99);
+  const centers = Array.from({ length: clusters }, () =>
+    Float32Array.from({ length: dimension }, () => centerRandom() - 0.5),
   );
   const random = createRandom(seed);
   return Array.from({ length: count }, () => {
-    const centre = centres[Math.floor(random() * clusters)];
-    return Array.from(Float32Array.from(centre, (value) => value + 0.8 * (random() - 0.5)));
+    const center = centers[Math.floor(random() * clusters)];
+    return Array.from(Float32Array.from(center, (value) => value + 0.8 * (random() - 0.5)));
   });
 }
 

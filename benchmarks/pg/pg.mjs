@@ -1,9 +1,9 @@
-// Measures PgVector beside the bare SQL it stands for and, when asked, @mastra/pg:
+// Compares PgVector with equivalent SQL and, with --with-anchors, with @mastra/pg:
 //
 //   QUIVER_POSTGRES_URL=postgres://… pnpm --filter @quiver/benchmarks pg [-- --with-anchors] [--rounds 40] [--rows 30000]
 //
-// Build first (`pnpm build`). Works in schemas of its own, which it deletes. In each round every system answers the same question once,
-// in turn, after the caches were emptied; ratios are taken within a round, then their median. Recall@10 is counted against the exact answer.
+// Build first (`pnpm build`). The benchmark works in separate schemas, which it deletes. In each round, every system runs the same query
+// once, in turn, with cold processor caches; the tables show the median of the ratios within a round. Recall@10 compares with exact search.
 import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
 import { installPackages } from '../install-packages.mjs';
@@ -57,7 +57,7 @@ async function main() {
   const quiver = await quiverSystem({ ...options, schema: 'quiver_bench' });
   const withFields = await quiverSystem({ ...options, schema: 'quiver_bench_fields', metadataIndexes: ['hundredth'] });
   const bare = bareSystem({ ...options, schema: 'quiver_bench' });
-  // The same table with the same index of the field as PgVector.
+  // The same table as PgVector's, with the same index on the metadata field.
   const bareWithFields = bareSystem({ ...options, schema: 'quiver_bench_fields' });
   const mastra =
     anchors &&
@@ -87,7 +87,7 @@ async function main() {
   for (const store of [...stores, bare, bareWithFields]) await store.close();
 }
 
-/** The first graph query of a process: the graph is built, or read from the table that `derived.prepare()` creates. */
+/** Measures the first graph query of a process, which builds the graph or reads it from the table that `derived.prepare()` creates. */
 async function compareGraphs() {
   const { createGraphRAGTool } = await import('../../packages/rag/dist/index.js');
   const [schemaName, indexName, rows] = ['quiver_bench_graph', 'items', 3000];
@@ -105,7 +105,7 @@ async function compareGraphs() {
   }
   const model = { id: 'first', embed: async (texts) => texts.map(() => vectors[0]) };
   const ask = async () => {
-    // Graphs are cached per store object.
+    // Graphs are cached per store object, so each measurement uses a new store.
     const tool = createGraphRAGTool({ vectorStore: new PgVector({ pool, schemaName }), indexName, model });
     const started = performance.now();
     await tool.execute({ queryText: 'topic', topK: 10 });
@@ -140,12 +140,12 @@ async function compare(systems, { filter, exact }) {
   });
 }
 
-/** The caches of the processor: whoever asks first would otherwise fill them for the next one, which reads the same rows. */
+/** Replaces the contents of the processor caches. Otherwise the first system would fill them for the next one, which reads the same rows. */
 async function emptyCaches() {
   await pool.query(`SELECT count(*) FROM quiver_bench.items WHERE metadata -> 'nothing' IS NOT NULL`);
 }
 
-/** A thousand rows at a time, into tables that are empty before; with the index of the vectors there, and without. */
+/** Measures upserts of a thousand rows at a time into empty tables, with and without a vector index. */
 async function compareUpserts({ mastra, ...options }) {
   const table = [];
   const copyFrom = anchors && (await anchors.load('pg-copy-streams')).from;

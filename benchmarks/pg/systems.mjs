@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 const hnsw = { m: 16, efConstruction: 64 };
 const topK = 10;
 
-/** What somebody writes who needs nothing but this table: one statement per call, the settings of pgvector set once per connection. */
+/** The equivalent SQL for exactly this table: one statement per call; the pgvector settings are set once per connection. */
 export function bareSystem({ Pool, toSql, connectionString, schema, table = 'items', dimension }) {
   const pool = new Pool({ connectionString, max: 2, options: '-c hnsw.iterative_scan=relaxed_order' });
   const name = `"${schema}"."${table}"`;
@@ -14,7 +14,7 @@ export function bareSystem({ Pool, toSql, connectionString, schema, table = 'ite
         values.push(key, JSON.stringify(value));
         return `metadata -> $${values.length - 1}::text @> $${values.length}::jsonb`;
       });
-      // In an expression no index can be used, and everything is compared.
+      // PostgreSQL cannot use an index for an expression, so this query compares all rows.
       const distance = exact ? '(embedding <=> $1) + 0' : 'embedding <=> $1';
       const condition = where.length > 0 ? `WHERE ${where.join(' AND ')}` : '';
       const { rows } = await pool.query(
@@ -38,7 +38,7 @@ export function bareSystem({ Pool, toSql, connectionString, schema, table = 'ite
         [rows.ids, rows.vectors.map(toSql), rows.metadata.map((value) => JSON.stringify(value)), rows.documents],
       );
     },
-    /** The fastest way to load rows. It only inserts: an id that exists is an error. */
+    /** Loads rows by `COPY`, the fastest method. It only inserts: an existing id is an error. */
     copy: (copyFrom) => async (vectors, metadataOf, start, end) => {
       const client = await pool.connect();
       const stream = client.query(copyFrom(`COPY ${name} (id, embedding, metadata, document) FROM STDIN BINARY`));
@@ -120,13 +120,13 @@ export async function mastraSystem({ PgVector, connectionString, schema, dimensi
     });
     const upsert = (vectors, metadataOf, start, end) => {
       const { ids, metadata, documents, ...rows } = rowsOf(vectors, metadataOf, start, end);
-      // It has no documents.
+      // @mastra/pg does not store documents.
       const withText = metadata.map((value, at) => ({ ...value, document: documents[at] }));
       return store.upsert({ indexName, ids, vectors: rows.vectors, metadata: withText });
     };
     return {
       query: async (queryVector, { filter, exact }) => {
-        // It compares all rows as soon as there is a minScore.
+        // With a minScore, @mastra/pg compares all rows.
         const minScore = exact ? { minScore: 0.0001 } : {};
         const found = await store.query({ indexName, queryVector, topK, ...(filter && { filter }), ...minScore });
         return found.map(({ id }) => id);

@@ -5,7 +5,7 @@ const fromRag = createRequire(new URL('../../packages/rag/package.json', import.
 const indexName = 'documents';
 const schemaName = 'quiver_quality';
 
-/** Keyword search in PostgreSQL beside its own two rankings: on the server at the address or, without one, in this process. */
+/** Keyword search in PostgreSQL, compared with PostgreSQL's two rankings: on the server at the URL or, without a URL, in this process. */
 export async function createPgSystems({ documents }, connectionString) {
   const database = await connect(connectionString);
   await database.query(`DROP SCHEMA IF EXISTS ${schemaName} CASCADE`);

@@ -1,7 +1,7 @@
 // Quality of retrieval on two test collections, as a table:
 //   npm run bench:quality [-- --data DIR]      (or QUIVER_DATA=DIR; default ../shared/data)
-// The rows of PostgreSQL come from the server at QUIVER_POSTGRES_URL, or from one inside this process.
-// The collections are no part of this repository; without them this prints one line. packages/rag guards the same figures in its tests.
+// The rows of PostgreSQL come from the server at QUIVER_POSTGRES_URL, or from a PostgreSQL inside this process. This repository does not
+// contain the collections; without them, the program prints one line. The tests of packages/rag guard the same figures.
 import { measureQuality, readTestCollections } from '../../packages/rag/src/retrieval/test-collection.fixture.ts';
 import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';

@@ -3,7 +3,7 @@ import { LocalVector } from '@quiver/rag/local';
 
 const indexName = 'documents';
 
-/** Ways to search one collection. @returns `{ name, rank }`: from a question to the ids of documents, best first */
+/** Returns the search modes for one collection as `{ name, rank }`. `rank` maps a query to document ids, best first. */
 export async function createSystems({ documents }) {
   const embedder = createLexicalEmbedder();
   const store = new LocalVector();

@@ -1,6 +1,6 @@
 import { createRandom } from '../random.mjs';
 
-/** Unit vectors in clusters of about 100, as embeddings of passages are, and queries near some of them. */
+/** Returns unit vectors in clusters of about 100, like embeddings of chunks, and queries near some of them. */
 export function createVectors(count, dimension, queries) {
   const random = createRandom(1);
   const around = (centre, spread) => {
@@ -11,12 +11,12 @@ export function createVectors(count, dimension, queries) {
     const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
     return vector.map((value) => value / length);
   };
-  const centres = Array.from({ length: Math.ceil(count / 100) }, () => around(undefined, 1));
-  const vectors = Array.from({ length: count }, (_, row) => around(centres[row % centres.length], 0.15));
+  const centers = Array.from({ length: Math.ceil(count / 100) }, () => around(undefined, 1));
+  const vectors = Array.from({ length: count }, (_, row) => around(centers[row % centers.length], 0.15));
   return { vectors, queries: Array.from({ length: queries }, (_, row) => around(vectors[row * 7919], 0.05)) };
 }
 
-/** Rows of the `topK` largest dot products, in double precision; equal ones by row. */
+/** Returns the rows with the `topK` largest dot products in double precision. Ties are ordered by row. */
 export function nearestByHand(vectors, query, topK, part) {
   const scored = [];
   for (const [row, vector] of vectors.entries()) {
@@ -32,8 +32,8 @@ export function nearestByHand(vectors, query, topK, part) {
 }
 
 /**
- * Texts of 40 to 80 words, whose frequencies fall as those of a language do (Zipf), and queries of four words: words as the texts
- * have them (`mixed`), and words in at least 10 % of the texts, in 0.3 to 1 %, in 5 texts at most.
+ * Returns texts of 40 to 80 words with the word frequencies of natural language (Zipf), and queries of four words: words with the
+ * frequencies of the texts (`mixed`), and words that occur in at least 10 % of the texts, in 0.3 to 1 %, or in at most 5 texts.
  */
 export function createTexts(count, queries) {
   const random = createRandom(2);

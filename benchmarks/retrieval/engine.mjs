@@ -1,5 +1,5 @@
-// One engine for vectors in a process of its own: what others leave in the caches and threads of a process is not theirs to bear.
-// Arguments: the module of the engine, how many vectors, their dimension, how many questions.
+// Runs one vector engine in a separate process, so that caches and threads of other engines do not affect it.
+// Arguments: module of the engine, number of vectors, dimension, number of queries.
 import { createVectors } from './data.mjs';
 
 const [file, count, dimension, questions] = process.argv.slice(2);
@@ -17,7 +17,7 @@ const jobs = {
   name: async () => engine.name,
   fill: async ({ folder }) => {
     const filled = await seconds(() => engine.fill(folder, vectors));
-    // Nobody who opens an index has its vectors already.
+    // A program that opens an existing index does not hold its vectors in memory.
     vectors = undefined;
     return filled;
   },
@@ -27,10 +27,10 @@ const jobs = {
       index = await engine.open(folder);
     });
   },
-  /** Resident memory of this process in bytes, including about 50 MB of Node. */
+  /** Returns the resident memory of this process in bytes, including about 50 MB of Node. */
   memory: async () => process.memoryUsage().rss,
   first: ({ topK }) => seconds(() => index.query(queries[0], topK)),
-  /** All questions: how long each took, and the rows that were found. */
+  /** Runs all queries. Returns the duration of each and the rows found. */
   ask: async ({ topK, part }) => {
     const [times, found] = [[], []];
     for (const query of queries) {

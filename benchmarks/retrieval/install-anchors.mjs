@@ -5,7 +5,7 @@ import { installPackages } from '../install-packages.mjs';
 const packages = ['sqlite-vec@0.1.9', '@lancedb/lancedb@0.39.0', 'minisearch@7.2.0', '@orama/orama@3.1.18'];
 const programs = ['sqlite-vec.mjs', 'lancedb.mjs', 'minisearch.mjs', 'orama.mjs', 'fts5.mjs'];
 
-/** The part after the question mark is read by the module. */
+/** Modules of the vector engines. Each module reads its options from the query string. */
 const variants = [
   'sqlite-vec.mjs',
   'sqlite-vec.mjs?partitioned',
@@ -16,9 +16,9 @@ const variants = [
 ];
 
 /**
- * Other people's engines (about 600 MB), until `remove`.
+ * Installs third-party engines (about 600 MB); `remove` deletes them.
  *
- * @returns what uses them: the files of `vectorEngines`, and `wordEngines`, modules for keyword search
+ * @returns the modules that use them: `vectorEngines`, files for vector search, and `wordEngines`, modules for keyword search
  */
 export async function installAnchors() {
   const { folder, load, remove } = installPackages(

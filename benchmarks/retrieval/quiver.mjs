@@ -3,7 +3,7 @@ import { LocalVector } from '@quiver/rag/local';
 const indexName = 'rows';
 const batchSize = 1000;
 
-// LocalVector in a folder. Vectors have length 1; `part` of row n is n % 100.
+// LocalVector in a folder. Vectors have length 1; the `part` of row n is n % 100.
 
 export const name = '**Quiver** LocalVector';
 
@@ -33,7 +33,7 @@ export async function open(folder) {
   };
 }
 
-/** The keyword mode of LocalVector, in memory, and what it finds in both ways at once. */
+/** The keyword mode of LocalVector in memory, and its hybrid mode. */
 export async function openKeywordSearch(texts) {
   const store = new LocalVector();
   await store.createIndex({ indexName, dimension: 1 });
@@ -44,7 +44,7 @@ export async function openKeywordSearch(texts) {
     vectors: texts.map(() => [1]),
     documents: texts,
   });
-  // The first search indexes the words.
+  // The first search builds the keyword index.
   await store.query({ indexName, mode: 'keyword', queryText: 'first' });
   return {
     seconds: (performance.now() - startedAt) / 1000,

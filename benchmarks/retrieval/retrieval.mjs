@@ -1,7 +1,7 @@
-// Speed of LocalVector, and of other embedded engines when they are asked for:
+// Speed of LocalVector and, with --with-anchors, of other embedded engines:
 //   node retrieval/retrieval.mjs [--with-anchors] [--rounds 7] [--vectors 100000] [--dimension 384] [--texts 20000]
-// Every engine for vectors runs in a process of its own. Every round asks every engine the same questions in turn; ratios are taken
-// within a round, then their median.
+// Every vector engine runs in a separate process. Every round sends the same queries to every engine in turn; the tables show the median
+// of the ratios within a round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const values = readFlags({
 const rounds = Number(values.rounds);
 const topK = 10;
 const anchors = values['with-anchors'] ? await installAnchors() : undefined;
-if (!anchors) console.log('Only Quiver is measured. --with-anchors installs the others (about 600 MB) first.\n');
+if (!anchors) console.log('Only Quiver is measured. --with-anchors installs the other engines (about 600 MB) first.\n');
 const scratch = mkdtempSync(join(tmpdir(), 'quiver-retrieval-'));
 try {
   await measureVectors([new URL('quiver.mjs', import.meta.url).href, ...(anchors?.vectorEngines ?? [])]);
@@ -34,7 +34,7 @@ try {
   rmSync(scratch, { recursive: true, force: true });
   anchors?.remove();
 }
-// Some engines keep threads.
+// Some engines keep threads running, which would prevent the exit.
 process.exit(0);
 
 async function measureVectors(files) {

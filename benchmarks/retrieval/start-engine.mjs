@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Starts an engine in a process of its own. @returns `run`, which gives it one of its jobs, and `stop` */
+/** Starts an engine in a separate process. @returns `run`, which runs one of its jobs, and `stop` */
 export function startEngine(file, ...data) {
   const child = fork(fileURLToPath(new URL('engine.mjs', import.meta.url)), [file, ...data.map(String)]);
   const ended = once(child, 'exit');
@@ -15,7 +15,7 @@ export function startEngine(file, ...data) {
       return result;
     },
     stop: async () => {
-      // Some engines keep threads.
+      // Some engines keep threads running, which would prevent the exit.
       child.kill('SIGKILL');
       await ended;
     },

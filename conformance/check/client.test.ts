@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { runOfficialSuite, type Outcome, type Runner } from './official-suite.ts';
 
-/** As this process was started, so that the client finds the sources when this process does. */
+/** Node options of this process, so that the client resolves the same sources or builds. */
 const inherited = process.execArgv.filter((argument) => !argument.startsWith('--test'));
 const command = [JSON.stringify(process.execPath), ...inherited, join('src', 'client.ts')].join(' ');
 
@@ -11,11 +11,11 @@ interface Suite {
   readonly name: string;
   readonly runner: Runner;
   readonly select: readonly string[];
-  /** Runs one scenario of the suite. */
+  /** Arguments that run one scenario of the suite. */
   readonly alone: (scenario: string) => readonly string[];
-  /** Scenarios that decide; every one has to pass. */
+  /** Number of required scenarios. All of them must pass. */
   readonly required: number;
-  /** Scenarios of extensions that must pass too. */
+  /** Scenarios of extensions that must also pass. */
   readonly extensions: readonly string[];
 }
 
@@ -50,7 +50,7 @@ const suites: readonly Suite[] = [
 ];
 
 for (const { name, runner, select, alone, required, extensions: optional } of suites) {
-  describe(`official conformance of the client, ${name}`, () => {
+  describe(`official client conformance suite ${name}`, () => {
     let outcome: Outcome;
     const failed: string[] = [];
 
@@ -58,22 +58,22 @@ for (const { name, runner, select, alone, required, extensions: optional } of su
       const run = (choice: readonly string[]): Promise<Outcome> =>
         runOfficialSuite(runner, ['client', '--command', command, '--timeout', '120000', ...choice]);
       outcome = await run(select);
-      // Scenarios run all at once, and some of them measure time: on a busy machine those have to be run alone. Each has a client
-      // process of its own, so that none can fail because of another but for the load.
+      // The suite runs all scenarios at once, and some of them measure time. This test repeats failed scenarios alone, because load can
+      // make them fail. Scenarios cannot affect each other otherwise: each has a separate client process.
       for (const [scenario, passed] of outcome.scenarios) {
         if (passed || isForeign(scenario)) continue;
         const again = await run(alone(scenario));
         const verdict = again.exitCode === 0 ? 'passed' : 'failed';
-        console.log(`${name}: ${scenario} failed beside the others and ${verdict} alone.`);
+        console.log(`${name}: ${scenario} failed in the parallel run and ${verdict} alone.`);
         if (again.exitCode !== 0) failed.push(`${scenario}\n${again.output}`);
       }
     });
 
-    /** Extensions that the client does not have. */
+    /** Extensions that the client does not implement. */
     const isForeign = (scenario: string): boolean =>
       outcome.unscored.get(scenario) === 'extension' && !optional.includes(scenario);
 
-    test(`all ${required} required scenarios pass, and those of ${optional.length} extensions`, () => {
+    test(`passes all ${required} required scenarios and those of ${optional.length} extensions`, () => {
       assert.deepEqual(failed, [], failed.join('\n'));
       const decisive = [...outcome.scenarios.keys()].filter((scenario) => !outcome.unscored.has(scenario));
       assert.equal(decisive.length, required, outcome.output);

@@ -1,4 +1,4 @@
-// Runs one of the official suites and reads what it says.
+// Runs one of the official suites and parses its report.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,13 @@ export type Runner = 'conformance-0.1' | 'conformance-0.2';
 export interface Outcome {
   /** Whether each scenario passed. */
   readonly scenarios: ReadonlyMap<string, boolean>;
-  /** Scenarios that do not count, and why. */
+  /** Scenarios without a score, with the reason. */
   readonly unscored: ReadonlyMap<string, string>;
   readonly exitCode: number | null;
   readonly output: string;
 }
 
-/** The folder of the conformance programs, in which the suites run. */
+/** Folder of the conformance programs and working directory of the suites. */
 const directory = fileURLToPath(new URL('..', import.meta.url));
 
 export async function runOfficialSuite(runner: Runner, options: readonly string[]): Promise<Outcome> {

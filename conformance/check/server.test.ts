@@ -18,7 +18,7 @@ interface Suite {
   readonly name: string;
   readonly runner: Runner;
   readonly select: readonly string[];
-  /** Scenarios that decide; every one has to pass. */
+  /** Number of required scenarios. All of them must pass. */
   readonly required: number;
 }
 
@@ -29,13 +29,13 @@ const suites: readonly Suite[] = [
 ];
 
 for (const { name, runner, select, required } of suites) {
-  describe(`official conformance of the server, ${name}`, () => {
+  describe(`official server conformance suite ${name}`, () => {
     let outcome: Outcome;
     before(async () => {
       outcome = await runOfficialSuite(runner, ['server', '--url', url, ...select]);
     });
 
-    test(`all ${required} required scenarios pass`, () => {
+    test(`passes all ${required} required scenarios`, () => {
       const decisive = [...outcome.scenarios].filter(([scenario]) => !outcome.unscored.has(scenario));
       assert.deepEqual(
         decisive.filter(([, passed]) => !passed).map(([scenario]) => scenario),
@@ -46,7 +46,7 @@ for (const { name, runner, select, required } of suites) {
       assert.equal(outcome.exitCode, 0);
     });
 
-    test('of the scenarios that are not scored, only extensions fail', () => {
+    test('fails only extensions among the scenarios without a score', () => {
       const failed = [...outcome.unscored].filter(
         ([scenario, why]) => why !== 'extension' && outcome.scenarios.get(scenario) === false,
       );

@@ -1,4 +1,4 @@
-// The fixtures over the transports that the official suites do not speak, through the official client.
+// Tests the fixtures with the official client over the transports that the official suites do not cover.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -62,7 +62,7 @@ const transports: Record<string, () => Promise<Connected>> = {
   },
 };
 
-/** What makes a child process find the sources, when this one does. */
+/** Node options of a child process, so that it resolves the same sources or builds as this process. */
 function isInherited(argument: string, index: number, all: string[]): boolean {
   return argument.startsWith('--conditions') || argument === '--import' || all[index - 1] === '--import';
 }
@@ -99,8 +99,8 @@ async function connect(
 }
 
 for (const [name, open] of Object.entries(transports)) {
-  describe(`the fixtures over ${name}`, () => {
-    test('content of every kind, errors, logs, progress and questions', async () => {
+  describe(`fixtures over ${name}`, () => {
+    test('returns content of every kind and errors, sends logs and progress, and requests input', async () => {
       const { client, logged, close } = await open();
       const contentOf = async (tool: string, args: Record<string, unknown> = {}): Promise<unknown[]> =>
         (await client.callTool({ name: tool, arguments: args })).content as unknown[];
@@ -130,7 +130,7 @@ for (const [name, open] of Object.entries(transports)) {
       await close();
     });
 
-    test('resources, templates, prompts and completions', async () => {
+    test('serves resources, templates, prompts and completions', async () => {
       const { client, close } = await open();
       assert.equal((await client.listResources()).resources.length, 3);
       assert.deepEqual((await client.readResource({ uri: 'test://template/7/data' })).contents, [

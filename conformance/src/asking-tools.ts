@@ -40,7 +40,7 @@ const showForm = (id: string, requestedSchema: ElicitRequest['requestedSchema'])
     },
   });
 
-/** Tools that ask the client, as clients with a session are tested. */
+/** Tools that send requests to the client, for the scenarios of clients with a session. */
 export const askingTools: ToolsInput = {
   test_sampling: createTool({
     id: 'test_sampling',

@@ -10,13 +10,13 @@ import type { Scenario } from './scenario.ts';
 
 export interface SignIn {
   readonly provider: MCPOAuthClientProvider;
-  /** Runs; when the server wants a user, finishes the sign-in that began, and runs again. */
+  /** Runs the operation. If the server requires a user, completes the sign-in and runs the operation again. */
   signedIn<Result>(run: () => Promise<Result>): Promise<Result>;
 }
 
 const redirectUrl = 'http://localhost:3000/callback';
 
-/** Sign-in pages of the suites answer at once with a redirect to the client, which is all a user would do. */
+/** Acts as the user: the sign-in pages of the suites immediately redirect to the client. */
 export function createSignIn(serverUrl: string, scenario: Scenario): SignIn {
   let callback: AuthorizationCallback | undefined;
   const provider = createProvider(scenario, async (page) => {
@@ -81,7 +81,7 @@ function createProvider(
         ...(context.client_id !== undefined && {
           clientInformation: { client_id: context.client_id, client_secret: context.client_secret },
         }),
-        // In the revision of 2025-03-26 the metadata was at the root, whatever the issuer.
+        // Protocol version 2025-03-26 locates the metadata at the root, regardless of the issuer.
         skipIssuerMetadataValidation: name === 'auth/2025-03-26-oauth-metadata-backcompat',
         dpop: name === 'auth/dpop' || name === 'auth/dpop-nonce',
         onRedirectToAuthorization,

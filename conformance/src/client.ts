@@ -25,7 +25,7 @@ const { it: tools = [] } = await signIn.signedIn(() => mcp.listToolDefinitions()
 const calls =
   scenario.context.toolCalls ?? tools.map((tool) => ({ name: tool.name, arguments: sampleArguments(tool, tools) }));
 for (const { name, arguments: args } of calls) {
-  // Some of the suite's tools fail on purpose: what counts is what was sent.
+  // Some tools of the suite fail on purpose. The suite checks only the requests.
   await signIn
     .signedIn(() => mcp.callTool({ serverName: 'it', name, args }))
     .catch((error: Error) => process.stderr.write(`${error.message}\n`));

@@ -6,7 +6,7 @@ import jsonSchema2020 from './json-schema-2020-12.json' with { type: 'json' };
 
 const pause = 50;
 
-/** Tools that return something, fail, log and report progress. */
+/** Tools that return content, fail, log and report progress. */
 export const contentTools: ToolsInput = {
   test_simple_text: createTool({
     id: 'test_simple_text',

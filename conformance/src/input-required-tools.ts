@@ -1,7 +1,7 @@
 import { createTool, type ElicitRequest, type ElicitResult, type ToolMcpContext } from '@quiver/core/tools';
 import type { ToolsInput } from '@quiver/mcp/server';
 
-/** A form with one required member. */
+/** Schema of a form with one required field. */
 export const formOf = (name: string, type = 'string'): ElicitRequest['requestedSchema'] => ({
   type: 'object',
   properties: { [name]: { type } },
@@ -43,7 +43,7 @@ const listRoots = async (mcp: ToolMcpContext): Promise<string> => {
   return roots.map(({ uri, name }) => `${name ?? 'root'} at ${uri}`).join(', ');
 };
 
-/** Tools that ask the client, as clients of the stateless revision are tested. All ask in place. */
+/** Tools that return `input_required` results, for the scenarios of protocol version 2026-07-28. */
 export const inputRequiredTools: ToolsInput = Object.fromEntries([
   asking('elicitation', async (mcp) => `Hello, ${(await askName(mcp)).content?.name}!`),
   asking('sampling', (mcp) => sample(mcp, 'What is the capital of France?', 100, 'capital_question')),

@@ -1,4 +1,4 @@
-// Serves the fixtures at http://localhost:$PORT/mcp, until it is stopped.
+// Serves the fixtures at http://localhost:$PORT/mcp until SIGTERM.
 import { InMemoryEventStore } from '@quiver/mcp/server';
 import { createConformanceServer } from './server.ts';
 

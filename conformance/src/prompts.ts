@@ -5,7 +5,7 @@ import { png } from './samples.ts';
 const fromUser = (content: PromptMessage['content']): PromptMessage => ({ role: 'user', content });
 const text = (words: string): PromptMessage => fromUser({ type: 'text', text: words });
 
-/** Prompts with every kind of content, and one that asks first. */
+/** Prompts with every kind of content, and one that requests input first. */
 export const prompts: MCPServerPrompts = {
   listPrompts: async () => [
     { name: 'test_simple_prompt', description: 'A prompt without arguments' },

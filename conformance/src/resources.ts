@@ -1,7 +1,7 @@
 import type { MCPServerResources } from '@quiver/mcp/server';
 import { png } from './samples.ts';
 
-/** Text, bytes, something to watch, and a template. */
+/** A text resource, a binary resource, a resource for subscriptions, and a template. */
 export const resources: MCPServerResources = {
   listResources: async () => [
     {

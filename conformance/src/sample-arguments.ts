@@ -1,7 +1,7 @@
 import type { JsonSchema } from '@quiver/core/schema';
 import type { ProtocolTool } from '@quiver/mcp/client';
 
-/** Arguments that fit a tool's schema. One tool of the suite wants to see the first one's schema again. */
+/** Returns arguments that match a tool's schema. One tool of the suite expects the schema of the first tool as its argument. */
 export function sampleArguments(
   { inputSchema }: ProtocolTool,
   [first]: readonly ProtocolTool[],

@@ -1,14 +1,14 @@
 import process from 'node:process';
 
-/** What a suite tells its client, beside the URL. */
+/** Input that a suite passes to its client in addition to the URL. */
 export interface Scenario {
   readonly name: string | undefined;
-  /** The revision to speak. */
+  /** Protocol version to use. */
   readonly version: string | undefined;
   readonly context: ScenarioContext;
 }
 
-/** Calls to make as they are, and what the client is to sign in with. */
+/** Tool calls with their arguments, and the credentials of the client. */
 interface ScenarioContext {
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
   readonly client_id?: string;

@@ -6,7 +6,7 @@ import { inputRequiredTools } from './input-required-tools.ts';
 import { prompts } from './prompts.ts';
 import { resources } from './resources.ts';
 
-/** The server that the official conformance suites test: their fixtures, and nothing but the public API. */
+/** Returns the server that the official conformance suites test: their fixtures, built with the public API only. */
 export function createConformanceServer(): MCPServer {
   const server = new MCPServer({
     id: 'conformance',

@@ -7,7 +7,7 @@ interface ExportTarget {
 }
 
 /**
- * The one build of every package: its entries are read from the `exports` of its manifest, so the two cannot differ.
+ * Build configuration of every package. It reads the entries from the `exports` of the manifest, so the two cannot differ.
  * `tsc` writes the declarations afterwards (see docs/decisions/0006-declarations-by-tsc.md).
  */
 export function libraryBuild(packageDirectory: string): ReturnType<typeof defineConfig> {
@@ -32,7 +32,7 @@ export function libraryBuild(packageDirectory: string): ReturnType<typeof define
     dts: false,
     silent: true,
     external: [/^node:/],
-    // Deno and Workers resolve Node modules only with the prefix.
+    // Deno and Workers resolve Node modules only with the prefix `node:`.
     removeNodeProtocol: false,
   });
 }

@@ -1,7 +1,7 @@
 import { median, ratioOf, table } from '../report.mjs';
 import { measure, warmUp } from './http-calls.mjs';
 
-/** CPU per call with a static token behind `createOAuthMiddleware()`, and without authorization. */
+/** Measures the CPU time per call with a static token behind `createOAuthMiddleware()`, and without authorization. */
 export async function authorization({ start, client, rounds, seconds }) {
   const servers = [await start('quiver', 'stateless'), await start('quiver', 'authorized')];
   const options = { client, mode: 'stateless' };

@@ -3,7 +3,7 @@ import { measure, warmUp } from './http-calls.mjs';
 
 const calls = 20_000;
 
-/** `fetch()` without a network, the making of `Request` and the reading of `Response` included, against `node:http`. */
+/** Compares `fetch()` without a network, including creating the `Request` and reading the `Response`, with `node:http`. */
 export async function fetchPath({ start, client, rounds, seconds }) {
   const web = await start('quiver', 'fetch');
   const node = await start('quiver', 'stateless');
@@ -25,7 +25,7 @@ export async function fetchPath({ start, client, rounds, seconds }) {
   web.stop();
   node.stop();
   return (
-    `**\`fetch()\`** without a network costs ${median(cpu.web).toFixed(1)} µs of CPU per call, making the \`Request\` and reading ` +
+    `**\`fetch()\`** without a network costs ${median(cpu.web).toFixed(1)} µs of CPU per call, creating the \`Request\` and reading ` +
     `the \`Response\` included; the same call over \`node:http\`, socket included, ${median(cpu.node).toFixed(1)} µs ` +
     `(ratio within a round ${ratioOf(cpu.web, cpu.node).toFixed(2)}).`
   );

@@ -1,12 +1,12 @@
 import { median, ratioOf, table } from '../report.mjs';
 import { systemsOf } from '../systems.mjs';
 
-/** One server under load for a while: calls per second, and the CPU that its process used for each. */
+/** Loads one server for a fixed time. Returns the calls per second and the CPU time of its process per call. */
 export async function measure({ client, server, mode, tool, inFlight, seconds, size }) {
   const before = await server.ask('usage');
   const load = await client.run({ job: 'load', url: server.url, mode, tool, inFlight, seconds, size });
   const after = await server.ask('usage');
-  if (load.wrong > 0) throw new Error(`${server.name} gave ${load.wrong} wrong answers`);
+  if (load.wrong > 0) throw new Error(`${server.name} sent ${load.wrong} wrong responses`);
   return {
     perSecond: (load.calls / load.milliseconds) * 1000,
     cpu: (after.cpu - before.cpu) / load.calls,
@@ -19,8 +19,8 @@ export async function measure({ client, server, mode, tool, inFlight, seconds, s
 const maxWarmUps = 8;
 
 /**
- * Puts a server under load until it gets no faster: SDK 1 needs several seconds of it, and a shorter warm-up would flatter everybody
- * else.
+ * Loads a server until its speed stops increasing. SDK 1 needs several seconds for that; a shorter warm-up would favor the other
+ * servers.
  */
 export async function warmUp({ client, server, mode, tools }) {
   let best = Infinity;
@@ -52,7 +52,7 @@ export async function httpCalls({ mode, cases, anchors, start, client, rounds, s
   return results;
 }
 
-/** Ratios to the first system: calls per second · CPU per call. */
+/** Returns the ratios to the first system: calls per second · CPU per call. */
 export function callRatios(results) {
   const columns = Object.keys(results).map((key) => key.replace('@', ', ').concat(' in flight'));
   const [first] = Object.values(results);

@@ -4,7 +4,7 @@ import { measure, warmUp } from './http-calls.mjs';
 const sizes = { '1 MB': 1e6, '10 MB': 1e7 };
 const sdk1Limit = 4e6;
 
-/** CPU per call of an echo of one and ten megabytes, one in flight. */
+/** Measures the CPU time per call that echoes one or ten megabytes, with one call in flight. */
 export async function payloads({ start, client, rounds, seconds }) {
   const servers = [];
   for (const name of ['bare', 'quiver', 'sdk1']) servers.push(await start(name, 'stateless'));

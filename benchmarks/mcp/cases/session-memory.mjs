@@ -2,7 +2,7 @@ import { table } from '../report.mjs';
 
 const count = 1000;
 
-/** Heap after collection, per session, and the CPU to open one. */
+/** Measures the heap per session after garbage collection, and the CPU time that opens a session. */
 export async function sessionMemory({ start, client }) {
   const rows = [];
   for (const name of ['sdk1', 'sdk2', 'quiver']) {

@@ -2,7 +2,7 @@ import { median, ratioOf, table } from '../report.mjs';
 import { coldStart, stdioCalls } from '../stdio.mjs';
 import { systemsOf } from '../systems.mjs';
 
-/** Calls per second, and the time from spawn to the answer of `initialize`. */
+/** Measures the calls per second, and the time from spawn to the `initialize` response. */
 export async function stdio({ anchors, source, rounds, seconds }) {
   const systems = systemsOf('stdio', anchors).map(({ name }) => ({ name, source, folder: anchors[name]?.folder }));
   const inEveryRound = async (times, run) => {

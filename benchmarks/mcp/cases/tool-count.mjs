@@ -8,7 +8,7 @@ const compared = [
   { name: 'quiver', mode: 'modern', label: `${names.quiver}, 2026-07-28` },
 ];
 
-/** CPU per call of a server with 10 tools and with 100. */
+/** Measures the CPU time per call of a server with 10 tools and of one with 100. */
 export async function toolCount({ start, client, rounds, seconds }) {
   const rows = [];
   for (const { name, mode, label } of compared) {

@@ -2,7 +2,7 @@ import { median, ratioOf, table } from '../report.mjs';
 
 const times = 20;
 
-/** `tools/list` with 1,000 tools, all pages of it. */
+/** Measures `tools/list` with 1,000 tools, over all pages. */
 export async function toolList({ start, client, rounds }) {
   const servers = await Promise.all(['sdk1', 'sdk2', 'quiver'].map((name) => start(name, 'sessions', 1000)));
   const results = new Map(servers.map(({ name }) => [name, []]));

@@ -8,7 +8,7 @@ export async function connect(urls) {
       return { client, tools: await client.tools() };
     }),
   );
-  // Apart from their tools, which can then be dropped.
+  // The clients without their tools, so that the tools can be collected.
   const clients = opened.map(({ client }) => client);
   const { echo } = opened[0].tools;
   const options = { toolCallId: 'call', messages: [] };

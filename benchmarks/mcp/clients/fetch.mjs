@@ -1,4 +1,4 @@
-/** The least that a client over `fetch` can do: one POST per call, and the text of its result. */
+/** The minimal client over `fetch`: one POST per call, from which it reads the text of the result. */
 export async function connect([url]) {
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   let id = 0;

@@ -6,7 +6,7 @@ const anchors = {
   'ai-sdk': { client: 'ai-sdk.mjs', packages: ['@ai-sdk/mcp@2.0.99', 'zod@4.6.7'] },
 };
 
-/** Other people's clients, until `remove`. */
+/** Installs third-party clients; `remove` deletes them. */
 export function installClients() {
   const installed = Object.entries(anchors).map(([name, { client, packages }]) => ({
     name,

@@ -1,4 +1,4 @@
-// One measured client in a process of its own: imports it, connects, calls, and tells what that took.
+// Runs one measured client in a separate process: imports it, connects, calls tools, and reports time and memory.
 const [file, era, variant] = process.argv.slice(2);
 
 const cpu = () => {
@@ -25,7 +25,7 @@ async function timed(run) {
 }
 
 const jobs = {
-  /** From nothing to the tools of `count` servers, loading the client's code included; then the same again. */
+  /** Measures the time until the tools of `count` servers are listed: first including the import of the client, then warm. */
   start: async ({ url, count }) => {
     const loading = await timed(async () => {
       ({ connect } = await import(file));
@@ -63,14 +63,14 @@ const jobs = {
         Array.from({ length: inFlight }, async () => {
           while (performance.now() < end) {
             const message = `m${(calls += 1)}${padding}`;
-            if ((await open.call(message)) !== message) throw new Error('a wrong answer');
+            if ((await open.call(message)) !== message) throw new Error('The server sent a wrong result.');
           }
         }),
       );
     });
     return { perSecond: (calls / milliseconds) * 1000, cpu: (used * 1000) / calls, rss: process.memoryUsage().rss };
   },
-  /** KB of heap per open connection: with its 50 tools, when each of them was read, and without them. */
+  /** Measures the heap in KB per open connection: with its 50 tools, after each tool was read, and without them. */
   heap: async ({ url, count }) => {
     ({ connect } = await import(file));
     const warm = await connect(urlsOf(url, 2, 'json'), era);
@@ -78,8 +78,8 @@ const jobs = {
     let { tools, close } = await connect(urlsOf(url, count, 'json'), era);
     const held = (await heap()) - before;
     if (tools.length !== count * 50) throw new Error(`${tools.length} tools`);
-    // What is made when a tool is first read stays.
-    for (const tool of tools) if (Object.values(tool).length === 0) throw new Error('a tool without members');
+    // The first read of a tool creates objects that stay in memory.
+    for (const tool of tools) if (Object.values(tool).length === 0) throw new Error('A tool has no members.');
     const read = (await heap()) - before;
     tools = undefined;
     const without = (await heap()) - before;

@@ -2,14 +2,14 @@ import { createSimpleTokenProvider } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { stdioServer } from './stdio-server.mjs';
 
-const ways = {
+const variants = {
   bearer: () => ({ authProvider: tokenProvider() }),
   fetch: () => ({ fetch: (to, init) => fetch(to, init) }),
 };
 
-/** @param variant - `direct` calls through `callTool`; `bearer`, `fetch` and `stdio` are ways to reach the server */
+/** @param variant - `direct` calls tools through `callTool`; `bearer`, `fetch` and `stdio` select the connection to the server */
 export async function connect(urls, era, variant) {
-  const define = (url) => (variant === 'stdio' ? stdioServer : { url, protocol: era, ...ways[variant]?.() });
+  const define = (url) => (variant === 'stdio' ? stdioServer : { url, protocol: era, ...variants[variant]?.() });
   const servers = Object.fromEntries(urls.map((url, index) => [`s${index}`, define(url)]));
   const mcp = new MCPClient({ id: String(Math.random()), servers });
   const tools = await mcp.listTools();

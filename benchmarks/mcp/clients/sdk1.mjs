@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { stdioServer } from './stdio-server.mjs';
 
-const ways = {
+const variants = {
   bearer: () => ({ authProvider: tokenProvider }),
   fetch: () => ({ fetch: (to, init) => fetch(to, init) }),
 };
@@ -18,12 +18,12 @@ const tokenProvider = {
   codeVerifier: () => '',
 };
 
-/** @param variant - `bearer`, `fetch` and `stdio` are ways to reach the server */
+/** @param variant - the connection to the server: `bearer`, `fetch` or `stdio` */
 export async function connect(urls, era, variant) {
   const createTransport = (url) =>
     variant === 'stdio'
       ? new StdioClientTransport(stdioServer)
-      : new StreamableHTTPClientTransport(new URL(url), ways[variant]?.());
+      : new StreamableHTTPClientTransport(new URL(url), variants[variant]?.());
   const opened = await Promise.all(
     urls.map(async (url) => {
       const client = new Client({ name: 'bench', version: '1.0.0' });
@@ -32,7 +32,7 @@ export async function connect(urls, era, variant) {
       return { client, tools };
     }),
   );
-  // Apart from their tools, which can then be dropped.
+  // The clients without their tools, so that the tools can be collected.
   const clients = opened.map(({ client }) => client);
   const [client] = clients;
   return {

@@ -10,7 +10,7 @@ export async function connect(urls, era) {
       return { client, tools };
     }),
   );
-  // Apart from their tools, which can then be dropped.
+  // The clients without their tools, so that the tools can be collected.
   const clients = opened.map(({ client }) => client);
   const [client] = clients;
   return {

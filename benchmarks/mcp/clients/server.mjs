@@ -1,4 +1,4 @@
-// The other side of every measured client: answers at once, in either revision of the protocol, as JSON or as an event stream.
+// The server of every measured client. It responds at once, in either protocol version, as JSON or as an event stream.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { ready } from '../servers/process.mjs';
@@ -36,7 +36,7 @@ const results = {
   ping: () => ({}),
 };
 
-/** @returns the text of the answer, or `undefined` for a request that this revision does not have */
+/** @returns the text of the response, or `undefined` for a method that this protocol version does not define */
 function answer({ id, method, params }, isModern) {
   if (method === (isModern ? 'initialize' : 'server/discover')) return undefined;
   const result = results[method]?.(params);
@@ -63,7 +63,7 @@ const http = createServer((req, res) => {
     const isStream = req.url?.startsWith('/sse');
     const body = isStream ? `event: message\ndata: ${text}\n\n` : text;
     const type = isStream ? 'text/event-stream' : 'application/json';
-    // As the SDK's server does it: the length of a stream is not known.
+    // The length of a stream is not known in advance. The SDK's server omits it too.
     const length = isStream ? {} : { 'content-length': Buffer.byteLength(body) };
     res.writeHead(200, { 'content-type': type, ...length, ...session }).end(body);
   });

@@ -1,4 +1,4 @@
-// The floor: parses the request, answers with the right text, knows nothing of MCP.
+// The lower bound: parses the request and sends the expected text, without an MCP implementation.
 import { createServer } from 'node:http';
 import { mode, ready } from './process.mjs';
 

@@ -1,6 +1,6 @@
-// What every measured server process has in common: it tells its URL, and on request what it has used.
+// The common part of every measured server process: it reports its URL and, on request, its CPU time and memory.
 
-/** The tools of every system: `echo`, `add`, and as many others as it takes. */
+/** Names of the tools of every system: `echo`, `add`, and further tools up to the requested count. */
 export const toolCount = Number(process.argv[3] ?? 10);
 export const mode = process.argv[2] ?? 'sessions';
 

@@ -36,7 +36,7 @@ for (const id of fillers()) {
 const server = new MCPServer({ name: 'bench', version: '1.0.0', tools });
 if (mode === 'stdio') await server.startStdio();
 else if (mode === 'fetch') {
-  // The same server behind `fetch()`, without any network: what the web-standard path costs by itself.
+  // The same server through `fetch()` without a network: the cost of the web-standard path alone.
   ready('fetch:');
   process.on('message', async ({ fetch: count }) => {
     if (!count) return;
@@ -52,7 +52,7 @@ else if (mode === 'fetch') {
       const response = await server.fetch(new Request('http://localhost/mcp', { method: 'POST', headers, body }), {
         serverless: true,
       });
-      if (!(await response.text()).includes(`m${id}`)) throw new Error('wrong answer');
+      if (!(await response.text()).includes(`m${id}`)) throw new Error('The server sent a wrong response.');
     }
     const { user, system } = process.cpuUsage(before);
     process.send({ fetched: (user + system) / count });

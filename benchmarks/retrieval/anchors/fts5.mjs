@@ -5,7 +5,7 @@ export const name = `SQLite ${process.versions.sqlite} FTS5`;
 export async function open(texts) {
   const startedAt = performance.now();
   const database = new DatabaseSync(':memory:');
-  // The stemmer of Porter, as in LocalVector.
+  // The Porter stemmer, as in LocalVector.
   database.exec("CREATE VIRTUAL TABLE texts USING fts5(text, tokenize = 'porter unicode61')");
   const insert = database.prepare('INSERT INTO texts (rowid, text) VALUES (?, ?)');
   database.exec('BEGIN');

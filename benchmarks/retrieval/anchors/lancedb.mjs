@@ -1,9 +1,9 @@
 import * as lancedb from '@lancedb/lancedb';
 
 const { searchParams } = new URL(import.meta.url);
-/** A B-tree index of `part`, and files merged by `optimize()`. */
+/** Whether `part` has a B-tree index and `optimize()` has merged the files. */
 const isIndexed = searchParams.has('indexed');
-/** An index of the vectors, with LanceDB's defaults. */
+/** Whether the vectors have an index, with LanceDB's defaults. */
 const isApproximate = searchParams.has('approximate');
 
 export const name = `LanceDB 0.39.0, ${isApproximate ? 'HNSW (approximate)' : 'flat'}${isIndexed ? ', scalar index, optimized' : ''}`;

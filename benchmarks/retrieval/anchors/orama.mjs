@@ -11,7 +11,7 @@ export async function open(texts) {
   );
   return {
     seconds: (performance.now() - startedAt) / 1000,
-    // All words are needed by none of the engines.
+    // No engine requires all words of the query.
     search: async (question, topK) => (await search(index, { term: question, limit: topK, threshold: 1 })).hits,
   };
 }

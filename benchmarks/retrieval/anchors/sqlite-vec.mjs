@@ -4,12 +4,12 @@ import * as sqliteVec from 'sqlite-vec';
 
 const { searchParams } = new URL(import.meta.url);
 const isInMemory = searchParams.has('memory');
-/** Rows of one part are stored together, and only these are compared. */
+/** Whether `part` is the partition key: a query then compares only the rows of one part. */
 const isPartitioned = searchParams.has('partitioned');
 
 export const name = `sqlite-vec 0.1.9${isPartitioned ? ', partition key' : ''}${isInMemory ? ', :memory:' : ''}`;
 
-/** A database in memory ends with its connection. */
+/** Connection to the in-memory database, which exists as long as the connection. */
 let memory;
 
 function connect(folder) {

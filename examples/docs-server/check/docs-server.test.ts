@@ -67,7 +67,7 @@ const demo = (...words: string[]): Promise<Run> => run([process.execPath, main, 
 const demoOnNotes = (...words: string[]): Promise<Run> =>
   demo(notes, 'How hot should the water for coffee be?', '--index', index, ...words);
 
-/** The JSON block at the end of the output, as a user would paste it. */
+/** Returns the JSON block at the end of the output, which users paste into their MCP client. */
 function printedConfiguration(stdout: string): { command: string; args: string[] } {
   const { mcpServers } = JSON.parse(stdout.slice(stdout.indexOf('\n{'))) as {
     mcpServers: { docs: { command: string; args: string[] } };
@@ -75,8 +75,8 @@ function printedConfiguration(stdout: string): { command: string; args: string[]
   return mcpServers.docs;
 }
 
-describe('the demo', () => {
-  test('reads, indexes, serves and answers with file, heading, range and score', async () => {
+describe('documentation demo', () => {
+  test('reads, indexes and serves documents, and returns passages with file, heading, range and score', async () => {
     const { code, stdout, stderr } = await demoOnNotes();
     assert.equal(code, 0, stderr);
     assert.match(stdout, /Documents {2}2 Markdown files/);
@@ -93,7 +93,7 @@ describe('the demo', () => {
     assert.match(stderr, /Indexing .* 2\/2/);
   });
 
-  test('embeds only what changed, and forgets what was deleted', async () => {
+  test('embeds only changed passages and removes deleted files', async () => {
     assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 3 unchanged, 0 removed/);
     await writeFile(
       join(notes, 'tea.md'),
@@ -104,21 +104,21 @@ describe('the demo', () => {
     assert.match((await demoOnNotes()).stdout, /Indexed {4}0 passages embedded, 2 unchanged, 1 removed/);
   });
 
-  test('prints a block that works in an MCP client, over stdio', async () => {
+  test('prints a configuration that works in an MCP client over stdio', async () => {
     const { stdout } = await demoOnNotes();
     const client = new Client({ name: 'check', version: '1.0.0' });
     await client.connect(new StdioClientTransport(printedConfiguration(stdout)));
     await requireAnswer(client);
   });
 
-  test('is listed and called by the Inspector, over stdio', async () => {
+  test('lists and runs its tools for the Inspector over stdio', async () => {
     const { command, args } = printedConfiguration((await demoOnNotes()).stdout);
     await inspect([command, ...args]);
   });
 });
 
-describe('the graph of the demo', () => {
-  test('finds over a link what the search does not, and draws it', async () => {
+describe('graph of the demo', () => {
+  test('finds a linked passage that the search misses, and draws the graph', async () => {
     const folder = join(scratch, 'linked');
     await mkdir(folder);
     for (let n = 0; n < 40; n += 1)
@@ -133,7 +133,7 @@ describe('the graph of the demo', () => {
     );
     assert.match(
       stdout,
-      /Not among the first 5 passages of searchDocs, but of exploreDocs:\n {2}\d\. 0\.\d{3} {2}vessels\.md › Clay .*\n.*Yixing.*\n {5}↳ from brewing\.md, link: brewing\.md links to vessels\.md\n/,
+      /Not among the first 5 passages of searchDocs, but among those of exploreDocs:\n {2}\d\. 0\.\d{3} {2}vessels\.md › Clay .*\n.*Yixing.*\n {5}↳ from brewing\.md, link: brewing\.md links to vessels\.md\n/,
       stdout + stderr,
     );
     const page = /The graph around it: (file:.*graph\.html)/.exec(stdout)?.[1];
@@ -144,7 +144,7 @@ describe('the graph of the demo', () => {
   });
 });
 
-describe('what the demo tells about its own question', () => {
+describe('report about the exploration question', () => {
   const edge = { from: 'start.md', to: 'far.md', kind: 'link', reason: 'a link', weight: 1 } as const;
   const hit = (source: string): QueryResult => ({
     id: source,
@@ -153,7 +153,7 @@ describe('what the demo tells about its own question', () => {
     score: 0.5,
     document: 'Text',
   });
-  const told = (context: TestContext, searched: string[], explored: string[]): string => {
+  const printed = (context: TestContext, searched: string[], explored: string[]): string => {
     const log = context.mock.method(console, 'log', () => {});
     printExploration(
       { question: 'Where?', answeredIn: 'far.md' },
@@ -168,21 +168,24 @@ describe('what the demo tells about its own question', () => {
     return log.mock.calls.map(({ arguments: [line] }) => String(line)).join('\n');
   };
 
-  test('is where the answer was found', (context) =>
+  test('shows the passage with the answer', (context) =>
     assert.match(
-      told(context, ['start.md'], ['start.md', 'near.md', 'far.md']),
-      /but of exploreDocs:\n {2}3\. .*far\.md/,
+      printed(context, ['start.md'], ['start.md', 'near.md', 'far.md']),
+      /but among those of exploreDocs:\n {2}3\. .*far\.md/,
     ));
-  test('is another file where the graph does not lead to the answer', (context) =>
-    assert.match(told(context, ['start.md'], ['start.md', 'near.md']), /but of exploreDocs:\n {2}2\. .*near\.md/));
-  test('is that the search finds the answer by itself', (context) =>
-    assert.match(told(context, ['start.md', 'far.md'], ['near.md']), /searchDocs finds far\.md by itself/));
-  test('is that nothing else was found', (context) =>
-    assert.match(told(context, ['start.md'], ['start.md']), /exploreDocs finds no other file/));
+  test('shows another file if the graph does not reach the answer', (context) =>
+    assert.match(
+      printed(context, ['start.md'], ['start.md', 'near.md']),
+      /but among those of exploreDocs:\n {2}2\. .*near\.md/,
+    ));
+  test('reports that the search already finds the answer', (context) =>
+    assert.match(printed(context, ['start.md', 'far.md'], ['near.md']), /searchDocs already finds far\.md/));
+  test('reports that the graph finds no other file', (context) =>
+    assert.match(printed(context, ['start.md'], ['start.md']), /exploreDocs finds no other file/));
 });
 
-describe('the demo with a key for OpenAI', () => {
-  test("uses OpenAI's model, in an index of its own, and never prints the key", async () => {
+describe('demo with an OpenAI key', () => {
+  test("uses OpenAI's model with a separate index, and never prints the key", async () => {
     const models = new Set<string>();
     const api = createServer(async (request, response) => {
       const { input, model } = (await json(request)) as { input: string[]; model: string };
@@ -212,8 +215,8 @@ describe('the demo with a key for OpenAI', () => {
   });
 });
 
-describe('the server of the demo, over HTTP', () => {
-  test('is listed and called by a client of the first SDK and by the Inspector', async () => {
+describe('server of the demo over HTTP', () => {
+  test('lists and runs its tools for a client of SDK 1 and for the Inspector', async () => {
     const { embedder, indexName } = chooseEmbedder();
     await using store = new LocalVector({ path: index });
     const server = createDocsServer({ store, indexName, embedder });
@@ -258,7 +261,7 @@ async function inspect(target: string[]): Promise<void> {
   assert.match(called.stdout, /Never in green tea/);
 }
 
-describe('bad input gets one clear line and exit code 1:', () => {
+describe('one-line error message and exit code 1', () => {
   async function requireOneLine(result: Promise<Run>, line: RegExp): Promise<void> {
     const { code, stderr } = await result;
     const lines = stderr
@@ -270,21 +273,21 @@ describe('bad input gets one clear line and exit code 1:', () => {
     assert.match(lines[0] ?? '', line);
   }
 
-  test('a missing folder', () => requireOneLine(demo(join(scratch, 'nowhere')), /nowhere does not exist/));
+  test('for a missing folder', () => requireOneLine(demo(join(scratch, 'nowhere')), /nowhere does not exist/));
 
-  test('an empty folder', async () => {
+  test('for an empty folder', async () => {
     await mkdir(join(scratch, 'empty'));
     await requireOneLine(demo(join(scratch, 'empty')), /no Markdown to read in .*empty/);
   });
 
-  test('a binary file', () =>
+  test('for a binary file', () =>
     requireOneLine(demo(join(notes, 'picture.md')), /no Markdown to read.*not text in UTF-8/));
 
-  test('an index folder that is a file', () =>
+  test('for an index folder that is a file', () =>
     requireOneLine(demo(notes, '--index', join(notes, 'tea.md')), /tea\.md/));
 
   test(
-    'no permission to write the index',
+    'for an index folder without write permission',
     { skip: process.getuid?.() !== 0 && 'needs root to become another user' },
     async () => {
       const locked = join(scratch, 'locked');
@@ -298,7 +301,7 @@ describe('bad input gets one clear line and exit code 1:', () => {
     },
   );
 
-  test('a busy port', async () => {
+  test('for a port in use', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');
     const { port } = blocker.address() as AddressInfo;
@@ -309,5 +312,5 @@ describe('bad input gets one clear line and exit code 1:', () => {
     }
   });
 
-  test('an unknown option', () => requireOneLine(demo('--colour'), /--colour/));
+  test('for an unknown option', () => requireOneLine(demo('--color'), /--color/));
 });

@@ -11,12 +11,12 @@ export const usage = `npm run demo -- [folder] ["question" ...] [--index <folder
 Without a folder: the documentation of this repository and the README files of its dependencies.`;
 
 export interface Arguments {
-  /** The folder to read; `undefined` means the repository's own documents. */
+  /** Folder to read. `undefined` means the repository's own documents. */
   folder: string | undefined;
   questions: string[];
   /** Folder of the index. */
   indexFolder: string;
-  /** 0 takes any free port. */
+  /** Port of the server. 0 selects a free port. */
   port: number;
   help: boolean;
 }

@@ -8,7 +8,7 @@ export interface DocsServerOptions {
   embedder: Embedder;
 }
 
-/** An MCP server with two tools over an index: `searchDocs`, and `exploreDocs`, which follows connections too. */
+/** Returns an MCP server with two tools over an index: `searchDocs`, and `exploreDocs`, which also follows graph edges. */
 export function createDocsServer({ store, indexName, embedder }: DocsServerOptions): MCPServer {
   const searchDocs = createVectorQueryTool({
     id: 'searchDocs',
@@ -17,7 +17,7 @@ export function createDocsServer({ store, indexName, embedder }: DocsServerOptio
     vectorStore: store,
     indexName,
     model: embedder,
-    // By meaning and by words: names and error codes are found as surely as paraphrases.
+    // Hybrid search finds names and error codes as reliably as paraphrases.
     mode: 'hybrid',
   });
   const exploreDocs = createGraphRAGTool({

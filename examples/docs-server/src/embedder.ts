@@ -1,14 +1,14 @@
 import { createLexicalEmbedder, toEmbedder, type Embedder } from '@quiver/rag';
 
-/** What turns text into vectors, and how to say so to a person. */
+/** The selected embedder and its description for the user. */
 export interface ChosenEmbedder {
   embedder: Embedder;
   description: string;
-  /** Vectors of different models must not meet in one index, so each has its own. */
+  /** Index of this embedder. Vectors of different models are not comparable, so each model has a separate index. */
   indexName: string;
 }
 
-/** OpenAI's model when there is a key for it; otherwise the embedder that needs no network. */
+/** Returns OpenAI's model if `OPENAI_API_KEY` is set; otherwise the lexical embedder, which needs no network. */
 export function chooseEmbedder(): ChosenEmbedder {
   const openai = 'openai/text-embedding-3-small';
   if (process.env['OPENAI_API_KEY']) {

@@ -1,9 +1,9 @@
-/** Something the user can put right: shown as one line, without a stack trace. */
+/** An error that the user can correct. The program prints it as one line, without a stack trace. */
 export class ExpectedError extends Error {
   override readonly name = 'ExpectedError';
 }
 
-/** The one line that tells a person what went wrong: of an error we expected, of Quiver's own, or of the file system. */
+/** Returns the one-line message of an expected error, an error of Quiver or a file system error. */
 export function toLine(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, path } = error as NodeJS.ErrnoException;

@@ -12,10 +12,10 @@ import type { LocalVector } from '@quiver/rag/local';
 import { graphToHtml } from '@quiver/rag/node';
 import { excerpt, seconds, toPlace } from './print.ts';
 
-/** Passages of each answer that are compared. */
+/** Number of passages to compare from each result. */
 export const compared = 5;
 
-/** The answer stands in a document that shares hardly a word with the question: a link leads there. */
+/** The document with the answer shares hardly any words with the question. A link leads to it. */
 export const ownExploration: Exploration = {
   question: 'Which library parses HTML for chunking, and what do the other packages need?',
   answeredIn: 'docs/decisions/0008-runtime-dependencies.md',
@@ -23,11 +23,11 @@ export const ownExploration: Exploration = {
 
 export interface Exploration {
   question: string;
-  /** The file that the graph should find and the search should not, where that is known. */
+  /** File that the graph finds and the search does not, if known. */
   answeredIn?: string;
 }
 
-/** Tells what the graph found that the search did not, and how it got there; or that there is nothing of the kind. */
+/** Prints the first passage that only the graph found, with its path; or that the graph found no other file. */
 export function printExploration(
   { question, answeredIn }: Exploration,
   searched: VectorQueryOutput,
@@ -37,7 +37,7 @@ export function printExploration(
   console.log(`\nExplored   ${question} (${seconds(milliseconds)})`);
   const known = new Set(searched.sources.map(({ metadata }) => metadata['source'] as string));
   if (answeredIn !== undefined && known.has(answeredIn))
-    return console.log(`  searchDocs finds ${answeredIn} by itself, among its first ${compared} passages.`);
+    return console.log(`  searchDocs already finds ${answeredIn} among its first ${compared} passages.`);
   const isNew = ({ metadata, path }: GraphQueryResult): boolean => path.length > 0 && !known.has(metadata['source']);
   const isAnswer = (source: GraphQueryResult): boolean => isNew(source) && source.metadata['source'] === answeredIn;
   const found = explored.sources.find(isAnswer) ?? explored.sources.find(isNew);
@@ -45,7 +45,7 @@ export function printExploration(
     return console.log(
       `  exploreDocs finds no other file than searchDocs, among the first ${compared} passages of each.`,
     );
-  console.log(`  Not among the first ${compared} passages of searchDocs, but of exploreDocs:`);
+  console.log(`  Not among the first ${compared} passages of searchDocs, but among those of exploreDocs:`);
   console.log(`  ${explored.sources.indexOf(found) + 1}. ${found.score.toFixed(3)}  ${toPlace(found.metadata)}`);
   console.log(`     ${excerpt(found.document)}`);
   const names = new Map(
@@ -63,7 +63,7 @@ export interface PictureOptions {
   folder: string;
 }
 
-/** Draws the neighbourhood of a question. @returns the URL of the page */
+/** Draws the part of the graph around a query. @returns the URL of the page */
 export async function drawGraph({ store, indexName, embedder, question, folder }: PictureOptions): Promise<string> {
   const view = await viewGraph({ store, indexName, model: embedder, queryText: question });
   const file = join(folder, 'graph.html');

@@ -4,17 +4,17 @@ import { join, relative, sep } from 'node:path';
 import { repository } from './arguments.ts';
 import { ExpectedError } from './expected-error.ts';
 
-/** A Markdown file: its path as it will be cited, and its text. */
+/** A Markdown file: the path for citations, and the text. */
 interface SourceFile {
   path: string;
   text: string;
 }
 
 export interface FoundDocuments {
-  /** Every path below is relative to this folder. */
+  /** Folder that the paths of `files` are relative to. */
   root: string;
   files: SourceFile[];
-  /** Files that are named like Markdown but are not text, with the reason. */
+  /** Files with a Markdown extension that are not text, with the reason. */
   skipped: string[];
 }
 
@@ -44,7 +44,7 @@ async function markdownBelow(folder: string): Promise<string[]> {
   return walk(folder, (entry) => entry.name !== 'node_modules' && !entry.name.startsWith('.'));
 }
 
-/** pnpm keeps every dependency once, under `node_modules/.pnpm`. */
+/** Returns the Markdown files of the repository and the READMEs of its dependencies, which pnpm stores once in `node_modules/.pnpm`. */
 async function ownDocuments(): Promise<string[]> {
   const own = await walk(
     repository,
@@ -70,7 +70,7 @@ async function walk(folder: string, enter: (entry: Dirent, depth: number) => boo
   return nested.flat();
 }
 
-/** `undefined` for bytes that are not UTF-8 text. */
+/** Returns the text, or `undefined` for bytes that are not UTF-8 text. */
 function decode(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

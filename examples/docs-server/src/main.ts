@@ -1,4 +1,4 @@
-// Documents in, questions answered over MCP. Read it from top to bottom: this is the whole program.
+// Indexes documents and answers questions about them over MCP. This file is the whole program, in order of execution.
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { isToolFailure } from '@quiver/core/tools';
@@ -18,14 +18,16 @@ async function main(): Promise<void> {
   const { folder, questions, indexFolder, port, help } = parseArguments(process.argv.slice(2));
   if (help) return console.log(usage);
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort(new ExpectedError('Interrupted. What was indexed so far is kept.')));
+  process.once('SIGINT', () =>
+    interrupted.abort(new ExpectedError('Interrupted. The index keeps the documents indexed so far.')),
+  );
 
   // 1. Read the documents.
   const { root, files, skipped } = await findDocuments(folder);
   console.log(`Documents  ${files.length} Markdown files below ${root}`);
   for (const reason of skipped) console.log(`Skipped    ${reason}`);
 
-  // 2. Chunk, embed and store them. Only what changed since the last run is embedded again.
+  // 2. Chunk, embed and store them. Later runs embed only new and changed passages.
   const { embedder, description, indexName } = chooseEmbedder();
   console.log(`Embedder   ${description}`);
   await mkdir(indexFolder, { recursive: true });
@@ -46,7 +48,7 @@ async function main(): Promise<void> {
     `Indexed    ${report.added} passages embedded, ${report.unchanged} unchanged, ${report.removed} removed in ${since(indexingStarted)}`,
   );
 
-  // 3. Connect the passages by links, names, order and likeness. The graph is kept beside the index.
+  // 3. Connect the passages by links, names, order and similarity. The store persists the graph alongside the index.
   const connectingStarted = performance.now();
   const showConnected = createProgressBar('Connecting');
   const graph = await buildGraph({
@@ -57,19 +59,19 @@ async function main(): Promise<void> {
   });
   console.log(`Connected  ${graph.nodes} passages by ${graph.edges} connections in ${since(connectingStarted)}`);
 
-  // 4. Serve tools to search and explore over MCP, on this machine only.
+  // 4. Serve the tools over MCP, on a loopback address.
   await using server = createDocsServer({ store, indexName, embedder });
   const { url } = await server.listen({ port });
   console.log(`Serving    ${url}`);
 
-  // 5. Connect as any MCP client would, list the tools and ask.
+  // 5. Connect an MCP client, list the tools and call them.
   await using client = new MCPClient({ servers: { docs: { url } } });
   const tools = await client.listTools();
   console.log(`Tools      ${Object.keys(tools).join(', ')}`);
   const ask = async <Output>(name: string, queryText: string, topK: number): Promise<Output> => {
     const answer: unknown = await tools[name]?.execute({ queryText, topK }, { abortSignal: interrupted.signal });
     if (isToolFailure(answer)) throw new ExpectedError(answer.message);
-    // The tool declares this output, and the client has checked it.
+    // The tool declares this output schema, and the client has validated the result.
     return answer as Output;
   };
   for (const queryText of questions) {
@@ -79,7 +81,7 @@ async function main(): Promise<void> {
     sources.forEach(printHit);
   }
 
-  // 6. A question whose answer is spread over several documents: what does the graph find that the search does not?
+  // 6. Compare search and graph for a question whose answer is spread over several documents.
   const exploration = folder === undefined ? ownExploration : { question: questions.at(-1) as string };
   const searched = await ask<VectorQueryOutput>('docs_searchDocs', exploration.question, compared);
   const exploringStarted = performance.now();
@@ -88,7 +90,7 @@ async function main(): Promise<void> {
   const picture = { store, indexName, embedder, question: exploration.question, folder: indexFolder };
   console.log(`  The graph around it: ${await drawGraph(picture)}`);
 
-  // 7. The same server, for Cursor and Claude Desktop.
+  // 7. Print the configuration of the same server for Cursor and Claude Desktop.
   const stdioServer = fileURLToPath(new URL('stdio.ts', import.meta.url));
   const definition = {
     command: process.execPath,

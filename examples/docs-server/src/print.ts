@@ -1,12 +1,12 @@
 import type { QueryResult } from '@quiver/rag';
 
-/** One passage, with everything that is needed to find it in its file. */
+/** Prints a passage with its score and its position in its file. */
 export function printHit({ document, score, metadata }: QueryResult, index: number): void {
   console.log(`  ${index + 1}. ${score.toFixed(3)}  ${toPlace(metadata)}`);
   console.log(`     ${excerpt(document)}`);
 }
 
-/** File, headings and range of a passage. */
+/** Returns the file, headings and character range of a passage. */
 export function toPlace(metadata: QueryResult['metadata']): string {
   const {
     source,
@@ -23,7 +23,7 @@ export function toPlace(metadata: QueryResult['metadata']): string {
 }
 
 export function excerpt(text: string): string {
-  // Without the rules and bars of tables, on one line.
+  // Removes table rules and bars, and joins the lines.
   const line = text
     .replaceAll(/-{4,}|[|\s]+/g, ' ')
     .replaceAll(/ {2,}/g, ' ')

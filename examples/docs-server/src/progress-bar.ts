@@ -1,4 +1,4 @@
-/** Shows how far a long task is: a bar that redraws itself in a terminal, a line for every tenth part in a pipe. */
+/** Creates a progress display: a bar that redraws itself in a terminal, or one line per 10 % in a pipe. */
 export function createProgressBar(
   label: string,
   stream: NodeJS.WriteStream = process.stderr,

@@ -22,7 +22,7 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  // Standard output belongs to the protocol.
+  // Standard output is reserved for MCP messages.
   console.error(toLine(error));
   process.exitCode = 1;
 }

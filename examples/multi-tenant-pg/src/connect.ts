@@ -5,12 +5,12 @@ import { Pool } from 'pg';
 
 export interface Connection {
   readonly description: string;
-  /** Options of every tenant's store. */
+  /** Connection options of the stores. */
   readonly options: PgConnectionOptions;
   close(): Promise<void>;
 }
 
-/** The server at `QUIVER_POSTGRES_URL`; without it, a PostgreSQL inside this process. */
+/** Connects to the server at `connectionString`; without one, starts a PostgreSQL inside this process. */
 export async function connect(connectionString: string | undefined): Promise<Connection> {
   if (connectionString === undefined) {
     const pglite = await PGlite.create({ extensions: { vector } });

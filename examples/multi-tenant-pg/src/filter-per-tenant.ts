@@ -17,11 +17,11 @@ export interface TenantRows {
   store(tenantId: string, documents: Record<string, string>): Promise<IngestReport>;
   /** Deletes documents of a tenant, and returns the number of deleted rows. */
   remove(tenantId: string, sources: readonly string[]): Promise<number>;
-  /** Searches the rows that match the filter in the request context. A filter of the model can only narrow it. */
+  /** Searches the rows that match the filter in the request context. A filter from the model can only narrow it. */
   readonly tool: VectorQueryTool;
 }
 
-/** All tenants share a table. The field `tenant` separates their rows, and has an index. */
+/** Creates one table for all tenants. The indexed field `tenant` separates their rows. */
 export async function filterPerTenant(connection: PgConnectionOptions, schemaName: string): Promise<TenantRows> {
   const store = new PgVector({ ...connection, schemaName });
   await store.createIndex({ indexName, dimension: embedder.dimension ?? 1024, metadataIndexes: ['tenant'] });

@@ -1,4 +1,4 @@
-// Two tenants, one database: a schema for each, then one table with a filter. Fails when one of them sees what is the other's.
+// Two tenants in one database: first with a schema each, then in one table with a filter. Fails if a tenant sees rows of the other.
 import { isDeepStrictEqual } from 'node:util';
 import { RequestContext } from '@quiver/core/request-context';
 import { connect } from './connect.ts';
@@ -13,8 +13,8 @@ console.log(`Database   ${connection.description}`);
 
 console.log('\nA schema for each tenant');
 const schemas = schemaPerTenant(connection.options, prefix);
-await schemas.store('acme', { 'holidays.md': 'At Acme, everybody has 30 days of holiday.' });
-await schemas.store('globex', { 'holidays.md': 'At Globex, everybody has 25 days of holiday.' });
+await schemas.store('acme', { 'holidays.md': 'At Acme, every employee has 30 days of holiday.' });
+await schemas.store('globex', { 'holidays.md': 'At Globex, every employee has 25 days of holiday.' });
 for (const tenantId of ['acme', 'globex']) {
   const requestContext = new RequestContext([['tenantId', tenantId]]);
   const { sources } = await schemas.tool.execute(question, { requestContext, onFailure: 'throw' });
@@ -38,7 +38,7 @@ const { unchanged } = await rows.store('acme', {
 if (unchanged !== 2) throw new Error(`${unchanged} rows of acme were unchanged instead of two.`);
 for (const tenantId of ['acme', 'globex']) {
   const requestContext = new RequestContext([['filter', { tenant: tenantId }]]);
-  // Filters that a model could send to read everything.
+  // Filters with which a model could try to read all rows.
   for (const filter of [
     undefined,
     { tenant: { $exists: true } },
@@ -55,7 +55,7 @@ await requireFailure('a tenant that could not be determined', rows.tool.execute(
 
 for (const schema of ['acme', 'globex', 'shared']) await dropSchema(`${prefix}${schema}`);
 await connection.close();
-console.log('\nNo tenant saw what is the other’s.');
+console.log('\nNo tenant saw rows of the other tenant.');
 
 function print(tenantId: string, sources: readonly { document: string }[]): void {
   for (const { document } of sources) console.log(`${tenantId.padEnd(10)} ${document}`);
@@ -63,16 +63,15 @@ function print(tenantId: string, sources: readonly { document: string }[]): void
 
 function requireOnly(tenantId: string, sources: readonly { document: string }[]): void {
   const names = new Set(sources.map(({ document }) => /acme|globex/i.exec(document)?.[0].toLowerCase()));
-  if (!isDeepStrictEqual([...names], [tenantId]))
-    throw new Error(`${tenantId} was answered from ${[...names].join()}.`);
+  if (!isDeepStrictEqual([...names], [tenantId])) throw new Error(`${tenantId} received rows of ${[...names].join()}.`);
 }
 
 async function requireFailure(what: string, call: Promise<unknown>): Promise<void> {
   const answered = await call.then(
     () => true,
-    (error: unknown) => console.log(`refused    ${what}: ${error instanceof Error ? error.message : String(error)}`),
+    (error: unknown) => console.log(`rejected   ${what}: ${error instanceof Error ? error.message : String(error)}`),
   );
-  if (answered === true) throw new Error(`${what} was answered.`);
+  if (answered === true) throw new Error(`${what} was not rejected.`);
 }
 
 async function dropSchema(name: string): Promise<void> {

@@ -7,16 +7,16 @@ const indexName = 'handbook';
 export interface TenantSchemas {
   /** Stores a tenant's documents in its schema. */
   store(tenantId: string, documents: Record<string, string>): Promise<void>;
-  /** Answers from the schema of the tenant in the request context. */
+  /** Searches the schema of the tenant in the request context. */
   readonly tool: VectorQueryTool;
 }
 
-/** Each tenant has a schema of its own: the same index name, and no statement that could read two of them. */
+/** Creates a separate schema for each tenant. The index names are equal, and no statement can read two schemas. */
 export function schemaPerTenant(connection: PgConnectionOptions, prefix: string): TenantSchemas {
   const stores = new Map<string, PgVector>();
   const storeOf = (tenantId: string): PgVector => {
     let store = stores.get(tenantId);
-    // Names that could be anything but a name are refused here.
+    // PgVector rejects schema names that are not identifiers.
     if (!store) stores.set(tenantId, (store = new PgVector({ ...connection, schemaName: `${prefix}${tenantId}` })));
     return store;
   };

@@ -6,7 +6,7 @@ import { visit } from '../src/visit.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** Runs the example as this process was started, and hears of every line. */
+/** Runs the example with the Node options of this process and calls a listener for every line of output. */
 async function run(
   args: string[],
   onLine: (line: string) => void = () => {},
@@ -39,13 +39,13 @@ const story = [
   'Notes: {"user":"ada","notes":["Water the plants"]}',
 ];
 
-test('the program signs in, reads, asks for more, and writes', async () => {
+test('signs in, reads, requests another scope, and writes', async () => {
   const { code, lines } = await run([]);
   assert.deepEqual(lines, story);
   assert.equal(code, 0);
 });
 
-test('with --browser it waits for whoever opens the pages it names', async () => {
+test('waits with --browser until the user opens the printed pages', async () => {
   const { code, lines } = await run(['--browser'], (line) => {
     const page = /^Please visit (\S+)$/.exec(line)?.[1];
     if (page !== undefined) void visit(new URL(page));

@@ -8,8 +8,8 @@ export interface AuthorizationServer {
 }
 
 /**
- * A real authorization server for one MCP server, on this machine and in memory: PKCE, registration, rotation, JWTs. Its only user is
- * ada, who needs no password; she is asked what a program may do in her name.
+ * Starts an in-memory authorization server for one MCP server on a loopback address: PKCE, client registration, refresh token rotation,
+ * JWTs. Its only user is ada, who signs in without a password and approves the scopes of each client.
  */
 export async function startAuthorizationServer(resource: string): Promise<AuthorizationServer> {
   let handle: ReturnType<Provider['callback']> | undefined;
@@ -43,7 +43,7 @@ export async function startAuthorizationServer(resource: string): Promise<Author
         enabled: true,
         useGrantedResource: () => true,
         getResourceServerInfo: (_context: unknown, wanted: string) => {
-          if (wanted !== resource) throw new Error(`Nobody here issues tokens for ${wanted}.`);
+          if (wanted !== resource) throw new Error(`This authorization server does not issue tokens for ${wanted}.`);
           const scope = 'notes:read notes:write';
           return { scope, audience: resource, accessTokenTTL: 60, accessTokenFormat: 'jwt' };
         },

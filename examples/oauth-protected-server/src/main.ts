@@ -1,7 +1,7 @@
-// A protected MCP server, its authorization server, and a program that signs in to it.
+// A protected MCP server, its authorization server, and a client that signs in.
 //
-//   node src/main.ts              the program visits the sign-in pages itself
-//   node src/main.ts --browser    it prints their addresses and waits for you
+//   node src/main.ts              opens the sign-in pages itself
+//   node src/main.ts --browser    prints the URLs of the pages and waits for you
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { MCPOAuthClientProvider } from '@quiver/mcp/auth';
@@ -39,7 +39,7 @@ console.log('Signed in.');
 const { notes_listNotes: listNotes, notes_addNote: addNote } = await client.listTools();
 console.log('Notes:', JSON.stringify(await listNotes?.execute?.({}, {})));
 
-// The token is for reading. Writing needs more, and the user is asked once.
+// The token only has the read scope. Writing needs another scope, which the user approves once.
 await client.authenticate('notes', { scope: 'notes:read notes:write' });
 await addNote?.execute?.({}, {});
 console.log('Notes:', JSON.stringify(await listNotes?.execute?.({}, {})));

@@ -7,7 +7,7 @@ const notes = new Map<unknown, string[]>();
 
 const listNotes = createTool({
   id: 'list-notes',
-  description: 'Lists the notes of whoever is signed in.',
+  description: 'Lists the notes of the signed-in user.',
   outputSchema: {
     type: 'object',
     properties: { user: { type: 'string' }, notes: { type: 'array', items: { type: 'string' } } },
@@ -29,7 +29,7 @@ const addNote = createTool({
   },
 });
 
-/** An MCP server that only knows users with a token of the given issuer. */
+/** Starts an MCP server that accepts only tokens of the given issuer. */
 export async function startProtectedServer(url: URL, issuer: string): Promise<{ close(): Promise<void> }> {
   const server = new MCPServer({ name: 'Notes', version: '1.0.0', tools: { listNotes, addNote } });
   const protect = createOAuthMiddleware({
@@ -42,7 +42,7 @@ export async function startProtectedServer(url: URL, issuer: string): Promise<{ 
     },
   });
   const http = createServer(async (req, res) => {
-    // What is no path on this server, such as `//`, must not end the process.
+    // An invalid request target, such as `//`, must not end the process.
     if (!URL.canParse(req.url ?? '', url.origin)) return void res.writeHead(400).end();
     const target = new URL(req.url ?? '', url.origin);
     const { proceed } = await protect(req, res, target);

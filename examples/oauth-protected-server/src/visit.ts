@@ -1,4 +1,4 @@
-/** Does what a user with a browser does: keeps cookies, follows redirects, back to this machine too, and presses “Allow”. */
+/** Acts as a user with a browser: stores cookies, follows redirects, including those to localhost, and presses “Allow”. */
 export async function visit(page: URL): Promise<void> {
   const cookies = new Map<string, string>();
   let url = page;

@@ -35,8 +35,8 @@ async function run(words: string[], env: NodeJS.ProcessEnv = {}) {
   return { code: child.exitCode, stdout, stderr };
 }
 
-describe('the script', () => {
-  test('indexes a folder and puts the passage that answers first', async () => {
+describe('standalone RAG example', () => {
+  test('indexes a folder and ranks the passage with the answer first', async () => {
     const { code, stdout, stderr } = await run([notes, question]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^Indexed {4}2 documents: 3 passages embedded, 0 unchanged, 0 removed/);
@@ -48,14 +48,14 @@ describe('the script', () => {
     assert.match(stderr, /Indexing {3}2 documents, 3 passages, 3 embedded/);
   });
 
-  test('embeds only what changed when it runs again', async () => {
+  test('embeds only changed passages in the next run', async () => {
     await writeFile(join(notes, 'deep', 'coffee.md'), '# Coffee\n\nCoffee wants water of 92 degrees.\n');
     const { stdout } = await run([notes, question]);
     assert.match(stdout, /^Indexed {4}2 documents: 1 passages embedded, 2 unchanged, 1 removed/);
     assert.match(stdout, /\n1\. .*\n.*92 degrees/);
   });
 
-  test('asks models when there is a key: one request for all vectors, one for all judgements', async () => {
+  test('calls models if there is a key: one request for all vectors, one for all scores', async () => {
     const asked: string[] = [];
     const api = createServer(async (request, response) => {
       const body = (await json(request)) as { input: string[] | { content: string | { text: string }[] }[] };
@@ -70,7 +70,7 @@ describe('the script', () => {
     try {
       const { code, stdout, stderr } = await run([notes, question], { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: baseURL });
       assert.equal(code, 0, stderr);
-      // The documents, the question, the twenty passages.
+      // One request each for the documents, the query and the twenty passages.
       assert.deepEqual(asked, ['/v1/embeddings', '/v1/embeddings', '/v1/responses']);
       assert.match(stdout, /\n1\. .*tea\.md › Tea › Milk/);
     } finally {
@@ -78,17 +78,17 @@ describe('the script', () => {
     }
   });
 
-  test('says in one line what is wrong, and exits with 1', async () => {
+  test('prints a one-line error message and exits with code 1', async () => {
     for (const [words, line] of [
       [[join(scratch, 'nowhere')], /nowhere/],
-      [['--colour'], /--colour/],
+      [['--color'], /--color/],
     ] as const) {
       const { code, stderr } = await run([...words]);
       assert.equal(code, 1);
       assert.match(stderr, line);
     }
     await mkdir(join(scratch, 'empty'));
-    assert.match((await run([join(scratch, 'empty')])).stderr, /nothing to read in .*empty/);
+    assert.match((await run([join(scratch, 'empty')])).stderr, /empty contains no readable documents/);
   });
 });
 
@@ -97,7 +97,7 @@ function embed(input: string[]): object {
   return { object: 'list', model: 'm', data, usage: { prompt_tokens: 1, total_tokens: 1 } };
 }
 
-/** Thinks that milk answers everything. */
+/** A scoring model that gives passages about milk the highest score. */
 function judge(input: unknown): object {
   const { content } = (input as { content: string | { text: string }[] }[]).at(-1) ?? { content: '' };
   const asked = typeof content === 'string' ? content : (content[0]?.text ?? '');

@@ -1,4 +1,4 @@
-// A folder of documents in, the passages that answer a question out: node src/main.ts [folder] ["question"] [--index <folder>]
+// Finds the passages of a folder that answer a question: node src/main.ts [folder] ["question"] [--index <folder>]
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,14 +13,16 @@ async function main(): Promise<void> {
   const [folder = join(import.meta.dirname, '../../../docs'), ...questions] = positionals;
   const question = questions.join(' ') || 'What does INGEST_EMBEDDER_CHANGED mean?';
   const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort(new Error('Interrupted. What was indexed so far is kept.')));
+  process.once('SIGINT', () =>
+    interrupted.abort(new Error('Interrupted. The index keeps the documents indexed so far.')),
+  );
   const { signal } = interrupted;
 
-  // With a key, models judge by meaning. Without one, words have to do.
+  // With a key, models embed and rerank. Without one, the example compares words.
   const hasKey = Boolean(process.env['OPENAI_API_KEY']);
   const embedder = hasKey ? toEmbedder('openai/text-embedding-3-small') : createLexicalEmbedder();
   const judge = hasKey ? 'openai/gpt-5.1' : wordOverlap;
-  // Vectors of two embedders must not meet in one index.
+  // Vectors of different embedders are not comparable, so each embedder has a separate index.
   const indexName = hasKey ? 'openai' : 'lexical';
 
   const path = resolve(values.index ?? '.quiver');
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
     onProgress: showProgress,
     signal,
   });
-  if (report.documents === 0) throw new Error(`There is nothing to read in ${folder}.`);
+  if (report.documents === 0) throw new Error(`The folder ${folder} contains no readable documents.`);
   const { documents, added, unchanged, removed } = report;
   console.log(
     `Indexed    ${documents} documents: ${added} passages embedded, ${unchanged} unchanged, ${removed} removed (${since(indexingStarted)})`,
@@ -48,7 +50,7 @@ async function main(): Promise<void> {
 
   const askingStarted = performance.now();
   const [queryVector] = await embedder.embed([question], { purpose: 'query', signal });
-  if (!queryVector) throw new Error('The embedder gave no vector.');
+  if (!queryVector) throw new Error('The embedder returned no vector.');
   const fusion = { vector: embedder.hybridWeight ?? 1 };
   const search = { mode: 'hybrid', queryVector, queryText: question, fusion } as const;
   const found = await store.query({ indexName, ...search, topK: 20, signal });

@@ -1,6 +1,6 @@
 import type { RelevanceScorer } from '@quiver/rag';
 
-/** Judges a passage by the share of the question's words that it contains; longer words say more. Needs no model. */
+/** Scores a passage by the share of the query's words that it contains, weighted by their length. Needs no model. */
 export const wordOverlap: RelevanceScorer = {
   async getRelevanceScore(question, passage) {
     const found = wordsOf(passage);

@@ -104,7 +104,7 @@ ai7.streamText({ model: model7, prompt, tools });
 ai7.streamText({ model: model7, prompt, tools: { ...tools, ...remoteTools } });
 await new ai7.ToolLoopAgent({ model: model7, tools }).generate({ prompt });
 
-// The output types reach the results of a run.
+// The results of a run have the output types.
 for (const result of [...five.staticToolResults, ...six.staticToolResults, ...seven.staticToolResults]) {
   if (result.toolName === 'typed') result.output.celsius satisfies number;
   if (result.toolName === 'searchGuides') result.output.sources satisfies readonly { score: number }[];

@@ -17,7 +17,7 @@ test('a tool validates its input, fills in defaults and returns its output', asy
   assert.deepEqual(await add.execute({ a: 2 }), { sum: 3 });
 });
 
-test('a tool returns invalid input as a failure that can be recognised', async () => {
+test('a tool returns a recognizable failure for invalid input', async () => {
   const result = await add.execute({ a: 'two' });
   assert.ok(isToolFailure(result));
   assert.match(result.message, /^Tool input validation failed for add\./);

@@ -32,7 +32,7 @@ test('a client lists and calls the tools of a server over HTTP and stdio at once
   }
 });
 
-test('parallel calls with a sign-in cause no listener warning', async () => {
+test('parallel calls with a sign-in do not cause a listener warning', async () => {
   const slow = createTool({
     id: 'slow',
     description: 'Waits',

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createLexicalEmbedder, createVectorQueryTool, ingest, MDocument } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 
-test('documents are indexed in a folder, found again after reopening, and cited by their place', async () => {
+test('a folder index finds documents after it is reopened and cites their position', async () => {
   const path = await mkdtemp(join(tmpdir(), 'quiver-compat-'));
   const embedder = createLexicalEmbedder();
   const text = '# Tea\n\nGreen tea wants 80 degrees.\n\n# Coffee\n\nCoffee wants 94 degrees.';

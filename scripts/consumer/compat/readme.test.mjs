@@ -1,4 +1,4 @@
-// Runs the examples of the README as they stand; only the port, the model and the folder are replaced.
+// Runs the examples of the README unchanged, except for the port, the model and the folder.
 import assert from 'node:assert/strict';
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ async function run(index, replacements, exported) {
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
-/** Calls the first tool it is offered, then repeats what the tool answered. */
+/** A model that calls the first tool and then returns the tool's result as text. */
 const model = new MockLanguageModelV4({
   doGenerate: async ({ prompt, tools }) => {
     const last = prompt.at(-1);
