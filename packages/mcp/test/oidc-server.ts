@@ -12,7 +12,7 @@ export interface OidcServer {
 export interface OidcServerOptions {
   /** The identifiers of MCP servers that tokens may be issued for. */
   resources: () => readonly string[];
-  /** Seconds an access token lives. */
+  /** Lifetime of the first access token in seconds. Refreshed tokens live for an hour. */
   accessTokenTtl: number;
   format: 'jwt' | 'opaque';
 }
@@ -67,7 +67,7 @@ export async function startOidcServer({ resources, accessTokenTtl, format }: Oid
           return {
             scope: 'mcp:read mcp:write',
             audience: resource,
-            accessTokenTTL: accessTokenTtl,
+            accessTokenTTL: grants.includes('refresh_token') ? 3600 : accessTokenTtl,
             accessTokenFormat: format,
           };
         },

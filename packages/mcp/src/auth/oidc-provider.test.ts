@@ -103,9 +103,9 @@ describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (f
     const stage = await setUp(format, 2);
     await stage.client.listToolsWithErrors();
     await stage.signIn();
+    const before = await stage.user.tokens();
     await stage.client.disconnect();
     await call(stage, 'whoami');
-    const before = await stage.user.tokens();
     await new Promise((resolve) => setTimeout(resolve, 2500));
     const answers = await Promise.all([1, 2, 3, 4].map(() => call(stage, 'whoami')));
     expect(answers.every((answer) => answer.includes('ada'))).toBe(true);
