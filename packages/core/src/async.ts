@@ -1,6 +1,6 @@
 /**
- * Starts an operation unless the signal has fired, and stops waiting for it when the signal fires. The operation is not
- * canceled: pass it the signal as well.
+ * Starts an operation unless the signal is aborted, and stops waiting for it when the signal aborts. It does not cancel the
+ * operation: pass the signal to the operation as well.
  *
  * @throws `signal.reason`
  */
@@ -12,12 +12,12 @@ export function untilAborted<Value>(start: () => Promise<Value>, signal: AbortSi
     const onAbort = (): void => reject(signal.reason as Error);
     const stopListening = (): void => signal.removeEventListener('abort', onAbort);
     signal.addEventListener('abort', onAbort);
-    // One chained promise, not two: every call of a server comes through here.
+    // One chained promise instead of two, because every call of a server runs this code.
     running.then(
       (value) => (stopListening(), resolve(value)),
       (error: Error) => (stopListening(), reject(error)),
     );
-    // The operation may have fired the signal while it started.
+    // The operation may have aborted the signal synchronously.
     if (signal.aborted) onAbort();
   });
 }

@@ -8,9 +8,9 @@ export interface QuiverErrorOptions {
 }
 
 /**
- * Every error that Quiver itself raises.
+ * Base class of all errors of Quiver.
  *
- * `code` is stable and meant for programs; `message` says what happened, to what, and what to do next.
+ * `code` is stable and meant for programs. `message` describes what failed, with which value, and what to do.
  */
 export class QuiverError extends Error {
   override readonly name: string = 'QuiverError';

@@ -143,7 +143,7 @@ class FileLock {
   }
 
   /**
-   * Frees the lock for other processes. Does nothing when another process has taken it over. A lock whose file cannot be written
+   * Releases the lock. Has no effect if another process has taken it over. A lock whose file cannot be written
    * becomes stale instead.
    */
   async release(): Promise<void> {
@@ -196,7 +196,7 @@ async function readHighest(path: string): Promise<LockState | undefined> {
       const { mtimeMs: modified } = await stat(file);
       return { generation, modified, owner: parseOwner(text) };
     } catch (error) {
-      // Two later owners have come and gone since the folder was listed.
+      // Two later owners have acquired and released the lock since the folder was listed.
       if (!hasCode(error, 'ENOENT')) throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { escapeForLog } from './escape-for-log.js';
 
-/** Receives events that are not errors of a call: a failed hook, a tool left out of a list, a lost connection. */
+/** Receives events that are not errors of a call: a failed hook, a tool omitted from a list, a lost connection. */
 export interface Logger {
   debug(message: string, details?: unknown): void;
   info(message: string, details?: unknown): void;
@@ -15,14 +15,14 @@ const severity: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 
 export interface LoggerOptions {
   /** The least severe level that is written. Default `warn`. */
   level?: LogLevel;
-  /** Takes one finished line and its details. Default: standard error, never standard output. */
+  /** Sink for one formatted line and its details. Default: standard error, never standard output. */
   write?: (line: string, details: unknown) => void;
 }
 
 /**
  * Creates a logger that writes single lines to standard error.
  *
- * Standard output is never touched: over stdio it carries the protocol, and one stray line breaks the connection.
+ * It never writes to standard output: over stdio, standard output carries the protocol, and one stray line breaks the connection.
  * Control characters in messages are escaped, so that a remote server cannot forge lines or move the cursor.
  */
 export function createLogger({ level = 'warn', write = writeToStandardError }: LoggerOptions = {}): Logger {

@@ -1,8 +1,8 @@
 import type { AnyRequestContext } from '../tools/index.js';
 
 /**
- * Any agent: of this package, of the AI SDK, or of Mastra. AI SDK agents have another call form; `askAgent` distinguishes them by
- * their `version`.
+ * Any agent: of this package, of the AI SDK, or of Mastra. AI SDK agents have a different call signature; `askAgent` distinguishes
+ * them by their `version`.
  */
 export interface AgentLike {
   readonly id?: string | undefined;
@@ -10,7 +10,7 @@ export interface AgentLike {
   readonly description?: string | undefined;
   /** Description of a Mastra agent. */
   getDescription?(): string;
-  /** `agent-v1` and the like on agents of the AI SDK, whose `generate` takes one object. */
+  /** Version of AI SDK agents, such as `agent-v1`. Their `generate` takes one object. */
   readonly version?: string | undefined;
   // oxlint-disable-next-line typescript/no-explicit-any -- each library has its own parameters and results
   generate(prompt: any, options?: any): PromiseLike<any>;
@@ -24,7 +24,7 @@ export interface AskAgentOptions {
 /**
  * Sends one prompt to any agent.
  *
- * An AI SDK agent has no place for a request context in its call; bind it to its tools with `withRequestContext`.
+ * Calls of an AI SDK agent do not take a request context; bind it to the tools with `withRequestContext`.
  *
  * @returns the result of the agent's `generate`; it has a `text` for all of these kinds
  */
@@ -39,7 +39,7 @@ export async function askAgent(agent: AgentLike, question: string, options: AskA
   }) as unknown;
 }
 
-/** Agents of AI SDK 6 and 7 carry a version; that of 5 is known by `respond`, which answers a chat in the browser. */
+/** Returns whether an agent is an AI SDK agent. Agents of AI SDK 6 and 7 have a `version`; those of AI SDK 5 have `respond`. */
 function takesOneObject(agent: AgentLike): boolean {
   return agent.version?.startsWith('agent-') ?? typeof (agent as { respond?: unknown }).respond === 'function';
 }

@@ -4,10 +4,10 @@ import { resolveLanguageModel, type LanguageModel } from '../llm/index.js';
 import { withInputSchema, withRequestContext, type AnyRequestContext } from '../tools/index.js';
 import type { AgentResult, AgentStream } from './agent-result.js';
 
-/** Tools by the name under which the model calls them; of any origin. */
+/** Tools from any library, by the name that the model uses in calls. */
 export type AgentTools = Record<string, object>;
 
-/** The part of the `ai` package that an agent needs; that of every major fits. */
+/** The part of the `ai` package that an agent uses. Every supported major has it. */
 export interface AiSdk {
   // oxlint-disable-next-line typescript/no-explicit-any -- typed differently in each AI SDK major
   generateText(options: any): PromiseLike<any>;
@@ -34,14 +34,14 @@ export interface AgentOptions {
 }
 
 export interface AgentCallOptions {
-  /** More tools for this call, by source: `await mcp.listToolsets()`. */
+  /** Additional tools for this call, by source: `await mcp.listToolsets()`. */
   toolsets?: Record<string, AgentTools>;
-  /** Reaches every tool that is called. */
+  /** Request context that every called tool receives. */
   requestContext?: AnyRequestContext | undefined;
-  /** The older name of `requestContext`. */
+  /** Name of `requestContext` in the v0 API. */
   runtimeContext?: AnyRequestContext | undefined;
   abortSignal?: AbortSignal | undefined;
-  /** Overrides that of the agent. */
+  /** Overrides the value of the agent. */
   maxSteps?: number;
   /** All other settings are passed to `generateText` or `streamText` unchanged: `temperature`, `onStepFinish`, `toolChoice`, … */
   [setting: string]: unknown;
@@ -53,8 +53,8 @@ export type AgentPrompt = string | readonly object[];
 const defaultMaxSteps = 20;
 
 /**
- * A model with instructions and tools. It has no loop of its own: `generate` and `stream` are `generateText` and `streamText`
- * of the AI SDK.
+ * A model with instructions and tools. `generate` and `stream` call `generateText` and `streamText` of the AI SDK, which run the
+ * tool loop.
  *
  * @throws `AGENT_OPTIONS_INVALID` without `id` and `name`
  * @example
@@ -81,9 +81,9 @@ export class Agent {
   }
 
   /**
-   * Answers a prompt, calling tools as the model asks for them.
+   * Sends a prompt to the model and runs the tools that the model calls.
    *
-   * @throws `AGENT_MODEL_MISSING`, `AGENT_SDK_MISSING`, `AGENT_TOOLS_COLLIDE`, the errors of `resolveLanguageModel`, and what the AI SDK throws
+   * @throws `AGENT_MODEL_MISSING`, `AGENT_SDK_MISSING`, `AGENT_TOOLS_COLLIDE`, the errors of `resolveLanguageModel`, and the errors of the AI SDK
    */
   async generate(prompt: AgentPrompt, options: AgentCallOptions = {}): Promise<AgentResult> {
     const { sdk, settings, model } = await this.#prepare(prompt, options);
@@ -95,8 +95,7 @@ export class Agent {
   }
 
   /**
-   * As {@link Agent.generate}, but the answer arrives piece by piece. Errors of the model arrive in the stream, as the AI SDK
-   * defines.
+   * Like {@link Agent.generate}, but streams the result. Errors of the model arrive in the stream, as the AI SDK defines.
    */
   async stream(prompt: AgentPrompt, options: AgentCallOptions = {}): Promise<AgentStream> {
     const { sdk, settings } = await this.#prepare(prompt, options);
@@ -127,7 +126,7 @@ export class Agent {
   }
 }
 
-/** A name that is taken is prefixed with its toolset, so that no tool replaces another. */
+/** Prefixes a duplicate tool name with the name of its toolset, so that no tool replaces another. */
 function mergeTools(tools: AgentTools, toolsets: Record<string, AgentTools> = {}): AgentTools {
   const merged = new Map(Object.entries(tools).map(([name, tool]) => [name, withInputSchema(tool)]));
   for (const [source, set] of Object.entries(toolsets)) {

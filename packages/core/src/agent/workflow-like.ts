@@ -19,15 +19,15 @@ export interface WorkflowLike {
   createRunAsync?(options?: object): PromiseLike<WorkflowRunLike>;
 }
 
-/** The name that the specification uses. */
+/** Alias from the specification. */
 export type Workflow = WorkflowLike;
 
 export type RunWorkflowOptions = AskAgentOptions;
 
 /**
- * Creates a run and starts it. When the signal fires, the run is cancelled, if its engine can.
+ * Creates a run and starts it. If the signal aborts, cancels the run, provided that the engine supports it.
  *
- * @returns what `start` returns
+ * @returns the result of `start`
  * @throws `WORKFLOW_NOT_RUNNABLE` when the workflow has neither `createRun` nor `createRunAsync`
  */
 export async function runWorkflow(

@@ -19,7 +19,7 @@ export interface V0Call<Input> {
   mastra?: unknown;
 }
 
-/** The signatures of `execute` of a tool of this entry: a call of the v0 API, or a call as of every other tool. */
+/** Signatures of `execute`: the v0 API and the current API. */
 export interface V0ToolExecute<InputSchema, Run> extends ToolExecute<
   ToolCallInput<InputSchema>,
   Run,
@@ -37,23 +37,23 @@ export interface V0Tool<InputSchema, OutputSchema, Output, Run = Promise<Output>
 }
 
 /**
- * A copy of the tool that can also be called with `execute({ context, runtimeContext })`; all other members are unchanged.
+ * Returns a copy of the tool that can also be called with `execute({ context, runtimeContext })`; all other members are unchanged.
  */
 export function acceptV0Calls<InputSchema, OutputSchema, Output, Run>(
   tool: Tool<InputSchema, OutputSchema, Output, Run>,
 ): V0Tool<InputSchema, OutputSchema, Output, Run> {
-  // As everything that runs tools sees it; the exact parameters are known to the type checker only.
+  // The erased signature that callers of tools use. Only the type checker knows the exact parameters.
   const { execute, inputSchema } = tool as { inputSchema: unknown; execute: NonNullable<ToolLike['execute']> };
   const executeEither = (first: unknown, options?: ToolCallOptions): unknown => {
     const call = readCall(inputSchema as Schema | undefined, first, options);
     return execute.call(tool, call.input, call.options);
   };
   markWrapper(executeEither, execute);
-  // The same members with the same types; only the ways to call `execute` grow.
+  // The copy has the same members and types, and additional signatures of `execute`.
   return { ...tool, execute: executeEither } as unknown as V0Tool<InputSchema, OutputSchema, Output, Run>;
 }
 
-/** Keys of such an argument. */
+/** Keys of the first argument of a v0 call. */
 const v0Key =
   /^(context|runtimeContext|mastra|memory|resourceId|resumeData|runId|suspend|threadId|tracingContext|writableStream|writer)$/;
 

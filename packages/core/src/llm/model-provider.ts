@@ -51,7 +51,7 @@ export function parseModelString(text: string, example: string): ModelString {
 /** The part of an AI SDK provider that is used here; older majors call the embedding method by its longer name. */
 export interface ModelProvider {
   languageModel?(modelId: string): unknown;
-  /** The chat completions API, which compatible servers speak, where the provider's default is another API. */
+  /** The chat completions API, which compatible servers implement, for providers whose default is a different API. */
   chat?(modelId: string): unknown;
   embeddingModel?(modelId: string): unknown;
   textEmbeddingModel?(modelId: string): unknown;

@@ -26,14 +26,14 @@ export type MastraLanguageModel = LanguageModel;
 /**
  * Turns a model string into the AI SDK model of its provider package; a model object is returned unchanged.
  *
- * With a `baseURL` the chat completions API is used where the provider has it, since that is what compatible servers speak.
+ * With a `baseURL`, uses the chat completions API of the provider, if any, because compatible servers implement that API.
  *
  * @example
  * const model = await resolveLanguageModel('openai/gpt-5.1');
  * await generateText({ model, prompt });
  * @throws `MODEL_STRING_INVALID`, `MODEL_PROVIDER_UNKNOWN`, `MODEL_PACKAGE_MISSING`
  * @throws `MODEL_KIND_UNSUPPORTED` when the provider has no language models
- * @throws `MODEL_KEY_MISSING` when the provider wants its key at once; most ask at the first call
+ * @throws `MODEL_KEY_MISSING` when the provider requires its key at creation; most providers check it at the first call
  */
 export async function resolveLanguageModel(
   model: LanguageModel | string,

@@ -1,4 +1,4 @@
-/** Values of an untyped context are `any`, as in a `Map<string, any>`: the code that sets a key knows what it holds. */
+/** Values of an untyped context are `any`, as in a `Map<string, any>`: the code that sets a key knows the type of its value. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Untyped = any;
 
@@ -39,7 +39,7 @@ export class RequestContext<Values = Untyped> {
   }
 
   get<Key extends KeyOf<Values>>(key: Key): ValueOf<Values, Key> {
-    // The map holds what `set` typed.
+    // `set` has checked the type of the stored value.
     return this.#values.get(key) as ValueOf<Values, Key>;
   }
 
@@ -107,7 +107,7 @@ export class RequestContext<Values = Untyped> {
 
   /**
    * The part of the context that JSON can carry. Never throws: functions, symbols, cyclic, very large and otherwise
-   * unserializable values are left out. Contexts that refer to each other are cyclic values.
+   * unserializable values are omitted. Contexts that refer to each other are cyclic values.
    */
   toJSON(): Record<string, Untyped> {
     const result: Record<string, Untyped> = {};

@@ -46,7 +46,7 @@ const stepsPerPart = 4;
 const maxParts = 10_000_000;
 /** Issues that are collected; a large value may have one in each of its parts. */
 const maxIssues = 100;
-/** Branches of `anyOf` and `oneOf` up to which an issue says why each one does not match. */
+/** Maximum number of `anyOf` or `oneOf` branches for which an issue explains each mismatch. */
 const maxExplainedBranches = 10;
 /** Characters that count as one step. */
 const charactersPerStep = 64;
@@ -191,7 +191,7 @@ function checkFirst(at: Application, schemas: readonly unknown[]): boolean {
   return every(at, schemas.slice(0, itemsOf(at).length), (schema, index) => checkPart(at, schema, index));
 }
 
-/** Checks the items after those that have their own schema. */
+/** Checks the items after the items that have their own schema. */
 function checkRest(at: Application, schema: unknown, first: unknown): boolean {
   const start = Array.isArray(first) ? first.length : 0;
   return every(at, itemsOf(at).slice(start), (_, index) => checkPart(at, schema, start + index));
@@ -360,7 +360,7 @@ const checkUnevaluated: Check<unknown> = (schema, at) => {
   return every<Key>(at, keys, (key) => at.evaluated?.has(key) === true || checkPart(at, schema, key));
 };
 
-/** Keywords that need to know what all others have evaluated. */
+/** Keywords that depend on the evaluation results of all other keywords. */
 const lastKeywords: Record<string, Check<unknown>> = {
   unevaluatedItems: (schema, at) => !Array.isArray(at.value) || checkUnevaluated(schema, at),
   unevaluatedProperties: (schema, at) => !isSchemaNode(at.value) || checkUnevaluated(schema, at),
@@ -426,7 +426,7 @@ register(listKeywords, Array.isArray);
 register(mapKeywords, isSchemaNode);
 register(lastKeywords, isAnything);
 
-/** A schema with what its checks share, prepared on demand. */
+/** A schema with the shared data of its checks, prepared on demand. */
 class CompiledSchema extends SchemaIndex {
   readonly #assertions = new Map<SchemaNode, readonly Assertion[]>();
   readonly #patterns = new Map<string, RegExp>();

@@ -11,7 +11,7 @@ export interface AiSdkSchema<Value = unknown> {
 }
 
 /**
- * Any way to describe a value: zod 4, zod 3, Valibot, ArkType and every other Standard Schema, the AI SDK's `jsonSchema()`,
+ * Any schema: zod 4, zod 3, Valibot, ArkType and every other Standard Schema, the AI SDK's `jsonSchema()`,
  * or a JSON Schema as plain data.
  *
  * @see [Standard Schema](https://standardschema.dev)

@@ -4,7 +4,7 @@ import { QuiverError, toErrorMessage } from '../errors.js';
 import type { JsonSchema, Schema } from './schema.js';
 import { describeSchema, isPromiseLike } from './validate.js';
 
-/** `input` describes what is accepted; `output` what is left after defaults and transforms. */
+/** `input` describes the accepted values; `output` the values after defaults and transforms. */
 export type SchemaDirection = 'input' | 'output';
 
 const converted: Record<SchemaDirection, WeakMap<object, JsonSchema>> = { input: new WeakMap(), output: new WeakMap() };

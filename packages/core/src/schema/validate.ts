@@ -57,7 +57,7 @@ function validateAiSdkSchema(schema: AiSdkSchema, value: unknown): Outcome {
 
 function fromAiSdk(result: AiSdkResult): ValidationResult<unknown> {
   if (result.success) return { ok: true, value: result.value };
-  // The AI SDK passes on the error of the schema library; those of zod and of Standard Schemas list their issues.
+  // The AI SDK passes the error of the schema library on. Errors of zod and of Standard Schemas list their issues.
   const { issues } = result.error as { issues?: unknown };
   if (Array.isArray(issues) && issues.length > 0) return { ok: false, issues: issues.map(toIssue) };
   return { ok: false, issues: [{ path: [], message: result.error.message }] };

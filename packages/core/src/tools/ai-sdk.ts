@@ -6,21 +6,21 @@ import { isToolFailure, type ToolFailure } from './tool-failure.js';
 import type { ToolModelOutput, ToolModelOutputPart } from './tool.js';
 
 const schemaMark = Symbol.for('vercel.ai.schema');
-/** AI SDK 5 looks for this second mark. */
+/** Second mark of a schema, which AI SDK 5 checks. */
 const validatorMark = Symbol.for('vercel.ai.validator');
 
 /** The tool of a schema. */
 export interface InputOwner {
   readonly id: string;
-  /** Called with every input that passed, so that it is not parsed a second time: a transform must run once. */
+  /** Receives every valid input, so that the tool does not parse it again: a transform must run once. */
   recordValidated(input: unknown): void;
 }
 
 /**
  * Returns an object that inherits from the user's schema and has the members that the AI SDK requires, so that any schema works.
  *
- * AI SDK 5 rejects Standard Schemas other than zod, and 6 and 7 those without JSON Schema support; with these marks all three
- * take the schema as one of their own. The user's schema stays reachable as `~source`.
+ * AI SDK 5 rejects Standard Schemas other than zod, and 6 and 7 those without JSON Schema support; with these marks, all three
+ * treat the schema as an AI SDK schema. The user's schema stays reachable as `~source`.
  */
 export function toAiSdkInputSchema(tool: InputOwner, schema: Schema): JsonSchema {
   if (hasOnlyStandardMember(schema)) return new MarkedStandardSchema(tool, schema) as unknown as JsonSchema;
@@ -39,7 +39,7 @@ interface Marked {
   readonly [owner]: InputOwner;
 }
 
-/** The same functions for all schemas: what is different for each costs memory in each of many tools. */
+/** Functions that all schemas share. Functions per schema would cost memory in each of many tools. */
 const sharedMembers: PropertyDescriptorMap = {
   [schemaMark]: { value: true },
   [validatorMark]: { value: true },
@@ -68,14 +68,14 @@ interface StandardSchema {
   readonly '~standard': unknown;
 }
 
-/** Whether nothing would be inherited but `~standard`, as with the schemas of remote tools. */
+/** Returns whether a schema has no members except `~standard`, like the schemas of remote tools. */
 function hasOnlyStandardMember(schema: object): schema is StandardSchema {
   if (Object.getPrototypeOf(schema) !== Object.prototype) return false;
   const keys = Reflect.ownKeys(schema);
   return keys.length === 1 && keys[0] === '~standard';
 }
 
-/** All schemas of this kind share one shape: thousands of tools cost a third of what they would by inheriting. */
+/** Class of such schemas. Thousands of tools take a third of the memory that inheriting from each schema would take. */
 class MarkedStandardSchema {
   readonly '~source': StandardSchema;
   readonly [owner]: InputOwner;
@@ -94,10 +94,10 @@ class MarkedStandardSchema {
   }
 }
 
-/** Replacements of schemas that cannot be described, so that each one is logged once. */
+/** Replacements of schemas without a JSON Schema form, so that each one is logged once. */
 const undescribed = new WeakMap<object, JsonSchema>();
 
-/** A tool whose schema cannot be described must not remove the other tools. */
+/** Returns the JSON Schema, or a replacement if there is none: one such schema must not make the other tools unavailable. */
 function describeOrWarn(marked: Marked): JsonSchema {
   try {
     return toJsonSchema(marked['~source'], 'input');
@@ -114,12 +114,12 @@ function describeOrWarn(marked: Marked): JsonSchema {
 type SdkMajor = 5 | 6 | 7;
 
 /**
- * The `toModelOutput` that all three majors understand. Without a function of the user's it does what the AI SDK does, and also
- * gives values that JSON cannot carry a form, so that they cannot break the request to the model.
+ * The `toModelOutput` for all three majors. Without a custom function, it behaves like the AI SDK and also converts values without a
+ * JSON form, so that they cannot break the request to the model.
  *
  * @param argument - the bare output (AI SDK 5), or `{ toolCallId, input, output }` (6 and 7)
- * @param custom - the user's function
- * @param toolId - names the tool of that function in warnings
+ * @param custom - the custom function
+ * @param toolId - id of the tool, for warnings
  */
 export function showToModel(
   argument: unknown,
@@ -150,7 +150,7 @@ function readArgument(argument: unknown): { output: unknown; major: SdkMajor } {
   return { output, major: outputsOfAiSdk7.has(output as object) ? 7 : 6 };
 }
 
-/** A failure that was stored as JSON and read back has lost its mark. */
+/** Returns whether a value has the shape of a failure. A failure that was stored as JSON has lost its mark. */
 function isStoredFailure(output: unknown): output is ToolFailure {
   const { error, message, validationErrors } = (output ?? {}) as Partial<ToolFailure>;
   return error === true && typeof message === 'string' && typeof validationErrors === 'object';
@@ -190,8 +190,8 @@ function toSdk5Part(part: ToolModelOutputPart): unknown {
 }
 
 /**
- * Data under the name that version 7 does not deprecate. URLs keep the older name: the newer form holds a `URL` object, which a
- * conversation that is stored as JSON would lose.
+ * Returns a file part under the name that version 7 does not deprecate. URLs keep the older name: the newer form contains a `URL`
+ * object, which a conversation that is stored as JSON would lose.
  */
 function toSdk7Part(part: ToolModelOutputPart): unknown {
   if (part.type !== 'image-data' && part.type !== 'file-data') return part;

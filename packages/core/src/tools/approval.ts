@@ -11,9 +11,9 @@ interface Part {
 }
 
 /**
- * Requires that a person has approved a call of AI SDK 5, which does not know approvals and would simply run the tool. Version 6 passes the
- * same options; its approved calls carry the response in the conversation. Calls by hand, through MCP or from version 7, which settles
- * approval itself, are their caller's decision.
+ * Requires the user's approval for a call of AI SDK 5, which does not support approvals and would run the tool. Version 6 passes the
+ * same options; its approved calls carry the response in the conversation. Direct calls, calls through MCP and calls of version 7, which
+ * handles approvals itself, are the responsibility of the caller.
  *
  * @throws `TOOL_APPROVAL_MISSING`
  */
@@ -33,7 +33,7 @@ export async function checkApproval(
 }
 
 /**
- * Finds a call of the conversation that a person has approved, in the form of AI SDK 6 and 7: a request in an assistant message, the
+ * Finds a call of the conversation that the user has approved, in the form of AI SDK 6 and 7: a request in an assistant message, the
  * response in a tool message.
  */
 export function findApprovedCall(messages: readonly unknown[] = [], toolCallId: string): Part | undefined {

@@ -73,7 +73,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
   const defined = new DefinedTool(options);
   const { inputSchema, outputSchema, requireApproval } = defined;
   const { title, strict, inputExamples, mcp, providerOptions } = options;
-  // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Those that most tools lack are
+  // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Rare properties are
   // added one by one, which takes a fraction of the time and memory of spreading them.
   const tool: Members = { id, description, inputSchema: toAiSdkInputSchema(defined, inputSchema ?? anyInput) };
   if (outputSchema) tool.outputSchema = outputSchema;
@@ -95,7 +95,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
   return tool;
 }
 
-/** Input schema of tools that have no other: models send `{}`. */
+/** Input schema of tools without an input schema: models send `{}`. */
 const anyInput: Schema = { type: 'object', properties: {}, additionalProperties: true };
 
 /** Default `toModelOutput`, shared by tools. */
@@ -115,7 +115,7 @@ const maxAnnounced = 128;
 
 /**
  * State that the members of one tool share, with the steps that the AI SDK has done for its calls, so that a transform runs once and each
- * hook fires once. Programs hold thousands of tools and call a few of them: the methods are shared, and the first call creates what only
+ * hook fires once. Programs hold thousands of tools and call a few of them: the methods are shared, and the first call creates the state that only
  * calls need.
  */
 class DefinedTool implements ToolDefinition {
@@ -156,12 +156,12 @@ class DefinedTool implements ToolDefinition {
   }
 
   recordValidated(input: unknown): void {
-    // Without `execute` no call begins.
+    // A tool without `execute` cannot be called.
     if (this.#options.execute && typeof input === 'object' && input !== null)
       (this.#validated ??= new WeakSet()).add(input);
   }
 
-  /** The AI SDK asks with options of its own; the user's function receives what `execute` would. */
+  /** The AI SDK passes its own options; the user's function receives the same context as `execute`. */
   needsApproval(input: unknown, options: ToolCallOptions = {}): boolean | PromiseLike<boolean> {
     const { id, requireApproval } = this;
     if (typeof requireApproval !== 'function') return requireApproval === true;
@@ -188,7 +188,7 @@ class DefinedTool implements ToolDefinition {
     return (this.#options[name] as (given: object) => unknown)(event);
   }
 
-  /** Whether a hook of this call ran already; forgets it. */
+  /** Returns whether a hook of this call ran already, and removes the entry. */
   #takeAnnounced(name: string, toolCallId: string | undefined): boolean {
     return this.#announced?.delete(`${name} ${toolCallId}`) === true;
   }
@@ -231,12 +231,12 @@ interface ToolConstructor {
 }
 
 /**
- * The constructor form of {@link createTool}, for code that was written for Mastra. Every result of `createTool` is an instance, copies made by
- * spreading included.
+ * The constructor form of {@link createTool}, for code that was written for Mastra. Every result of `createTool` is an instance, including copies made by
+ * spreading.
  */
 export const Tool: ToolConstructor = class {
   constructor(options: ToolOptions<undefined, undefined, unknown>) {
-    // A plain object, whose members survive spreading.
+    // Spreading copies the members of a plain object only.
     return createTool(options);
   }
 

@@ -41,7 +41,7 @@ interface Stage {
  *
  * @returns the validated output, or a `ToolFailure` when input, output or request context does not fit its schema. A tool that
  *   yields preliminary results returns its last one.
- * @throws the errors of the tool, and `abortSignal.reason` as soon as the signal fires
+ * @throws the errors of the tool, and `abortSignal.reason` as soon as the signal aborts
  * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
  * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
  */
@@ -49,7 +49,7 @@ export async function executeTool(tool: ToolLike, input: unknown, options: ToolC
   return executeDefinition(definitionOf(tool), input, options);
 }
 
-/** As {@link executeTool}, for a definition. */
+/** Like {@link executeTool}, but for a definition. */
 export function executeDefinition(
   definition: ToolDefinition,
   input: unknown,
@@ -69,7 +69,7 @@ export function executeDefinition(
   }, options.abortSignal);
 }
 
-/** As {@link executeDefinition}, for tools that yield preliminary results: every one of them is validated and passed on. */
+/** Like {@link executeDefinition}, but for tools that yield preliminary results: validates each result and yields it. */
 export async function* streamDefinition(
   definition: ToolDefinition,
   input: unknown,
@@ -90,13 +90,13 @@ export async function* streamDefinition(
     while (!isFinished) {
       const step = await untilAborted(() => results.next(), abortSignal);
       isFinished = step.done === true;
-      // A generator that yielded nothing has the result `undefined`.
+      // The result of a generator without a yielded value is `undefined`.
       if (isFinished && last) break;
       last = await checkOutput(definition, isFinished ? undefined : step.value, options);
       yield last.value;
     }
   } finally {
-    // Not awaited: a tool that ignores its signal must not hold up the caller.
+    // Not awaited: a tool that ignores its signal must not delay the caller.
     if (!isFinished) void Promise.resolve(results.return?.()).catch(() => {});
   }
   if (last?.ok) await untilAborted(() => announceOutput(definition, last?.value, context), abortSignal);
@@ -125,7 +125,7 @@ async function prepare(
     const result = await validate(requestContextSchema, given);
     if (!result.ok) {
       const what = `Tool request context validation failed for ${id}. The caller must provide:`;
-      // Without its values: they belong to the caller, and the failure goes to a model.
+      // The failure omits the values, because they belong to the caller and the model receives the failure.
       const types = Object.fromEntries(Object.entries(given).map(([key, held]) => [key, `(${typeof held})`]));
       return fail(options, { what, issues: result.issues, label: 'Provided context', value: types });
     }
@@ -140,8 +140,8 @@ async function prepare(
 }
 
 /**
- * Validates an input. Only if that fails, the usual mistakes of models are repaired, and the first repair that the
- * schema accepts counts. The issues are always those of the original input.
+ * Validates an input. If the input is invalid, tries repairs of common model mistakes and returns the first one that the
+ * schema accepts. The issues always describe the original input.
  */
 export function validateInput(
   schema: Schema,
@@ -165,7 +165,7 @@ async function repair(
   return failed;
 }
 
-/** Objects that went to AI SDK 7 as an output. That version has other names for the parts of a model's view of them. */
+/** Outputs that were passed to AI SDK 7, which uses different names for the parts of a model output. */
 export const outputsOfAiSdk7: WeakSet<object> = new WeakSet();
 
 /** Validates an output or a preliminary output. */
@@ -193,7 +193,7 @@ async function announceOutput({ id, onOutput }: ToolDefinition, output: unknown,
   await runHook(id, 'onOutput', onOutput, { output, toolCallId, abortSignal, toolName });
 }
 
-/** Ends a call with a failure: returns it, or throws it when the caller asked for that. */
+/** Ends a call with a failure: returns it, or throws it with `onFailure: 'throw'`. */
 function fail({ onFailure }: ToolCallOptions, reason: ToolFailureOptions): Stage {
   const failure = createToolFailure(reason);
   if (onFailure !== 'throw') return { ok: false, value: failure };
@@ -233,8 +233,8 @@ export function createToolContext(toolId: string, options: ToolCallOptions): Too
 }
 
 /**
- * The request context of a call: its own, or the one inside the context of the AI SDK. A plain object there becomes a context
- * with its entries.
+ * Returns the request context of a call, or the one inside the AI SDK context. A plain object in the AI SDK context becomes a request
+ * context with its entries.
  */
 function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
   const given: unknown = options.requestContext ?? options.context ?? options.experimental_context;
@@ -244,7 +244,7 @@ function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
   return isRequestContext(requestContext) ? requestContext : new RequestContext(Object.entries(given));
 }
 
-/** By its methods, not by `instanceof`: the context may come from another copy of this package. */
+/** Recognizes a request context by its methods, not by `instanceof`: it may come from another copy of this package. */
 function isRequestContext(value: unknown): value is AnyRequestContext {
   const { get, set, toJSON } = (value ?? {}) as Partial<AnyRequestContext>;
   return typeof get === 'function' && typeof set === 'function' && typeof toJSON === 'function';
@@ -262,7 +262,7 @@ export function registerDefinition(execute: object, definition: ToolDefinition):
   Object.defineProperty(execute, selfContained, { value: true });
 }
 
-/** Marks a wrapper around an `execute` of ours, so that the input is validated once and each hook runs once. */
+/** Marks a wrapper around an `execute` of `createTool`, so that the input is validated once and each hook runs once. */
 export function markWrapper(wrapper: object, execute: object): void {
   if (selfContained in execute) Object.defineProperty(wrapper, selfContained, { value: true });
 }
@@ -277,14 +277,14 @@ function definitionOf(tool: ToolLike): ToolDefinition {
   if (typeof execute !== 'function') {
     throw new QuiverError(
       'TOOL_NOT_EXECUTABLE',
-      `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that shows the call must answer it.`,
+      `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that receives the call must provide its result.`,
     );
   }
   const own = definitions.get(execute);
   if (own) return own;
   const id = getToolId(tool) ?? 'tool';
   if (selfContained in execute) {
-    // It validates and runs hooks by itself, so it receives the options of the caller.
+    // This `execute` validates and runs hooks, so it receives the options of the caller.
     return { id, run: (input, context, options) => execute.call(tool, input, { ...options, ...context }) };
   }
   const { onInputAvailable, onOutput } = tool as ToolHooks<unknown, unknown>;
@@ -294,7 +294,7 @@ function definitionOf(tool: ToolLike): ToolDefinition {
     outputSchema: tool.outputSchema as Schema | undefined,
     onInputAvailable: onInputAvailable?.bind(tool),
     onOutput: onOutput?.bind(tool),
-    // The context under every library's name for it.
+    // The request context under the names of all libraries.
     run: (input, context) =>
       execute.call(tool, input, {
         ...context,
@@ -305,13 +305,13 @@ function definitionOf(tool: ToolLike): ToolDefinition {
   };
 }
 
-/** A tool whose input schema may have the name that AI SDK 4 gave it, `parameters`; the result has it as `inputSchema`. */
+/** Returns a tool with `inputSchema`. AI SDK 4 named the input schema `parameters`. */
 export function withInputSchema<Tool extends { readonly inputSchema?: unknown }>(tool: Tool): Tool {
   const { parameters } = tool as { parameters?: unknown };
   return tool.inputSchema === undefined && parameters !== undefined ? { ...tool, inputSchema: parameters } : tool;
 }
 
-/** The `id` of a tool, which its public type does not show. */
+/** Returns the `id` of a tool, which its public type does not contain. */
 export function getToolId(tool: ToolLike): string | undefined {
   const { id } = tool as { id?: unknown };
   return typeof id === 'string' && id !== '' ? id : undefined;

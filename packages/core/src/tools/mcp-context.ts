@@ -1,13 +1,13 @@
 import { QuiverError } from '../errors.js';
 
-/** Data that authentication set on the request; the keys below are the usual ones. */
+/** Authentication data of the request. The keys below are the common ones. */
 export interface McpAuthInfo {
   token?: string;
   clientId?: string;
   scopes?: string[];
   /** Seconds since 1970. */
   expiresAt?: number;
-  /** Everything else that your middleware set on `req.auth`. */
+  /** All other data that your middleware set on `req.auth`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- set by the application, in any shape
   extra?: Record<string, any>;
   // oxlint-disable-next-line typescript/no-explicit-any -- set by the application, in any shape
@@ -17,13 +17,13 @@ export interface McpAuthInfo {
 /** The MCP request of a tool call. */
 export interface McpExtra {
   authInfo?: McpAuthInfo;
-  /** Absent over stdio and in stateless requests. */
+  /** Absent over stdio and in requests without a session. */
   sessionId?: string;
   requestId?: string | number;
   /** `_meta` of the request. */
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
   /**
-   * HTTP headers of the request, with names in lower case; empty over stdio. `authorization` is left out when authentication hides
+   * HTTP headers of the request, with names in lower case; empty over stdio. `authorization` is absent when authentication hides
    * the token from tools.
    */
   readonly requestInfo?: { readonly headers: Readonly<Record<string, string>> } | undefined;
@@ -31,18 +31,18 @@ export interface McpExtra {
   readonly clientInfo?:
     | { readonly name: string; readonly version: string; readonly [key: string]: unknown }
     | undefined;
-  /** Fires when the client cancels the request or goes away. */
+  /** Aborts when the client cancels the request or disconnects. */
   signal?: AbortSignal;
   sendNotification?: (notification: { method: string; params?: Record<string, unknown> }) => Promise<void>;
   /**
-   * Lets the client hang up and come back for the answer later, so that a long call holds no connection. Does nothing without a
-   * session and an `eventStore`.
+   * Closes the event stream of the request. The client reconnects later and receives the response, so that a long call holds no
+   * connection. Has no effect without a session and an `eventStore`.
    */
   closeSSEStream?: () => void;
   sendRequest?: (request: { method: string; params?: Record<string, unknown> }, ...rest: unknown[]) => Promise<unknown>;
 }
 
-/** A question to the person in front of the client: a flat object of strings, numbers, booleans and enums. */
+/** A form mode elicitation request. The requested schema is a flat object of strings, numbers, booleans and enums. */
 export interface ElicitRequest {
   mode?: 'form';
   message: string;
@@ -52,12 +52,12 @@ export interface ElicitRequest {
   >;
 }
 
-/** Sends the person to a web page, for what must not pass through the client: passwords, payments, consent. */
+/** A URL mode elicitation request, for data that must not pass through the client: passwords, payments, consent. */
 export interface ElicitUrlRequest {
   mode: 'url';
-  /** Why they should go there. */
+  /** Explains to the user why the page is needed. */
   message: string;
-  /** `https`, or `http` on this machine. The client shows it and asks before it opens anything. */
+  /** URL with `https`, or with `http` on a loopback address. The client shows it and requests consent before it opens the page. */
   url: string;
   /** Identifies the page for clients of 2025-11-25. Default: random. */
   elicitationId?: string;
@@ -65,7 +65,7 @@ export interface ElicitUrlRequest {
 
 export interface ElicitResult {
   action: 'accept' | 'decline' | 'cancel';
-  /** The answer; only when `action` is `accept`, and never to a URL. */
+  /** Data of the form. Present only when `action` is `accept`, and never in URL mode. */
   // oxlint-disable-next-line typescript/no-explicit-any -- its shape is the requested schema
   content?: any;
 }
@@ -90,10 +90,10 @@ export interface SamplingMessage {
   content: SamplingContent | SamplingContent[];
 }
 
-/** A request to the model of the client, which the client may show to its user, change or refuse. */
+/** A sampling request. The client may show it to its user, change it or reject it. */
 export interface SampleRequest {
   messages: SamplingMessage[];
-  /** The most tokens the model may answer with. */
+  /** Maximum number of tokens of the completion. */
   maxTokens: number;
   systemPrompt?: string;
   /** Hints and priorities by which the client chooses a model. */
@@ -102,21 +102,21 @@ export interface SampleRequest {
   stopSequences?: string[];
   includeContext?: 'none' | 'thisServer' | 'allServers';
   metadata?: Record<string, unknown>;
-  /** Tools that the model may ask for; only clients that declare `sampling.tools` take them. */
+  /** Tools that the model may call. Only clients that declare `sampling.tools` support them. */
   tools?: object[];
   toolChoice?: { mode?: 'auto' | 'required' | 'none' };
 }
 
 export interface SampleResult extends SamplingMessage {
-  /** The text of the answer: all its text parts, joined. */
+  /** The joined text parts of the completion. */
   text: string;
-  /** The model that answered, in the client's words. */
+  /** Name of the model, as reported by the client. */
   model: string;
   stopReason?: string;
   [member: string]: unknown;
 }
 
-/** A place that the client works on, such as a project folder. */
+/** A root that the client exposes, such as a project folder. */
 export interface McpRoot {
   /** A `file:` URL. */
   uri: string;
@@ -129,40 +129,40 @@ export interface ToolMcpContext {
   readonly extra?: McpExtra | undefined;
   readonly elicitation: {
     /**
-     * Asks the user.
+     * Sends an elicitation request to the client.
      *
-     * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ELICITATION_NOT_SUPPORTED` where the client has no way to ask
+     * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ELICITATION_NOT_SUPPORTED` if the client does not support the mode
      */
     sendRequest(request: ElicitRequest | ElicitUrlRequest, options?: ElicitOptions): Promise<ElicitResult>;
   };
   /**
-   * Asks the model of the client.
+   * Sends a sampling request to the client.
    *
-   * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `SAMPLING_NOT_SUPPORTED` where the client lends no model
+   * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `SAMPLING_NOT_SUPPORTED` if the client does not support sampling
    */
   sample(request: SampleRequest, options?: ElicitOptions): Promise<SampleResult>;
   /**
-   * Asks the client what it works on.
+   * Requests the roots of the client.
    *
-   * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ROOTS_NOT_SUPPORTED` where the client has none to tell
+   * @throws `TOOL_NOT_CALLED_THROUGH_MCP` outside an MCP call, `ROOTS_NOT_SUPPORTED` if the client does not support roots
    */
   roots(options?: ElicitOptions): Promise<McpRoot[]>;
   /** Capabilities that the client declared, for example `{ elicitation: {}, sampling: {} }`; `undefined` outside an MCP call. */
   readonly clientCapabilities?: Readonly<Record<string, unknown>> | undefined;
-  /** Reports progress; does nothing when the caller asked for none. */
+  /** Sends a progress notification. Has no effect if the caller did not request progress. */
   progress(update: { progress: number; total?: number; message?: string }): Promise<void>;
   /** Sends a log message to the client, at one of the protocol's eight levels. */
   log(level: string, message: string, data?: unknown): Promise<void>;
 }
 
 /**
- * The `context.mcp` of every call that did not come through MCP: nothing is known, progress and logs go nowhere, and a
- * question is refused with an error that says why.
+ * The `context.mcp` of every call outside MCP. It discards progress and logs, and rejects requests to the client with
+ * `TOOL_NOT_CALLED_THROUGH_MCP`.
  */
 export const noMcpContext: ToolMcpContext = Object.freeze({
   extra: undefined,
   elicitation: Object.freeze({ sendRequest: () => Promise.reject(noClient('user input')) }),
-  sample: () => Promise.reject(noClient("an answer of the client's model")),
+  sample: () => Promise.reject(noClient("a completion of the client's model")),
   roots: () => Promise.reject(noClient("the client's roots")),
   clientCapabilities: undefined,
   progress: () => Promise.resolve(),
@@ -172,6 +172,6 @@ export const noMcpContext: ToolMcpContext = Object.freeze({
 function noClient(what: string): QuiverError {
   return new QuiverError(
     'TOOL_NOT_CALLED_THROUGH_MCP',
-    `The tool asked for ${what}, but it was not called through an MCPServer, so there is no client to ask. Check \`context.mcp.extra\` before asking.`,
+    `Cannot request ${what}: the tool was not called through an MCPServer, so it has no client. Check \`context.mcp.extra\` before the request.`,
   );
 }

@@ -1,8 +1,8 @@
 import type { SchemaIssue } from '../schema/index.js';
 
 /**
- * Candidates for an input that failed validation, in the order they should be tried: models send JSON as text, `null` for
- * what they leave out, nothing at all for tools without parameters, and other names for `prompt`. Dates and bigints arrive as text or numbers,
+ * Returns candidates for an invalid input, in the order to try them. Models send JSON as text, `null` for omitted
+ * properties, no input for tools without parameters, and other names for `prompt`. Dates and bigints arrive as text or numbers,
  * because JSON has no form for them. A candidate is used only if the schema accepts it.
  */
 export function* repairInput(input: unknown, issues: readonly SchemaIssue[]): Generator<unknown> {
@@ -31,7 +31,7 @@ export function* repairInput(input: unknown, issues: readonly SchemaIssue[]): Ge
   if (prompted) yield prompted;
 }
 
-/** The value that a JSON form of a date or a bigint stands for. */
+/** Parses the JSON form of a date or a bigint. */
 function reviveFromJson(value: unknown): unknown {
   if (typeof value === 'string' && dateTime.test(value)) {
     const date = new Date(value);
@@ -58,14 +58,14 @@ const removed = Symbol('removed');
 type Container = Record<string | number, unknown>;
 
 /**
- * Copies what lies on the paths, each container once however many paths go through it, and nothing else; `undefined` when there was
- * nothing to replace.
+ * Returns a copy with the values at the paths replaced, or `undefined` if no value was replaced. Copies each container on the paths
+ * once; all other values are shared.
  */
 function replaceAt(root: object, paths: readonly SchemaIssue['path'][], replace: (value: unknown) => unknown): unknown {
   const copies = new Set<unknown>();
   const copyOnce = (value: unknown): Container => {
     if (copies.has(value)) return value as Container;
-    // The path exists, so what lies on it is an object or an array.
+    // The path exists, so its containers are objects or arrays.
     const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) }) as Container;
     copies.add(copy);
     return copy;
@@ -94,7 +94,7 @@ function valueAt(root: unknown, path: SchemaIssue['path']): { found: boolean; va
   return { found: true, value };
 }
 
-/** Text that holds a JSON object or array. */
+/** Parses text that contains a JSON object or array; otherwise returns `undefined`. */
 export function parseContainer(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {

@@ -3,7 +3,7 @@ import { parseContainer } from './repair-input.js';
 
 const brand: unique symbol = Symbol.for('quiver.tool-failure') as never;
 
-/** Issues as a tree: what is wrong here, and below each key. The first hundred. */
+/** The first hundred issues as a tree: the issues of the value itself, and the issues below each key. */
 export interface ValidationErrors {
   errors: string[];
   fields: Record<string, ValidationErrors>;
@@ -30,9 +30,9 @@ export interface ToolFailureOptions {
   /** The first sentence, for example `Tool input validation failed for weather.` */
   what: string;
   issues: readonly SchemaIssue[];
-  /** How the refused value is introduced, for example `Provided arguments`. */
+  /** Label of the rejected value, for example `Provided arguments`. */
   label: string;
-  /** The refused value. Values under keys that look like secrets are not shown. */
+  /** The rejected value. The message omits values of keys that look like secrets. */
   value: unknown;
 }
 
@@ -63,7 +63,7 @@ function createNode(): ValidationErrors {
   return { errors: [], fields: Object.create(null) as Record<string, ValidationErrors> };
 }
 
-/** An answer must not be many times as long as the call. */
+/** Limits of the message: a failure must not be many times as long as the call. */
 const maxIssues = 100;
 
 const maxPreviewLength = 200;

@@ -29,8 +29,8 @@ export interface ToolOutputEvent<Output> extends ToolHookEvent {
 }
 
 /**
- * Moments in the life of a tool call. Hooks are awaited; one that throws is logged, and the call continues. Their results are
- * not used.
+ * Moments in the life of a tool call. Calls await the hooks, log their errors and ignore their
+ * results.
  */
 export interface ToolHooks<Input, Output, Returned = void | PromiseLike<void>> {
   /** A model begins to write the input. Only in streaming calls. */

@@ -16,9 +16,9 @@ export type AnyRequestContext = RequestContext<any>;
 export interface ToolCallOptions {
   requestContext?: AnyRequestContext | undefined;
   abortSignal?: AbortSignal | undefined;
-  /** Default: a text that no other call has. */
+  /** Default: a unique text. */
   toolCallId?: string | undefined;
-  /** The name the tool was called by. Default: its id. */
+  /** Name under which the tool was called. Default: its id. */
   toolName?: string | undefined;
   /** The run that the call belongs to. A remote MCP tool uses it as its progress token. */
   runId?: string | undefined;
@@ -31,8 +31,8 @@ export interface ToolCallOptions {
   /** `throw` raises `TOOL_VALIDATION_FAILED` where a `ToolFailure` would be returned. Default `return`. */
   onFailure?: 'return' | 'throw' | undefined;
   /**
-   * An output that does not fit the output schema is passed on nevertheless if this returns `true` for it: a transport whose tools
-   * may answer in its own form, such as an MCP result with images.
+   * Returns whether to accept an output that does not match the output schema. For transports whose tools may return a result in the
+   * form of the transport, such as an MCP result with images.
    */
   acceptOutput?: ((output: unknown) => boolean) | undefined;
   /** The AI SDK's own context (7): a `RequestContext`, or a plain object whose entries become one. */
@@ -50,7 +50,7 @@ export interface ToolContext {
   readonly toolName: string;
   /** Present when the caller named the run that the call belongs to. */
   readonly runId?: string;
-  /** Always present; without an MCP caller its `extra` is `undefined` and its questions are refused. */
+  /** Always present. Without an MCP caller, its `extra` is `undefined` and its requests are rejected. */
   readonly mcp: ToolMcpContext;
   /** Present when a model made the call. */
   readonly agent?: { readonly toolCallId: string; readonly messages: readonly unknown[] };
@@ -60,7 +60,7 @@ export interface ToolContext {
   readonly mastra?: unknown;
 }
 
-/** A piece of a result that is more than text. AI SDK 5 carries text and data; URLs and file ids reach its models as text. */
+/** A part of a result that is not only text. AI SDK 5 carries text and data; URLs and file ids reach its models as text. */
 export type ToolModelOutputPart =
   | { type: 'text'; text: string }
   | { type: 'image-data'; data: string; mediaType: string }
@@ -82,15 +82,15 @@ export type ToolModelOutput =
  * @see [MCP, ToolAnnotations](https://modelcontextprotocol.io/specification/2025-11-25/server/tools)
  */
 export interface ToolAnnotations {
-  /** Name to show to people. */
+  /** Display name. */
   title?: string;
-  /** The tool changes nothing. Default `false`. */
+  /** Whether the tool is free of side effects. Default `false`. */
   readOnlyHint?: boolean;
-  /** The tool may destroy or overwrite. Meaningful only when it is not read-only. Default `true`. */
+  /** Whether the tool may delete or overwrite data. Only meaningful if the tool is not read-only. Default `true`. */
   destructiveHint?: boolean;
-  /** A second call with the same arguments has no further effect. Default `false`. */
+  /** Whether a second call with the same arguments has no further effect. Default `false`. */
   idempotentHint?: boolean;
-  /** The tool reaches outside: the web, another service. Default `true`. */
+  /** Whether the tool accesses external systems, such as the web or another service. Default `true`. */
   openWorldHint?: boolean;
 }
 
@@ -110,7 +110,7 @@ type Untyped = any;
 
 type IfAny<Type, Then, Else> = 0 extends 1 & Type ? Then : Else;
 
-/** Input before validation: defaults may be left out. */
+/** Input before validation: properties with defaults are optional. */
 export type ToolCallInput<InputSchema> = InputSchema extends Schema ? InferInput<InputSchema> : Untyped;
 
 /**
@@ -155,12 +155,12 @@ type SdkSchema<Given> = Given extends StandardSchemaV1 | AiSdkSchema ? Given : U
 /** The members that every tool has, with or without `execute`. */
 export interface ClientTool<InputSchema, OutputSchema, Output> extends ToolHooks<ToolInput<InputSchema>, Output> {
   readonly description: string;
-  /** The schema given to `createTool`, with the marks that let the AI SDK use any schema library. */
+  /** The schema from `createTool`, with marks that make every schema library usable in the AI SDK. */
   readonly inputSchema: SdkSchema<InputSchema>;
   readonly outputSchema?: OutputSchema extends Schema ? SdkSchema<OutputSchema> : never;
   readonly title?: string;
   readonly strict?: boolean;
-  // oxlint-disable-next-line typescript/no-explicit-any -- checked by `createTool`; the AI SDK wants it without defaults left out
+  // oxlint-disable-next-line typescript/no-explicit-any -- checked by `createTool`; the AI SDK requires the type after defaults
   readonly inputExamples?: { input: any }[];
   readonly mcp?: ToolMcpOptions;
   // oxlint-disable-next-line typescript/no-explicit-any -- the AI SDK types these values differently in each major
@@ -185,13 +185,13 @@ export interface Tool<
 > extends ClientTool<InputSchema, OutputSchema, Output> {
   /**
    * Validates the input, runs the tool and validates the output. Returns a `ToolFailure` when a validation fails; `isToolFailure(result)`
-   * detects it. Throws what the tool throws.
+   * detects it. Throws the errors of the tool.
    */
   readonly execute: ToolExecute<ToolCallInput<InputSchema>, Run, ToolInput<InputSchema>>;
 }
 
 /**
- * Anything that can be run as a tool: ours, the AI SDK's `tool()`, or another library's object of the same shape.
+ * Any tool that can run: of this package, of the AI SDK's `tool()`, or of another library with the same shape.
  */
 export interface ToolLike {
   readonly description?: unknown;
@@ -199,19 +199,19 @@ export interface ToolLike {
   readonly outputSchema?: unknown;
   readonly title?: unknown;
   readonly mcp?: ToolMcpOptions | undefined;
-  // oxlint-disable-next-line typescript/no-explicit-any -- the parameters of other people's tools are theirs
+  // oxlint-disable-next-line typescript/no-explicit-any -- other libraries define the parameters of their tools
   readonly execute?: ((input: any, options: any) => unknown) | undefined;
 }
 
-/** A tool without `execute`: the application that shows the call to a person answers it. */
+/** A tool without `execute`: the application that receives the call provides its result. */
 export interface ClientToolOptions<
   InputSchema extends Schema | undefined,
   OutputSchema extends Schema | undefined,
   Output,
 > extends ToolHooks<ToolInput<InputSchema>, Output, unknown> {
-  /** Names the tool in messages; a model sees the key under which the tool is offered. */
+  /** Name of the tool in messages. A model receives the key of the tool in the set of tools. */
   id: string;
-  /** Tells a model what the tool does and when to use it. */
+  /** Describes to a model what the tool does and when to use it. */
   description: string;
   /** Checked before `execute`. Without it, anything is accepted. */
   inputSchema?: InputSchema;
@@ -219,7 +219,7 @@ export interface ClientToolOptions<
   outputSchema?: OutputSchema;
   /** Checked against the JSON form of the request context before `execute`. */
   requestContextSchema?: Schema;
-  /** Name to show to people. */
+  /** Display name. */
   title?: string;
   /** Annotations and metadata for MCP clients. */
   mcp?: ToolMcpOptions;
@@ -229,9 +229,9 @@ export interface ClientToolOptions<
   toModelOutput?: (output: Output) => ToolModelOutput | PromiseLike<ToolModelOutput>;
   /** Passed on to the model provider. */
   providerOptions?: Record<string, Record<string, unknown>>;
-  /** Asks the provider to enforce the input schema while the model writes. */
+  /** Whether the provider enforces the input schema during generation. */
   strict?: boolean;
-  /** Shows the model what good input looks like. */
+  /** Example inputs for the model. */
   inputExamples?: { input: InferInput<InputSchema> }[];
 }
 
