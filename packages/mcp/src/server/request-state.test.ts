@@ -28,11 +28,12 @@ describe('the state of a call that asks', () => {
       await expect(other.verify(text, 'b')).rejects.toMatchObject({ code: -32602 });
   });
 
-  test('is refused when any character was changed, or it claims to need no signature', async () => {
+  test('is rejected when a character was changed or the header claims no signature', async () => {
     const codec = createRequestStateCodec({ key });
     const text = await codec.mint(state, 'b');
     for (let at = 0; at < text.length; at += 7) {
-      const changed = `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
+      // 'B' in place of 'A' changes only unused bits of the last character.
+      const changed = `${text.slice(0, at)}${text[at] === 'A' ? 'Q' : 'A'}${text.slice(at + 1)}`;
       await expect(codec.verify(changed, 'b')).rejects.toMatchObject({ code: -32602 });
     }
     const [, payload = ''] = text.split('.');
