@@ -23,10 +23,10 @@ const gramWeight = 0.25;
  * gives the same vector on every machine.
  *
  * It compares **wording, not meaning**: "car" and "automobile" have nothing in common. It is right for tests, for demos and for
- * search over names and technical terms; use an embedding model where questions are put in other words than the answers.
+ * search over names and technical terms; use an embedding model if queries use other words than the documents.
  *
  * Feature hashing with signs (Weinberger et al. 2009, FNV-1a 32 bit) of stemmed words and their character trigrams, weighted
- * by 1 + ln(frequency), scaled to length 1. A text of nothing but stop words, such as “to be or not to be”, gives zeros.
+ * by 1 + ln(frequency), scaled to length 1. A text that contains only stop words, such as “to be or not to be”, has a vector of zeros.
  *
  * @throws `EMBEDDER_INVALID` for a dimension that is not a whole number from 1 to 65,536
  */

@@ -177,7 +177,7 @@ function codePointRank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** Reads a path in metadata; a key that itself contains the dots comes first. Missing and `undefined` are the same. */
+/** Reads a path in metadata; a key that contains the dots takes precedence. Missing and `undefined` are equivalent. */
 export function fieldReader(path: FieldPath): (root: unknown) => unknown {
   const [first = '', ...rest] = path;
   if (path.length === 0) return toPlainValue;

@@ -154,7 +154,7 @@ const operators: Readonly<Record<string, OperatorParser>> = {
   $nin: (_parser, value, place) => not(oneOf(place.path, parseScalars(requireList(value, place), place))),
   $all: (_parser, value, place) => {
     const values = parseScalars(requireList(value, place), place);
-    // As in MongoDB, a list of nothing is contained nowhere.
+    // As in MongoDB, an empty list matches no record.
     return values.length === 0 ? combine('or', []) : and(values.map((item) => equal(place.path, item)));
   },
   $exists: (_parser, value, place) => {
@@ -224,7 +224,7 @@ function parseOperator(parser: Parser, key: string, siblings: PlainObject, place
   throw filterError(place.where, `Unsupported operator: ${key}`);
 }
 
-/** The only way into an object: here depth and number of conditions are limited. */
+/** Enters a nested object. All nesting passes through here, so this function limits depth and number of conditions. */
 function keysOf(parser: Parser, value: PlainObject, { where, depth }: Place): string[] {
   if (depth > maxDepth) throw filterError(where, `The filter is nested more than ${maxDepth} levels deep.`);
   if (Object.getOwnPropertySymbols(value).length > 0) throw filterError(where, 'Symbols cannot be keys of a filter.');

@@ -35,7 +35,7 @@ export interface Pattern {
 const cache = new Map<string, Pattern>();
 
 /**
- * Compiles a pattern of `$regex`: the syntax of JavaScript without what needs backtracking (lookaround, back-references), matched by
+ * Compiles a pattern of `$regex`: the syntax of JavaScript without features that require backtracking (lookaround, back-references), matched by
  * code point. `\w`, `\b` and `\s` are ASCII; `.` excludes only `\n`.
  *
  * @param where - place in the filter, for errors

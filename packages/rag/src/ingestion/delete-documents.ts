@@ -66,7 +66,7 @@ export async function* removeStale(access: StoreAccess, { keep, sources, scope }
   const { indexName } = access;
   const isStale = ({ id, metadata }: VectorRecord): boolean =>
     !keep?.has(id) &&
-    // A filter selects these records already. A store that filters wrongly must not remove those of another owner.
+    // The filter already selects these records. This check protects records of other owners if a store filters incorrectly.
     isInScope(metadata, scope) &&
     (!sources || (metadata['embedder'] !== undefined && sources.has(canonicalJson(metadata['source']))));
   let removed = 0;

@@ -2,7 +2,7 @@
  * Runs a task for each item, several at once, and yields the results in the order of the items. Items are taken only as tasks
  * become free, so a source of any length is never read far ahead.
  *
- * After an error, or when the caller stops, the signal of `run` aborts, and nothing is left running.
+ * After an error, or when the caller stops, the signal of `run` aborts, and the generator waits for the running tasks.
  */
 export async function* runAhead<Item, Result>(
   items: AsyncIterable<Item>,
@@ -18,7 +18,7 @@ export async function* runAhead<Item, Result>(
       signal?.throwIfAborted();
       if (running.length >= limit) yield (await running.shift()) as Result;
       const task = run(item, runSignal);
-      // Its error is thrown when its turn comes.
+      // The error is thrown in the order of the items.
       task.catch(() => undefined);
       running.push(task);
     }

@@ -7,7 +7,7 @@ export type PathMatcher = (path: string) => boolean;
  * Matches paths by patterns: `*` and `?` stand for characters within a name, `**` for any number of folders, `{a,b}` for either,
  * `[a-z]` for one of them. A pattern without `/` is matched with the file name alone.
  *
- * @throws `GLOB_INVALID` for a pattern that does not close what it opens
+ * @throws `GLOB_INVALID` for a pattern with an unclosed bracket or brace
  */
 export function createPathMatcher(patterns: readonly string[]): PathMatcher {
   const expressions = patterns.map((pattern) => ({ isPath: pattern.includes('/'), expression: toExpression(pattern) }));

@@ -32,7 +32,7 @@ export interface LoadDocumentsOptions {
    * Default: every file with a known extension; the others are reported with the reason `unknown type`.
    */
   include?: readonly string[];
-  /** Patterns of files and folders to leave out. Default: `node_modules`, and what starts with a dot. */
+  /** Patterns of files and folders to exclude. Default: `node_modules`, and names that start with a dot. */
   exclude?: readonly string[];
   /** Size above which files are skipped, in bytes. Default 20 MB. */
   maxFileSize?: number;
@@ -157,7 +157,7 @@ function log({ path, reason, error }: SkippedFile): void {
 /**
  * The text of each page of a PDF, with its number in the metadata, through `unpdf`, an optional peer dependency.
  *
- * @throws `PDF_PARSER_MISSING` when it is not installed; what it throws for files that are damaged or encrypted
+ * @throws `PDF_PARSER_MISSING` when it is not installed; its own errors for damaged or encrypted files
  */
 async function readPdf(bytes: Uint8Array): Promise<SourceDocument[]> {
   const { extractText, getDocumentProxy } = await import('unpdf').catch((error: unknown) => {
@@ -169,7 +169,7 @@ async function readPdf(bytes: Uint8Array): Promise<SourceDocument[]> {
       },
     );
   });
-  // 0: errors are thrown, and nothing is printed.
+  // 0: throws errors and prints nothing.
   const document = await getDocumentProxy(bytes, { verbosity: 0 });
   const { text } = await extractText(document, { mergePages: false }).finally(() => document.destroy());
   return text.map((page, index) => ({ text: page, metadata: { page: index + 1 } }));

@@ -50,7 +50,7 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * A reranking model receives the whole list in one request, a language model 20 results per request. Results without a relevance
  * are ranked by the other parts, and `details.error` names the reason.
  *
- * @throws `RERANK_FAILED` with the first error as cause when the model judged nothing; `RERANK_WEIGHTS_INVALID`;
+ * @throws `RERANK_FAILED` with the first error as cause if the model scored no text; `RERANK_WEIGHTS_INVALID`;
  *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` and for results without a score; `signal.reason`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });

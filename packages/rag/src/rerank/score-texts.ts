@@ -34,7 +34,7 @@ const callsAtOnce = 4;
  * for each text for a scorer; four at once. Transient errors are retried. An error that stays affects only the texts of its call.
  *
  * @returns one score per text, in order
- * @throws `signal.reason`; `RERANK_MODEL_INVALID`; what resolving a model string throws
+ * @throws `signal.reason`; `RERANK_MODEL_INVALID`; the errors of resolving a model string
  */
 export async function scoreTexts(
   model: RelevanceModel,
@@ -138,8 +138,8 @@ const schema = {
 /**
  * Requests the scores of several texts from a language model in one call.
  *
- * @returns one score per text; `undefined` where the answer has none
- * @throws `RERANK_ANSWER_INVALID` when the answer is not JSON of the expected form
+ * @returns one score per text; `undefined` for a text without a score
+ * @throws `RERANK_ANSWER_INVALID` when the response is not JSON of the expected form
  */
 async function askLanguageModel(
   model: LanguageModel,
@@ -156,7 +156,7 @@ async function askLanguageModel(
     temperature: 0,
     responseFormat: { type: 'json', schema, name: 'relevance' },
     ...(signal && { abortSignal: signal }),
-    // All specification versions since AI SDK 5 answer with a list of parts.
+    // All specification versions since AI SDK 5 return a list of parts.
   })) as { content: readonly { type: string; text?: string }[] };
   const answer = content.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join('');
   const scores = new Map(parseScores(answer).map(({ passage, score }) => [passage, score]));

@@ -1,4 +1,4 @@
-/** A result with the vector that tells how much it resembles others. */
+/** A result with the vector for comparisons with other results. */
 export interface DiverseCandidate {
   readonly score: number;
   readonly vector?: ArrayLike<number>;
@@ -15,7 +15,7 @@ export interface MarginalRelevanceOptions {
  * Chooses results one after another, each time the one with the largest `λ · score − (1 − λ) · similarity`, where similarity is the
  * cosine to the nearest result chosen before. Where that is equal, the earlier candidate wins; scores stay unchanged.
  *
- * @param candidates - best first; one without a vector, or with one of zeros, resembles nothing
+ * @param candidates - best first; a candidate without a vector, or with a vector of zeros, is not similar to any other
  * @see Carbonell and Goldstein: The use of MMR, diversity-based reranking. SIGIR 1998. https://doi.org/10.1145/290941.291025
  */
 export function maximalMarginalRelevance<Candidate extends DiverseCandidate>(

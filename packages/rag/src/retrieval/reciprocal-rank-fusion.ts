@@ -9,7 +9,7 @@ export interface Ranking {
 
 export interface FusedRank {
   readonly id: string;
-  /** In (0, 1]; 1 for what every ranking puts first. */
+  /** Score in (0, 1]. A result that is first in every ranking has 1. */
   readonly score: number;
 }
 
@@ -35,7 +35,7 @@ export function reciprocalRankFusion(rankings: readonly Ranking[]): FusedRank[] 
 }
 
 /**
- * How many results of each ranking are merged to get `topK`: what one of them puts far behind can still be lifted by the other.
+ * Number of results to fetch from each ranking for `topK` merged results. A low rank in one list can be compensated by the other.
  */
 export function fusionDepth(topK: number): number {
   return Math.max(100, 4 * topK);

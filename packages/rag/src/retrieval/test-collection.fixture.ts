@@ -1,21 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Documents, questions, and which documents answer them. */
+/** Documents, queries, and the relevant documents of each query. */
 export interface TestCollection {
   readonly name: string;
   readonly documents: readonly { readonly id: string; readonly title: string; readonly text: string }[];
   readonly questions: readonly { readonly id: string; readonly text: string }[];
-  /** By question: how good each relevant document is. */
+  /** Relevance of each relevant document, by query. */
   readonly gains: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** Means over all questions. */
+/** Means over all queries. */
 export interface Quality {
   readonly 'nDCG@10': number;
   readonly 'recall@5': number;
   readonly 'recall@10': number;
-  /** Share of the questions whose relevant documents are all among the first five. */
+  /** Share of the queries whose relevant documents are all among the first five. */
   readonly 'all@5': number;
   readonly 'MRR@10': number;
 }

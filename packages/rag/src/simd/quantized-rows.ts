@@ -82,7 +82,7 @@ export class QuantizedRows {
     return kernel && new QuantizedRows(layout, kernel, isUnit);
   }
 
-  /** Makes room. @returns `false` when there is no more: 4 GiB at most, or what the system gives */
+  /** Grows the memory. @returns `false` at the limit: 4 GiB, or less if the system has less memory */
   reserve(rows: number): boolean {
     if (rows <= this.#scales.length) return true;
     const { stride, rowsAddress } = this.#layout;

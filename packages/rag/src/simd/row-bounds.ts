@@ -9,9 +9,9 @@ export interface RowBounds {
   readonly scale: number;
   /** Length of the row at most. */
   readonly length: number;
-  /** Length of what the rounding lost at most. */
+  /** Upper bound of the length of the rounding error. */
   readonly lost: number;
-  /** Length of what the high halves lack at most. */
+  /** Upper bound of the length of the error of the high halves. */
   readonly lostWithoutLow: number;
 }
 

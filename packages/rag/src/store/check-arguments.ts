@@ -49,10 +49,10 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
   return vector;
 }
 
-/** More in one answer is most likely a mistake; pages of all records are what `scan` is for. */
+/** Upper bound of `topK`. A larger value is most likely a mistake; `scan` returns all records in pages. */
 export const largestTopK = 1_000_000;
 
-/** How many records an answer may hold. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Checks the maximum number of results. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireTopK(topK: number, what = 'topK'): number {
   if (Number.isSafeInteger(topK) && topK >= 1 && topK <= largestTopK) return topK;
   throw invalidArgument(`${what} must be an integer from 1 to ${largestTopK}, not ${String(topK)}.`);

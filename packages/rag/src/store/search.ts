@@ -150,7 +150,7 @@ export interface FoundRecord {
 
 export interface NearestMatchingOptions {
   readonly wanted: number;
-  /** Evaluated in full on what comes back. */
+  /** Filter to evaluate in full on the returned records. */
   readonly filter: Filter | undefined;
   readonly metric: VectorMetric;
   /** The nearest `limit` records, in any order; fewer only when there are no more. */
@@ -161,17 +161,17 @@ export interface NearestMatchingOptions {
   readonly isFound?: (similarity: number) => boolean;
   /** Default: the score of the metric. */
   readonly toScore?: (similarity: number) => number;
-  /** What to throw when these are too few to know the answer. */
+  /** Creates the error for a result that is too small to be certain. */
   readonly tooNarrow?: (found: number) => Error;
 }
 
-/** Fetched beyond what is wanted, so that equal similarities at the end can be put in order. */
+/** Additional records to fetch, so that equal similarities at the end can be ordered. */
 const reserve = 16;
 const growth = 4;
 
 /**
- * The nearest records that pass a filter, best first and by id where they are equally near, from a service that may let too many
- * through and does not order equal ones: asks for more until the answer is certain.
+ * Returns the nearest records that match a filter, best first; ties are ordered by id. The service may return records that do not match
+ * and does not order ties, so this function fetches more records until the result is certain.
  */
 export async function nearestMatching(options: NearestMatchingOptions): Promise<VectorMatch[]> {
   const { wanted, filter, metric, find, largest = Number.POSITIVE_INFINITY, tooNarrow } = options;

@@ -49,7 +49,7 @@ export function toStoreFailure(
   });
 }
 
-/** Runs work with the client of a remote store, and turns its errors into ours. */
+/** Runs work with the client of a remote store and converts its errors to `QuiverError`s. */
 export type ServiceCalls<Client> = <Result>(
   what: string,
   signal: AbortSignal | undefined,

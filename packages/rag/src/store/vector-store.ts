@@ -30,10 +30,10 @@ export type QueryMode = 'vector' | 'keyword' | 'hybrid';
 
 /** Optional features of a store. Shared code reads these and never the name of a store. */
 export interface VectorStoreCapabilities<Mode extends QueryMode = QueryMode> {
-  /** The modes that `query` accepts; the others are refused with `VECTOR_QUERY_UNSUPPORTED`. */
+  /** The modes that `query` accepts; the others are rejected with `VECTOR_QUERY_UNSUPPORTED`. */
   readonly modes: readonly Mode[];
   /**
-   * How the keyword mode orders texts: `bm25` is exactly the order of `Bm25Index`, `native` what the database calculates.
+   * Ranking of the keyword mode: `bm25` is exactly the order of `Bm25Index`, `native` is the ranking of the database.
    * Absent where there is no keyword mode.
    */
   readonly keywordRanking?: 'bm25' | 'native';
@@ -136,13 +136,13 @@ export interface VersionParams extends IndexParams {
 }
 
 /**
- * Data derived from an index, such as its graph, stored next to it and deleted with it. They are a copy of what can be
- * calculated again, so nothing is lost with them.
+ * Data derived from an index, such as its graph, stored next to it and deleted with it. They can be
+ * calculated again, so their loss is harmless.
  */
 export interface DerivedData {
   read(params: IndexParams & { name: string }): Promise<Uint8Array | undefined>;
   /**
-   * Replaces what is there under the name.
+   * Replaces the data under the name.
    *
    * @returns `false` where the place for it does not exist yet; {@link DerivedData.prepare} makes it
    */
@@ -167,7 +167,7 @@ export interface IndexDescription {
  * different modes are not comparable with each other.
  *
  * **Errors.** Bad arguments, a missing index, an unsupported filter and an unavailable store all throw; an empty
- * result means that nothing matched.
+ * result means that no record matched.
  */
 export interface VectorStore {
   /** The block of a query tool's `databaseConfig` that belongs to this store, for example `pgvector`. */
@@ -179,9 +179,9 @@ export interface VectorStore {
   upsert(params: UpsertParams): Promise<string[]>;
   /** The best records, best first. @throws `VECTOR_QUERY_UNSUPPORTED` for a mode that {@link VectorStore.capabilities} does not name */
   query(params: QueryParams): Promise<VectorMatch[]>;
-  /** Records in the order of the ids; ids that do not exist are left out. */
+  /** Returns records in the order of the ids; ids that do not exist are omitted. */
   get(params: GetParams): Promise<VectorRecord[]>;
-  /** Replaces what is given and keeps the rest. */
+  /** Replaces the given parts of a record and keeps the others. */
   updateVector(params: UpdateVectorParams): Promise<void>;
   deleteVector(params: IndexParams & { id: string }): Promise<void>;
   deleteVectors(params: DeleteVectorsParams): Promise<void>;

@@ -47,7 +47,7 @@ const comparison = fc.oneof(
   }),
 );
 
-/** Filters of every operator of the language; some are nothing that the parser takes. */
+/** Filters of every operator of the language; the parser rejects some of them. */
 export const anyFilter: fc.Arbitrary<VectorMetadata> = fc.letrec<{ filter: VectorMetadata; condition: unknown }>(
   (tie) => ({
     condition: fc.oneof(

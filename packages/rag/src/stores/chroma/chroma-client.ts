@@ -65,7 +65,7 @@ export interface ChromaConnectionOptions {
 }
 
 /**
- * @param signal - ends the requests of a client of the store's own; not those of one that was given
+ * @param signal - ends the requests of a client that the store created, not those of a client that was passed
  * @throws `VECTOR_CLIENT_MISSING` when `chromadb` is needed and not installed
  */
 export async function openChroma(

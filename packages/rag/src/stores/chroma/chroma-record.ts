@@ -76,7 +76,7 @@ export async function readByIds(
   return ids.flatMap((id) => records.get(id) ?? []);
 }
 
-/** Reads all records that Chroma's part of a filter lets through, in pages without an order. */
+/** Reads all records that match Chroma's part of a filter, in unordered pages. */
 export async function* readPages(
   collection: ChromaCollection,
   selection: ChromaSelection,
@@ -91,13 +91,13 @@ export async function* readPages(
 }
 
 /**
- * The part of a filter that Chroma can apply: it lets all records through that pass the filter, and others. The filter has to be
- * evaluated on what comes back.
+ * Returns the part of a filter that Chroma can apply. It matches a superset of the records that match the filter, so the filter has to be
+ * evaluated on the returned records.
  *
  * Only equality is left to Chroma. Its other comparisons depend on whether a number was written as an integer, and its negations
  * on whether a key is there.
  *
- * @returns `undefined` when nothing can be said in Chroma's language
+ * @returns `undefined` if Chroma can apply no part of the filter
  */
 export function filterToWhere(filter: Filter): ChromaWhere | undefined {
   const condition = compile(filter);

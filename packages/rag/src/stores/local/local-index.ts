@@ -22,7 +22,7 @@ export class LocalIndex {
   #selection = this.#newSelection();
   /** Made by the first search for words, and kept up from then on. */
   #keywords: Bm25Index | undefined;
-  /** All ids in order, `undefined` when ids have come or gone since they were sorted. */
+  /** All ids in order; `undefined` if ids were added or removed since the last sort. */
   #sortedIds: readonly string[] | undefined;
 
   constructor(header: IndexHeader) {
@@ -133,7 +133,7 @@ export class LocalIndex {
     });
   }
 
-  /** The ids of all records that pass the filter, in order; with `after` only those behind it. */
+  /** Returns the ids of all records that match the filter, in order; with `after`, only the ids after it. */
   select(filter: Filter | undefined, after = ''): string[] {
     const allowed = this.#select(filter);
     if (allowed)
@@ -170,7 +170,7 @@ export class LocalIndex {
     return this.#rows[row] as IndexRow;
   }
 
-  /** A copy: what the caller does with it must not change the index. */
+  /** Returns a copy, so that the caller cannot change the index. */
   #toRecord(position: number, includeVector: boolean): VectorRecord {
     const { id, metadata, document } = this.#row(position);
     return {
@@ -213,7 +213,7 @@ export interface IndexRow {
   readonly document?: string;
 }
 
-/** A change of an index. Indexes change in no other way, so replaying the changes gives the index. */
+/** A change of an index. All changes have this form, so replaying them recreates the index. */
 export type IndexOperation =
   | {
       readonly type: 'upsert';
@@ -234,7 +234,7 @@ export function toUpsert(records: readonly CheckedRecord[]): IndexOperation {
   return { type: 'upsert', rows: records.map(({ vector: _vector, ...row }) => row), vectors };
 }
 
-/** An index and the way to change it. */
+/** An index with its version and the function that changes it. */
 export interface StoredIndex {
   readonly index: LocalIndex;
   /** Other operations lead to another version. */

@@ -84,7 +84,7 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
     return isWithin ? version : undefined;
   }
 
-  /** Waits for changes under way, closes the files and lets other processes write. The store can be used again afterwards. */
+  /** Waits for pending changes, closes the files and releases the lock. The store can be used again afterwards. */
   async close(): Promise<void> {
     await this.#changes;
     const holder = this.#holder;
@@ -148,7 +148,7 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
     }, signal);
   }
 
-  /** A change can be called off until its turn comes, not halfway. */
+  /** Runs a change. The signal can cancel it until it starts. */
   #change<Result>(change: (holder: IndexHolder) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const done = this.#changes.then(async () => {
       signal?.throwIfAborted();
@@ -158,7 +158,7 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
     return done;
   }
 
-  /** Turns errors of the file system into ours. */
+  /** Converts file system errors to `QuiverError`s. */
   async #guard<Result>(
     doing: string,
     work: (holder: IndexHolder) => Promise<Result>,

@@ -59,7 +59,7 @@ export class RowSelection {
     const { count } = query;
     switch (filter.kind) {
       case 'and': {
-        // The cheap conditions first: the others look only at what is left.
+        // Evaluates cheap conditions first, so that the others check only the remaining rows.
         const parts = filter.filters.toSorted((a, b) => Number(!hasColumns(a)) - Number(!hasColumns(b)));
         let left = within;
         for (const part of parts) left = this.#select(part, query, left);
@@ -126,7 +126,7 @@ function hasColumns(filter: Filter): boolean {
 /** Conditions on the values of one field; the others need the whole record. */
 export type ColumnFilter = Extract<Filter, { kind: 'equal' | 'in' | 'order' | 'exists' }>;
 
-/** Codes below 0: the field is missing, or holds nothing that can be compared, such as an object or an empty list. */
+/** Codes below 0: the field is missing, or contains a value that cannot be compared, such as an object or an empty list. */
 const missing = -1;
 const incomparable = -2;
 /** Code of the first list of several values; the next ones are below. */

@@ -32,7 +32,7 @@ export interface PgCreateIndexParams extends CreateIndexParams {
    * `simple` knows none. Default `english`; `false` leaves the words out. An index that exists gets words by `addTextSearch()`.
    */
   textSearch?: { language?: string } | false;
-  /** Fields of the metadata that filters ask for by equality, such as a tenant. Those that are missing are added to an index that exists. */
+  /** Metadata fields that filters compare by equality, such as a tenant. Missing ones are added to an existing index. */
   metadataIndexes?: readonly string[];
 }
 
@@ -102,7 +102,7 @@ async function readExisting(
   return { ...existing, mustRebuild: requested !== undefined };
 }
 
-/** Returns the requested configuration if it differs. Only what the caller sets is compared. */
+/** Returns the requested configuration if it differs. Compares only the fields that the caller sets. */
 function findDifference(
   existing: PgIndex,
   { type = existing.type, hnsw = {}, ivf = {} }: PgIndexConfig,
@@ -164,7 +164,7 @@ export interface PgIndexConfig {
    * it is built by `buildIndex()` once they are there.
    */
   type?: PgIndexType;
-  /** Defaults 16 and 64, those of pgvector. */
+  /** Defaults 16 and 64, as in pgvector. */
   hnsw?: { m?: number; efConstruction?: number };
   /** Default: one per 1,000 rows. */
   ivf?: { lists?: number };
@@ -253,7 +253,7 @@ function requireIndexable(type: PgIndexType, dimension: number): void {
 }
 
 /**
- * Indexes that answer equality with a field. With them the planner also knows how many rows have a value, and chooses between the
+ * Creates indexes for equality conditions on a field. With them the planner also knows how many rows have a value, and chooses between the
  * index of the vectors and comparing just these rows. One that is there is kept.
  *
  * @param fields - such as `tenant` or `author.name`
@@ -289,7 +289,7 @@ async function missingMetadataIndexes(
   return rows.map(({ field, name }) => ({ field: String(field), name: String(name) }));
 }
 
-/** Fields become part of the text of statements, so nothing that could end a string may pass. */
+/** Checks a field name. It becomes part of the text of statements, so it must not contain characters that could end a string. */
 function requireIndexableField(field: unknown): void {
   if (typeof field === 'string' && /^[a-z_][\w-]*(?:\.[a-z_][\w-]*)*$/i.test(field) && field.length <= 200) return;
   throw invalidArgument(
@@ -318,7 +318,7 @@ function textSearchIndex({ schemaName, indexName }: PgTarget): string {
   return `CREATE INDEX ${quoteIdentifier(textSearchIndexName(indexName))} ON ${quoteIdentifier(schemaName, indexName)} USING gin (${wordsColumn})`;
 }
 
-/** Adds what keyword search needs to an index that was made without it, or for another language. */
+/** Adds the keyword index to an index that was created without it, or for another language. */
 export async function addTextSearch(query: SqlQuery, target: PgTarget, name: string): Promise<void> {
   const index = await readIndex(query, target.schemaName, target.indexName);
   const language = await readLanguage(query, name);

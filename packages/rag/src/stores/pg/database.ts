@@ -21,7 +21,7 @@ export interface SqlDatabase {
   toVectorValue(vector: Float32Array): unknown;
   /** The value of a parameter of the type `vector[]`. @param elementType - OID of `vector` */
   toVectorsValue(vectors: readonly Float32Array[], elementType: number): unknown;
-  /** Ends what was made for the store, and nothing else. */
+  /** Closes the connections that were created for the store, and no others. */
   close(): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ async function openPool(options: PgConnectionOptions): Promise<PgPool & PgPoolIn
   return pool;
 }
 
-/** A statement with parsers of its own for the answer. */
+/** A statement with custom parsers for its result. */
 export interface PgStatement {
   text: string;
   values?: unknown[];

@@ -13,7 +13,7 @@ import type { SqlQuery, SqlRow } from './database.js';
 export interface SqlCondition {
   /** A boolean expression for WHERE; NULL is as good as FALSE. */
   readonly sql: string;
-  /** `false`: the expression lets more rows through than the filter, which must be evaluated on what comes back. */
+  /** Whether the expression is equivalent to the filter. If `false`, it matches a superset, and the filter must be evaluated on the returned rows. */
   readonly exact: boolean;
 }
 
@@ -21,8 +21,8 @@ export interface SqlCondition {
  * A filter as a condition on the `jsonb` column `metadata`. Field names and values become parameters; the text does not depend
  * on them.
  *
- * `$regex` cannot be said in SQL, because the two kinds of patterns differ, and `$contains` only for ASCII text, because the two
- * ways to lower case differ. There the condition is a superset.
+ * SQL cannot express `$regex`, because the pattern languages differ, and `$contains` only for ASCII text, because conversions to lower
+ * case differ. In these cases, the condition matches a superset.
  *
  * @throws `FILTER_NOT_SUPPORTED` for text that PostgreSQL cannot hold: NUL characters and halves of surrogate pairs
  */
@@ -42,7 +42,7 @@ const fewValues = 16;
 
 /** Context of a condition. A negation inverts both members. */
 interface Place {
-  /** An inexact condition may let too many rows through here; elsewhere too few. */
+  /** Whether an inexact condition may match too many rows here; otherwise it may match too few. */
   readonly widen: boolean;
   /** NULL counts as FALSE here, so that a plain expression will do, which is one that an index on the field can answer. */
   readonly nullIsFalse: boolean;
@@ -70,7 +70,7 @@ function compile(state: State, filter: Filter, root: string, place: Place): stri
       if (filter.values.length === 0) return 'FALSE';
       const field = read(state, filter.path, root);
       const matchesMissing = filter.values.includes(null);
-      // An index on the field can answer these one by one, but not as a list.
+      // An index on the field supports single equality conditions, but not a list.
       const isOne =
         nullIsFalse && !matchesMissing && filter.values.length <= fewValues
           ? filter.values.map((value) => `${field} @> ${scalar(state, value)}`).join(' OR ')
@@ -114,7 +114,7 @@ function read(state: State, path: FieldPath, root: string): string {
 }
 
 /**
- * A field of `jsonb`. A key that itself contains the dots comes first, as in the evaluator.
+ * A field of `jsonb`. A key that contains the dots takes precedence, as in the evaluator.
  *
  * @param text - a key as an expression
  */
@@ -204,7 +204,7 @@ export function isStorableText(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 
-/** The values of a statement. Text that comes from outside is put nowhere else. */
+/** Parameters of a statement. Untrusted text is passed only here. */
 export class SqlParameters {
   readonly values: unknown[] = [];
   #places = new Map<unknown, string>();
@@ -223,7 +223,7 @@ export class SqlParameters {
   }
 }
 
-/** Settings become part of the text of statements, so nothing but an integer may pass. @throws `VECTOR_ARGUMENT_INVALID` */
+/** Settings become part of the text of statements, so only integers are valid. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireInteger(name: string, value: unknown, smallest: number, largest: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
   throw invalidArgument(`${name} must be an integer from ${smallest} to ${largest}, not ${String(value)}.`);

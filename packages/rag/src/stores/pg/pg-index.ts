@@ -61,7 +61,7 @@ export async function readExtension(query: SqlQuery): Promise<PgVectorExtension 
 /** The largest dimension that an index of each element type can have. */
 export const indexableDimension: Readonly<Record<PgVectorType, number>> = { vector: 2000, halfvec: 4000 };
 
-/** Written as the table's comment: it tells our tables from others. */
+/** Comment of the table, which distinguishes Quiver's tables from others. */
 const mark = 'quiver vectors, metric ';
 
 export function toComment(metric: VectorMetric, language: PgLanguage | undefined): string {
@@ -73,7 +73,7 @@ const ourComment = new RegExp(
   `^${mark}(?<metric>cosine|euclidean|dotproduct)(?:, words (?<schema>\\w+)\\.(?<name>\\w+))?$`,
 );
 
-/** @returns `undefined` when there is no such table, or when it is not one of ours */
+/** @returns `undefined` if the table does not exist or was not created by Quiver */
 export async function readIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<PgIndex | undefined> {
   const [row] = await query(
     `SELECT c.oid::int8::float8 AS oid, a.atttypmod::int AS dimension, t.typname AS vector_type, pg_catalog.obj_description(c.oid, 'pg_class') AS comment, i.type, i.options

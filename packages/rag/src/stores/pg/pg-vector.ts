@@ -133,7 +133,7 @@ export class PgVector implements VectorStore, AsyncDisposable {
   }
 
   /**
-   * Adds what keyword search needs to an index that was created without it, or for another language. The table is rewritten, and cannot
+   * Adds the keyword index to an index that was created without it, or for another language. The table is rewritten, and cannot
    * be used meanwhile.
    *
    * @param params - `language`: a text search configuration of the database; default `english`

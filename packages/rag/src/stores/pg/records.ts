@@ -106,7 +106,7 @@ async function lockIds(query: SqlQuery, table: string, filter: Filter | undefine
   return keepMatching(rows, filter, condition).map(({ id }) => String(id));
 }
 
-/** Those that exist, in the order of the ids. */
+/** Returns the existing records, in the order of the ids. */
 export async function readByIds(
   query: SqlQuery,
   { table }: PgIndex,
@@ -136,7 +136,7 @@ export async function scanRecords(
     const parameters = new SqlParameters();
     const condition = toCondition(parsed, parameters);
     const start = after === undefined ? '' : ` AND id > ${parameters.add(after)}::text`;
-    // Where SQL lets too much through, few of the rows that are read may pass.
+    // If the SQL condition matches a superset, only few of the rows may match the filter.
     const read = condition.exact ? size + 1 : Math.max(size + 1, fewestRows);
     const page = `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${read}`;
     const rows = await query(`${selectSql(table, includeVector)} ${page}`, parameters.values);

@@ -30,7 +30,7 @@ export interface PgVectorConfig {
 }
 
 export interface PgQueryParams extends QueryParams, PgVectorConfig {
-  /** Compares all vectors: slower, and nothing is missed. Default `false`. */
+  /** Whether to compare all vectors, which is slower and exact. Default `false`. */
   exact?: boolean;
   /** Another place for `ef` and `probes`. */
   options?: { ef?: number; probes?: number };
@@ -90,7 +90,7 @@ function distanceOf(row: SqlRow | undefined): number {
   return (row?.['distance'] ?? Number.NaN) as number;
 }
 
-/** A vector of zeros has no direction: its distance is NaN, and it is similar to nothing. */
+/** Converts a row to a match. A vector of zeros has no direction: its distance is NaN, and its cosine similarity is 0. */
 function toMatch(row: SqlRow, metric: VectorMetric): VectorMatch {
   const distance = distanceOf(row);
   const cosine = Number.isNaN(distance) ? 0 : 1 - distance;
@@ -169,7 +169,7 @@ async function collect(
   return found.slice(0, wanted);
 }
 
-/** A setting of the database, for one statement. Both parts are ours or checked. */
+/** A database setting for one statement. Name and value are constants or checked. */
 export type SearchSetting = readonly [name: string, value: string | number];
 
 interface NearestSqlOptions {

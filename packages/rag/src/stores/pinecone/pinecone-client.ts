@@ -32,7 +32,7 @@ export interface PineconeLikeIndex {
 
 /** The part of a `Pinecone` client that is called. */
 export interface PineconeLikeClient {
-  // oxlint-disable-next-line typescript/no-explicit-any -- generated types of the SDK, wider than what is sent
+  // oxlint-disable-next-line typescript/no-explicit-any -- generated types of the SDK, wider than the requests
   createIndex(params: any): Promise<unknown>;
   // oxlint-disable-next-line typescript/no-explicit-any -- as above; read by toShape()
   describeIndex(name: string): Promise<any>;
@@ -52,7 +52,7 @@ export interface PineconeConnectionOptions {
 }
 
 /**
- * @param signal - ends the requests of a client of the store's own; not those of one that was given
+ * @param signal - ends the requests of a client that the store created, not those of a client that was passed
  * @throws `VECTOR_ARGUMENT_INVALID` with neither a client nor a key; `VECTOR_CLIENT_MISSING` without the SDK
  */
 export async function openPinecone(

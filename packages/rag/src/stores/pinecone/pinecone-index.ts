@@ -105,7 +105,7 @@ export async function selectIds(index: PineconeLikeIndex, filter: Filter | undef
   return ids;
 }
 
-/** The metadata as JSON, where it holds what Pinecone cannot: nested objects, null, and lists of anything but strings. */
+/** Returns the metadata as JSON if it contains values that Pinecone does not support: nested objects, null, and lists of other types than strings. */
 const jsonKey = 'quiver_json';
 /** `true` next to the JSON: Pinecone cannot filter by all of the metadata. */
 const partialKey = 'quiver_partial';
@@ -118,7 +118,7 @@ function isNativeKey(key: string): boolean {
   return key !== '' && !key.startsWith('$') && !key.startsWith('quiver_');
 }
 
-/** @throws `VECTOR_ARGUMENT_INVALID` for what Pinecone refuses: vectors of zeros, and metadata above 40 KB, naming its largest keys */
+/** @throws `VECTOR_ARGUMENT_INVALID` for records that Pinecone rejects: vectors of zeros, and metadata above 40 KB, naming its largest keys */
 export function toPineconeRecord(record: CheckedRecord, sparseValues?: SparseVector): PineconeRecord {
   const { id, vector, metadata, document } = record;
   if (vector.every((value) => value === 0))
@@ -167,10 +167,10 @@ export function fromPineconeRecord(
 }
 
 /**
- * The part of a filter that Pinecone can apply: it lets all records through that pass the filter, and others. The filter has to
- * be evaluated on what comes back.
+ * Returns the part of a filter that Pinecone can apply. It matches a superset of the records that match the filter, so the filter has to
+ * be evaluated on the returned records.
  *
- * @returns `undefined` when nothing can be said in Pinecone's language
+ * @returns `undefined` if Pinecone can apply no part of the filter
  */
 export function filterToPinecone(filter: Filter): object | undefined {
   const condition = compile(filter);

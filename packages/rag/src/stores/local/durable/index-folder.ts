@@ -32,7 +32,7 @@ export class IndexFolder implements IndexHolder {
     return names.filter((name) => name.endsWith(extension)).map((name) => name.slice(0, -extension.length));
   }
 
-  /** The index as it is now, with what other processes have written. */
+  /** Returns the current index, including the changes of other processes. */
   async find(name: string): Promise<IndexLog | undefined> {
     const known = this.#logs.get(name);
     if (known) {
@@ -127,7 +127,7 @@ export class IndexFolder implements IndexHolder {
       throw isQuiverError(error, 'FILE_LOCK_HELD') ? this.#locked(error) : error;
     });
     const { generation, isTakeover: mustReplace } = lock;
-    // From here on every index is opened to be written; what was read without the lock is read again.
+    // From here on, indexes are opened for writing; indexes that were read without the lock are read again.
     this.#writer = { generation, mustReplace, requireHeld: () => this.#requireHeld(lock) };
     await this.#closeLogs();
     // A suspended writer that wakes up can no longer put its file in the place of the index.

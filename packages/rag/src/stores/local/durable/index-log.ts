@@ -88,7 +88,7 @@ export class IndexLog implements StoredIndex {
   }
 
   /**
-   * Applies what another process has written since.
+   * Applies the changes that another process has written since the last read.
    *
    * @returns `false` when the file was replaced or removed: open it again
    */
@@ -110,7 +110,7 @@ export class IndexLog implements StoredIndex {
     return true;
   }
 
-  /** Makes the log writable: what a crash left behind its last whole entry is cut off. */
+  /** Makes the log writable: truncates an incomplete entry that a crash left at its end. */
   async prepareToWrite(writer: LogWriter): Promise<void> {
     this.#writer = writer;
     if (writer.mustReplace) return this.#rewrite(writer);
@@ -184,7 +184,7 @@ export class IndexLog implements StoredIndex {
     this.#chain = chain;
     await old.close();
     await syncFolder(dirname(this.#file)).catch((error: Error) => {
-      // After a power failure the name could stand for the old file again, without what is written from now on.
+      // After a power failure, the name could refer to the old file again, without later changes.
       this.#broken = error;
       throw error;
     });

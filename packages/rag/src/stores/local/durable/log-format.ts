@@ -73,7 +73,7 @@ export interface LogRange {
  * header or payload, or the zeros that some file systems leave.
  *
  * @param apply - receives the CRC of the payload
- * @throws `VECTOR_STORE_CORRUPT` when bytes that were once complete have changed: nothing is skipped silently
+ * @throws `VECTOR_STORE_CORRUPT` when complete entries have changed: no entry is skipped silently
  */
 export async function readEntries(
   { file, handle, start, end }: LogRange,
