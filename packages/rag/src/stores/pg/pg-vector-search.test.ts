@@ -82,7 +82,10 @@ describe.each(databases)('searching in $name', (database) => {
     const query = { indexName, queryVector: vectors[3] as number[] };
     expect(await store.query({ ...query, ef: 200, probes: 3 })).toHaveLength(10);
     for (const params of [{ ef: 0 }, { ef: 1.5 }, { options: { probes: '1; DROP TABLE x' as unknown as number } }]) {
-      await expect(store.query({ ...query, ...params })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      for (const exact of [false, true]) {
+        const bad = store.query({ ...query, exact, ...params });
+        await expect(bad).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      }
     }
   });
 

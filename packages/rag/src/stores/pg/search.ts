@@ -58,6 +58,8 @@ async function findNearest(
 ): Promise<VectorMatch[]> {
   const { index, query, params, filter } = context;
   const values = toVector(queryVector, index.dimension, 'The query vector');
+  // Checks the options of the query also where the index is not used.
+  const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
   const parameters = new SqlParameters();
   const vector = parameters.addValue(context.toVectorValue(values));
   const condition = toCondition(filter, parameters);
@@ -73,7 +75,6 @@ async function findNearest(
     (await context.selectivity({ query, index, filter, wanted: limit }));
   if (hasUsableIndex && !isSelective) {
     const candidates = (condition.exact ? limit : limit * candidatesPerResult) + 1;
-    const settings = searchSettings(index, params, { hasFilter: filter !== undefined, wanted: limit });
     const seen = await runQuery(context, approximateSql({ ...nearest, limit: candidates, settings }), parameters);
     const found = keepMatching(seen, filter, condition).slice(0, limit);
     // A farther row shows that the last place is not tied with rows that were not returned. Only all rows can settle a tie.
