@@ -79,7 +79,7 @@ export async function readEntries(
   { file, handle, start, end }: LogRange,
   apply: (operation: LogOperation, checksum: number) => void,
 ): Promise<number> {
-  const readAt = createBlockReader(handle);
+  const readAt = createBlockReader(handle, end - start);
   let position = start;
   while (position + headerLength <= end) {
     const header = await readAt(position, headerLength);
@@ -186,9 +186,13 @@ export function crc32InScript(bytes: Uint8Array): number {
 /** Larger than most entries, and small enough for the processor's cache. */
 const blockSize = 2 << 20;
 
-/** Reads a file from front to back in blocks. The result of a read is valid until the next one. */
-export function createBlockReader(handle: FileHandle): ReadAt {
-  let buffer = Buffer.allocUnsafe(blockSize);
+/**
+ * Reads a file from front to back in blocks. The result of a read is valid until the next one.
+ *
+ * @param expected - bytes to read in total. A reader that follows a writer reads few bytes at a time, without a whole block for them
+ */
+export function createBlockReader(handle: FileHandle, expected: number = blockSize): ReadAt {
+  let buffer = Buffer.allocUnsafe(Math.min(blockSize, expected));
   /** Range of the file in the buffer. */
   let [from, to] = [0, 0];
   return async (position, length) => {
