@@ -158,7 +158,7 @@ export function requireSameShape(indexName: string, existing: IndexShape, wanted
 /**
  * Returns the parsed filter of a change that names no ids; a change without a condition would affect everything.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, and for an id that is not a string; `FILTER_INVALID`
+ * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, for an empty filter, and for an id that is not a string; `FILTER_INVALID`
  */
 export function toSelection(
   method: string,
@@ -166,8 +166,10 @@ export function toSelection(
   filter: VectorFilter,
 ): Filter | undefined {
   if (ids === undefined) {
-    if (filter === undefined || filter === null)
-      throw invalidArgument(`${method} needs an id or a filter. To remove everything, use truncateIndex().`);
+    if (filter === undefined || filter === null || Object.keys(filter).length === 0)
+      throw invalidArgument(
+        `${method} needs an id or a filter with a condition. To remove everything, use truncateIndex().`,
+      );
     return parseFilter(filter);
   }
   if (filter !== undefined) throw invalidArgument(`${method} accepts ids or a filter, not both.`);
