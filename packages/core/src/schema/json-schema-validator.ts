@@ -140,7 +140,10 @@ class Validation {
     if (typeof value !== 'object' || value === null) return JSON.stringify(value);
     if (Array.isArray(value)) return `[${value.map((item) => this.canonical(item ?? null)).join(',')}]`;
     const entries = Object.entries(value).filter(([, part]) => part !== undefined);
-    const texts = entries.map(([key, part]) => `${JSON.stringify(key)}:${this.canonical(part)}`);
+    const texts = entries.map(([key, part]) => {
+      this.spend(key.length / charactersPerStep);
+      return `${JSON.stringify(key)}:${this.canonical(part)}`;
+    });
     return `{${texts.toSorted().join(',')}}`;
   }
 
@@ -163,14 +166,19 @@ function canContinue(issues: Issues): boolean {
   return issues !== undefined && issues.length < maxIssues;
 }
 
-/** Checks all items while issues are collected, otherwise up to the first failure. */
+/**
+ * Checks all items while issues are collected, otherwise up to the first failure. Items are never copied: the steps
+ * count only those that are checked.
+ */
 function every<Item>(
   { issues }: Application,
   items: readonly Item[],
   check: (item: Item, index: number) => boolean,
+  start = 0,
+  end = items.length,
 ): boolean {
   let ok = true;
-  for (let index = 0; index < items.length && (ok || canContinue(issues)); index += 1)
+  for (let index = start; index < end && (ok || canContinue(issues)); index += 1)
     ok = check(items[index] as Item, index) && ok;
   return ok;
 }
@@ -188,13 +196,14 @@ function checkPart({ run, value, path, issues, evaluated }: Application, schema:
 
 /** Checks the first items, each with its own schema. */
 function checkFirst(at: Application, schemas: readonly unknown[]): boolean {
-  return every(at, schemas.slice(0, itemsOf(at).length), (schema, index) => checkPart(at, schema, index));
+  const end = Math.min(schemas.length, itemsOf(at).length);
+  return every(at, schemas, (schema, index) => checkPart(at, schema, index), 0, end);
 }
 
 /** Checks the items after the items that have their own schema. */
 function checkRest(at: Application, schema: unknown, first: unknown): boolean {
   const start = Array.isArray(first) ? first.length : 0;
-  return every(at, itemsOf(at).slice(start), (_, index) => checkPart(at, schema, start + index));
+  return every(at, itemsOf(at), (_, index) => checkPart(at, schema, index), start);
 }
 
 function itemsOf({ value }: Application): readonly unknown[] {
@@ -308,6 +317,7 @@ const mapKeywords: Record<string, Check<SchemaNode>> = {
   patternProperties: (schemas, at) => {
     const { run } = at;
     const patterns = Object.keys(schemas);
+    run.spend(patterns.length);
     // A pattern that is not checked may allow each property, and anything in it.
     const checkPattern = (pattern: string, key: string): boolean =>
       !run.matches(pattern, key) || checkPart(at, !run.checkPatterns || schemas[pattern], key);
@@ -341,6 +351,7 @@ const otherKeywords: Record<string, Check<unknown>> = {
   additionalProperties: (schema, at) => {
     const { properties, patternProperties } = at.schema;
     const patterns = isSchemaNode(patternProperties) ? Object.keys(patternProperties) : [];
+    at.run.spend(patterns.length);
     return every(at, keysOf(at), (key) => {
       if (Object.hasOwn(properties ?? {}, key) || patterns.some((pattern) => at.run.matches(pattern, key))) return true;
       return schema === false ? fail(at, 'Unknown property.', key) : checkPart(at, schema, key);
@@ -355,23 +366,24 @@ const otherKeywords: Record<string, Check<unknown>> = {
   },
 };
 
-const checkUnevaluated: Check<unknown> = (schema, at) => {
-  const keys = Array.isArray(at.value) ? [...at.value.keys()] : keysOf(at);
-  return every<Key>(at, keys, (key) => at.evaluated?.has(key) === true || checkPart(at, schema, key));
-};
+function checkUnevaluated(schema: unknown, at: Application, key: Key): boolean {
+  return at.evaluated?.has(key) === true || checkPart(at, schema, key);
+}
 
 /** Keywords that depend on the evaluation results of all other keywords. */
 const lastKeywords: Record<string, Check<unknown>> = {
-  unevaluatedItems: (schema, at) => !Array.isArray(at.value) || checkUnevaluated(schema, at),
-  unevaluatedProperties: (schema, at) => !isSchemaNode(at.value) || checkUnevaluated(schema, at),
+  unevaluatedItems: (schema, at) => every(at, itemsOf(at), (_, index) => checkUnevaluated(schema, at, index)),
+  unevaluatedProperties: (schema, at) => every(at, keysOf(at), (key) => checkUnevaluated(schema, at, key)),
 };
 
 function checkDependencies(dependencies: SchemaNode, at: Application): boolean {
   if (!isSchemaNode(at.value)) return true;
-  return every(at, Object.entries(dependencies), ([name, dependency]) => {
-    at.run.spend(1);
+  const entries = Object.entries(dependencies);
+  at.run.spend(entries.length);
+  return every(at, entries, ([name, dependency]) => {
     if (!has(at, name)) return true;
     if (!Array.isArray(dependency)) return checkInPlace(at, dependency);
+    at.run.spend(dependency.length);
     return every(at, dependency as string[], (key) => has(at, key) || fail(at, `Required next to '${name}'.`, key));
   });
 }
@@ -398,7 +410,8 @@ function checkBranches(at: Application, branches: readonly unknown[], keyword: '
 function checkEquals(at: Application, key: object, allowed: readonly unknown[], expectation: string): boolean {
   const { run, value } = at;
   const texts = run.schema.textsOf(key, () => new Set(allowed.map((item) => run.canonical(item))));
-  if (texts.has(run.canonical(value))) return true;
+  const isAllowed = texts.has(run.canonical(value));
+  if (isAllowed || !canContinue(at.issues)) return isAllowed;
   const shown = [...texts].slice(0, 10).join(', ').slice(0, 200);
   return fail(at, `Expected ${expectation}${shown}${texts.size > 10 ? `, … (${texts.size} values)` : ''}.`);
 }

@@ -173,6 +173,19 @@ describe('validate with JSON Schema', () => {
       Object.fromEntries(rows(20_000, (n) => [`a${String(n)}`, n]) as [string, number][]),
     ],
     ['many comparisons of all items', { allOf: rows(5000, () => ({ uniqueItems: true })) }, rows(5000, (n) => n)],
+    [
+      'many lists of dependencies',
+      { allOf: rows(1000, () => ({ dependentRequired: { a: rows(1000, () => 'a') } })) },
+      { a: 1 },
+    ],
+    [
+      'many patterns for no property',
+      {
+        allOf: rows(100, () => ({ patternProperties: Object.fromEntries(rows(1000, (n) => [`k${String(n)}`, true])) })),
+      },
+      {},
+    ],
+    ['many comparisons of a long key', { allOf: rows(1000, () => ({ not: { const: 1 } })) }, { ['x'.repeat(1e5)]: 1 }],
     ['many lengths of a long text', { allOf: rows(10_000, () => ({ minLength: 1e6 })) }, 'é'.repeat(1e6)],
   ];
 
@@ -195,6 +208,28 @@ describe('validate with JSON Schema', () => {
     cpuTime(small);
     const ratios = [1, 2, 3].map(() => cpuTime(large) / cpuTime(small));
     // Quadratic time would be a ratio of 16.
+    expect(Math.min(...ratios)).toBeLessThan(10);
+  });
+
+  it.each<[string, object, (length: number) => [JsonSchema, unknown]]>([
+    ['items that are refused', { items: false }, (length) => [{}, rows(length, () => 0)]],
+    ['tuples that are refused', { prefixItems: [false] }, (length) => [{}, rows(length, () => 0)]],
+    ['unevaluated items that are refused', { unevaluatedItems: false }, (length) => [{}, rows(length, () => 0)]],
+    ['values outside of an enum', { $ref: '#/$defs/known' }, (length) => [{ enum: rows(length, (n) => n) }, 'x']],
+  ])('refuses %s in a time that does not depend on their number', (_name, branch, make) => {
+    const cpuTime = ([known, value]: [JsonSchema, unknown]): number => {
+      const schema = { anyOf: rows(2000, () => branch), $defs: { known } } as JsonSchema;
+      // Prepares the schema.
+      expect(validate(schema, value)).toMatchObject({ ok: false });
+      const before = process.cpuUsage();
+      validate(schema, value);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    const [small, large] = [make(100), make(40_000)];
+    cpuTime(small);
+    const ratios = [1, 2, 3].map(() => cpuTime(large) / cpuTime(small));
+    // Copies of all parts would take a hundred times as long.
     expect(Math.min(...ratios)).toBeLessThan(10);
   });
 
