@@ -57,8 +57,13 @@ export class EventStream implements Channel {
       return this.hasReader;
     }
     this.#enqueue(async () => {
-      const eventId = await store.storeEvent(id, JSON.parse(messageText)).catch(onStoreError);
-      this.#sink?.write(toEvent(messageText, eventId ?? undefined));
+      let eventId: string | undefined;
+      try {
+        eventId = await store.storeEvent(id, JSON.parse(messageText));
+      } catch (error) {
+        onStoreError(error);
+      }
+      this.#sink?.write(toEvent(messageText, eventId));
     });
     return true;
   }
@@ -130,7 +135,11 @@ export async function replay(store: EventStore, lastEventId: string, sink: Event
 /** Returns the stream of an event, or `undefined` for an unknown event. */
 export async function findStreamId(store: EventStore, eventId: string): Promise<string | undefined> {
   if (store.getStreamIdForEventId) return store.getStreamIdForEventId(eventId);
-  return store.replayEventsAfter(eventId, { send: async () => {} }).catch(() => undefined);
+  try {
+    return await store.replayEventsAfter(eventId, { send: async () => {} });
+  } catch {
+    return undefined;
+  }
 }
 
 function toEvent(messageText: string, eventId?: string): string {

@@ -1,8 +1,11 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createServerDefinition } from '../create-server-definition.js';
 import { HttpEndpoint } from './endpoint.js';
 import { EventStream } from './event-stream.js';
 import type { EventSink, HttpReply, HttpRequest } from './message.js';
+import { NodeReply, NodeRequest } from './node-http.js';
 import { HttpResponse } from './response.js';
 
 /** Records what would go over the network. */
@@ -53,6 +56,29 @@ describe('the beat of an endpoint', () => {
 
   test('never turns a response into a stream with enableJsonResponse', async () => {
     expect(await answerAfter(4, true)).toEqual([`200 ${result}`]);
+  });
+
+  test('writes nothing after the response of a middleware', async () => {
+    const endpoint = createEndpoint();
+    let thrown: unknown;
+    const http = createServer(async (req, res) => {
+      const response = new HttpResponse(endpoint, new NodeRequest(req), new NodeReply(res), {});
+      await response.run(1, async () => {
+        res.writeHead(503).end('timeout');
+        endpoint.beat();
+        try {
+          endpoint.beat();
+        } catch (error) {
+          thrown = error;
+        }
+        return '{}';
+      });
+    }).listen(0);
+    const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+    expect([response.status, await response.text()]).toEqual([503, 'timeout']);
+    // From the timer of the endpoint, an error would end the process.
+    expect(thrown).toBeUndefined();
+    http.close();
   });
 
   test('sends comments on standalone event streams', () => {

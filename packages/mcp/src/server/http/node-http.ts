@@ -151,7 +151,8 @@ export class NodeReply implements HttpReply, EventSink {
   }
 
   stream(headers: Readonly<Record<string, string>>): EventSink {
-    if (!this.#res.destroyed) this.#res.writeHead(200, { ...headers });
+    // Middleware such as a timeout may have responded; the stream then goes nowhere.
+    if (!this.#res.destroyed && !this.#res.headersSent) this.#res.writeHead(200, { ...headers });
     return this;
   }
 

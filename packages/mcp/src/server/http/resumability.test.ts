@@ -176,18 +176,29 @@ describe('with an event store', () => {
     expect(reader.events[0]?.id).toMatch(/_0$/);
   });
 
-  test('a store that fails loses no message', async () => {
+  test.each<[string, () => never | Promise<never>]>([
+    ['rejects', () => Promise.reject(new Error('the disk is full'))],
+    [
+      'throws',
+      () => {
+        throw new Error('the disk is full');
+      },
+    ],
+  ])('a store that %s loses no message', async (_how, fail) => {
     const errors: unknown[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (message: string) => void errors.push(message) };
     const failing = new MCPServer({ name: 'Failing', version: '1.0.0', tools, logger });
     const eventStore: EventStore = {
-      storeEvent: () => Promise.reject(new Error('the disk is full')),
-      replayEventsAfter: () => Promise.reject(new Error('the disk is full')),
+      storeEvent: fail as EventStore['storeEvent'],
+      replayEventsAfter: fail as EventStore['replayEventsAfter'],
     };
     const { url } = await failing.listen({ eventStore });
-    const reader = await readEvents(url, { method: 'POST', headers: await openSession(url), body: call('counting') });
+    const session = await openSession(url);
+    const reader = await readEvents(url, { method: 'POST', headers: session, body: call('counting') });
     await reader.ended;
     expect(messagesOf(reader)).toHaveLength(21);
+    const resumed = await send(url, { method: 'GET', headers: { ...session, 'last-event-id': 'a_1' } });
+    expect(resumed.status).toBe(400);
     expect(String(errors[0])).toContain('the disk is full');
     await failing.close();
   });
