@@ -181,7 +181,9 @@ describe('validate with JSON Schema', () => {
     [
       'many patterns for no property',
       {
-        allOf: rows(100, () => ({ patternProperties: Object.fromEntries(rows(1000, (n) => [`k${String(n)}`, true])) })),
+        allOf: rows(100, () => ({
+          patternProperties: Object.fromEntries(rows(1000, (n) => [`k${String(n)}`, true]) as [string, boolean][]),
+        })),
       },
       {},
     ],
