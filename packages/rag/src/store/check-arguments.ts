@@ -162,10 +162,10 @@ export function requireSameShape(indexName: string, existing: IndexShape, wanted
  */
 export function toSelection(
   method: string,
-  ids: readonly unknown[] | undefined,
+  ids: readonly unknown[] | null | undefined,
   filter: VectorFilter,
 ): Filter | undefined {
-  if (ids === undefined) {
+  if (ids === undefined || ids === null) {
     if (filter === undefined || filter === null || Object.keys(filter).length === 0)
       throw invalidArgument(
         `${method} needs an id or a filter with a condition. To remove everything, use truncateIndex().`,

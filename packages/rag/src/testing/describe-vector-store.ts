@@ -168,6 +168,8 @@ export function describeVectorStore<Store extends VectorStore>(
       await seed();
       // @ts-expect-error neither ids nor a filter
       await expect(store.deleteVectors({ indexName })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      const none = { indexName, ids: null } as never;
+      await expect(store.deleteVectors(none)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
       const empty = { indexName, filter: {} };
       await expect(store.deleteVectors(empty)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
       await expect(store.updateVector({ ...empty, update: { document: '' } })).rejects.toMatchObject({
