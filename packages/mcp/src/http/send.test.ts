@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeSend } from './node-send.js';
-import { fromFetch, HttpCall, maxResponseLength, type Send } from './send.js';
+import { fromFetch, HttpCall, maxResponseLength, toFetch, type Send } from './send.js';
 
 let server: Server;
 let url: URL;
@@ -160,4 +162,19 @@ test('rejects a response that switches protocols', async () => {
     socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n');
   });
   await expect(nodeSend(url, post(''))).rejects.toThrow('without a response');
+});
+
+test('ends a response at the abort signal, although garbage was collected meanwhile', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  handle = (_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+  const controller = new AbortController();
+  const response = await toFetch(nodeSend)(url, { method: 'POST', body: 'x', signal: controller.signal });
+  const outcome = response.text().catch((error: Error) => error.message);
+  for (let pass = 0; pass < 2; pass += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    collectGarbage();
+  }
+  controller.abort();
+  expect(await outcome).toBe('fetch failed');
 });

@@ -105,8 +105,10 @@ export function toFetch(send: Send): Fetch {
     const request = new Request(url, init);
     const text = request.body ? await request.text() : undefined;
     const call = new HttpCall(request.method as HttpCall['method'], Object.fromEntries(request.headers), text);
-    request.signal.throwIfAborted();
-    request.signal.addEventListener('abort', () => call.cancel(), { once: true });
+    // Not `request.signal`: it no longer follows the given one when the request is collected as garbage, while the body is read.
+    const signal = init?.signal;
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', () => call.cancel(), { once: true });
     const response = await send(new URL(url), call);
     const headers = new Headers();
     for (const name of oauthHeaders) {

@@ -76,3 +76,26 @@ test('a legacy process that ends at server/discover is started again for the han
   })`;
   expect(await connectTo({ command: process.execPath, args: ['-e', script], protocol: 'auto' })).toBe('connected');
 });
+
+describe('an attempt that ends before the connection is open leaves no process', () => {
+  const silent = { command: process.execPath, args: ['-e', 'process.stdin.resume()'], protocol: 'auto' as const };
+
+  async function expectNoProcess(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await expect.poll(() => process.getActiveResourcesInfo()).not.toContain('ProcessWrap');
+  }
+
+  test('after connectTimeout', async () => {
+    expect(await connectTo({ ...silent, connectTimeout: 200 })).toContain('no response within 200 ms');
+    await expectNoProcess();
+  });
+
+  test.each([0, 100])('after disconnect() %i ms later', async (pause) => {
+    const connection = createRemoteServer(silent, 20_000);
+    const connecting = connection.connect().catch((error: Error) => error.message);
+    if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
+    await connection.disconnect();
+    expect(await connecting).toContain('the client was disconnected');
+    await expectNoProcess();
+  });
+});

@@ -24,13 +24,15 @@ export interface OpenConnectionOptions extends Omit<EngineOptions, 'channel'> {
 export async function openConnection(options: OpenConnectionOptions, signal: AbortSignal): Promise<Engine> {
   const { name, target, limit } = options;
   const channels: Channel[] = [];
+  const ended = new AbortController();
   try {
     return await withinTime(
-      untilAborted(() => open(options, channels), signal),
+      untilAborted(() => open(options, channels, ended.signal), signal),
       limit,
       toTimeoutError,
     );
   } catch (error) {
+    ended.abort();
     for (const channel of channels) {
       channel.abort?.();
       channel.close().catch(() => {});
@@ -50,9 +52,11 @@ export async function openConnection(options: OpenConnectionOptions, signal: Abo
   }
 }
 
-async function open(options: OpenConnectionOptions, channels: Channel[]): Promise<Engine> {
+async function open(options: OpenConnectionOptions, channels: Channel[], ended: AbortSignal): Promise<Engine> {
   const { target } = options;
   const connect = async (channel: Channel, mode: NegotiationMode, isResumed = false): Promise<Engine> => {
+    // The attempt ended while modules were loaded, or its end ended the first process: nothing would close this channel.
+    ended.throwIfAborted();
     channels.push(channel);
     const engine = new Engine({ ...options, channel });
     await channel.start(engine);
