@@ -156,7 +156,9 @@ function openStream(engine: Engine, filter: SubscriptionFilter): Promise<Subscri
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
     const close = (): void => stop.abort('the subscription is no longer needed');
-    const onAcknowledged = (honored: SubscriptionFilter): void => resolve({ honored, ended, close });
+    // Later: a transport may deliver the acknowledgment before `request` returns.
+    const onAcknowledged = (honored: SubscriptionFilter): void =>
+      queueMicrotask(() => resolve({ honored, ended, close }));
     const ended = engine
       .request(
         'subscriptions/listen',
