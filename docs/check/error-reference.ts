@@ -38,9 +38,19 @@ export function findMismatches(): string[] {
   ];
 }
 
-/** Codes that are named by a pattern, such as MCP_CLIENT_<OPERATION>_FAILED. */
+/** Values of the placeholders in codes that the sources build from a name. */
+const placeholders: Readonly<Record<string, string>> = {
+  '<KIND>': '(AGENT|WORKFLOW)',
+  '<OPERATION>': '\\w+',
+  '<SUBJECT>': '(ELICITATION|SAMPLING|ROOTS)',
+};
+
+/** Returns whether an entry with a placeholder describes a code, as MCP_CLIENT_<OPERATION>_FAILED does. */
 const isCovered = (code: string): boolean =>
-  Object.keys(causes).some((name) => name.includes('<') && new RegExp(`^${name.replace(/<\w+>/, '\\w+')}$`).test(code));
+  Object.keys(causes).some(
+    (name) =>
+      name.includes('<') && new RegExp(`^${name.replace(/<\w+>/, (key) => placeholders[key] ?? key)}$`).test(code),
+  );
 
 /** Returns the text of the page. */
 export function writeErrorReference(): string {
