@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 const scratch = mkdtempSync(join(tmpdir(), 'quiver-verify-'));
 const vitestReport = join(scratch, 'vitest.json');
@@ -35,7 +35,8 @@ const stages = [
 ];
 
 const total = { passed: 0, failed: 0, skipped: 0 };
-const failedStages = [];
+/** What failed, repeated after the last stage: the output of the stages is long. */
+const failures = [];
 for (const { name, command, count } of stages) {
   console.log(`\n── ${name}`);
   const started = performance.now();
@@ -46,7 +47,7 @@ for (const { name, command, count } of stages) {
     skipped: 0,
   };
   if (status !== 0 && counted.failed === 0) counted.failed = 1;
-  if (counted.failed > 0) failedStages.push(name);
+  if (counted.failed > 0) failures.push(name, ...(counted.failures ?? []).map((failure) => `  ${failure}`));
   for (const key of Object.keys(total)) total[key] += counted[key];
   console.log(
     `── ${name}: ${status === 0 ? 'ok' : `failed (exit code ${status})`}, ${((performance.now() - started) / 1000).toFixed(1)} s`,
@@ -54,7 +55,7 @@ for (const { name, command, count } of stages) {
 }
 rmSync(scratch, { recursive: true, force: true });
 
-if (failedStages.length > 0) console.log(`\nFailed: ${failedStages.join(', ')}`);
+if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`);
 console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exit(total.failed === 0 ? 0 : 1);
 
@@ -76,11 +77,18 @@ function run([program, ...programArguments]) {
 
 function countVitest(file) {
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, success } = JSON.parse(
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, success, testResults } = JSON.parse(
       readFileSync(file, 'utf8'),
     );
+    const failures = testResults
+      .filter((result) => result.status === 'failed')
+      .flatMap(({ name, message, assertionResults }) => {
+        const failed = assertionResults.filter((test) => test.status === 'failed');
+        const lines = failed.map((test) => `${test.fullName}: ${test.failureMessages.join('\n')}`);
+        return [relative('.', name), ...(failed.length > 0 ? lines : [message])];
+      });
     const failed = success ? numFailedTests : Math.max(1, numFailedTests);
-    return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests };
+    return { passed: numPassedTests, failed, skipped: numPendingTests + numTodoTests, failures };
   } catch {
     return { passed: 0, failed: 1, skipped: 0 };
   }
@@ -92,6 +100,7 @@ function countTap(output) {
     passed: number('pass'),
     failed: number('fail') + number('cancelled'),
     skipped: number('skipped') + number('todo'),
+    failures: output.split('\n').filter((line) => /^ *not ok /.test(line) && !/# (SKIP|TODO)/i.test(line)),
   };
 }
 
