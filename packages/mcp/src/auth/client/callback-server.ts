@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { QuiverError } from '@quiver/core';
 import { isLoopbackHost } from '../secure-url.js';
@@ -82,6 +82,8 @@ export async function createOAuthCallbackServer({
     return resolve({ code: code ?? '', state, ...(iss !== undefined && { iss }) });
   };
 
+  // Loaded here, because importing `node:http` costs 70 ms.
+  const { createServer } = await import('node:http');
   const server = createServer((req, res) => {
     const [path, query = ''] = (req.url ?? '').split('?', 2);
     if (path !== url.pathname) return page(res, 404, 'Not found', 'This page does not exist.');

@@ -2,7 +2,6 @@ import { lookup as resolveName, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { QuiverError } from '@quiver/core';
 import type { Fetch } from '../../fetch.js';
-import { createNodeSend } from '../../http/node-send.js';
 import { isFetchReplaced, toFetch } from '../../http/send.js';
 import { limitedFetch } from '../limited-fetch.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
@@ -67,7 +66,11 @@ export function createGuardedFetch({
       return options.all ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family);
     });
   };
-  const checkedFetch = toFetch(createNodeSend({ lookup, keepAlive: false }));
+  // Loaded with the first request, because importing `node:http` costs 70 ms.
+  const checkedFetch: Fetch = async (url, init) => {
+    const { createNodeSend } = await import('../../http/node-send.js');
+    return toFetch(createNodeSend({ lookup, keepAlive: false }))(url, init);
+  };
 
   const send: Fetch = async (url, init) => {
     const { host, hostname } = new URL(url);
