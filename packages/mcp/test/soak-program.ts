@@ -1,4 +1,5 @@
 // Loads a server in its own process and tells the heap after collection: `calls <n>` or `sessions <n>`.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MCPServer } from '@quiver/mcp/server';
 import { exampleTools } from './example-tools.ts';
 import { SoakConnection } from './soak-connection.ts';
@@ -48,11 +49,14 @@ if (what === 'calls') {
   }
 } else {
   await inParallel(300, openSession);
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
-  heaps.push(heap());
+  // Sessions end in the first sweep after their idle timeout; the server sweeps every 10 s.
+  await sleep(12_000);
+  const before = heap();
   await inParallel(times, openSession);
-  heaps.push(heap());
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  heaps.push(before, heap());
+  const end = performance.now() + 60_000;
+  do await sleep(1_000);
+  while ((heap() - before) / times > 0.3 && performance.now() < end);
   heaps.push(heap());
 }
 process.send?.(heaps);
