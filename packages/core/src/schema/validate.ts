@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { andThen } from '../async.js';
 import { QuiverError } from '../errors.js';
 import { validateJsonSchema } from './json-schema-validator.js';
 import type { AiSdkSchema, InferOutput, JsonSchema, Schema, SchemaIssue, ValidationResult } from './schema.js';
@@ -24,8 +25,7 @@ function validateAny(given: Schema, value: unknown): Outcome {
   const { kind, schema } = describeSchema(given);
   if (kind === 'json-schema') return validateJsonSchema(schema, value);
   if (kind === 'ai-sdk') return validateAiSdkSchema(schema, value);
-  const result = schema['~standard'].validate(value);
-  return result instanceof Promise ? result.then(fromStandard) : fromStandard(result);
+  return andThen(schema['~standard'].validate(value), fromStandard);
 }
 
 function fromStandard(result: StandardSchemaV1.Result<unknown>): ValidationResult<unknown> {

@@ -1,4 +1,4 @@
-import { untilAborted } from '../async.js';
+import { andThen, untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
 import { RequestContext } from '../request-context/index.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
@@ -29,10 +29,16 @@ export interface DoneBefore {
 
 const nothingDone: DoneBefore = { inputIsValid: false, inputWasAnnounced: false };
 
+type Validation = ValidationResult<unknown>;
+
 /** Outcome of a stage of a call: the value for the next stage, or the `ToolFailure` that ends the call. */
 interface Stage {
   readonly ok: boolean;
   readonly value: unknown;
+}
+
+function accept(value: unknown): Validation & { ok: true } {
+  return { ok: true, value };
 }
 
 /**
@@ -58,12 +64,14 @@ export function executeDefinition(
 ): Promise<unknown> {
   return untilAborted(async () => {
     const context = createToolContext(definition.id, options);
-    const prepared = await prepare(definition, input, options, context, done);
+    const preparing = prepare(definition, input, options, context, done);
+    const prepared = preparing instanceof Promise ? await preparing : preparing;
     if (!prepared.ok) return prepared.value;
     context.abortSignal?.throwIfAborted();
     let output = await definition.run(prepared.value, context, options);
     if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
-    const checked = await checkOutput(definition, output, options);
+    const checking = checkOutput(definition, output, options);
+    const checked = checking instanceof Promise ? await checking : checking;
     if (checked.ok && definition.onOutput) await announceOutput(definition, checked.value, context);
     return checked.value;
   }, options.abortSignal);
@@ -78,7 +86,7 @@ export async function* streamDefinition(
 ): AsyncGenerator<unknown> {
   const context = createToolContext(definition.id, options);
   const { abortSignal } = context;
-  const prepared = await untilAborted(() => prepare(definition, input, options, context, done), abortSignal);
+  const prepared = await untilAborted(async () => prepare(definition, input, options, context, done), abortSignal);
   if (!prepared.ok) {
     yield prepared.value;
     return;
@@ -103,23 +111,34 @@ export async function* streamDefinition(
 }
 
 /** Runs the stages before the tool itself. */
-async function prepare(
+function prepare(
+  definition: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  context: ToolContext,
+  done: DoneBefore,
+): Stage | Promise<Stage> {
+  const { id, inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
+  const validated = inputSchema && !done.inputIsValid ? validateInput(inputSchema, input) : accept(input);
+  return andThen(validated, (result) => {
+    if (!result.ok) {
+      const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
+      return fail(options, { what, issues: result.issues, label: 'Provided arguments', value: input });
+    }
+    const isReady = !requestContextSchema && !requireApproval && (!onInputAvailable || done.inputWasAnnounced);
+    return isReady ? result : admit(definition, result.value, options, context, done);
+  });
+}
+
+/** Runs the stages between the validation of the input and the tool, which few tools have. */
+async function admit(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
   context: ToolContext,
   done: DoneBefore,
 ): Promise<Stage> {
-  const { id, inputSchema, requestContextSchema, requireApproval, onInputAvailable } = definition;
-  let value = input;
-  if (inputSchema && !done.inputIsValid) {
-    const result = await validateInput(inputSchema, input);
-    if (!result.ok) {
-      const what = `Tool input validation failed for ${id}. Please fix the following errors and try again:`;
-      return fail(options, { what, issues: result.issues, label: 'Provided arguments', value });
-    }
-    ({ value } = result);
-  }
+  const { id, requestContextSchema, requireApproval, onInputAvailable } = definition;
   if (requestContextSchema) {
     const given = context.requestContext.toJSON();
     const result = await validate(requestContextSchema, given);
@@ -130,34 +149,28 @@ async function prepare(
       return fail(options, { what, issues: result.issues, label: 'Provided context', value: types });
     }
   }
-  if (requireApproval) await checkApproval(definition, value, options, context);
+  if (requireApproval) await checkApproval(definition, input, options, context);
   if (onInputAvailable && !done.inputWasAnnounced) {
     const { toolCallId, abortSignal, agent } = context;
-    const event = { input: value, toolCallId, abortSignal, messages: agent?.messages ?? [] };
-    await runHook(id, 'onInputAvailable', onInputAvailable, event);
+    await runHook(id, 'onInputAvailable', onInputAvailable, {
+      input,
+      toolCallId,
+      abortSignal,
+      messages: agent?.messages ?? [],
+    });
   }
-  return { ok: true, value };
+  return accept(input);
 }
 
 /**
  * Validates an input. If the input is invalid, tries repairs of common model mistakes and returns the first one that the
  * schema accepts. The issues always describe the original input.
  */
-export function validateInput(
-  schema: Schema,
-  input: unknown,
-): ValidationResult<unknown> | Promise<ValidationResult<unknown>> {
-  const result = validate(schema, input);
-  if (result instanceof Promise)
-    return result.then((settled) => (settled.ok ? settled : repair(schema, input, settled)));
-  return result.ok ? result : repair(schema, input, result);
+export function validateInput(schema: Schema, input: unknown): Validation | Promise<Validation> {
+  return andThen(validate(schema, input), (result) => (result.ok ? result : repair(schema, input, result)));
 }
 
-async function repair(
-  schema: Schema,
-  input: unknown,
-  failed: ValidationResult<unknown> & { ok: false },
-): Promise<ValidationResult<unknown>> {
+async function repair(schema: Schema, input: unknown, failed: Validation & { ok: false }): Promise<Validation> {
   for (const candidate of repairInput(input, failed.issues)) {
     const repaired = await validate(schema, candidate);
     if (repaired.ok) return repaired;
@@ -169,23 +182,21 @@ async function repair(
 export const outputsOfAiSdk7: WeakSet<object> = new WeakSet();
 
 /** Validates an output or a preliminary output. */
-async function checkOutput(
+function checkOutput(
   { id, outputSchema }: ToolDefinition,
   output: unknown,
   options: ToolCallOptions,
-): Promise<Stage> {
-  let value = output;
-  if (outputSchema) {
-    const result = await validate(outputSchema, output);
-    if (result.ok) ({ value } = result);
-    else if (!options.acceptOutput?.(output)) {
+): Stage | Promise<Stage> {
+  return andThen(outputSchema ? validate(outputSchema, output) : accept(output), (result) => {
+    if (!result.ok && !options.acceptOutput?.(output)) {
       const what = `Tool output validation failed for ${id}. The tool returned invalid output:`;
-      return fail(options, { what, issues: result.issues, label: 'Returned output', value });
+      return fail(options, { what, issues: result.issues, label: 'Returned output', value: output });
     }
-  }
-  const isCallOfAiSdk7 = 'context' in options && !('experimental_context' in options);
-  if (isCallOfAiSdk7 && typeof value === 'object' && value !== null) outputsOfAiSdk7.add(value);
-  return { ok: true, value };
+    const value = result.ok ? result.value : output;
+    const isCallOfAiSdk7 = 'context' in options && !('experimental_context' in options);
+    if (isCallOfAiSdk7 && typeof value === 'object' && value !== null) outputsOfAiSdk7.add(value);
+    return accept(value);
+  });
 }
 
 async function announceOutput({ id, onOutput }: ToolDefinition, output: unknown, context: ToolContext): Promise<void> {
