@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, type FileHandle } from 'node:fs/promises';
+import { QuiverError, toErrorMessage } from '@quiver/core';
 import { isHeaderOf, toExportScope } from '../transfer/export-lines.js';
 import { exportIndex, type ExportIndexOptions, type ExportPosition } from '../transfer/export-index.js';
 import { importIndex, type ImportIndexOptions } from '../transfer/import-index.js';
@@ -42,7 +43,7 @@ export async function exportIndexToFile({ path, ...options }: ExportIndexToFileO
  * Stores the index of a file that `exportIndexToFile` wrote.
  *
  * @returns the number of its records
- * @throws as `importIndex`, and errors of the file system
+ * @throws as `importIndex`; `VECTOR_EXPORT_INVALID` for a file that cannot be read
  */
 export async function importIndexFromFile({
   path,
@@ -78,13 +79,20 @@ async function findPosition(
 /**
  * The lines of a file in UTF-8, without their ends. Only a line feed ends a line: JSON may hold the other characters that `node:readline`
  * treats as one.
+ *
+ * @throws `VECTOR_EXPORT_INVALID` for a file that cannot be read
  */
 async function* readLines(path: string): AsyncGenerator<string, void> {
   let rest = '';
-  for await (const text of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
-    const lines = (rest + String(text)).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+  try {
+    for await (const text of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
+      const lines = (rest + String(text)).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (error) {
+    const message = `The exported index ${path} cannot be read: ${toErrorMessage(error)}. Check the path.`;
+    throw new QuiverError('VECTOR_EXPORT_INVALID', message, { cause: error });
   }
   if (rest !== '') yield rest;
 }

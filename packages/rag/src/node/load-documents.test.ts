@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MDocument } from '../document/document.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest } from '../ingestion/ingest.js';
@@ -170,6 +170,25 @@ describe('loadDocuments', () => {
     await expect(load({ signal: controller.signal, onProgress: () => controller.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     });
+  });
+
+  test('skips PDF files without unpdf, and names the package to install', async () => {
+    await write({ 'a.pdf': pdf(['One.']), 'b.md': 'b' });
+    vi.doMock('unpdf', () => {
+      throw new Error("Cannot find package 'unpdf'");
+    });
+    try {
+      expect(sources(await load())).toEqual(['b.md']);
+    } finally {
+      vi.doUnmock('unpdf');
+    }
+    expect(skipped).toMatchObject([
+      {
+        path: 'a.pdf',
+        reason: 'unreadable',
+        error: { code: 'PDF_PARSER_MISSING', message: expect.stringContaining('npm install unpdf') },
+      },
+    ]);
   });
 
   test('rejects a missing folder', async () => {

@@ -1,6 +1,6 @@
 import { opendir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Metadata } from '../document/chunk.js';
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
 import { readJson } from '../document/chunking/json-reader.js';
@@ -16,6 +16,7 @@ export interface SkippedFile {
   /** Path from the folder, with `/`. */
   path: string;
   reason: SkipReason;
+  /** Cause of `unreadable`, for example `PDF_PARSER_MISSING`, whose message names the package to install. */
   error?: unknown;
 }
 
@@ -50,10 +51,9 @@ const defaultExclude = ['node_modules', '.*'];
 /**
  * Reads the documents of a folder on demand, one by one: Markdown, HTML, JSON, JSON Lines, source code, other text, and PDF page by
  * page. Each has its path from the folder as `metadata.source`. A file that cannot be read does not affect the others. A `.json` file
- * that is not JSON is read as source code.
+ * that is not JSON is read as source code. PDF files need the package `unpdf`; without it they are skipped.
  *
- * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; `PDF_PARSER_MISSING` at the first PDF file when `unpdf` is not installed; the
- *   abort reason
+ * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; the abort reason
  * @example
  * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
  */
@@ -112,7 +112,6 @@ async function loadFile(
     return { docs: [{ text }], type: kind.type, ...(kind.language && { language: kind.language }) };
   } catch (error) {
     signal?.throwIfAborted();
-    if (isQuiverError(error, 'PDF_PARSER_MISSING')) throw error;
     return { reason: 'unreadable', error };
   }
 }
@@ -161,13 +160,8 @@ function log({ path, reason, error }: SkippedFile): void {
  */
 async function readPdf(bytes: Uint8Array): Promise<SourceDocument[]> {
   const { extractText, getDocumentProxy } = await import('unpdf').catch((error: unknown) => {
-    throw new QuiverError(
-      'PDF_PARSER_MISSING',
-      'Reading PDF files needs the package unpdf. Install it: npm install unpdf',
-      {
-        cause: error,
-      },
-    );
+    const message = 'Reading PDF files needs the package unpdf. Install it: npm install unpdf';
+    throw new QuiverError('PDF_PARSER_MISSING', message, { cause: error });
   });
   // 0: throws errors and prints nothing.
   const document = await getDocumentProxy(bytes, { verbosity: 0 });

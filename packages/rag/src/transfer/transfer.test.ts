@@ -142,6 +142,16 @@ describe('moving an index', () => {
     expect(await allOf(target)).toEqual(await allOf(source));
   });
 
+  it('names a file that is missing or is not a file', async () => {
+    for (const path of [join(folder, 'missing.jsonl'), folder]) {
+      const imported = importIndexFromFile({ path, store: new LocalVector(), indexName });
+      await expect(imported).rejects.toMatchObject({
+        code: 'VECTOR_EXPORT_INVALID',
+        message: expect.stringContaining(path),
+      });
+    }
+  });
+
   it('rejects a skip beyond the end of the export', async () => {
     const lines = await linesOf(exportIndex({ store: source, indexName }));
     const imported = importIndex({ lines, store: new LocalVector(), indexName, skip: count + 1 });
