@@ -81,7 +81,6 @@ export interface StreamableHTTPServerTransport {
  * await server.startStdio();
  */
 export class MCPServer implements AsyncDisposable {
-  readonly id: string;
   readonly name: string;
   readonly version: string;
   readonly description: string | undefined;
@@ -95,6 +94,7 @@ export class MCPServer implements AsyncDisposable {
   readonly prompts: PromptActions;
   /** Sends elicitation requests outside of a call. */
   readonly elicitation: ElicitationActions;
+  #id: string | undefined;
   readonly #config: MCPServerConfig;
   readonly #definition: ServerDefinition;
   readonly #http: HttpEndpoint;
@@ -108,7 +108,7 @@ export class MCPServer implements AsyncDisposable {
   /** @throws `SERVER_CONFIG_INVALID`, `AGENT_DESCRIPTION_MISSING`, `WORKFLOW_DESCRIPTION_MISSING` */
   constructor(config: MCPServerConfig) {
     this.#definition = createServerDefinition(config);
-    this.id = config.id ?? crypto.randomUUID();
+    this.#id = config.id;
     this.#config = config;
     this.name = config.name;
     this.version = config.version;
@@ -122,6 +122,12 @@ export class MCPServer implements AsyncDisposable {
     this.resources = createResourceActions(this.#definition);
     this.prompts = createPromptActions(this.#definition);
     this.elicitation = createElicitationActions(this.#definition);
+  }
+
+  /** `id` of the configuration. Default: random. */
+  get id(): string {
+    // Not before it is needed: edge runtimes forbid random values while a module loads.
+    return (this.#id ??= crypto.randomUUID());
   }
 
   /**

@@ -1,5 +1,5 @@
-import process from 'node:process';
-import { finished, type Readable, type Writable } from 'node:stream';
+// No import of a Node module: a Worker is one file, in which every static import runs at startup.
+import type { Readable, Writable } from 'node:stream';
 import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
@@ -14,6 +14,9 @@ export interface StdioOptions {
   /** Called once, when the client closes its end or {@link StdioConnection.close} is called. */
   readonly onClose: () => void;
 }
+
+/** Events after which a stream delivers no more data. */
+const endEvents = ['end', 'error', 'close'] as const;
 
 /** Connection to one client over a pipe. */
 export class StdioConnection {
@@ -38,9 +41,10 @@ export class StdioConnection {
     });
     this.#connection = connection;
     this.#input = input.on('data', onData);
-    const stopWatching = finished(input, { writable: false }, () => this.close());
+    const onEnd = (): void => this.close();
+    for (const event of endEvents) input.once(event, onEnd);
     this.#stop = () => {
-      stopWatching();
+      for (const event of endEvents) input.off(event, onEnd);
       input.off('data', onData).pause();
       onClose();
     };
@@ -69,6 +73,7 @@ export class StdioConnection {
  * breaks the protocol. A client that disconnects without notice (EPIPE) is not an error.
  */
 export function serveProcessStdio(server: ServerDefinition, onClose: () => void): StdioConnection {
+  const { process } = globalThis;
   const { stdin, stdout, stderr } = process;
   const ownWrite = Object.getOwnPropertyDescriptor(stdout, 'write');
   const write = stdout.write.bind(stdout);

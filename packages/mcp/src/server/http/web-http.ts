@@ -112,7 +112,9 @@ export class WebReply implements HttpReply, EventSink {
   onClose(callback: () => void): void {
     const { signal } = this.#request;
     if (signal.aborted) return queueMicrotask(callback);
-    if (this.#onClose.length === 0) signal.addEventListener('abort', () => this.#abort(), { once: true });
+    // Later: Deno cancels the body after the signal, and logs a body that fails before.
+    const onAbort = (): void => queueMicrotask(() => this.#abort());
+    if (this.#onClose.length === 0) signal.addEventListener('abort', onAbort, { once: true });
     this.#onClose.push(callback);
   }
 
