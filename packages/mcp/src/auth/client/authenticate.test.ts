@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { getDefaultLogger, setDefaultLogger, type QuiverError } from '@quiver/core';
-import { authenticate, createOAuthFetch, FileOAuthStorage, MCPOAuthClientProvider } from '@quiver/mcp/auth';
+import {
+  authenticate,
+  createLoopbackProvider,
+  createOAuthFetch,
+  FileOAuthStorage,
+  MCPOAuthClientProvider,
+} from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startAuthorizationServer, type AuthorizationServer } from '../../../test/authorization-server.ts';
@@ -57,21 +63,6 @@ async function setUp(toolScopes: Record<string, string[]> = {}): Promise<{
     },
   });
   return { as, mcp, redirectUrl, path, user, shown };
-}
-
-/** A terminal program: a page that is shown while nothing listens leads nowhere. */
-async function setUpTerminal(): Promise<Awaited<ReturnType<typeof setUp>> & { isListening: { value: boolean } }> {
-  const stage = await setUp({ secret: ['mcp:write'] });
-  const { user, redirectUrl } = stage;
-  const isListening = { value: false };
-  const provider = new MCPOAuthClientProvider({
-    redirectUrl,
-    clientMetadata: { redirect_uris: [redirectUrl] },
-    onRedirectToAuthorization: async (page) => {
-      if (isListening.value) await user.redirectToAuthorization(page);
-    },
-  });
-  return { ...stage, user: provider, isListening };
 }
 
 describe('authenticate', () => {
@@ -126,6 +117,49 @@ describe('authenticate', () => {
     await authenticate({ provider, serverUrl: mcp.url });
     expect(statuses).toEqual([400, 400]);
     expect(await provider.hasValidTokens()).toBe(true);
+  });
+
+  it('rejects the page of an earlier call, also before its own page is shown', async () => {
+    const { mcp, redirectUrl } = await setUp();
+    const earlier: URL[] = [];
+    const statuses: number[] = [];
+    let isListening = false;
+    const provider = new MCPOAuthClientProvider({
+      redirectUrl,
+      clientMetadata: { redirect_uris: [redirectUrl] },
+      stateGenerator: async () => {
+        for (const page of earlier) statuses.push((await fetch(page)).status);
+        return crypto.randomUUID();
+      },
+      onRedirectToAuthorization: async (page) => {
+        if (isListening) statuses.push((await fetch(page)).status);
+        else earlier.push(page);
+      },
+    });
+    const call = createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, { method: 'POST', body: '{}' });
+    await expect(call).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    isListening = true;
+    await authenticate({ provider, serverUrl: mcp.url });
+    expect(statuses).toEqual([400, 200]);
+    expect(await provider.hasValidTokens()).toBe(true);
+  });
+
+  it('names the callback that failed to show the page', async () => {
+    const { mcp, redirectUrl } = await setUp();
+    const failure = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
+    const provider = new MCPOAuthClientProvider({
+      redirectUrl,
+      clientMetadata: { redirect_uris: [redirectUrl] },
+      onRedirectToAuthorization: () => Promise.reject(failure),
+    });
+    const expected = {
+      code: 'OAUTH_SIGN_IN_FAILED',
+      message: expect.stringContaining('`onRedirectToAuthorization` failed') as string,
+      cause: failure,
+    };
+    await expect(authenticate({ provider, serverUrl: mcp.url })).rejects.toMatchObject(expected);
+    const call = createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, { method: 'POST', body: '{}' });
+    await expect(call).rejects.toMatchObject(expected);
   });
 
   it('times out without a response', async () => {
@@ -205,20 +239,32 @@ describe('MCPClient.authenticate', () => {
     expect((await client.callTool(call)).isError).not.toBe(true);
   });
 
-  it('steps up with the scopes that the failed call names', async () => {
-    const { mcp, user, isListening } = await setUpTerminal();
-    await using client = new MCPClient({ id: 'step-up', servers: { notes: { url: mcp.url, authProvider: user } } });
-    isListening.value = true;
+  it('steps up with the scopes that the failed call names, and shows no page before', async () => {
+    const { mcp, redirectUrl } = await setUp({ secret: ['mcp:write'] });
+    const shown: URL[] = [];
+    const authProvider = createLoopbackProvider({
+      port: Number(new URL(redirectUrl).port),
+      onRedirectToAuthorization: async (page) => {
+        shown.push(page);
+        await fetch(page);
+      },
+    });
+    await using client = new MCPClient({ id: 'step-up', servers: { notes: { url: mcp.url, authProvider } } });
+    expect((await client.listToolsWithErrors()).errorDetails['notes']).toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+      message: expect.stringContaining('mcp.authenticate(serverName)') as string,
+    });
+    expect(shown).toHaveLength(0);
     await client.authenticate('notes');
-    isListening.value = false;
     const call = { serverName: 'notes', name: 'secret' };
     const error = (await client.callTool(call).catch((failure: unknown) => failure)) as QuiverError;
     expect(error.details).toMatchObject({ reason: 'OAUTH_AUTHORIZATION_REQUIRED' });
     expect(error.message).toContain("mcp.authenticate(serverName, { scope: 'mcp:read mcp:write' })");
     expect(error.cause).toMatchObject({ details: { scope: 'mcp:read mcp:write' } });
-    isListening.value = true;
+    expect(shown).toHaveLength(1);
     await client.authenticate('notes', { scope: 'mcp:read mcp:write' });
     expect((await client.callTool(call)).isError).not.toBe(true);
+    expect(shown).toHaveLength(2);
   });
 
   it('names the missing authProvider', async () => {

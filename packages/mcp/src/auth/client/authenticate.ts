@@ -26,7 +26,10 @@ export async function authenticate({ scope, timeout, ...options }: AuthenticateO
   const { fetch, serverFetch = fetch ?? globalThis.fetch } = options;
   const target = toTarget({ ...options, serverFetch });
   const { provider, serverUrl } = target;
-  if (scope === undefined && (await refreshIfExpired(target))) return;
+  const tokens = await provider.tokens();
+  if (scope === undefined && tokens?.refresh_token !== undefined && provider.isExpired(tokens)) {
+    if (await refreshTokens(target, (stored) => !provider.isExpired(stored))) return;
+  }
   const response = await probe(target, serverFetch);
   const challenge = response?.status === 401 ? parseChallenge(response, serverUrl) : undefined;
   if (scope === undefined && response && !challenge && (await provider.hasValidTokens())) return;
@@ -36,14 +39,18 @@ export async function authenticate({ scope, timeout, ...options }: AuthenticateO
       'A provider without redirectUrl signs in without a user. Call the server instead.',
     );
   }
+  let page: URL | undefined;
   const callbackServer = await createOAuthCallbackServer({
     redirectUrl: provider.redirectUrl,
-    state: async (received) => (await provider.pendingSignIn())?.['state'] === received,
+    // Until the page exists, a pending state is that of an earlier page, which this one is about to replace.
+    state: async (received) => page !== undefined && (await provider.pendingSignIn())?.['state'] === received,
     ...(timeout !== undefined && { timeout }),
   });
   try {
     const { resourceMetadataUrl } = challenge ?? {};
-    await beginAuthorization({ ...target, resourceMetadataUrl }, scope ?? challenge?.scope);
+    // Safe: a provider with a redirect URL signs in with a page.
+    page = (await beginAuthorization({ ...target, resourceMetadataUrl }, scope ?? challenge?.scope)) as URL;
+    await provider.redirectToAuthorization(page);
     const callback = await callbackServer.waitForCode();
     await finishAuthorization({ provider, serverUrl, callback, ...(fetch && { fetch }) });
   } catch (error) {
@@ -53,16 +60,6 @@ export async function authenticate({ scope, timeout, ...options }: AuthenticateO
   } finally {
     await callbackServer.close();
   }
-}
-
-/** @returns whether valid tokens are stored now */
-async function refreshIfExpired(target: AuthorizationTarget): Promise<boolean> {
-  const { provider } = target;
-  return provider.exclusive(async () => {
-    const tokens = await provider.tokens();
-    if (tokens?.refresh_token === undefined || !provider.isExpired(tokens)) return false;
-    return (await refreshTokens(target, tokens)) !== undefined;
-  });
 }
 
 /** Milliseconds that the server has to answer the probe. */

@@ -13,45 +13,39 @@ import {
 } from './send-with-token.js';
 import { beginAuthorization } from './sign-in.js';
 
-/** Sends a request with the tokens of a provider. */
-export type Authorization = <Head extends ResponseHead>(
+/**
+ * Sends a request with the tokens of a provider. Replaces a token that has expired or is rejected, requests more scopes when the
+ * server requires them (once per request, and not for scopes that the last sign-in requested), and repeats the rejected request. Any
+ * number of requests with an expired token cause one refresh, for all that share the storage.
+ *
+ * @throws as `createOAuthFetch`
+ */
+export async function sendAuthorized<Head extends ResponseHead>(
+  target: AuthorizationTarget,
   request: AuthorizedRequest,
   send: SendWithHeaders<Head>,
-) => Promise<Head>;
-
-/**
- * Returns a function that sends requests with the tokens of a provider. It replaces a token that has expired or is rejected, requests
- * more scopes when the server requires them (once per request, and not for scopes that the last sign-in requested), and repeats the
- * rejected request. Any number of requests with an expired token cause one refresh, for all that share the storage.
- *
- * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
- * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
- * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable; the sign-in is kept
- */
-export function createAuthorization(target: AuthorizationTarget): Authorization {
+): Promise<Head> {
   const { provider, serverUrl } = target;
-  return async (request, send) => {
-    const started = performance.now();
-    const renew = (mode: Renewal['mode'], challenge?: Challenge): Promise<KeptTokens> =>
-      renewInTurn({ ...target, ...challenge, scope: challenge?.scope, used: tokens, mode, started });
-    let tokens = await provider.tokens();
-    if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await renew('refresh');
-    let response = await sendWithToken(provider, tokens, request, send);
-    if (response.status === 401) {
-      response.discard();
-      tokens = await renew('refresh', parseChallenge(response, serverUrl));
-      response = await sendWithToken(provider, tokens, request, send);
-    }
-    if (response.status !== 403) return response;
-    const challenge = parseChallenge(response, serverUrl);
-    // Requesting the scopes of the last sign-in again would not help.
-    if (challenge.error !== 'insufficient_scope' || includesScope(tokens?.requested_scope, challenge.scope)) {
-      return response;
-    }
+  const started = performance.now();
+  const replace = (mode: Replacement['mode'], challenge?: Challenge): Promise<KeptTokens> =>
+    replaceInTurn({ ...target, ...challenge, scope: challenge?.scope, used: tokens, mode, started });
+  let tokens = await provider.tokens();
+  if (tokens?.refresh_token !== undefined && provider.isExpired(tokens)) tokens = await replace('refresh');
+  let response = await sendWithToken(provider, tokens, request, send);
+  if (response.status === 401) {
     response.discard();
-    tokens = await renew('step-up', challenge);
-    return sendWithToken(provider, tokens, request, send);
-  };
+    tokens = await replace('refresh', parseChallenge(response, serverUrl));
+    response = await sendWithToken(provider, tokens, request, send);
+  }
+  if (response.status !== 403) return response;
+  const challenge = parseChallenge(response, serverUrl);
+  // Requesting the scopes of the last sign-in again would not help.
+  if (challenge.error !== 'insufficient_scope' || includesScope(tokens?.requested_scope, challenge.scope)) {
+    return response;
+  }
+  response.discard();
+  tokens = await replace('step-up', challenge);
+  return sendWithToken(provider, tokens, request, send);
 }
 
 /** Whether a list of scopes contains the wanted ones. */
@@ -64,7 +58,8 @@ function unionOf(...scopes: (string | undefined)[]): string {
   return [...new Set(scopes.flatMap((scope) => scope?.split(' ') ?? []))].filter((scope) => scope !== '').join(' ');
 }
 
-interface Renewal extends AuthorizationTarget {
+/** A need for other tokens. */
+interface Replacement extends AuthorizationTarget {
   /** The tokens that did not suffice. */
   readonly used: KeptTokens | undefined;
   /** Scope from the challenge. */
@@ -75,78 +70,81 @@ interface Renewal extends AuthorizationTarget {
   readonly started: number;
 }
 
-interface RenewalQueue {
+interface ReplacementQueue {
   last: Promise<unknown>;
   failure?: { readonly error: unknown; readonly at: number } | undefined;
 }
 
-/** Renewals by storage and by mode and server. A queue lives as long as its storage. */
-const queues = new WeakMap<OAuthStorage, Map<string, RenewalQueue>>();
+/** Queues by storage and by mode and server. A queue lives as long as its storage. */
+const queues = new WeakMap<OAuthStorage, Map<string, ReplacementQueue>>();
 
 /** Milliseconds in which a sign-in page that awaits its user is not shown again. */
 const pagePause = 30_000;
 
 /**
- * Runs the renewals of one sign-in one after the other, so that each finds the tokens of the one before. A request that was sent
- * before a renewal failed shares the failure, and so does every request while a page that was just shown awaits its user: one sign-in
- * page, not one per request.
+ * Replaces the tokens of one sign-in one after the other, so that each request finds the tokens of the one before. A request that was
+ * sent before a replacement failed shares the failure, and so does every request while a page that was just shown awaits its user: one
+ * sign-in page, not one per request.
  */
-function renewInTurn(renewal: Renewal): Promise<KeptTokens> {
-  const { provider, mode, started } = renewal;
+function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
+  const { provider, mode, started } = replacement;
   const { storage, key } = provider.identity;
-  const byKey = queues.get(storage) ?? new Map<string, RenewalQueue>();
+  const byKey = queues.get(storage) ?? new Map<string, ReplacementQueue>();
   queues.set(storage, byKey);
   const queue = byKey.get(`${mode} ${key}`) ?? { last: Promise.resolve() };
   byKey.set(`${mode} ${key}`, queue);
-  const renewed = queue.last.then(async () => {
-    const newer = await newerTokens(renewal);
-    if (newer) return newer;
+  const replaced = queue.last.then(async () => {
+    const stored = await provider.tokens();
+    if (stored && suffices(stored, replacement)) return stored;
     const pause = (await provider.pendingSignIn()) ? pagePause : 0;
     if (queue.failure && started < queue.failure.at + pause) throw queue.failure.error;
     queue.failure = undefined;
-    return renewTokens(renewal).catch((error: unknown) => {
+    return replaceTokens(replacement).catch((error: unknown) => {
       queue.failure = { error, at: performance.now() };
       throw error;
     });
   });
-  queue.last = renewed.catch(() => {});
-  return renewed;
+  queue.last = replaced.catch(() => {});
+  return replaced;
 }
 
-/** Returns the stored tokens if they may suffice: another request, or another process, was faster. */
-async function newerTokens({ provider, used, mode, scope }: Renewal): Promise<KeptTokens | undefined> {
-  const stored = await provider.tokens();
-  if (!stored || stored.access_token === used?.access_token || provider.isExpired(stored)) return undefined;
-  const isEnough = mode === 'refresh' || scope === undefined;
-  return isEnough || includesScope(unionOf(stored.scope, stored.requested_scope), scope) ? stored : undefined;
+/** Whether tokens that another request, or another process, has stored may do. */
+function suffices(stored: KeptTokens, { provider, used, mode, scope }: Replacement): boolean {
+  if (stored.access_token === used?.access_token || provider.isExpired(stored)) return false;
+  return (
+    mode === 'refresh' || scope === undefined || includesScope(unionOf(stored.scope, stored.requested_scope), scope)
+  );
 }
 
-async function renewTokens(renewal: Renewal): Promise<KeptTokens> {
-  const { provider, serverUrl, used, mode } = renewal;
-  const renewed = await provider.exclusive(async () => {
-    const newer = await newerTokens(renewal);
-    const stored = await provider.tokens();
-    if (newer || mode === 'step-up' || stored?.refresh_token === undefined) return newer;
-    // A process that shares the storage without a lock may have used the refresh token first.
-    return (await refreshTokens(renewal, stored)) ?? newerTokens({ ...renewal, used: stored });
-  });
-  if (renewed) return renewed;
+async function replaceTokens(replacement: Replacement): Promise<KeptTokens> {
+  const { provider, serverUrl, used, mode, scope: challenged } = replacement;
+  if (mode === 'refresh') {
+    const refreshed = await refreshTokens(replacement, (stored) => suffices(stored, replacement));
+    if (refreshed) return refreshed;
+  }
   const granted = mode === 'step-up' ? (await provider.tokens())?.scope : undefined;
-  const tokens = await beginAuthorization(renewal, unionOf(granted, renewal.scope)).catch((error: unknown) => {
-    throw used && mode === 'refresh' ? toTokenRejected(error, serverUrl) : error;
-  });
-  if (tokens) return tokens;
-  throw await signInRequired(renewal);
+  let scope: string | null = unionOf(granted, challenged);
+  if (!provider.isPageLeftToAuthenticate) {
+    try {
+      const result = await beginAuthorization(replacement, scope);
+      if (!(result instanceof URL)) return result;
+      await provider.redirectToAuthorization(result);
+      scope = result.searchParams.get('scope');
+    } catch (error) {
+      throw used && mode === 'refresh' ? toTokenRejected(error, serverUrl) : error;
+    }
+  }
+  throw signInRequired(replacement, scope || undefined);
 }
 
 /** Which remedy works depends on the program: nothing listens on a loopback redirect URL by itself. */
-async function signInRequired({ provider, serverUrl, mode }: Renewal): Promise<QuiverError> {
-  const scope = await provider.requestedScope();
+function signInRequired({ provider, serverUrl, mode }: Replacement, scope: string | undefined): QuiverError {
   const isStepUp = mode === 'step-up';
   const printable = scope?.slice(0, 200).replaceAll(/[^\x20-\x7E]|['\\`]/g, '');
   const argument = isStepUp && printable !== undefined ? `, { scope: '${printable}' }` : '';
-  const remedy = isLoopbackHost(new URL(provider.redirectUrl ?? serverUrl).hostname)
-    ? `In a terminal program, call \`mcp.authenticate(serverName${argument})\`, which waits for the redirect; an application that serves the redirect URL itself calls finishAuthorization().`
+  const isLoopback = isLoopbackHost(new URL(provider.redirectUrl ?? serverUrl).hostname);
+  const remedy = isLoopback
+    ? `In a terminal program, call \`mcp.authenticate(serverName${argument})\`, which shows the sign-in page and waits for the redirect; an application that serves the redirect URL itself calls finishAuthorization().`
     : 'The sign-in page has been shown; call finishAuthorization() in the route of the redirect URL.';
   return new QuiverError(
     'OAUTH_AUTHORIZATION_REQUIRED',

@@ -14,8 +14,8 @@ export interface LoopbackProviderOptions extends Omit<
 }
 
 /**
- * Returns a provider for a user at this computer: `mcp.authenticate(serverName)` listens on a loopback address and waits for the
- * sign-in. `auth: 'oauth'` in a server definition uses it with its defaults.
+ * Returns a provider for a user at this computer: `mcp.authenticate(serverName)` listens on a loopback address, shows the sign-in page
+ * and waits. Calls show no page. `auth: 'oauth'` in a server definition uses it with its defaults.
  */
 export function createLoopbackProvider({
   clientName = 'Quiver',
@@ -23,7 +23,7 @@ export function createLoopbackProvider({
   ...options
 }: LoopbackProviderOptions = {}): MCPOAuthClientProvider {
   const redirectUrl = `http://localhost:${port}/callback`;
-  return new MCPOAuthClientProvider({
+  return new LoopbackProvider({
     ...options,
     redirectUrl,
     clientMetadata: {
@@ -33,4 +33,8 @@ export function createLoopbackProvider({
       response_types: ['code'],
     },
   });
+}
+
+class LoopbackProvider extends MCPOAuthClientProvider {
+  override readonly isPageLeftToAuthenticate: boolean = true;
 }

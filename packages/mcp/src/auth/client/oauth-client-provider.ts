@@ -14,6 +14,7 @@ import type {
 import { requireSecureUrl } from '../secure-url.js';
 import { issuerOf, requireUsableServer } from './discover.js';
 import { openDPoPHandle, supportsDPoP } from './dpop-key.js';
+import { reasonOf } from './oauth-error.js';
 import { InMemoryOAuthStorage, StoredValues, type OAuthStorage } from './oauth-storage.js';
 
 export interface MCPOAuthClientProviderOptions {
@@ -98,6 +99,8 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly redirectUrl: string | URL | undefined;
   readonly clientMetadata: OAuthClientMetadata;
   readonly skipIssuerMetadataValidation: boolean;
+  /** Whether only `authenticate()` shows the sign-in page, because nothing else listens on the redirect URL. */
+  readonly isPageLeftToAuthenticate: boolean = false;
   /** Whether it is a client without a user and with a given registration, which is for one authorization server only. */
   readonly isFixedClient: boolean;
   readonly addClientAuthentication?: AddClientAuthentication;
@@ -136,7 +139,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     };
   }
 
-  /** Identity of the tokens. Renewals are shared among all providers with the same one. */
+  /** Identity of the tokens. Refreshes are shared among all providers with the same one. */
   get identity(): { readonly storage: OAuthStorage; readonly key: string } {
     return { storage: this.#storage, key: this.#values.keyOf('tokens') };
   }
@@ -212,13 +215,24 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return typeof stored?.['expires_at'] === 'number' && stored['expires_at'] > this.#now() ? stored : undefined;
   }
 
-  /** @throws `OAUTH_URL_INSECURE` for a page that is neither https nor a loopback address; nothing is opened then */
+  /**
+   * @throws `OAUTH_URL_INSECURE` for a page that is neither https nor a loopback address; nothing is opened then
+   * @throws `OAUTH_SIGN_IN_FAILED` when `onRedirectToAuthorization` fails
+   */
   async redirectToAuthorization(url: URL): Promise<void> {
     const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
     const page = requireSecureUrl(url, 'the sign-in page');
     await this.#values.write('requested_scope', { scope: page.searchParams.get('scope') ?? '' });
-    if (onRedirectToAuthorization) await onRedirectToAuthorization(page);
-    else logger.warn(`An MCP server requires you to sign in. Open ${page.href}`);
+    if (!onRedirectToAuthorization) return logger.warn(`An MCP server requires you to sign in. Open ${page.href}`);
+    try {
+      await onRedirectToAuthorization(page);
+    } catch (error) {
+      throw new QuiverError(
+        'OAUTH_SIGN_IN_FAILED',
+        `The callback \`onRedirectToAuthorization\` failed to show the sign-in page of ${page.origin} (${reasonOf(error)}). Correct it, then sign in again.`,
+        { cause: error },
+      );
+    }
   }
 
   /** Returns the scope that the last sign-in page requested. */

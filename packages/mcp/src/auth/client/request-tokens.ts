@@ -35,7 +35,7 @@ const tokenMembers = new Set(['access_token', 'token_type', 'expires_in', 'refre
 export async function requestTokens(
   { provider, fetch }: Pick<AuthorizationTarget, 'provider' | 'fetch'>,
   { discovered, clientInformation, parameters: grant, defaults }: TokenRequest,
-): Promise<void> {
+): Promise<KeptTokens> {
   const library = await import('oauth4webapi');
   const parameters = new URLSearchParams(grant);
   const { resource } = discovered.resourceMetadata ?? {};
@@ -55,7 +55,9 @@ export async function requestTokens(
   const received = Object.fromEntries(Object.entries(response).filter(([name]) => tokenMembers.has(name)));
   const issuer = issuerOf(discovered);
   // Safe: the library has checked the members of the response.
-  await provider.saveTokens({ ...defaults, ...received, issuer } as KeptTokens, { issuer });
+  const tokens = { ...defaults, ...received, issuer } as KeptTokens;
+  await provider.saveTokens(tokens, { issuer });
+  return tokens;
 }
 
 export interface TokenEndpointRequest {
@@ -146,43 +148,59 @@ function chooseAuthentication(
 const pauses = [100, 400];
 
 /**
- * Exchanges the refresh token of stored tokens at the authorization server that issued it and nowhere else.
+ * Exchanges the stored refresh token at the authorization server that issued it and nowhere else, exclusively among all that share
+ * the storage.
  *
- * @returns the new tokens, stored; `undefined` when the old ones are useless and the user has to sign in
+ * @param suffices - recognizes the tokens of another process, which has refreshed meanwhile
+ * @returns the new tokens, stored; `undefined` when the user has to sign in
  * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable: the tokens are kept
  */
-export async function refreshTokens(target: AuthorizationTarget, tokens: KeptTokens): Promise<KeptTokens | undefined> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await tryRefresh(target, tokens);
-    } catch (error) {
-      // Another attempt does not change a rejection of the guard or the provider.
-      if (error instanceof QuiverError && error.code !== 'OAUTH_UNAVAILABLE') throw error;
-      const pause = pauses[attempt];
-      if (pause === undefined) {
-        throw new QuiverError(
-          'OAUTH_UNAVAILABLE',
-          `The authorization server of ${target.serverUrl.origin} did not refresh the token (${reasonOf(error)}). The sign-in is kept; try again later.`,
-        );
+export function refreshTokens(
+  target: AuthorizationTarget,
+  suffices: (stored: KeptTokens) => boolean,
+): Promise<KeptTokens | undefined> {
+  const { provider, serverUrl } = target;
+  return provider.exclusive(async () => {
+    for (let attempt = 0; ; attempt += 1) {
+      const stored = await provider.tokens();
+      if (!stored || suffices(stored)) return stored;
+      try {
+        const refreshed = await tryRefresh(target, stored);
+        if (refreshed) return refreshed;
+        // A process that shares the storage without a lock may have used the refresh token first.
+        const newer = await provider.tokens();
+        return newer && suffices(newer) ? newer : undefined;
+      } catch (error) {
+        // Another attempt does not change a rejection of the guard or the provider.
+        if (error instanceof QuiverError && error.code !== 'OAUTH_UNAVAILABLE') throw error;
+        const pause = pauses[attempt];
+        if (pause === undefined) {
+          throw new QuiverError(
+            'OAUTH_UNAVAILABLE',
+            `The authorization server of ${serverUrl.origin} did not refresh the token (${reasonOf(error)}). The sign-in is kept; try again later.`,
+          );
+        }
+        await sleep(pause);
       }
-      await sleep(pause);
     }
-  }
+  });
 }
 
 const outageCodes = new Set(['server_error', 'temporarily_unavailable', 'too_many_requests']);
 
+/** Returns `undefined` when the user has to sign in. */
 async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Promise<KeptTokens | undefined> {
   const { provider } = target;
+  const { access_token, refresh_token, scope, requested_scope } = tokens;
+  if (refresh_token === undefined) return undefined;
   const known = await provider.discoveryState();
   const discovered = known ?? (await discover(target));
   if (!known) await provider.saveDiscoveryState(discovered);
   const issuer = issuerOf(discovered);
-  const { refresh_token, scope, requested_scope } = tokens;
   const clientInformation = await provider.clientInformation({ issuer });
-  if (refresh_token === undefined || (tokens.issuer ?? issuer) !== issuer || !clientInformation) return undefined;
+  if ((tokens.issuer ?? issuer) !== issuer || !clientInformation) return undefined;
   try {
-    await requestTokens(target, {
+    return await requestTokens(target, {
       discovered,
       clientInformation,
       parameters: { grant_type: 'refresh_token', refresh_token },
@@ -193,13 +211,12 @@ async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Prom
         ...(requested_scope !== undefined && { requested_scope }),
       },
     });
-    return await provider.tokens();
   } catch (error) {
     const code = oauthErrorCodeOf(error);
     if (code === undefined || outageCodes.has(code)) throw error;
     // invalid_grant, invalid_client and the like: this token will not work again. Newer tokens of another process remain.
     const stored = await provider.tokens();
-    if (stored?.access_token === tokens.access_token && stored.refresh_token === refresh_token) {
+    if (stored?.access_token === access_token && stored.refresh_token === refresh_token) {
       await provider.invalidateCredentials('tokens');
     }
     if (code === 'invalid_client' || code === 'unauthorized_client') await provider.invalidateCredentials('client');

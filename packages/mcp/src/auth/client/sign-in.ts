@@ -10,22 +10,22 @@ import { isLoopbackHost } from '../secure-url.js';
 import { adoptProvider } from './adopt-provider.js';
 import { discover, issuerOf, parseJsonObject, toAuthorizationServer } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
-import type { AuthorizationTarget, KeptTokens } from './oauth-client-provider.js';
+import type { AuthorizationTarget, KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
 import { oauthErrorCodeOf, toOAuthError } from './oauth-error.js';
 import { requestTokens } from './request-tokens.js';
 
 /**
- * Finds the authorization server, registers where needed, and shows the sign-in page. A client without a user receives its tokens at
- * once.
+ * Finds the authorization server, registers where needed, and prepares the sign-in page. A client without a user receives its tokens
+ * at once.
  *
- * @returns the new tokens of a client without a user
+ * @returns the sign-in page, or the new tokens of a client without a user
  * @throws `OAUTH_ISSUER_UNEXPECTED` for a client without a user that is registered at another authorization server
  * @throws `OAUTH_SIGN_IN_FAILED` with the reason, and what {@link discover} throws
  */
 export async function beginAuthorization(
   target: AuthorizationTarget,
   wantedScope: string | undefined,
-): Promise<KeptTokens | undefined> {
+): Promise<URL | KeptTokens> {
   const { provider, serverUrl } = target;
   try {
     // Runs discovery again: the cached metadata may have caused the failure.
@@ -33,14 +33,9 @@ export async function beginAuthorization(
     await provider.saveDiscoveryState(discovered);
     const clientInformation = await identifyClient(target, discovered);
     const scope = chooseScope(target, wantedScope, discovered);
-    if (provider.redirectUrl !== undefined) {
-      await showSignInPage(target, discovered, clientInformation.client_id, scope);
-      return undefined;
-    }
     const parameters = await provider.prepareTokenRequest?.(scope);
-    if (!parameters) return undefined;
-    await requestTokens(target, { discovered, clientInformation, parameters, defaults: scopesOf(scope) });
-    return await provider.tokens();
+    if (!parameters) return await createSignInPage(provider, discovered, clientInformation.client_id, scope);
+    return await requestTokens(target, { discovered, clientInformation, parameters, defaults: scopesOf(scope) });
   } catch (error) {
     throw toOAuthError(error, 'OAUTH_SIGN_IN_FAILED', `Signing in to MCP server ${serverUrl.origin} failed`);
   }
@@ -52,12 +47,12 @@ function scopesOf(scope: string | undefined): Partial<KeptTokens> {
 }
 
 /** @see [OAuth 2.1, section 4.1.1 – Authorization Request](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.1) */
-async function showSignInPage(
-  { provider }: AuthorizationTarget,
+async function createSignInPage(
+  provider: MCPOAuthClientProvider,
   discovered: OAuthDiscoveryState,
   clientId: string,
   scope: string | undefined,
-): Promise<void> {
+): Promise<URL> {
   const { calculatePKCECodeChallenge, generateRandomCodeVerifier } = await import('oauth4webapi');
   const codeVerifier = generateRandomCodeVerifier();
   const { resource } = discovered.resourceMetadata ?? {};
@@ -76,7 +71,7 @@ async function showSignInPage(
   const page = new URL(toAuthorizationServer(discovered).authorization_endpoint ?? '');
   for (const [name, value] of Object.entries(parameters)) page.searchParams.set(name, value);
   await provider.saveCodeVerifier(codeVerifier);
-  await provider.redirectToAuthorization(page);
+  return page;
 }
 
 /**

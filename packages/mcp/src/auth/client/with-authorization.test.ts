@@ -89,7 +89,7 @@ describe.each(sends)('withAuthorization over %s', (_name, send) => {
   });
 
   // A wrapper that sends a copy of a call would leave the socket open.
-  it('cancels the request on its way, also after a renewal', async () => {
+  it('cancels the request on its way, also after a refresh', async () => {
     const stage = await setUpSignedIn();
     let requests = 0;
     let onRequest = (): void => {};
@@ -116,7 +116,7 @@ describe.each(sends)('withAuthorization over %s', (_name, send) => {
     expect(requests).toBe(2);
   });
 
-  it('does not repeat a request that was canceled during the renewal', async () => {
+  it('does not repeat a request that was canceled during the refresh', async () => {
     const stage = await setUpSignedIn();
     stage.as.active.clear();
     let requests = 0;
@@ -134,7 +134,7 @@ describe.each(sends)('withAuthorization over %s', (_name, send) => {
     expect(requests).toBe(1);
   });
 
-  it('discards an endless event stream that it answers with a renewal', async () => {
+  it('discards an endless event stream that it answers with a refresh', async () => {
     let onClose = (): void => {};
     const closed = new Promise<void>((resolve) => (onClose = resolve));
     const serverUrl = await startServer((req, res) => {

@@ -2,22 +2,21 @@ import type { Fetch } from '../../fetch.js';
 import type { HttpResponse, Send } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import { toTarget, type TargetOptions } from './adopt-provider.js';
-import { createAuthorization } from './authorization.js';
+import { sendAuthorized } from './authorization.js';
 import type { AuthorizationHeaders, ResponseHead } from './send-with-token.js';
 
 /**
- * Returns a {@link Send} that signs in: it sends the token of the provider, renews it, and repeats a rejected request. It passes on the
- * caller's `HttpCall`, so that `cancel` reaches the request that is on its way. A request that is canceled during a renewal is not
+ * Returns a {@link Send} that signs in: it sends the token of the provider, refreshes it, and repeats a rejected request. It passes on the
+ * caller's `HttpCall`, so that `cancel` reaches the request that is on its way. A request that is canceled during a refresh is not
  * repeated.
  *
  * @throws as `createOAuthFetch`
  */
 export function withAuthorization(send: Send, options: TargetOptions): Send {
   const target = toTarget(options);
-  const authorize = createAuthorization(target);
   return (url, call) => {
     if (url.origin !== target.serverUrl.origin) return send(url, call);
-    return authorize<HttpResponse>({ url, method: call.method }, ({ authorization, dpop }) => {
+    return sendAuthorized<HttpResponse>(target, { url, method: call.method }, ({ authorization, dpop }) => {
       if (call.isCanceled) return Promise.reject(new TypeError('fetch failed: the request was canceled'));
       if (authorization !== undefined) call.headers['authorization'] = authorization;
       if (dpop === undefined) delete call.headers['dpop'];
@@ -39,7 +38,7 @@ export interface OAuthFetchOptions {
 }
 
 /**
- * Returns a `fetch` that signs in: it sends the token of the provider, renews it, and repeats a rejected request. For programs without
+ * Returns a `fetch` that signs in: it sends the token of the provider, refreshes it, and repeats a rejected request. For programs without
  * `MCPClient`.
  *
  * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
@@ -49,11 +48,10 @@ export interface OAuthFetchOptions {
 export function createOAuthFetch(options: OAuthFetchOptions): Fetch {
   const { serverFetch = options.fetch ?? globalThis.fetch } = options;
   const target = toTarget({ ...options, serverFetch });
-  const authorize = createAuthorization(target);
   return async (url, init = {}) => {
     const to = new URL(url);
     if (to.origin !== target.serverUrl.origin) return serverFetch(url, init);
-    const { response } = await authorize({ url: to, method: init.method ?? 'GET' }, (headers) =>
+    const { response } = await sendAuthorized(target, { url: to, method: init.method ?? 'GET' }, (headers) =>
       fetchHead(serverFetch, url, init, headers),
     );
     return response;
