@@ -8,7 +8,7 @@ import {
   type TokenValidator,
 } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startOidcServer, visit, type OidcServer } from '../../test/oidc-server.ts';
 import { startProtectedServer, type ProtectedServer } from '../../test/protected-server.ts';
 
@@ -100,13 +100,14 @@ describe.each(['jwt', 'opaque'] as const)('with oidc-provider and %s tokens', (f
   });
 
   it('refreshes an expired token once for parallel calls, with rotation', async () => {
-    const stage = await setUp(format, 2);
+    const stage = await setUp(format, 60);
     await stage.client.listToolsWithErrors();
     await stage.signIn();
     const before = await stage.user.tokens();
     await stage.client.disconnect();
     await call(stage, 'whoami');
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    vi.setSystemTime(Date.now() + 600_000);
+    onTestFinished(() => void vi.useRealTimers());
     const answers = await Promise.all([1, 2, 3, 4].map(() => call(stage, 'whoami')));
     expect(answers.every((answer) => answer.includes('ada'))).toBe(true);
     expect(stage.oidc.grants.filter((grant) => grant === 'refresh_token')).toHaveLength(1);

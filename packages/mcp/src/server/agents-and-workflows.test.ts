@@ -165,10 +165,14 @@ describe('a workflow', () => {
   });
 
   test('is cancelled when the client goes away', async () => {
+    let started = 0;
     let cancelled = 0;
     const slow = {
       description: 'd',
-      createRun: () => ({ start: () => new Promise(() => {}), cancel: () => (cancelled += 1) }),
+      createRun: () => {
+        started += 1;
+        return { start: () => new Promise(() => {}), cancel: () => (cancelled += 1) };
+      },
     };
     const { url } = await serve({ workflows: { slow } }).listen();
     const { headers, body } = modern('tools/call', { name: 'run_slow' });
@@ -183,7 +187,8 @@ describe('a workflow', () => {
       body: JSON.stringify(body),
       signal: controller.signal,
     }).catch(() => 'gone');
-    setTimeout(() => controller.abort(), 100);
+    await expect.poll(() => started).toBe(1);
+    controller.abort();
     expect(await calling).toBe('gone');
     await expect.poll(() => cancelled).toBe(1);
   });

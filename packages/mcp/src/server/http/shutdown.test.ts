@@ -14,15 +14,14 @@ const waiting = (milliseconds: number, id = 1): object =>
   rpc('tools/call', { name: 'wait', arguments: { milliseconds } }, id);
 const later = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Sends bytes and tells what came back until the connection was closed, and how long that took. */
-function raw(port: number, ...parts: string[]): Promise<{ text: string; milliseconds: number }> {
-  const started = performance.now();
+/** Sends bytes and returns what came back until the connection was closed. */
+function raw(port: number, ...parts: string[]): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(parts.join('')));
     socket.on('data', (chunk) => (text += chunk.toString('latin1')));
     socket.on('error', () => {});
-    socket.on('close', () => resolve({ text, milliseconds: performance.now() - started }));
+    socket.on('close', () => resolve(text));
   });
 }
 
@@ -49,12 +48,10 @@ describe('closing', () => {
     const before = aborted.count;
     const session = await openSession(url);
     const running = started.count;
-    const call = send(url, { headers: session, body: waiting(60_000) });
+    const call = send(url, { headers: session, body: waiting(300_000) });
     call.catch(() => {});
     await expect.poll(() => started.count).toBe(running + 1);
-    const closing = performance.now();
     await close();
-    expect(performance.now() - closing).toBeLessThan(2_000);
     expect(aborted.count).toBe(before + 1);
     await call.catch(() => {});
   });
@@ -102,7 +99,7 @@ describe('closing', () => {
     const session = await openSession(url);
     const streams = [await readEvents(url, { headers: session }), await readEvents(sse)];
     const calls = Array.from({ length: 20 }, (_, id) => send(url, { headers: session, body: waiting(2_000, id) }));
-    await later(1_000);
+    await once(child.stdout, 'data');
     child.kill('SIGTERM');
     for (const { json } of await Promise.all(calls)) expect(json.result.content[0].text).toBe('waited');
     for (const { ended } of streams) await ended;
@@ -124,10 +121,7 @@ describe('slow and broken clients', () => {
     const { port } = await server.listen({ headersTimeout: 200, requestTimeout: 400 });
     const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\n';
     const [headers, body] = await Promise.all([raw(port, head), raw(port, head, 'Content-Length: 100\r\n\r\n{')]);
-    for (const { text, milliseconds } of [headers, body]) {
-      expect(text === '' || text.startsWith('HTTP/1.1 408')).toBe(true);
-      expect(milliseconds).toBeLessThan(3_000);
-    }
+    for (const text of [headers, body]) expect(text === '' || text.startsWith('HTTP/1.1 408')).toBe(true);
     await server.close();
   });
 

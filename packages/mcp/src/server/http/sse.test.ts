@@ -150,12 +150,13 @@ describe.each(mounts)('%s', (name, mount) => {
   });
 
   test('a client that goes away cancels what it waits for', async () => {
-    const { aborted } = await import('../../../test/example-tools.ts');
+    const { aborted, waiting } = await import('../../../test/example-tools.ts');
     const before = aborted.count;
+    const started = waiting.count;
     const client = await connectV1();
     const call = client.callTool({ name: 'wait', arguments: { milliseconds: 60_000 } });
     call.catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => waiting.count).toBe(started + 1);
     await client.close();
     await expect.poll(() => aborted.count).toBe(before + 1);
   });

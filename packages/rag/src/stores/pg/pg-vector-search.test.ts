@@ -248,8 +248,7 @@ describe.skipIf(!server)('PgVector on a server', () => {
     await server?.pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
       schemaName,
     ]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await store.listIndexes()).toEqual(['kept']);
+    await expect.poll(() => store.listIndexes()).toEqual(['kept']);
     await store.close();
   });
 
