@@ -107,14 +107,10 @@ export class GraphRAG {
     const { id, embedding } = node;
     if (!embedding) throw graphInvalid('Node must have an embedding');
     const vector = this.#toVector(embedding, id);
-    const existing = this.#numbers.get(id);
-    if (existing === undefined) {
-      this.#numbers.set(id, this.#vectors.append(vector));
-      this.#nodes.push({ ...node });
-    } else {
-      this.#vectors.set(existing, vector);
-      this.#nodes[existing] = { ...node };
-    }
+    const position = this.#numbers.get(id) ?? this.#nodes.length;
+    this.#numbers.set(id, position);
+    this.#nodes[position] = { ...node };
+    this.#vectors.set(position, vector);
     this.#graph = undefined;
   }
 

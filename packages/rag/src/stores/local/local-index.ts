@@ -4,7 +4,7 @@ import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { RowSelection } from './row-selection.js';
-import { isLittleEndian, nearestRows, swapBytes, vectorAt, VectorTable } from './vector-table.js';
+import { bytesOf, nearestRows, VectorTable } from './vector-table.js';
 
 /** How to search an index. */
 export interface LocalSearch {
@@ -35,40 +35,24 @@ export class LocalIndex {
   }
 
   apply(operation: IndexOperation): void {
-    if (operation.type === 'upsert') this.#upsert(operation.rows, operation.vectors);
+    if (operation.type === 'upsert')
+      operation.rows.forEach((row, place) => this.#set(row, operation.vectors[place] as Uint8Array));
     else if (operation.type === 'delete') this.#delete(operation.ids);
     else this.#truncate();
   }
 
-  #upsert(rows: readonly IndexRow[], vectors: Uint8Array): void {
-    const { count } = this;
-    if (vectors.length !== rows.length * this.header.dimension * 4)
-      throw new TypeError('the vectors do not have the dimension of the index');
-    const positions = rows.map((row) => this.#place(row));
-    if (this.count > count) this.#sortedIds = undefined;
-    if (this.count === count + rows.length) this.#vectors.appendAll(vectors);
-    else {
-      for (const [place, position] of positions.entries()) {
-        const vector = vectorAt(vectors, place, this.header.dimension);
-        if (position < this.#vectors.count) this.#vectors.set(position, vector);
-        else this.#vectors.append(vector);
-      }
-    }
-    for (const [place, position] of positions.entries()) {
-      this.#selection.set(position);
-      this.#keywords?.set(position, recordText(rows[place] as IndexRow));
-    }
-  }
-
-  /** Puts a row where its id is, or at the end. @returns its position */
-  #place(row: IndexRow): number {
+  /** Puts a row where its id is, or at the end. */
+  #set(row: IndexRow, vector: Uint8Array): void {
     let position = this.#rowOfId.get(row.id);
     if (position === undefined) {
       position = this.#rows.length;
       this.#rowOfId.set(row.id, position);
+      this.#sortedIds = undefined;
     }
     this.#rows[position] = row;
-    return position;
+    this.#vectors.set(position, vector);
+    this.#selection.set(position);
+    this.#keywords?.set(position, recordText(row));
   }
 
   /** Ids that do not exist are ignored. */
@@ -218,20 +202,19 @@ export type IndexOperation =
   | {
       readonly type: 'upsert';
       readonly rows: readonly IndexRow[];
-      /** The vectors of the rows one after another, as 32-bit floats, little-endian. Valid only during the call that gets them. */
-      readonly vectors: Uint8Array;
+      /** One per row, as the bytes of 32-bit floats. Valid only during the call that gets them. */
+      readonly vectors: readonly Uint8Array[];
     }
   | { readonly type: 'delete'; readonly ids: readonly string[] }
   | { readonly type: 'truncate' };
 
 /** Stores records that were checked. */
 export function toUpsert(records: readonly CheckedRecord[]): IndexOperation {
-  const dimension = records[0]?.vector.length ?? 0;
-  const numbers = new Float32Array(records.length * dimension);
-  for (const [position, { vector }] of records.entries()) numbers.set(vector, position * dimension);
-  const vectors = new Uint8Array(numbers.buffer);
-  if (!isLittleEndian) swapBytes(vectors);
-  return { type: 'upsert', rows: records.map(({ vector: _vector, ...row }) => row), vectors };
+  return {
+    type: 'upsert',
+    rows: records.map(({ vector: _vector, ...row }) => row),
+    vectors: records.map(({ vector }) => bytesOf(vector)),
+  };
 }
 
 /** An index with its version and the function that changes it. */

@@ -15,7 +15,10 @@ function fill(metric: VectorMetric, seed: number, rows: number): VectorTable {
     const center = centers[row % centers.length] as Float32Array;
     const spread = row % 7 === 0 ? 0 : 0.05;
     const size = row % 501 === 0 ? 0 : row % 97 === 0 ? 1000 : 1;
-    table.append(center.map((value) => size * (value + spread * (random() - 0.5))));
+    table.set(
+      table.count,
+      center.map((value) => size * (value + spread * (random() - 0.5))),
+    );
   }
   return table;
 }
@@ -90,7 +93,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
       const vector = Float32Array.from({ length: dimension }, () => random() - 0.5);
       if (change % 3 === 0) table.remove(row);
       else if (change % 3 === 1) table.set(row, vector);
-      else table.append(vector);
+      else table.set(table.count, vector);
     }
     for (const row of [0, 17, table.count - 1]) {
       const query = Float32Array.from(table.row(row));
@@ -106,7 +109,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
       return Float32Array.from({ length: dimension }, () => (random() < 0.3 ? size : 0));
     };
     const table = new VectorTable(dimension, metric);
-    for (let row = 0; row < 3000; row += 1) table.append(createVector());
+    for (let row = 0; row < 3000; row += 1) table.set(table.count, createVector());
     for (let round = 0; round < 100; round += 1) {
       const query = round % 2 === 0 ? createVector() : createVector().map(Math.sign);
       const found = nearestRows({ table, query, k: 10, idOf });
@@ -125,7 +128,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           const random = createRandom(seed);
           const createVector = (): Float32Array => Float32Array.from({ length }, () => createNumber(random));
           const table = new VectorTable(length, metric);
-          for (let row = 0; row < 2100; row += 1) table.append(createVector());
+          for (let row = 0; row < 2100; row += 1) table.set(table.count, createVector());
           expect(table.quantized()).toBeDefined();
           for (const query of [createVector(), table.row(7), table.row(8).map(Math.sign)]) {
             expect(nearestRows({ table, query, k, idOf })).toEqual(byHand(table, query, k, () => true));

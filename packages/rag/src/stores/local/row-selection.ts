@@ -2,10 +2,8 @@ import { fieldReader } from '../../filter/evaluate.js';
 import {
   createFilterTest,
   createPatternBudget,
-  evaluateFilter,
   type FieldPath,
   type Filter,
-  type FilterScalar,
   type PatternBudget,
 } from '../../filter/index.js';
 
@@ -28,8 +26,6 @@ interface SelectionQuery {
 export class RowSelection {
   readonly #metadataOf: (row: number) => unknown;
   readonly #columns = new Map<string, MetadataColumn>();
-  /** The most rows that there were. */
-  #rows = 0;
 
   constructor(metadataOf: (row: number) => unknown) {
     this.#metadataOf = metadataOf;
@@ -37,10 +33,9 @@ export class RowSelection {
 
   /** A row was added or has changed. */
   set(row: number): void {
-    this.#rows = Math.max(this.#rows, row + 1);
     for (const [key, column] of this.#columns) {
       // Also without queries: obsolete values must not accumulate.
-      if (column.size > largestColumn(this.#rows)) this.#columns.delete(key);
+      if (column.isOutdated) this.#columns.delete(key);
       else column.set(row, this.#metadataOf(row));
     }
   }
@@ -81,7 +76,7 @@ export class RowSelection {
       }
       default: {
         const found = new Uint8Array(count);
-        if (isColumnFilter(filter)) this.#column(filter.path, count).select(filter, found, within);
+        if (hasColumn(filter)) this.#column(filter.path, count).select(filter, found, within);
         else {
           const matches = createFilterTest(filter, (query.budget ??= createPatternBudget()));
           for (let row = 0; row < count; row += 1)
@@ -96,9 +91,8 @@ export class RowSelection {
     const key = JSON.stringify(path);
     let column = this.#columns.get(key);
     this.#columns.delete(key);
-    this.#rows = Math.max(this.#rows, count);
-    if (!column || column.size > largestColumn(count)) {
-      column = new MetadataColumn(fieldReader(path), count);
+    if (!column || column.isOutdated) {
+      column = new MetadataColumn(path);
       for (let row = 0; row < count; row += 1) column.set(row, this.#metadataOf(row));
     }
     this.#columns.set(key, column);
@@ -108,60 +102,51 @@ export class RowSelection {
   }
 }
 
-/** Number of values that a column may hold, including obsolete ones. */
-function largestColumn(rows: number): number {
-  return 4 * rows + 1000;
-}
-
-function isColumnFilter(filter: Filter): filter is ColumnFilter {
-  // Inside a list, where paths may be empty, filters are evaluated whole.
+function hasColumn(filter: Filter): filter is ColumnFilter {
   return filter.kind === 'equal' || filter.kind === 'in' || filter.kind === 'order' || filter.kind === 'exists';
 }
 
 function hasColumns(filter: Filter): boolean {
   if (filter.kind === 'and' || filter.kind === 'or') return filter.filters.every(hasColumns);
-  return filter.kind === 'not' ? hasColumns(filter.filter) : isColumnFilter(filter);
+  return filter.kind === 'not' ? hasColumns(filter.filter) : hasColumn(filter);
 }
 
-/** Conditions on the values of one field; the others need the whole record. */
-export type ColumnFilter = Extract<Filter, { kind: 'equal' | 'in' | 'order' | 'exists' }>;
-
-/** Codes below 0: the field is missing, or contains a value that cannot be compared, such as an object or an empty list. */
-const missing = -1;
-const incomparable = -2;
-/** Code of the first list of several values; the next ones are below. */
-const firstList = -3;
+/** Conditions on the values of one field that take the same time for any value; the others are evaluated row by row. */
+type ColumnFilter = Extract<Filter, { kind: 'equal' | 'in' | 'order' | 'exists' }>;
 
 /**
  * The values of one metadata field of all rows: each distinct value has a number, and a row holds the number of its value. So a
  * condition is decided once for each distinct value, and then looked up for each row.
  */
-export class MetadataColumn {
+class MetadataColumn {
   readonly #read: (metadata: unknown) => unknown;
-  readonly #codeOf = new Map<FilterScalar, number>();
-  readonly #values: FilterScalar[] = [];
-  #codes: Int32Array;
-  /** Codes of the rows that hold several values. */
-  readonly #lists: (readonly number[])[] = [];
+  readonly #codeOf = new Map<unknown, number>();
+  /** Codes of lists and objects, by their JSON. */
+  readonly #codeOfJson = new Map<unknown, number>();
+  readonly #values: unknown[] = [];
+  /** By row. */
+  readonly #codes: number[] = [];
 
-  /** @param read - reads the field from metadata */
-  constructor(read: (metadata: unknown) => unknown, capacity: number) {
-    this.#read = read;
-    this.#codes = new Int32Array(capacity);
+  constructor(path: FieldPath) {
+    this.#read = fieldReader(path);
   }
 
-  /** Values and lists that were ever seen: grows with changes even when the number of rows does not. */
-  get size(): number {
-    return this.#values.length + this.#lists.length;
+  /** Whether most of the values are those of rows that have changed since. */
+  get isOutdated(): boolean {
+    return this.#values.length > 4 * this.#codes.length + 1000;
   }
 
   set(row: number, metadata: unknown): void {
-    if (row >= this.#codes.length) {
-      const larger = new Int32Array(Math.max(1024, row * 2));
-      larger.set(this.#codes);
-      this.#codes = larger;
+    const value = this.#read(metadata);
+    const isScalar = typeof value !== 'object' || value === null;
+    const key = isScalar ? value : JSON.stringify(value);
+    const codeOf = isScalar ? this.#codeOf : this.#codeOfJson;
+    let code = codeOf.get(key);
+    if (code === undefined) {
+      code = this.#values.push(value) - 1;
+      codeOf.set(key, code);
     }
-    this.#codes[row] = this.#encode(this.#read(metadata));
+    this.#codes[row] = code;
   }
 
   move(from: number, to: number): void {
@@ -170,64 +155,11 @@ export class MetadataColumn {
 
   /** Marks the rows among the first `into.length` ones that pass, and are marked in `within`, with 1. */
   select(filter: ColumnFilter, into: Uint8Array, within: Uint8Array | undefined): void {
-    const passes = this.#decide(filter);
+    const passes = createFilterTest({ ...filter, path: [] });
+    const passing = new Uint8Array(this.#values.length);
+    for (const [code, value] of this.#values.entries()) if (passes(value)) passing[code] = 1;
     const codes = this.#codes;
-    for (let row = 0; row < into.length; row += 1) {
-      if (within?.[row] === 0) continue;
-      const code = codes[row] as number;
-      if (code > firstList) into[row] = passes[code - incomparable] as number;
-      else into[row] = this.#list(code).some((item) => passes[item - incomparable] === 1) ? 1 : 0;
-    }
+    for (let row = 0; row < into.length; row += 1)
+      if (within?.[row] !== 0) into[row] = passing[codes[row] as number] as number;
   }
-
-  /** Returns the result of the condition for each code from {@link incomparable} on. */
-  #decide(filter: ColumnFilter): Uint8Array {
-    const passes = new Uint8Array(this.#values.length - incomparable);
-    switch (filter.kind) {
-      case 'exists':
-        passes.fill(1);
-        passes[missing - incomparable] = 0;
-        return passes;
-      case 'equal':
-      case 'in': {
-        for (const value of filter.kind === 'in' ? filter.values : [filter.value]) {
-          const code = this.#codeOf.get(value);
-          if (code !== undefined) passes[code - incomparable] = 1;
-          if (value === null) passes[missing - incomparable] = 1;
-        }
-        return passes;
-      }
-      case 'order': {
-        const ofValue: Filter = { ...filter, path: [] };
-        for (const [code, value] of this.#values.entries())
-          if (evaluateFilter(ofValue, value)) passes[code - incomparable] = 1;
-        return passes;
-      }
-    }
-  }
-
-  #encode(value: unknown): number {
-    if (value === undefined) return missing;
-    if (!Array.isArray(value)) return isScalar(value) ? this.#code(value) : incomparable;
-    const codes = value.filter(isScalar).map((item) => this.#code(item));
-    if (codes.length === 0) return incomparable;
-    return firstList + 1 - this.#lists.push(codes);
-  }
-
-  #code(value: FilterScalar): number {
-    let code = this.#codeOf.get(value);
-    if (code === undefined) {
-      code = this.#values.push(value) - 1;
-      this.#codeOf.set(value, code);
-    }
-    return code;
-  }
-
-  #list(code: number): readonly number[] {
-    return this.#lists[firstList - code] ?? [];
-  }
-}
-
-function isScalar(value: unknown): value is FilterScalar {
-  return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

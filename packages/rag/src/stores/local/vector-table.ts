@@ -28,51 +28,21 @@ export class VectorTable {
     return this.#count;
   }
 
-  /** @returns the new row */
-  append(vector: Float32Array): number {
-    const row = this.#count;
-    this.#reserve(row);
-    this.#count += 1;
-    this.set(row, vector);
-    return row;
-  }
-
-  /** Appends many rows at once. @param vectors - one after another, as 32-bit floats, little-endian */
-  appendAll(vectors: Uint8Array): void {
-    const size = this.dimension * Float32Array.BYTES_PER_ELEMENT;
-    const added = vectors.length / size;
-    for (let done = 0; done < added;) {
-      const row = this.#count;
-      this.#reserve(row);
-      const first = row % rowsPerSegment;
-      const rows = Math.min(added - done, rowsPerSegment - first);
-      const segment = this.#segments[Math.floor(row / rowsPerSegment)] as Float32Array;
-      const target = new Uint8Array(segment.buffer, first * size, rows * size);
-      target.set(vectors.subarray(done * size, (done + rows) * size));
-      if (!isLittleEndian) swapBytes(target);
-      (this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array).fill(-1, first, first + rows);
-      this.#count += rows;
-      done += rows;
-      if (this.#quantized) for (let at = row; at < this.#count; at += 1) this.#quantize(at, this.row(at));
+  /** Stores a vector in a row, or in the next one after the last. @param vector - 32-bit floats, or their bytes */
+  set(row: number, vector: Float32Array | Uint8Array): void {
+    if (row === this.#count) {
+      if (row === this.#segments.length * rowsPerSegment) {
+        this.#segments.push(new Float32Array(rowsPerSegment * this.dimension));
+        this.#norms.push(new Float64Array(rowsPerSegment));
+      }
+      this.#count += 1;
     }
-  }
-
-  #reserve(row: number): void {
-    if (row % rowsPerSegment !== 0 || row / rowsPerSegment !== this.#segments.length) return;
-    this.#segments.push(new Float32Array(rowsPerSegment * this.dimension));
-    this.#norms.push(new Float64Array(rowsPerSegment));
-  }
-
-  #quantize(row: number, vector: Float32Array): void {
-    if (this.#quantized?.reserve(this.#count) === false) this.#quantized = undefined;
-    this.#quantized?.set(row, vector);
-  }
-
-  set(row: number, vector: Float32Array): void {
-    this.row(row).set(vector);
+    const stored = this.row(row);
+    bytesOf(stored).set(bytesOf(vector));
     const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
     norms[row % rowsPerSegment] = -1;
-    this.#quantize(row, vector);
+    if (this.#quantized?.reserve(this.#count) === false) this.#quantized = undefined;
+    this.#quantized?.set(row, stored);
   }
 
   /** A view, not a copy. */
@@ -240,18 +210,7 @@ function squaredDistance(matrix: Float32Array, start: number, vector: Float32Arr
   return sum0 + sum1;
 }
 
-/** One of the vectors of an operation, as a copy. */
-export function vectorAt(vectors: Uint8Array, place: number, dimension: number): Float32Array {
-  // Not slice(), which does not copy a Buffer.
-  const bytes = new Uint8Array(vectors.subarray(place * dimension * 4, (place + 1) * dimension * 4));
-  if (!isLittleEndian) swapBytes(bytes);
-  return new Float32Array(bytes.buffer);
-}
-
-/** Whether this machine keeps numbers in memory as {@link IndexOperation} does. */
-export const isLittleEndian: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-
-/** Turns the order of each four bytes around. */
-export function swapBytes(bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; at += 4) bytes.subarray(at, at + 4).reverse();
+/** A view, not a copy. */
+export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }

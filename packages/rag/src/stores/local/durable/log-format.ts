@@ -2,6 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import * as zlib from 'node:zlib';
 import { QuiverError } from '@quiver/core';
 import type { IndexHeader, IndexOperation, IndexRow } from '../local-index.js';
+import { bytesOf } from '../vector-table.js';
 
 /** Payload length, CRC of the payload, CRC of these two: three 32-bit numbers, little-endian. */
 const headerLength = 12;
@@ -45,7 +46,7 @@ function encodePayload(operation: LogOperation): Uint8Array[] {
       const rows = toJson(operation.rows);
       const length = Buffer.alloc(4);
       length.writeUInt32LE(rows.byteLength);
-      return [length, rows, operation.vectors];
+      return [length, rows, ...operation.vectors];
     }
   }
 }
@@ -144,9 +145,10 @@ function decodePayload(bytes: Buffer): LogOperation {
     case types.upsert: {
       const end = 5 + bytes.readUInt32LE(1);
       const rows = fromJson(bytes.subarray(5, end)) as IndexRow[];
-      const vectors = bytes.subarray(end);
-      if (rows.length > 0 && vectors.length % (4 * rows.length) !== 0)
-        throw new TypeError('the vectors do not fit the records');
+      const numbers = bytesOf(bytes.subarray(end));
+      const size = rows.length === 0 ? 0 : numbers.length / rows.length;
+      if (size % 4 !== 0) throw new TypeError('the vectors do not fit the records');
+      const vectors = rows.map((_row, place) => numbers.subarray(place * size, (place + 1) * size));
       return { type: 'upsert', rows, vectors };
     }
     default:
