@@ -7,7 +7,7 @@ import {
   derivedTableName,
   indexableDimension,
   lockCreation,
-  type OpenIndex,
+  type ExistingIndex,
   type PgIndex,
   type PgIndexType,
   type PgLanguage,
@@ -44,11 +44,12 @@ export async function createIndex(query: SqlQuery, params: PgCreateIndexParams &
   const { vectorType = 'vector' } = params;
   if (vectorType !== 'vector' && vectorType !== 'halfvec')
     throw invalidArgument(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
-  const type = indexConfig.type ?? (dimension > indexableDimension.halfvec ? 'flat' : 'hnsw');
+  const type = typeOf(indexConfig) ?? (dimension > indexableDimension.halfvec ? 'flat' : 'hnsw');
   requireIndexable(type, dimension);
   // Most calls end here: they wait for no lock and need only the right to read.
   const found = await readExisting(query, params);
-  if (found && !found.mustRebuild && (await missingMetadataIndexes(query, params)).length === 0) return;
+  if (found && !found.mustRebuild && !found.typeToRecord && (await missingMetadataIndexes(query, params)).length === 0)
+    return;
   await lockCreation(query);
   const extension = await requireExtension(query);
   await requireSchema(query, schemaName);
@@ -66,20 +67,23 @@ export async function createIndex(query: SqlQuery, params: PgCreateIndexParams &
       ...(language ? [textSearchColumn(language)] : []),
     ];
     await query(`CREATE TABLE ${table} (${columns.join(', ')})`);
-    await query(`COMMENT ON TABLE ${table} IS ${toComment(metric, language || undefined)}`);
+    const comment = toComment({ metric, ...(language && { language }), requestedType: type });
+    await query(`COMMENT ON TABLE ${table} IS ${comment}`);
     if (language) await query(textSearchIndex(params));
   }
   await createMetadataIndexes(query, params);
+  if (existing?.typeToRecord)
+    await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...existing, requestedType: existing.typeToRecord })}`);
   if (existing ? !existing.mustRebuild : params.buildIndex === false || type !== 'hnsw') return;
-  const index = { table, dimension, metric, vectorType: existing?.vectorType ?? vectorType, extension };
-  await buildIndex(query, index, { schemaName, indexName, indexConfig: { ...indexConfig, type } });
+  const index = existing ?? ((await readIndex(query, schemaName, indexName)) as PgIndex);
+  await buildIndex(query, { ...index, extension }, { schemaName, indexName, indexConfig: { ...indexConfig, type } });
 }
 
 /** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that differs from the parameters */
 async function readExisting(
   query: SqlQuery,
   params: PgCreateIndexParams & PgTarget,
-): Promise<(PgIndex & { mustRebuild: boolean }) | undefined> {
+): Promise<(PgIndex & { mustRebuild: boolean; typeToRecord: PgIndexType | undefined }) | undefined> {
   const { schemaName, indexName, dimension, metric = 'cosine', vectorType, indexConfig, buildIndex } = params;
   const existing = await readIndex(query, schemaName, indexName);
   if (!existing) return undefined;
@@ -99,7 +103,9 @@ async function readExisting(
     const advice = 'Pass buildIndex: true to rebuild it, or leave indexConfig out to keep it.';
     throw mismatch(`${existing.type} ${JSON.stringify(existing.config)}`, requested, advice);
   }
-  return { ...existing, mustRebuild: requested !== undefined };
+  // The next `buildIndex()` without a type builds the type that was requested last.
+  const isNewType = existing.type === 'flat' && indexConfig?.type !== existing.requestedType;
+  return { ...existing, mustRebuild: requested !== undefined, typeToRecord: isNewType ? indexConfig?.type : undefined };
 }
 
 /** Returns the requested configuration if it differs. Compares only the fields that the caller sets. */
@@ -160,11 +166,11 @@ async function requireFreeName(query: SqlQuery, { schemaName, indexName }: PgTar
 
 export interface PgIndexConfig {
   /**
-   * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible. `ivfflat` derives its centers from the data, so
-   * it is built by `buildIndex()` once they are there.
+   * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible; for `buildIndex()` the type that the index has or was
+   * created with. `ivfflat` derives its centers from the data, so it is built by `buildIndex()` once they are there.
    */
   type?: PgIndexType;
-  /** Defaults 16 and 64, as in pgvector. */
+  /** Defaults 16 and 64, as in pgvector; for a rebuild those of the index. */
   hnsw?: { m?: number; efConstruction?: number };
   /** Default: one per 1,000 rows. */
   ivf?: { lists?: number };
@@ -178,19 +184,25 @@ export interface PgTarget {
 /** Rebuilds the vector index in a transaction: rows can be read meanwhile, and written when it ends. */
 export async function buildIndex(
   query: SqlQuery,
-  index: Pick<OpenIndex, 'table' | 'dimension' | 'metric' | 'vectorType' | 'extension'>,
+  index: ExistingIndex,
   { indexName, schemaName, indexConfig = {} }: PgTarget & { indexConfig?: PgIndexConfig },
 ): Promise<void> {
   const { table, dimension, metric, vectorType, extension } = index;
-  const type = indexConfig.type ?? 'hnsw';
+  const type = typeOf(indexConfig) ?? (index.type === 'flat' ? index.requestedType : index.type);
+  if (!type)
+    throw invalidArgument(
+      `The index '${indexName}' has no vector index, and does not record which type to build. Pass indexConfig, such as { type: 'hnsw' }.`,
+    );
   requireIndexable(type, dimension);
+  if (type !== index.requestedType)
+    await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...index, requestedType: type })}`);
   const name = vectorIndexName(indexName);
   const drop = `DROP INDEX IF EXISTS ${quoteIdentifier(schemaName, name)}`;
   if (type === 'flat') return void (await query(drop));
   const elements = indexedElements(index);
   const column = elements === vectorType ? 'embedding' : `(embedding::${extension.schema}.${elements}(${dimension}))`;
   const operators = `${extension.schema}.${elements}_${operatorClasses[metric]}`;
-  const options = type === 'hnsw' ? hnswOptions(indexConfig) : await ivfflatOptions(query, table, indexConfig);
+  const options = type === 'hnsw' ? hnswOptions(indexConfig, index) : await ivfflatOptions(query, index, indexConfig);
   // Writers wait here and hold no lock yet, so that the change of the index at the end, for which readers wait a moment too,
   // cannot end in a deadlock.
   await query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
@@ -200,6 +212,10 @@ export async function buildIndex(
   );
   await query(drop);
   await query(`ALTER INDEX ${quoteIdentifier(schemaName, next)} RENAME TO ${quoteIdentifier(name)}`);
+}
+
+function typeOf({ type, hnsw, ivf }: PgIndexConfig): PgIndexType | undefined {
+  return type ?? (hnsw ? 'hnsw' : ivf && 'ivfflat');
 }
 
 function vectorIndexName(indexName: string): string {
@@ -213,19 +229,29 @@ const operatorClasses: Readonly<Record<VectorMetric, string>> = {
 };
 
 /** Above 2,000 dimensions an index holds 16-bit numbers; the stored vectors are unchanged. */
-export function indexedElements({ dimension, vectorType }: Pick<OpenIndex, 'dimension' | 'vectorType'>): PgVectorType {
+export function indexedElements({
+  dimension,
+  vectorType,
+}: Pick<ExistingIndex, 'dimension' | 'vectorType'>): PgVectorType {
   return dimension > indexableDimension.vector ? 'halfvec' : vectorType;
 }
 
-function hnswOptions({ hnsw: { m = 16, efConstruction = 64 } = {} }: PgIndexConfig): string {
-  return `m = ${requireInteger('m', m, 2, 100)}, ef_construction = ${requireInteger('efConstruction', efConstruction, 4, 1000)}`;
+/** Parameters that are not given stay as they are. */
+function hnswOptions({ hnsw = {} }: PgIndexConfig, { config }: PgIndex): string {
+  const m = requireInteger('m', hnsw.m ?? config['m'] ?? 16, 2, 100);
+  const construction = hnsw.efConstruction ?? config['ef_construction'] ?? 64;
+  return `m = ${m}, ef_construction = ${requireInteger('efConstruction', construction, 4, 1000)}`;
+}
+
+export async function countRows(query: SqlQuery, { table }: PgIndex): Promise<number> {
+  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
+  return row?.['count'] as number;
 }
 
 const rowsPerList = 50;
 
-async function ivfflatOptions(query: SqlQuery, table: string, { ivf }: PgIndexConfig): Promise<string> {
-  const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
-  const count = row?.['count'] as number;
+async function ivfflatOptions(query: SqlQuery, index: PgIndex, { ivf }: PgIndexConfig): Promise<string> {
+  const count = await countRows(query, index);
   const lists = requireInteger('lists', ivf?.lists ?? Math.max(1, Math.floor(count / 1000)), 1, 32_768);
   if (count < lists * rowsPerList) {
     throw new QuiverError(
@@ -323,11 +349,11 @@ export async function addTextSearch(query: SqlQuery, target: PgTarget, name: str
   const index = await readIndex(query, target.schemaName, target.indexName);
   const language = await readLanguage(query, name);
   if (!index || (index.language?.schema === language.schema && index.language.name === language.name)) return;
-  const { table, metric } = index;
+  const { table } = index;
   await query(`ALTER TABLE ${table} DROP COLUMN IF EXISTS ${wordsColumn}`);
   await query(`ALTER TABLE ${table} ADD COLUMN ${textSearchColumn(language)}`);
   await query(textSearchIndex(target));
-  await query(`COMMENT ON TABLE ${table} IS ${toComment(metric, language)}`);
+  await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...index, language })}`);
 }
 
 /** The language as a constant of a statement. */

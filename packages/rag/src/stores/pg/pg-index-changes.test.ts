@@ -4,7 +4,7 @@ import { buildIndex } from './create-index.js';
 import { openDatabase } from './database.js';
 import { PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
-import { type OpenIndex, readExtension, readIndex } from './pg-index.js';
+import { type ExistingIndex, readExtension, readIndex } from './pg-index.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
 const databases = [pgliteForTests(), ...(server ? [server] : [])];
@@ -179,8 +179,8 @@ describe.skipIf(!server)('an index on a server', () => {
     await store.createIndex({ indexName, dimension: 1 });
     await store.upsert({ indexName, ids: ['a'], vectors: [[1]] });
     const database = openDatabase({ connectionString: postgresUrl as string });
-    const index = (await readIndex(database.query, schemaName, indexName)) as OpenIndex;
-    const extension = (await readExtension(database.query)) as OpenIndex['extension'];
+    const index = (await readIndex(database.query, schemaName, indexName)) as ExistingIndex;
+    const extension = (await readExtension(database.query)) as ExistingIndex['extension'];
     const read: string[] = [];
     await database.transaction((query) => {
       const readAfter: typeof query = async (sql, values) => {

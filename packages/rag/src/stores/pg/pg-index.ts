@@ -19,6 +19,8 @@ export interface PgIndex {
   readonly metric: VectorMetric;
   readonly vectorType: PgVectorType;
   readonly type: PgIndexType;
+  /** The type that was requested last, also while there is no index yet; absent for tables of earlier versions. */
+  readonly requestedType?: PgIndexType;
   /** Parameters of the index, for example `{ m: 16, ef_construction: 64 }` or `{ lists: 100 }`. */
   readonly config: Readonly<Record<string, number>>;
   /** The text search configuration of the column `words`; absent without the column. */
@@ -41,7 +43,7 @@ export interface PgVectorExtension {
   readonly vectorOid: number;
 }
 
-export interface OpenIndex extends PgIndex {
+export interface ExistingIndex extends PgIndex {
   readonly extension: PgVectorExtension;
 }
 
@@ -64,13 +66,18 @@ export const indexableDimension: Readonly<Record<PgVectorType, number>> = { vect
 /** Comment of the table, which distinguishes Quiver's tables from others. */
 const mark = 'quiver vectors, metric ';
 
-export function toComment(metric: VectorMetric, language: PgLanguage | undefined): string {
-  return `'${mark}${metric}${language === undefined ? '' : `, words ${language.schema}.${language.name}`}'`;
+export function toComment({
+  metric,
+  language,
+  requestedType,
+}: Pick<PgIndex, 'metric' | 'language' | 'requestedType'>): string {
+  const words = language ? `, words ${language.schema}.${language.name}` : '';
+  return `'${mark}${metric}${words}${requestedType ? `, index ${requestedType}` : ''}'`;
 }
 
 /** Accepts only what `toComment` writes: the parts become parts of statements, and the owner of the table can change the comment. */
 const ourComment = new RegExp(
-  `^${mark}(?<metric>cosine|euclidean|dotproduct)(?:, words (?<schema>\\w+)\\.(?<name>\\w+))?$`,
+  `^${mark}(?<metric>cosine|euclidean|dotproduct)(?:, words (?<schema>\\w+)\\.(?<name>\\w+))?(?:, index (?<requestedType>hnsw|ivfflat|flat))?$`,
 );
 
 /** @returns `undefined` if the table does not exist or was not created by Quiver */
@@ -92,7 +99,7 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
   const comment = ourComment.exec(String(row?.['comment']))?.groups;
   if (!row || !comment) return undefined;
   const options = String(row['options'] ?? '').split(',');
-  const { metric, schema, name } = comment;
+  const { metric, schema, name, requestedType } = comment;
   return {
     table: quoteIdentifier(schemaName, indexName),
     oid: row['oid'] as number,
@@ -101,6 +108,7 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
     ...(schema !== undefined && name !== undefined && { language: { schema, name } }),
     vectorType: row['vector_type'] as PgVectorType,
     type: (row['type'] ?? 'flat') as PgIndexType,
+    ...(requestedType !== undefined && { requestedType: requestedType as PgIndexType }),
     config: Object.fromEntries(
       options.filter(Boolean).map((option) => {
         const [name = '', value] = option.split('=');
@@ -124,7 +132,7 @@ export async function listIndexNames(query: SqlQuery, schemaName: string): Promi
 export const longestIndexName = 52;
 
 /** @throws `VECTOR_INDEX_NOT_FOUND` */
-export async function openIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<OpenIndex> {
+export async function lookUpIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<ExistingIndex> {
   const index = await readIndex(query, schemaName, indexName);
   const extension = index && (await readExtension(query));
   if (!extension) throw indexNotFound(indexName, await listIndexNames(query, schemaName));

@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type PgCreateIndexParams, PgVector, type PgVectorOptions } from './index.js';
+import { openDatabase } from './database.js';
+import { type PgCreateIndexParams, type PgIndexDescription, PgVector, type PgVectorOptions } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
@@ -152,6 +153,40 @@ describe.each(databases)('searching in $name', (database) => {
     await create({ indexConfig: { type: 'hnsw' }, buildIndex: false });
     await create({ indexConfig: { type: 'ivfflat' } });
   });
+
+  it('rebuilds the type that an index was created with, and never another one', async () => {
+    const indexName = 'typed';
+    const describe = (): Promise<PgIndexDescription> => store.describeIndex({ indexName });
+    await store.createIndex({ indexName, dimension: 8, indexConfig: { type: 'ivfflat' } });
+    await store.addTextSearch({ indexName, language: 'simple' });
+    await expect(store.buildIndex({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_TOO_EARLY' });
+    await store.upsert({ indexName, vectors, ids: vectors.map((_, n) => `v${n}`) });
+    await store.buildIndex({ indexName });
+    expect(await describe()).toMatchObject({ type: 'ivfflat', config: { lists: 1 }, language: 'simple' });
+    await store.buildIndex({ indexName, indexConfig: { type: 'flat' } });
+    await store.buildIndex({ indexName });
+    expect(await describe()).toMatchObject({ type: 'flat' });
+    await store.createIndex({ indexName, dimension: 8, indexConfig: { type: 'hnsw' }, buildIndex: false });
+    await store.buildIndex({ indexName });
+    expect(await describe()).toMatchObject({ type: 'hnsw', config: {} });
+    await store.buildIndex({ indexName, indexConfig: { hnsw: { m: 8 } } });
+    await store.buildIndex({ indexName });
+    expect(await describe()).toMatchObject({ type: 'hnsw', config: { m: 8 } });
+  }, 60_000);
+
+  it('rebuilds nothing where the type is not known', async () => {
+    const { schemaName, ...options } = await database.open();
+    const indexName = 'untyped';
+    const untyped = new PgVector({ ...options, schemaName: schemaName ?? '' });
+    await untyped.createIndex({ indexName, dimension: 2, buildIndex: false, textSearch: false });
+    await openDatabase(options).query(`COMMENT ON TABLE "${schemaName}".untyped IS 'quiver vectors, metric cosine'`);
+    await expect(untyped.buildIndex({ indexName })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining('indexConfig'),
+    });
+    await untyped.buildIndex({ indexName, indexConfig: { type: 'hnsw' } });
+    expect(await untyped.describeIndex({ indexName })).toMatchObject({ type: 'hnsw' });
+  }, 60_000);
 
   it('stores numbers of 16 bits on request', async () => {
     const half = 'half';

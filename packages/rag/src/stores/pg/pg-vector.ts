@@ -1,33 +1,23 @@
 import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
-import {
-  checkUpsert,
-  invalidArgument,
-  requireIndexName,
-  requireIndexShape,
-  toFilter,
-} from '../../store/check-arguments.js';
-import { fuseSearches, runSearch } from '../../store/search.js';
+import { invalidArgument, requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
+import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { indexCache, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
-  DeleteVectorsParams,
   DerivedData,
-  GetParams,
   IndexDescription,
   IndexParams,
   ScanPage,
   ScanParams,
   UpdateVectorParams,
-  UpsertParams,
   VectorMatch,
-  VectorRecord,
-  VectorStore,
   VectorStoreCapabilities,
   VersionParams,
 } from '../../store/vector-store.js';
 import {
   addTextSearch,
   buildIndex,
+  countRows,
   createIndex,
   defaultLanguage,
   type PgCreateIndexParams,
@@ -38,14 +28,22 @@ import { filterSelectivity, requireSchemaName } from './filter-to-sql.js';
 import {
   deleteDerived,
   derivedTable,
+  type ExistingIndex,
   listIndexNames,
   longestIndexName,
-  openIndex,
-  type OpenIndex,
+  lookUpIndex,
   type PgIndexType,
   type PgVectorType,
 } from './pg-index.js';
-import { deleteRecords, readByIds, readVersion, scanRecords, updateRecords, upsertRecords } from './records.js';
+import {
+  deleteRecords,
+  lockIds,
+  readByIds,
+  readVersion,
+  scanRecords,
+  updateRecords,
+  upsertRecords,
+} from './records.js';
 import { findRecords, type PgQueryParams } from './search.js';
 
 export interface PgVectorOptions extends PgConnectionOptions {
@@ -81,7 +79,7 @@ export interface PgIndexDescription extends IndexDescription {
  * const store = new PgVector({ connectionString: 'postgres://localhost/app', schemaName: 'tenant_a' });
  * await store.createIndex({ indexName: 'guides', dimension: 1536 });
  */
-export class PgVector implements VectorStore, AsyncDisposable {
+export class PgVector extends RecordStore<object, PgQueryParams> implements AsyncDisposable {
   readonly databaseConfigKey = 'pgvector';
   readonly capabilities: VectorStoreCapabilities = {
     modes: ['vector', 'keyword', 'hybrid'],
@@ -92,16 +90,17 @@ export class PgVector implements VectorStore, AsyncDisposable {
   readonly id: string;
   readonly #schemaName: string;
   readonly #database: SqlDatabase;
-  readonly #indexes = indexCache<OpenIndex>({ mayBeStale });
+  readonly #indexes = indexCache<ExistingIndex>({ mayBeStale });
   readonly #selectivity = filterSelectivity(() => performance.now());
 
   constructor({ id = 'pg-vector', schemaName = 'public', ...connection }: PgVectorOptions) {
+    super();
     requireSchemaName(schemaName);
     this.id = id;
     this.#schemaName = schemaName;
     this.#database = openDatabase(connection);
     this.derived = derivedTable(schemaName, {
-      use: (params, work) => this.#read(params, (query) => work(query)),
+      use: (params, work) => this.use(params, ({ query }) => work(query)),
       transaction: (work, signal) =>
         this.#run('creating the table of derived data', ({ transaction }) => transaction(work, signal), signal),
     });
@@ -126,10 +125,14 @@ export class PgVector implements VectorStore, AsyncDisposable {
     this.#indexes.forget(indexName);
   }
 
-  /** Rebuilds the vector index; rows can be read meanwhile, not written. */
+  /**
+   * Rebuilds the vector index; rows can be read meanwhile, not written.
+   *
+   * @throws `VECTOR_INDEX_TOO_EARLY` for ivfflat with too few rows; `VECTOR_ARGUMENT_INVALID` where the type is not known
+   */
   async buildIndex({ indexConfig, ...params }: IndexParams & { indexConfig?: PgIndexConfig }): Promise<void> {
     const target = { indexName: params.indexName, schemaName: this.#schemaName, ...(indexConfig && { indexConfig }) };
-    await this.#alter(params, (index) => (query) => buildIndex(query, index, target));
+    await this.#alter(params, (index) => buildIndex(index.query, index, target));
   }
 
   /**
@@ -141,52 +144,24 @@ export class PgVector implements VectorStore, AsyncDisposable {
    */
   async addTextSearch({ language = defaultLanguage, ...params }: IndexParams & { language?: string }): Promise<void> {
     const target = { indexName: params.indexName, schemaName: this.#schemaName };
-    await this.#alter(params, () => (query) => addTextSearch(query, target, language));
+    await this.#alter(params, ({ query }) => addTextSearch(query, target, language));
   }
 
-  async upsert(params: UpsertParams): Promise<string[]> {
-    return this.#use(params, async (index) => {
-      const { ids, records } = checkUpsert(params, index.dimension);
-      if (records.length > 0) await this.#write(params, upsertRecords(index, this.#database, records));
-      return ids;
-    });
-  }
-
-  async query(params: PgQueryParams): Promise<VectorMatch[]> {
-    const { indexName, minScore } = params;
+  override async query(params: PgQueryParams): Promise<VectorMatch[]> {
+    const { minScore } = params;
     if (minScore !== undefined && !Number.isFinite(minScore))
       throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
-    return runSearch(params, { name: 'PgVector', capabilities: this.capabilities }, async (search) => {
-      const filter = toFilter(params.filter);
-      const { toVectorValue } = this.#database;
-      const selectivity = this.#selectivity;
-      const found = await this.#read(params, (query, index) =>
-        fuseSearches(search, (part) =>
-          findRecords({ indexName, index, query, toVectorValue, params, filter, selectivity }, part),
-        ),
-      );
-      return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
-    });
+    const found = await super.query(params);
+    return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
   }
 
-  async get(params: GetParams): Promise<VectorRecord[]> {
-    return this.#read(params, (query, index) => readByIds(query, index, params));
+  /** In the database, which replaces only what changes. */
+  override async updateVector(params: UpdateVectorParams): Promise<void> {
+    await this.change(params, (index) => updateRecords(index.query, index, this.#database, params));
   }
 
-  async updateVector(params: UpdateVectorParams): Promise<void> {
-    await this.#use(params, (index) => this.#write(params, updateRecords(index, this.#database, params)));
-  }
-
-  async deleteVector({ id, ...params }: IndexParams & { id: string }): Promise<void> {
-    await this.deleteVectors({ ...params, ids: [id] });
-  }
-
-  async deleteVectors(params: DeleteVectorsParams): Promise<void> {
-    await this.#use(params, (index) => this.#write(params, deleteRecords(index, params)));
-  }
-
-  async scan(params: ScanParams): Promise<ScanPage> {
-    return this.#read(params, (query, index) => scanRecords(query, index, params));
+  override async scan(params: ScanParams): Promise<ScanPage> {
+    return this.use(params, (index) => scanRecords(index.query, index, params));
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -197,28 +172,17 @@ export class PgVector implements VectorStore, AsyncDisposable {
     );
   }
 
-  async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
+  override async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
     this.#indexes.forget(params.indexName);
-    return this.#read(params, async (query, { table, dimension, metric, type, vectorType, config, language }) => {
-      const [row] = await query(`SELECT count(*)::int AS count FROM ${table}`);
-      const count = row?.['count'] as number;
+    return this.use(params, async (index) => {
+      const { dimension, metric, type, vectorType, config, language } = index;
+      const count = await index.count();
       return { dimension, metric, count, type, vectorType, config, ...(language && { language: language.name }) };
     });
   }
 
   async version(params: VersionParams): Promise<string | undefined> {
-    return this.#read(params, (query, index) => readVersion(query, index, params));
-  }
-
-  async truncateIndex(params: IndexParams): Promise<void> {
-    await this.#use(params, ({ table }) => this.#write(params, (query) => query(`TRUNCATE ${table}`)));
-  }
-
-  async deleteIndex(params: IndexParams): Promise<void> {
-    await this.#alter(params, ({ table }) => async (query) => {
-      await query(`DROP TABLE ${table}`);
-      await deleteDerived(query, this.#schemaName, params.indexName);
-    });
+    return this.use(params, (index) => readVersion(index.query, index, params));
   }
 
   /** Ends the pool if the store created it. The store can be used again afterwards. */
@@ -236,46 +200,70 @@ export class PgVector implements VectorStore, AsyncDisposable {
     await this.close();
   }
 
-  async #use<Result>({ indexName, signal }: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
-    requireIndexName(indexName, longestIndexName);
-    const find = (): Promise<OpenIndex> =>
-      this.#run(
-        `looking up the index '${indexName}'`,
-        ({ query }) => openIndex((sql, values) => query(sql, values, signal), this.#schemaName, indexName),
-        signal,
-      );
-    return this.#indexes.use(indexName, find, work);
-  }
-
-  async #read<Result>(
-    params: IndexParams,
-    work: (query: SqlQuery, index: OpenIndex) => Promise<Result>,
-  ): Promise<Result> {
+  protected use<Result>(params: IndexParams, work: (index: PgOpenIndex) => Promise<Result>): Promise<Result> {
     const { indexName, signal } = params;
-    return this.#use(params, (index) =>
-      this.#run(
-        `reading the index '${indexName}'`,
-        ({ query }) => work((sql, values) => query(sql, values, signal), index),
-        signal,
-      ),
+    return this.#find(params, `reading the index '${indexName}'`, ({ query }, open) =>
+      work(open((sql, values) => query(sql, values, signal))),
     );
   }
 
-  async #write({ indexName, signal }: IndexParams, change: (query: SqlQuery) => Promise<unknown>): Promise<void> {
-    const what = `changing the index '${indexName}'`;
-    await this.#run(what, ({ transaction }) => transaction(change, signal), signal);
+  /** Runs in a transaction. */
+  protected override change<Result>(
+    params: IndexParams,
+    work: (index: PgOpenIndex) => Promise<Result>,
+  ): Promise<Result> {
+    const { indexName, signal } = params;
+    return this.#find(params, `changing the index '${indexName}'`, ({ transaction }, open) =>
+      transaction((query) => work(open(query)), signal),
+    );
   }
 
   /** Changes the table itself. */
-  async #alter(params: IndexParams, plan: (index: OpenIndex) => (query: SqlQuery) => Promise<unknown>): Promise<void> {
-    await this.#use(params, async (index) => {
-      const change = plan(index);
-      await this.#write(params, async (query) => {
-        await query(noTimeout);
-        await change(query);
-      });
+  async #alter(params: IndexParams, work: (index: PgOpenIndex) => Promise<void>): Promise<void> {
+    await this.change(params, async (index) => {
+      await index.query(noTimeout);
+      await work(index);
     });
     this.#indexes.forget(params.indexName);
+  }
+
+  async #find<Result>(
+    { indexName, signal }: IndexParams,
+    what: string,
+    work: (database: SqlDatabase, open: (query: SqlQuery) => PgOpenIndex) => Promise<Result>,
+  ): Promise<Result> {
+    requireIndexName(indexName, longestIndexName);
+    const find = (): Promise<ExistingIndex> =>
+      this.#run(
+        `looking up the index '${indexName}'`,
+        ({ query }) => lookUpIndex((sql, values) => query(sql, values, signal), this.#schemaName, indexName),
+        signal,
+      );
+    return this.#indexes.use(indexName, find, (index) =>
+      this.#run(what, (database) => work(database, (query) => this.#open(indexName, index, query)), signal),
+    );
+  }
+
+  #open(indexName: string, index: ExistingIndex, query: SqlQuery): PgOpenIndex {
+    const { toVectorValue } = this.#database;
+    const selectivity = this.#selectivity;
+    return {
+      ...index,
+      query,
+      count: () => countRows(query, index),
+      read: (ids, includeVector) => readByIds(query, index, ids, includeVector),
+      select: (filter) => lockIds(query, index, filter),
+      find: (search, filter, params) =>
+        findRecords({ indexName, index, query, toVectorValue, params, filter, selectivity }, search),
+      write: (records) => upsertRecords(query, index, this.#database, records),
+      remove: (ids) => deleteRecords(query, index, ids),
+      clear: () => query(`TRUNCATE ${index.table}`),
+      drop: async () => {
+        await query(noTimeout);
+        await query(`DROP TABLE ${index.table}`);
+        await deleteDerived(query, this.#schemaName, indexName);
+      },
+    };
   }
 
   /** Converts the errors of the database. After one, cached descriptions of indexes may be wrong. */
@@ -295,6 +283,9 @@ export class PgVector implements VectorStore, AsyncDisposable {
     }
   }
 }
+
+/** An index, open for one call: its description, and how to run a statement. */
+type PgOpenIndex = OpenIndex<PgQueryParams> & ExistingIndex & { readonly query: SqlQuery };
 
 /** Long statements on large tables must not time out. */
 const noTimeout = 'SET LOCAL statement_timeout = 0';

@@ -11,8 +11,6 @@ import {
 } from '../../store/check-arguments.js';
 import { partsOf } from '../../store/store-call.js';
 import type {
-  DeleteVectorsParams,
-  GetParams,
   ScanPage,
   ScanParams,
   UpdateVectorParams,
@@ -22,21 +20,19 @@ import type {
 } from '../../store/vector-store.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { isStorableText, keepMatching, SqlParameters, toCondition } from './filter-to-sql.js';
-import type { OpenIndex, PgIndex } from './pg-index.js';
-
-/** Statements that run in one transaction. */
-export type RecordChange = (query: SqlQuery) => Promise<void>;
+import type { ExistingIndex, PgIndex } from './pg-index.js';
 
 const rowsPerStatement = 1000;
 /** A statement is one message. */
 const sizePerStatement = 8_000_000;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
-export function upsertRecords(
-  { table, extension, vectorType }: OpenIndex,
+export async function upsertRecords(
+  query: SqlQuery,
+  { table, extension, vectorType }: ExistingIndex,
   database: SqlDatabase,
   records: readonly CheckedRecord[],
-): RecordChange {
+): Promise<void> {
   const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
   const sql = `INSERT INTO ${table} (id, embedding, metadata, document)
     SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document
@@ -50,25 +46,25 @@ export function upsertRecords(
     maxSize: sizePerStatement,
     sizeOf: ({ vector, metadata, document = '' }) => 4 * vector.length + metadata.length + document.length,
   });
-  return async (query) => {
-    for (const part of parts) {
-      const vectors = part.map(({ vector }) => vector);
-      await query(sql, [
-        part.map(({ id }) => id),
-        database.toVectorsValue(vectors, extension.vectorOid),
-        part.map(({ metadata }) => metadata),
-        part.map(({ document = null }) => document),
-      ]);
-    }
-  };
+  for (const part of parts) {
+    const vectors = part.map(({ vector }) => vector);
+    await query(sql, [
+      part.map(({ id }) => id),
+      database.toVectorsValue(vectors, extension.vectorOid),
+      part.map(({ metadata }) => metadata),
+      part.map(({ document = null }) => document),
+    ]);
+  }
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` */
-export function updateRecords(
-  { table, dimension, extension, vectorType }: OpenIndex,
+export async function updateRecords(
+  query: SqlQuery,
+  index: ExistingIndex,
   database: SqlDatabase,
   { indexName, id, filter, update }: UpdateVectorParams,
-): RecordChange {
+): Promise<void> {
+  const { table, dimension, extension, vectorType } = index;
   const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
   const vector = update.vector && toVector(update.vector, dimension, 'The new vector');
   const metadata = update.metadata && toJsonMetadata(update.metadata, id ?? 'records');
@@ -76,27 +72,21 @@ export function updateRecords(
   // Null keeps the stored value.
   const values = [vector ? database.toVectorValue(vector) : null, metadata ? json : null, update.document ?? null];
   const newVector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
-  return async (query) => {
-    const ids = id === undefined ? await lockIds(query, table, selection) : [id];
-    const updated = await query(
-      `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`,
-      [ids, ...values],
-    );
-    if (id !== undefined && updated.length === 0)
-      throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
-  };
+  const ids = id === undefined ? await lockIds(query, index, selection) : [id];
+  const updated = await query(
+    `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`,
+    [ids, ...values],
+  );
+  if (id !== undefined && updated.length === 0)
+    throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
 }
 
-export function deleteRecords({ table }: OpenIndex, { ids, filter }: DeleteVectorsParams): RecordChange {
-  const selection = toSelection('deleteVectors', ids, filter);
-  return async (query) => {
-    const chosen = ids?.filter(isStorableText) ?? (await lockIds(query, table, selection));
-    if (chosen.length > 0) await query(`DELETE FROM ${table} WHERE id = ANY ($1::text[])`, [chosen]);
-  };
+export async function deleteRecords(query: SqlQuery, { table }: PgIndex, ids: readonly string[]): Promise<void> {
+  await query(`DELETE FROM ${table} WHERE id = ANY ($1::text[])`, [ids.filter(isStorableText)]);
 }
 
 /** Ids of all records that pass a filter, locked until the transaction ends. */
-async function lockIds(query: SqlQuery, table: string, filter: Filter | undefined): Promise<string[]> {
+export async function lockIds(query: SqlQuery, { table }: PgIndex, filter: Filter | undefined): Promise<string[]> {
   const parameters = new SqlParameters();
   const condition = toCondition(filter, parameters);
   const rows = await query(
@@ -110,7 +100,8 @@ async function lockIds(query: SqlQuery, table: string, filter: Filter | undefine
 export async function readByIds(
   query: SqlQuery,
   { table }: PgIndex,
-  { ids, includeVector = false }: GetParams,
+  ids: readonly string[],
+  includeVector: boolean,
 ): Promise<VectorRecord[]> {
   const rows = await query(`${selectSql(table, includeVector)} WHERE id = ANY ($1::text[])`, [
     ids.filter(isStorableText),

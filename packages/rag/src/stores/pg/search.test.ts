@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openDatabase } from './database.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
-import { type OpenIndex, readExtension, readIndex } from './pg-index.js';
+import { type ExistingIndex, readExtension, readIndex } from './pg-index.js';
 import { approximateSql, searchSettings } from './search.js';
 
 const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
@@ -22,7 +22,7 @@ describe.each(databases)('settings inside a statement in $name', (database) => {
     const { query } = openDatabase(options);
     await query('SET enable_seqscan = off');
     const [found, extension] = [await readIndex(query, schemaName, indexName), await readExtension(query)];
-    const index = { ...found, extension } as OpenIndex;
+    const index = { ...found, extension } as ExistingIndex;
     const rowsWith = async (settings: [string, number][]): Promise<number> => {
       const sql = approximateSql({ index, vector: `'[1,1]'`, columns: [], where: 'TRUE', limit: 200, settings });
       return (await query(sql)).length;
@@ -37,7 +37,7 @@ describe.each(databases)('settings inside a statement in $name', (database) => {
 });
 
 const knownExtension = { schema: 'public', scansOn: true, vectorOid: 1 };
-const index: OpenIndex = {
+const index: ExistingIndex = {
   table: 'public.items',
   oid: 1,
   dimension: 2,

@@ -13,7 +13,7 @@ import {
   SqlParameters,
   toCondition,
 } from './filter-to-sql.js';
-import type { OpenIndex } from './pg-index.js';
+import type { ExistingIndex } from './pg-index.js';
 import { toRecord } from './records.js';
 
 /** Block `pgvector` of a query tool's `databaseConfig`. */
@@ -39,7 +39,7 @@ export interface PgQueryParams extends QueryParams, PgVectorConfig {
 /** Context of a query. */
 export interface QueryContext {
   readonly indexName: string;
-  readonly index: OpenIndex;
+  readonly index: ExistingIndex;
   readonly query: SqlQuery;
   readonly toVectorValue: SqlDatabase['toVectorValue'];
   readonly params: PgQueryParams;
@@ -141,7 +141,7 @@ async function runQuery(
 }
 
 /** For vector search: in a recreated table, distances may be of another metric. */
-function tableOid({ table }: OpenIndex): string {
+function tableOid({ table }: ExistingIndex): string {
   return `'${table}'::pg_catalog.regclass::oid::int8::float8 AS table_oid`;
 }
 
@@ -174,7 +174,7 @@ async function collect(
 export type SearchSetting = readonly [name: string, value: string | number];
 
 interface NearestSqlOptions {
-  readonly index: OpenIndex;
+  readonly index: ExistingIndex;
   /** Place of the query vector. */
   readonly vector: string;
   /** Columns of the result in addition to `id` and `distance`. */
@@ -227,11 +227,11 @@ const candidatesPerResult = 4;
 
 const operators: Readonly<Record<VectorMetric, string>> = { cosine: '<=>', euclidean: '<->', dotproduct: '<#>' };
 
-function operatorSql({ metric, extension }: OpenIndex): string {
+function operatorSql({ metric, extension }: ExistingIndex): string {
   return `OPERATOR(${extension.schema}.${operators[metric]})`;
 }
 
-function distanceSql(index: OpenIndex, vector: string): string {
+function distanceSql(index: ExistingIndex, vector: string): string {
   const { extension, vectorType } = index;
   const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
   return `embedding ${operatorSql(index)} ${vector}::${extension.schema}.vector${cast}`;
@@ -292,7 +292,7 @@ const largestEf = 1000;
  * @throws `VECTOR_ARGUMENT_INVALID`
  */
 export function searchSettings(
-  index: OpenIndex,
+  index: ExistingIndex,
   { options, ...params }: Pick<PgQueryParams, 'ef' | 'probes' | 'options'>,
   { hasFilter, wanted }: { hasFilter: boolean; wanted: number },
 ): SearchSetting[] {
