@@ -25,7 +25,7 @@ const dimension = 384;
 
 const fromRag = createRequire(new URL('../../packages/rag/package.json', import.meta.url));
 const { Pool } = fromRag('pg');
-const { toSql } = fromRag('pgvector');
+const toSql = (vector) => JSON.stringify(vector);
 const { PgVector } = await import('../../packages/rag/dist/stores/pg/index.js');
 
 const vectors = createVectors(rowCount, dimension, 1);

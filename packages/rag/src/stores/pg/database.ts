@@ -1,6 +1,5 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { PoolConfig } from 'pg';
-import { toSql } from 'pgvector';
 import { invalidArgument } from '../../store/check-arguments.js';
 
 /** A row as the drivers give it: `jsonb` is parsed, everything else is cast to text, integer or double in the statement. */
@@ -295,7 +294,7 @@ function pgliteDatabase(pglite: PgliteClient): SqlDatabase {
 }
 
 function toText(vector: Float32Array): string {
-  return toSql([...vector]) as string;
+  return JSON.stringify([...vector]);
 }
 
 /**

@@ -271,6 +271,19 @@ describe.skipIf(!server)('PgVector on a server', () => {
     await pool.end();
   });
 
+  it('runs hybrid queries at once on a single connection, with and without a signal', async () => {
+    const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
+    const { schemaName = '' } = await open();
+    const store = new PgVector({ pool, schemaName });
+    await store.createIndex({ indexName: 'single', dimension: 2 });
+    await store.upsert({ indexName: 'single', ids: ['a'], vectors: [[1, 2]], documents: ['cats'] });
+    const query = { indexName: 'single', queryVector: [1, 0], queryText: 'cats', filter: { a: null } };
+    const { signal } = new AbortController();
+    const queries = [{}, { signal }, {}, { signal }].map((more) => store.query({ ...query, ...more, mode: 'hybrid' }));
+    for (const found of await Promise.all(queries)) expect(found).toMatchObject([{ id: 'a', score: 1 }]);
+    await pool.end();
+  });
+
   // I08
   it('answers again after its connections were ended by the server', async () => {
     const { schemaName = '' } = await open();

@@ -1,4 +1,3 @@
-import { fromSql } from 'pgvector';
 import type { Filter } from '../../filter/index.js';
 import {
   type CheckedRecord,
@@ -173,7 +172,7 @@ export function toRecord({ id, metadata, document, vector }: SqlRow): VectorReco
     id: id as string,
     metadata: metadata as VectorMetadata,
     ...(typeof document === 'string' && { document }),
-    ...(typeof vector === 'string' && { vector: Array.from(Float32Array.from(fromSql(vector) as number[])) }),
+    ...(typeof vector === 'string' && { vector: Array.from(Float32Array.from(JSON.parse(vector) as number[])) }),
   };
 }
 
