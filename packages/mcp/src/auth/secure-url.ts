@@ -23,15 +23,18 @@ export function requireSecureUrl(url: string | URL, role: string): URL {
       'OAUTH_URL_INSECURE',
       `The URL of ${role} ${reason}; pass an https URL (http is for loopback hosts only).`,
     );
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch {
-    throw refuse('is not a URL');
-  }
+  // URL drops line breaks and escapes other characters; the text itself could change what an error message shows.
+  if (!URL.canParse(String(url)) || /[\s\p{Cc}]/u.test(String(url))) throw refuse('is not a URL');
+  const parsed = new URL(url);
   const { protocol, hostname, username, password, hash } = parsed;
   if (username !== '' || password !== '') throw refuse('contains credentials');
   if (hash !== '') throw refuse('has a fragment');
   if (protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname))) return parsed;
-  throw refuse(`is ${protocol === 'http:' ? 'not encrypted' : `of the kind ${protocol}`}`);
+  throw refuse(protocol === 'http:' ? 'is not encrypted' : `is of the kind ${protocol}`);
+}
+
+/** Returns a URL for error messages: queries of MCP servers may contain keys. */
+export function withoutQuery(url: string | URL): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
 }

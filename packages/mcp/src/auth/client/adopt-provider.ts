@@ -1,9 +1,10 @@
+import type { Fetch } from '../../fetch.js';
 import type {
   OAuthClientInformationContext,
   OAuthClientProvider,
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
-import { createGuardedFetch, type GuardedFetchOptions } from './guarded-fetch.js';
+import { createGuardedFetch } from './guarded-fetch.js';
 import {
   MCPOAuthClientProvider,
   type AuthorizationTarget,
@@ -11,19 +12,24 @@ import {
   type KeptTokens,
 } from './oauth-client-provider.js';
 
-export interface TargetOptions extends Pick<GuardedFetchOptions, 'fetch' | 'serverFetch'> {
+export interface OAuthFetchOptions {
   /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
-  readonly provider: OAuthClientProvider;
+  provider: OAuthClientProvider;
   /** The MCP server. Its tokens are sent to its origin only. */
-  readonly serverUrl: string | URL;
+  serverUrl: string | URL;
+  /** Sends all requests. Default: the global `fetch`; requests to authorization servers check the address that they connect to. */
+  fetch?: Fetch | undefined;
+  /** Sends the requests to the MCP server, where that differs. */
+  serverFetch?: Fetch | undefined;
 }
 
 /** Adopts a provider and binds it to its server. */
-export function toTarget({ provider: given, serverUrl: url, ...fetches }: TargetOptions): AuthorizationTarget {
-  const serverUrl = new URL(url);
-  const provider = adoptProvider(given);
+export function toTarget(options: OAuthFetchOptions): AuthorizationTarget & { readonly serverFetch: Fetch } {
+  const { fetch, serverFetch = fetch ?? globalThis.fetch } = options;
+  const serverUrl = new URL(options.serverUrl);
+  const provider = adoptProvider(options.provider);
   provider.bind(serverUrl);
-  return { provider, serverUrl, fetch: createGuardedFetch({ ...fetches, serverUrl }) };
+  return { provider, serverUrl, serverFetch, fetch: createGuardedFetch({ fetch, serverFetch, serverUrl }) };
 }
 
 /** Adopted providers by the provider of the application, so that all uses of one share its pending sign-in. An entry dies with its key. */

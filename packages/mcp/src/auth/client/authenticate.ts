@@ -1,12 +1,10 @@
 import { QuiverError } from '@quiver/core';
-import type { Fetch } from '../../fetch.js';
-import { toTarget } from './adopt-provider.js';
+import { toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { createOAuthCallbackServer } from './callback-server.js';
-import type { AuthorizationTarget } from './oauth-client-provider.js';
 import { refreshTokens } from './request-tokens.js';
 import { parseChallenge, sendWithToken, type ResponseHead } from './send-with-token.js';
 import { beginAuthorization, finishAuthorization } from './sign-in.js';
-import { fetchHead, type OAuthFetchOptions } from './with-authorization.js';
+import { fetchHead } from './with-authorization.js';
 
 export interface AuthenticateOptions extends OAuthFetchOptions {
   /** Scopes to request, even when the stored tokens are valid. Default: the scopes that the server names. */
@@ -23,14 +21,13 @@ export interface AuthenticateOptions extends OAuthFetchOptions {
  *   redirect URL; `OAUTH_UNAVAILABLE` when there are tokens to refresh and the authorization server is unavailable
  */
 export async function authenticate({ scope, timeout, ...options }: AuthenticateOptions): Promise<void> {
-  const { fetch, serverFetch = fetch ?? globalThis.fetch } = options;
-  const target = toTarget({ ...options, serverFetch });
+  const target = toTarget(options);
   const { provider, serverUrl } = target;
   const tokens = await provider.tokens();
   if (scope === undefined && tokens?.refresh_token !== undefined && provider.isExpired(tokens)) {
     if (await refreshTokens(target, (stored) => !provider.isExpired(stored))) return;
   }
-  const response = await probe(target, serverFetch);
+  const response = await probe(target);
   const challenge = response?.status === 401 ? parseChallenge(response, serverUrl) : undefined;
   if (scope === undefined && response && !challenge && (await provider.hasValidTokens())) return;
   if (provider.redirectUrl === undefined) {
@@ -43,7 +40,7 @@ export async function authenticate({ scope, timeout, ...options }: AuthenticateO
   const callbackServer = await createOAuthCallbackServer({
     redirectUrl: provider.redirectUrl,
     // Until the page exists, a pending state is that of an earlier page, which this one is about to replace.
-    state: async (received) => page !== undefined && (await provider.pendingSignIn())?.['state'] === received,
+    state: async (received) => page !== undefined && (await provider.pendingSignIn())?.state === received,
     ...(timeout !== undefined && { timeout }),
   });
   try {
@@ -52,7 +49,7 @@ export async function authenticate({ scope, timeout, ...options }: AuthenticateO
     page = (await beginAuthorization({ ...target, resourceMetadataUrl }, scope ?? challenge?.scope)) as URL;
     await provider.redirectToAuthorization(page);
     const callback = await callbackServer.waitForCode();
-    await finishAuthorization({ provider, serverUrl, callback, ...(fetch && { fetch }) });
+    await finishAuthorization({ provider, serverUrl, callback, fetch: options.fetch });
   } catch (error) {
     // Otherwise calls would wait for the response of this sign-in for another half minute.
     await provider.invalidateCredentials('verifier');
@@ -66,10 +63,8 @@ export async function authenticate({ scope, timeout, ...options }: AuthenticateO
 const probeTimeout = 10_000;
 
 /** Sends a ping to learn whether the server accepts the token. Returns `undefined` for an unavailable server. */
-async function probe(
-  { provider, serverUrl: url }: AuthorizationTarget,
-  fetch: Fetch,
-): Promise<ResponseHead | undefined> {
+async function probe(target: ReturnType<typeof toTarget>): Promise<ResponseHead | undefined> {
+  const { provider, serverUrl: url, serverFetch } = target;
   const init = {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
@@ -78,7 +73,7 @@ async function probe(
   };
   const tokens = await provider.tokens();
   const response = await sendWithToken<ResponseHead>(provider, tokens, { url, method: 'POST' }, (headers) =>
-    fetchHead(fetch, url, init, headers),
+    fetchHead(serverFetch, url, init, headers),
   ).catch(() => undefined);
   response?.discard();
   return response;

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { isLoopbackHost } from '../secure-url.js';
+import { isLoopbackHost, withoutQuery } from '../secure-url.js';
 import type { AuthorizationTarget, KeptTokens } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
 import { refreshTokens } from './request-tokens.js';
@@ -149,7 +149,7 @@ function signInRequired({ provider, serverUrl, mode }: Replacement, scope: strin
   return new QuiverError(
     'OAUTH_AUTHORIZATION_REQUIRED',
     `MCP server ${serverUrl.origin} requires the user to sign in${isStepUp ? ' for more scopes' : ''}. ${remedy} Then repeat the call.`,
-    { details: { server: serverUrl.href, ...(scope !== undefined && { scope }) } },
+    { details: { server: withoutQuery(serverUrl), ...(scope !== undefined && { scope }) } },
   );
 }
 

@@ -63,4 +63,22 @@ describe('client credentials', () => {
     }
     expect([as.tokenRequests.length, as.registrations.length]).toEqual([0, 0]);
   });
+
+  it('does not use a registration that another client has stored for another authorization server', async () => {
+    const { as, mcp, call, provider, storage } = await setUp();
+    const user = provider();
+    user.bind(mcp.url);
+    await user.saveClientInformation({ client_id: 'user' }, { issuer: as.issuer });
+    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+    const bot = createClientCredentialsProvider({
+      clientId: 'bot',
+      issuer: 'https://auth.example.com',
+      privateKey: await exportPKCS8(privateKey),
+      storage,
+    });
+    await expect(call(createOAuthFetch({ provider: bot, serverUrl: mcp.url }))).rejects.toMatchObject({
+      code: 'OAUTH_ISSUER_UNEXPECTED',
+    });
+    expect(as.tokenRequests).toHaveLength(0);
+  });
 });

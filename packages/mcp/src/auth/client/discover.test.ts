@@ -95,6 +95,13 @@ describe('discover rejects the metadata of a protected resource, without another
     ['OAUTH_RESOURCE_MISMATCH', 'for another origin', () => ({ resource: 'https://other.example/mcp' })],
     ['OAUTH_RESOURCE_MISMATCH', 'for another path', (origin) => ({ resource: `${origin}/mcp2` })],
     ['OAUTH_RESOURCE_MISMATCH', 'for a value that is not a URL', () => ({ resource: 'mcp' })],
+    ['OAUTH_RESOURCE_MISMATCH', 'for another tenant', (origin) => ({ resource: `${origin}/mcp?tenant=b` })],
+    ['OAUTH_RESOURCE_MISMATCH', 'with a fragment', (origin) => ({ resource: `${origin}/mcp#a` })],
+    [
+      'OAUTH_RESOURCE_MISMATCH',
+      'with credentials',
+      (origin) => ({ resource: `${origin.replace('//', '//u:p@')}/mcp` }),
+    ],
     ['OAUTH_METADATA_INVALID', 'without a resource', () => ({})],
     [
       'OAUTH_METADATA_INVALID',
@@ -105,6 +112,24 @@ describe('discover rejects the metadata of a protected resource, without another
     const { origin, asked } = await serve((at) => ({ [`${resource}/mcp`]: metadata(at), [resource]: metadata(at) }));
     await expect(ask(origin)).rejects.toMatchObject({ code });
     expect(asked).toEqual([`${resource}/mcp`]);
+  });
+});
+
+describe('the error of discover', () => {
+  it('contains neither control characters of the server nor the query of its URL', async () => {
+    const hostile = 'https://other.example/\u001B[2J\n\nSigned in';
+    for (const metadata of [
+      { resource: hostile },
+      { authorization_servers: [hostile] },
+      { authorization_servers: ['https://auth.example'], issuer: hostile },
+    ]) {
+      const serverUrl = new URL('https://mcp.example/mcp?api_key=s3cr3t');
+      const fetch = async (): Promise<Response> =>
+        Response.json({ resource: 'https://mcp.example/mcp', issuer: 'i', token_endpoint: 't', ...metadata });
+      const error = await ask('https://mcp.example', { serverUrl, fetch }).catch((reason: unknown) => reason);
+      expect(String(error)).toMatch(/^QuiverError: /);
+      expect(String(error)).not.toMatch(/\p{Cc}|s3cr3t/u);
+    }
   });
 });
 

@@ -8,17 +8,17 @@ import type {
   ProtectedResourceMetadata,
 } from '../../protocol/oauth-types.js';
 import type { Fetch } from '../../fetch.js';
-import { requireSecureUrl } from '../secure-url.js';
+import { requireSecureUrl, withoutQuery } from '../secure-url.js';
 import { reasonOf } from './oauth-error.js';
 
 export interface DiscoverOptions {
+  readonly provider: { readonly skipIssuerMetadataValidation: boolean };
   /** The MCP server. */
   readonly serverUrl: URL;
   /** For URLs that servers name. */
   readonly fetch: Fetch;
   /** URL of the resource metadata, from the challenge of the server. */
   readonly resourceMetadataUrl?: URL | undefined;
-  readonly provider: { readonly skipIssuerMetadataValidation: boolean };
 }
 
 /**
@@ -82,24 +82,15 @@ export function requireUsableServer(metadata: AuthorizationServerMetadata, hasUs
   );
 }
 
-async function findResourceMetadata({
-  serverUrl,
-  resourceMetadataUrl,
-  fetch,
-}: DiscoverOptions): Promise<ProtectedResourceMetadata | undefined> {
+async function findResourceMetadata(options: DiscoverOptions): Promise<ProtectedResourceMetadata | undefined> {
+  const { serverUrl, resourceMetadataUrl, fetch } = options;
   const wellKnown = `${serverUrl.origin}/.well-known/oauth-protected-resource`;
   const path = serverUrl.pathname.replace(/\/$/, '');
-  const urls = new Set([resourceMetadataUrl?.href, `${wellKnown}${path}${serverUrl.search}`, wellKnown]);
-  for (const url of urls) {
-    if (url === undefined) continue;
+  const ofPath = `${wellKnown}${path}${serverUrl.search}`;
+  for (const url of new Set([resourceMetadataUrl?.href ?? ofPath, ofPath, wellKnown])) {
     const metadata = await fetchMetadata(url, fetch);
     if (!metadata) continue;
-    if (
-      typeof metadata['resource'] !== 'string' ||
-      !areListsOfStrings(metadata, ['authorization_servers', 'scopes_supported'])
-    ) {
-      throw invalid(url, 'a protected resource: it requires the string `resource` and lists of strings');
-    }
+    requireMembers(url, metadata, ['resource'], ['authorization_servers', 'scopes_supported']);
     // Safe: these are the members that are read.
     const checked = metadata as ProtectedResourceMetadata;
     requireSameResource(checked, serverUrl);
@@ -112,14 +103,19 @@ async function findResourceMetadata({
  * A server may publish metadata for a parent path of its own.
  *
  * @see [RFC 9728, section 3.3 – Protected Resource Metadata Validation](https://www.rfc-editor.org/rfc/rfc9728.html#section-3.3)
+ * @see [RFC 8707, section 2 – Resource Parameter](https://www.rfc-editor.org/rfc/rfc8707.html#section-2): no fragment
  */
 function requireSameResource({ resource }: ProtectedResourceMetadata, serverUrl: URL): void {
-  const { origin, pathname } = URL.canParse(resource) ? new URL(resource) : { origin: '', pathname: '' };
-  const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
-  if (origin === serverUrl.origin && withSlash(serverUrl.pathname).startsWith(withSlash(pathname))) return;
+  const url = URL.canParse(resource) ? new URL(resource) : undefined;
+  const withSlash = (path = ''): string => (path.endsWith('/') ? path : `${path}/`);
+  const isParent =
+    url?.origin === serverUrl.origin && withSlash(serverUrl.pathname).startsWith(withSlash(url.pathname));
+  // The query may distinguish the tenants of a host.
+  const isSameQuery = url?.search === '' || url?.search === serverUrl.search;
+  if (isParent && isSameQuery && `${url.username}${url.password}` === '' && !resource.includes('#')) return;
   throw new QuiverError(
     'OAUTH_RESOURCE_MISMATCH',
-    `The metadata of MCP server ${serverUrl.href} describes another resource, ${resource.slice(0, 200)}. No token is requested for it.`,
+    `The metadata of MCP server ${withoutQuery(serverUrl)} describes another resource, ${quote(resource)}. No token is requested for it.`,
   );
 }
 
@@ -130,24 +126,17 @@ async function findServerMetadata(
   for (const url of metadataUrlsOf(requireSecureUrl(authorizationServerUrl, 'the authorization server'))) {
     const metadata = await fetchMetadata(url, fetch);
     if (!metadata) continue;
-    const { issuer, token_endpoint: tokenEndpoint } = metadata;
     const lists = ['scopes_supported', 'code_challenge_methods_supported', 'token_endpoint_auth_methods_supported'];
-    if (typeof issuer !== 'string' || typeof tokenEndpoint !== 'string' || !areListsOfStrings(metadata, lists)) {
-      throw invalid(url, 'an authorization server: it requires `issuer`, `token_endpoint` and lists of strings');
-    }
-    // Resource metadata often adds a slash to an issuer without a path.
-    if (
-      !provider.skipIssuerMetadataValidation &&
-      issuer !== authorizationServerUrl &&
-      `${issuer}/` !== authorizationServerUrl
-    ) {
-      throw new QuiverError(
-        'OAUTH_METADATA_INVALID',
-        `${url} names the issuer ${issuer.slice(0, 200)} instead of ${authorizationServerUrl}. Its owner has to correct it; see \`skipIssuerMetadataValidation\`.`,
-      );
-    }
+    requireMembers(url, metadata, ['issuer', 'token_endpoint'], lists);
     // Safe: these are the members that are read; the other endpoints are checked before their use.
-    return metadata as AuthorizationServerMetadata;
+    const checked = metadata as AuthorizationServerMetadata;
+    // Resource metadata often adds a slash to an issuer without a path.
+    const isExpected = [checked.issuer, `${checked.issuer}/`].includes(authorizationServerUrl);
+    if (isExpected || provider.skipIssuerMetadataValidation) return checked;
+    throw new QuiverError(
+      'OAUTH_METADATA_INVALID',
+      `${url} names the issuer ${quote(checked.issuer)} instead of ${authorizationServerUrl}. Its owner has to correct it; see \`skipIssuerMetadataValidation\`.`,
+    );
   }
   return undefined;
 }
@@ -193,13 +182,17 @@ export function parseJsonObject(text: string): Record<string, unknown> | undefin
   }
 }
 
-function areListsOfStrings(metadata: Record<string, unknown>, names: readonly string[]): boolean {
-  return names.every((name) => {
-    const value = metadata[name];
-    return value === undefined || (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
-  });
+function requireMembers(url: string, metadata: Record<string, unknown>, texts: string[], lists: string[]): void {
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  const isList = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.every(isText));
+  if (texts.every((name) => isText(metadata[name])) && lists.every((name) => isList(metadata[name]))) return;
+  throw new QuiverError(
+    'OAUTH_METADATA_INVALID',
+    `The metadata at ${withoutQuery(url)} is not valid: it requires the texts ${texts.join(', ')}, and lists of texts as ${lists.join(', ')}. Its owner has to correct it.`,
+  );
 }
 
-function invalid(url: string, what: string): QuiverError {
-  return new QuiverError('OAUTH_METADATA_INVALID', `${url} does not describe ${what}. Its owner has to correct it.`);
+/** Returns text of a server for an error message, without control characters. */
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 200));
 }

@@ -137,6 +137,16 @@ describe('createOAuthFetch', () => {
     },
   );
 
+  it('does not quote a client secret that no header can carry', async () => {
+    const { mcp, provider, call, signIn } = await setUp();
+    const user = provider({ addClientAuthentication: (headers) => headers.set('authorization', 'Basic s3cr3t\nx') });
+    const fetch = createOAuthFetch({ provider: user, serverUrl: mcp.url });
+    await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    const error = await signIn(user).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'OAUTH_EXCHANGE_FAILED' });
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cr3t');
+  });
+
   it('rejects a token that no header can carry, without quoting it', async () => {
     const { mcp, call } = await setUp();
     const broken = createSimpleTokenProvider('s3cr3t\nand more', { redirectUrl, clientMetadata });

@@ -20,6 +20,7 @@ export {
   type MCPOAuthClientProviderOptions,
   type TokenRequestContext,
 } from './oauth-client-provider.js';
-export { createOAuthFetch, type OAuthFetchOptions } from './with-authorization.js';
+export type { OAuthFetchOptions } from './adopt-provider.js';
+export { createOAuthFetch } from './with-authorization.js';
 export { InMemoryOAuthStorage, type OAuthStorage } from './oauth-storage.js';
 export { createSimpleTokenProvider, type SimpleTokenProviderOptions } from './simple-token-provider.js';

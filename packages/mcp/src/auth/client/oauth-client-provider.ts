@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { DPoPHandle } from 'oauth4webapi';
-import type { Fetch } from '../../fetch.js';
 import type {
   AddClientAuthentication,
   OAuthClientInformationContext,
@@ -11,8 +10,8 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '../../protocol/oauth-types.js';
-import { requireSecureUrl } from '../secure-url.js';
-import { issuerOf, requireUsableServer } from './discover.js';
+import { requireSecureUrl, withoutQuery } from '../secure-url.js';
+import { issuerOf, requireUsableServer, type DiscoverOptions } from './discover.js';
 import { openDPoPHandle, supportsDPoP } from './dpop-key.js';
 import { reasonOf } from './oauth-error.js';
 import { InMemoryOAuthStorage, StoredValues, type OAuthStorage } from './oauth-storage.js';
@@ -22,10 +21,7 @@ export interface MCPOAuthClientProviderOptions {
   redirectUrl?: string | URL;
   /** Description of the client for registration. */
   clientMetadata: OAuthClientMetadata;
-  /**
-   * Registration of a client that is registered already. It is sent to its `issuer` only; without one, to the first authorization
-   * server that it is used at.
-   */
+  /** An existing registration. It is sent to its `issuer` only; without one, to the first authorization server that it is used at. */
   clientInformation?: StoredOAuthClientInformation;
   /** URL (https) of the client's published description. Used instead of registration, where a server supports it. */
   clientMetadataUrl?: string;
@@ -39,15 +35,9 @@ export interface MCPOAuthClientProviderOptions {
   tokenRequest?: (context: TokenRequestContext) => URLSearchParams | Promise<URLSearchParams>;
   /** Replaces the client authentication at the token endpoint. */
   addClientAuthentication?: AddClientAuthentication;
-  /**
-   * Accepts an authorization server whose metadata names another issuer than expected. It weakens the protection against mix-up
-   * attacks: use it only for a server that you trust and that is configured wrongly. Default `false`.
-   */
+  /** Accepts metadata of another issuer: only for a trusted server, because it weakens the protection against mix-up attacks. */
   skipIssuerMetadataValidation?: boolean;
-  /**
-   * Binds tokens to a key of this client, if the authorization server supports DPoP with ES256. A stolen token is then useless without
-   * the key, which is kept in the storage. Default `false`.
-   */
+  /** Binds tokens to a key in the storage, if the authorization server supports DPoP with ES256. Default `false`. */
   dpop?: boolean;
   logger?: Logger;
   /** Milliseconds since 1970. */
@@ -70,17 +60,30 @@ const signInLifetime = 10 * 60_000;
 export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_scope?: string };
 
 /** A provider at the server that it signs in to. */
-export interface AuthorizationTarget {
+export interface AuthorizationTarget extends DiscoverOptions {
   readonly provider: MCPOAuthClientProvider;
-  /** The MCP server. */
-  readonly serverUrl: URL;
-  /** For URLs that servers name. */
-  readonly fetch: Fetch;
-  /** URL of the resource metadata, from the challenge of the server. */
-  readonly resourceMetadataUrl?: URL | undefined;
 }
 
-export type CredentialScope = 'all' | 'client' | 'tokens' | 'verifier' | 'discovery';
+/** A sign-in whose page was shown and whose response is pending. */
+export interface PendingSignIn {
+  readonly state: string;
+  /** Milliseconds since 1970. */
+  readonly expires_at: number;
+  /** Authorization server of the page. It and the scope are unknown to transports of the SDK. */
+  readonly issuer?: string;
+  readonly scope?: string;
+}
+
+/** Names of the stored values that an invalidation deletes. `all` deletes those of every other scope too. */
+const namesByScope = {
+  client: ['client_info'],
+  verifier: ['code_verifier', 'state'],
+  tokens: ['tokens'],
+  discovery: ['discovery'],
+  all: ['client_issuer', 'dpop_key'],
+};
+
+export type CredentialScope = keyof typeof namesByScope;
 
 /**
  * Signs a client in to one MCP server: stores its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
@@ -108,7 +111,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   /** The token request of a client without users. */
   readonly prepareTokenRequest?: (scope?: string) => Promise<URLSearchParams>;
   readonly #options: MCPOAuthClientProviderOptions;
-  readonly #storage: OAuthStorage;
   readonly #values: StoredValues;
   readonly #now: () => number;
   #dpopHandle: Promise<DPoPHandle> | undefined;
@@ -122,7 +124,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.skipIssuerMetadataValidation = options.skipIssuerMetadataValidation ?? false;
     this.isFixedClient = redirectUrl === undefined && options.clientInformation !== undefined;
     this.#options = options;
-    this.#storage = storage;
     this.#values = new StoredValues(storage, logger);
     this.#now = now;
     // Present only when given: their presence disables the SDK's own behavior.
@@ -141,7 +142,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   /** Identity of the tokens. Refreshes are shared among all providers with the same one. */
   get identity(): { readonly storage: OAuthStorage; readonly key: string } {
-    return { storage: this.#storage, key: this.#values.keyOf('tokens') };
+    return { storage: this.#values.storage, key: this.#values.keyOf('tokens') };
   }
 
   /**
@@ -151,11 +152,11 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
    */
   bind(serverUrl: string | URL): void {
     const { href } = new URL(serverUrl);
-    const bound = this.#values.serverUrl;
-    if (bound !== undefined && bound !== href) {
+    const bound = this.#values.serverUrl ?? href;
+    if (bound !== href) {
       throw new QuiverError(
         'OAUTH_PROVIDER_SHARED',
-        `One OAuth provider serves one MCP server, and this one serves ${bound}. Create another for ${href}; they may share a storage.`,
+        `One OAuth provider serves one MCP server, and this one serves ${withoutQuery(bound)}. Create another for ${withoutQuery(href)}; they may share a storage.`,
       );
     }
     this.#values.serverUrl = href;
@@ -181,27 +182,24 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return this.#dpopHandle;
   }
 
-  /** @param issuer - the authorization server whose page will be shown; the code is sent to no other */
-  async state(issuer?: string): Promise<string> {
+  /** Begins a sign-in. The code is sent to no other authorization server than that of the page. */
+  async state(page: Pick<PendingSignIn, 'issuer' | 'scope'> = {}): Promise<string> {
     const { stateGenerator = randomUUID } = this.#options;
-    const state = await stateGenerator();
-    await this.#values.write('state', { state, expires_at: this.#now() + signInLifetime, issuer });
-    return state;
+    const pending: PendingSignIn = { ...page, state: await stateGenerator(), expires_at: this.#now() + signInLifetime };
+    await this.#values.write('state', pending);
+    return pending.state;
   }
 
   /**
-   * Accepts a state once. An invalid state ends the sign-in.
+   * Ends the pending sign-in. A state is accepted once.
    *
-   * @returns the authorization server whose page was shown, if {@link state} received it
    * @throws `OAUTH_STATE_INVALID` unless the value belongs to a sign-in of the last ten minutes and was not used
    * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
    */
-  async redeemState(received: string | undefined): Promise<string | undefined> {
+  async redeemState(received: string | undefined): Promise<PendingSignIn> {
     const pending = await this.pendingSignIn();
     await this.#values.write('state', undefined);
-    if (received !== undefined && received !== '' && pending?.['state'] === received) {
-      return typeof pending['issuer'] === 'string' ? pending['issuer'] : undefined;
-    }
+    if (received && pending?.state === received) return pending;
     await this.invalidateCredentials('verifier');
     throw new QuiverError(
       'OAUTH_STATE_INVALID',
@@ -209,10 +207,10 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     );
   }
 
-  /** Returns the state of the sign-in whose page was shown and whose response is pending. */
-  async pendingSignIn(): Promise<{ readonly [member: string]: unknown } | undefined> {
-    const stored = await this.#values.read('state');
-    return typeof stored?.['expires_at'] === 'number' && stored['expires_at'] > this.#now() ? stored : undefined;
+  async pendingSignIn(): Promise<PendingSignIn | undefined> {
+    // Safe: only `state()` writes it, and a damaged one matches no response.
+    const stored = (await this.#values.read('state')) as PendingSignIn | undefined;
+    return stored && stored.expires_at > this.#now() ? stored : undefined;
   }
 
   /**
@@ -222,7 +220,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   async redirectToAuthorization(url: URL): Promise<void> {
     const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
     const page = requireSecureUrl(url, 'the sign-in page');
-    await this.#values.write('requested_scope', { scope: page.searchParams.get('scope') ?? '' });
     if (!onRedirectToAuthorization) return logger.warn(`An MCP server requires you to sign in. Open ${page.href}`);
     try {
       await onRedirectToAuthorization(page);
@@ -233,12 +230,6 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
         { cause: error },
       );
     }
-  }
-
-  /** Returns the scope that the last sign-in page requested. */
-  async requestedScope(): Promise<string | undefined> {
-    const scope = (await this.#values.read('requested_scope'))?.['scope'];
-    return typeof scope === 'string' && scope !== '' ? scope : undefined;
   }
 
   async saveCodeVerifier(codeVerifier: string): Promise<void> {
@@ -262,6 +253,8 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     if (given && context) {
       const issuer = given.issuer ?? (await this.#issuerOfGiven(context.issuer));
       if (issuer === context.issuer) return { ...given, issuer };
+      // Its secret, key or JWT must not accompany a registration that another client has stored for another server.
+      if (this.isFixedClient) return undefined;
     }
     const stored = await this.#values.read('client_info', context?.issuer);
     return typeof stored?.['client_id'] === 'string' ? (stored as StoredOAuthClientInformation) : undefined;
@@ -287,8 +280,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     const stored = await this.#values.read('tokens');
     if (typeof stored?.['access_token'] !== 'string' || typeof stored['token_type'] !== 'string') return undefined;
     const tokens = stored as unknown as KeptTokens;
-    const isForeign = context !== undefined && tokens.issuer !== undefined && tokens.issuer !== context.issuer;
-    return isForeign ? undefined : tokens;
+    return context && (tokens.issuer ?? context.issuer) !== context.issuer ? undefined : tokens;
   }
 
   /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens */
@@ -296,11 +288,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     await this.#values.write('tokens', this.withExpiry(tokens));
   }
 
-  /**
-   * Returns tokens with the time at which they expire.
-   *
-   * @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens
-   */
+  /** Returns tokens with the time at which they expire. @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` */
   protected withExpiry(tokens: KeptTokens): KeptTokens {
     requireTokenType(tokens.token_type);
     const { expires_in: lifetime } = tokens;
@@ -326,24 +314,18 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
 
   async discoveryState(): Promise<OAuthDiscoveryState | undefined> {
     const stored = await this.#values.read('discovery');
-    if (typeof stored?.['authorizationServerUrl'] !== 'string') return undefined;
-    return stored as unknown as OAuthDiscoveryState;
+    return typeof stored?.['authorizationServerUrl'] === 'string'
+      ? (stored as unknown as OAuthDiscoveryState)
+      : undefined;
   }
 
   async invalidateCredentials(scope: CredentialScope): Promise<void> {
-    const forget = async (part: CredentialScope, ...names: string[]): Promise<void> => {
-      if (scope !== 'all' && scope !== part) return;
+    const found = scope === 'all' || scope === 'client' ? await this.discoveryState() : undefined;
+    if (found) await this.#values.write('client_info', undefined, issuerOf(found));
+    for (const [part, names] of Object.entries(namesByScope)) {
+      if (scope !== 'all' && scope !== part) continue;
       for (const name of names) await this.#values.write(name, undefined);
-    };
-    if (scope === 'all' || scope === 'client') {
-      const issuer = (await this.discoveryState())?.authorizationServerMetadata?.issuer;
-      if (issuer !== undefined) await this.#values.write('client_info', undefined, issuer);
     }
-    await forget('client', 'client_info');
-    await forget('verifier', 'code_verifier', 'state', 'requested_scope');
-    await forget('tokens', 'tokens');
-    await forget('discovery', 'discovery');
-    await forget('all', 'client_issuer', 'dpop_key');
     if (scope === 'all') this.#dpopHandle = undefined;
   }
 
@@ -371,14 +353,9 @@ function clientCredentialsRequest({ scope }: TokenRequestContext): URLSearchPara
   return new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) });
 }
 
-/**
- * Returns the address of a client's own description, which is its id as well.
- *
- * @see [OAuth Client ID Metadata Document, section 3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-3)
- */
+/** @see [OAuth Client ID Metadata Document, section 3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-3) */
 function requireClientMetadataUrl(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const { protocol, pathname, username, hash } = parsed ?? {};
+  const { protocol, pathname, username, hash } = URL.canParse(url) ? new URL(url) : ({} as Partial<URL>);
   if (protocol === 'https:' && pathname !== '/' && username === '' && hash === '') return url;
   throw new QuiverError(
     'OAUTH_CLIENT_METADATA_URL_INVALID',

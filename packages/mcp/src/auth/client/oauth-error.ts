@@ -28,7 +28,8 @@ export function reasonOf(error: unknown): string {
   if (typeof code === 'string' && code.startsWith('OAUTH_')) return String(message);
   const { code: causeCode } = (cause ?? {}) as { code?: unknown };
   for (const system of [code, causeCode]) if (typeof system === 'string') return system;
-  // Parsers quote what they cannot read, and with it a token.
+  // Parsers and `Headers` quote what they reject, and with it a token or a secret.
   if (name === 'SyntaxError') return 'the response is malformed';
+  if (/header value/i.test(String(message))) return 'a header value contains invalid characters';
   return `${String(name)}: ${String(message).slice(0, 200)}`;
 }

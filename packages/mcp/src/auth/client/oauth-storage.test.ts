@@ -49,6 +49,24 @@ describe('MCPOAuthClientProvider with a storage that fails', () => {
     expect(warnings).toHaveLength(1);
   });
 
+  it('logs neither the value that an error of the storage quotes nor the query of the server', async () => {
+    const warnings: string[] = [];
+    const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };
+    const storage = {
+      get: () => undefined,
+      set: (_key: string, value: string) => Promise.reject(new Error(`Failed query: insert, params: ${value}`)),
+      delete() {},
+    };
+    const provider = new MCPOAuthClientProvider({ redirectUrl, clientMetadata, logger, storage });
+    provider.bind('https://mcp.example.com/mcp?api_key=s3cr3t-key');
+    await provider.saveTokens({ access_token: 'secret-token-of-ada', token_type: 'Bearer' });
+    expect(warnings).toEqual([expect.stringContaining('Failed query: insert, params: [token]')]);
+    expect(warnings.join('')).not.toMatch(/secret-tok|s3cr3t/);
+    expect(() => provider.bind('https://mcp.example.com/mcp?api_key=k3y-2')).toThrow(
+      expect.objectContaining({ message: expect.not.stringMatching(/s3cr3t|k3y-2/) as string }) as Error,
+    );
+  });
+
   it('runs without a lock when the storage cannot lock, and never runs a failed function again', async () => {
     const warnings: string[] = [];
     const logger = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} };

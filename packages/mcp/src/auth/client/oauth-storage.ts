@@ -1,5 +1,6 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
+import { redactToken } from '../redact-token.js';
 
 /** Storage for tokens and registrations, as text under a key. Every method may be asynchronous. */
 export interface OAuthStorage {
@@ -32,19 +33,20 @@ export class InMemoryOAuthStorage implements OAuthStorage {
 
 /**
  * A storage as the provider uses it: objects of one server instead of text, and no failure ends a call. An unreadable value counts as
- * absent; a value that cannot be written is kept in memory. The first failure is logged.
+ * absent; a value that cannot be written is kept in memory. The first failure is logged, without the key, because the URL of a server
+ * may contain a secret.
  */
 export class StoredValues {
   /** Server that the values belong to, because providers of several servers may share a storage. */
   serverUrl: string | undefined;
-  readonly #storage: OAuthStorage;
+  readonly storage: OAuthStorage;
   readonly #logger: Logger;
   /** Values that the storage did not accept. */
   readonly #unsaved = new Map<string, string | undefined>();
   #warned = false;
 
   constructor(storage: OAuthStorage, logger: Logger) {
-    this.#storage = storage;
+    this.storage = storage;
     this.#logger = logger;
   }
 
@@ -56,43 +58,44 @@ export class StoredValues {
   async read(name: string, issuer?: string): Promise<Record<string, unknown> | undefined> {
     const key = this.keyOf(name, issuer);
     try {
-      const text = this.#unsaved.has(key) ? this.#unsaved.get(key) : await this.#storage.get(key);
+      const text = this.#unsaved.has(key) ? this.#unsaved.get(key) : await this.storage.get(key);
       if (text === undefined || text === null) return undefined;
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
-      this.#warn(`The OAuth storage did not return the object that was stored under '${key}'; it counts as absent.`);
+      throw new TypeError('it is not an object');
     } catch (error) {
       // A JSON error quotes the text, and with it a token.
       const reason = error instanceof SyntaxError ? 'it is not JSON' : toErrorMessage(error);
-      this.#warn(`The OAuth storage cannot read '${key}', which counts as absent: ${reason}.`);
+      this.#warn(`The OAuth storage cannot read '${name}', which counts as absent: ${reason}.`);
+      return undefined;
     }
-    return undefined;
   }
 
   async write(name: string, value: object | undefined, issuer?: string): Promise<void> {
     const key = this.keyOf(name, issuer);
     const text = value && JSON.stringify(value);
     try {
-      await (text === undefined ? this.#storage.delete(key) : this.#storage.set(key, text));
+      await (text === undefined ? this.storage.delete(key) : this.storage.set(key, text));
       this.#unsaved.delete(key);
     } catch (error) {
       this.#unsaved.set(key, text);
-      this.#warn(`The OAuth storage cannot write '${key}', which is kept in memory only: ${toErrorMessage(error)}.`);
+      // Errors of databases quote the parameters of the query.
+      const reason = redactToken(toErrorMessage(error), text ?? '');
+      this.#warn(`The OAuth storage cannot write '${name}', which is kept in memory only: ${reason}.`);
     }
   }
 
   /** Runs without a lock if the storage cannot lock. */
   async exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
-    if (!this.#storage.exclusive) return run();
+    if (!this.storage.exclusive) return run();
     let outcome: Promise<Result> | undefined;
     try {
-      return await this.#storage.exclusive(() => (outcome = run()));
+      return await this.storage.exclusive(() => (outcome = run()));
     } catch (error) {
       // The run has begun: its result counts, even if the lock failed.
       if (outcome) return outcome;
-      this.#warn(
-        `The OAuth storage cannot lock, so that other processes may refresh the same token: ${toErrorMessage(error)}.`,
-      );
+      const consequence = 'so that other processes may refresh the same token';
+      this.#warn(`The OAuth storage cannot lock, ${consequence}: ${toErrorMessage(error)}.`);
       return run();
     }
   }

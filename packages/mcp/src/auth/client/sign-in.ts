@@ -1,13 +1,11 @@
 import { QuiverError } from '@quiver/core';
-import type { Fetch } from '../../fetch.js';
 import type {
   OAuthClientMetadata,
-  OAuthClientProvider,
   OAuthDiscoveryState,
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
 import { isLoopbackHost } from '../secure-url.js';
-import { adoptProvider } from './adopt-provider.js';
+import { adoptProvider, type OAuthFetchOptions } from './adopt-provider.js';
 import { discover, issuerOf, parseJsonObject, toAuthorizationServer } from './discover.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import type { AuthorizationTarget, KeptTokens, MCPOAuthClientProvider } from './oauth-client-provider.js';
@@ -60,7 +58,7 @@ async function createSignInPage(
     response_type: 'code',
     client_id: clientId,
     redirect_uri: String(provider.redirectUrl),
-    state: await provider.state(issuerOf(discovered)),
+    state: await provider.state({ issuer: issuerOf(discovered), ...(scope !== undefined && { scope }) }),
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     ...(scope !== undefined && { scope }),
@@ -179,12 +177,8 @@ export interface AuthorizationCallback {
   iss?: string;
 }
 
-export interface FinishAuthorizationOptions {
-  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
-  provider: OAuthClientProvider;
-  serverUrl: string | URL;
+export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'provider' | 'serverUrl' | 'fetch'> {
   callback: AuthorizationCallback;
-  fetch?: Fetch;
 }
 
 /**
@@ -194,33 +188,23 @@ export interface FinishAuthorizationOptions {
  * @see [RFC 9700, section 4.4 – Mix-Up Attacks](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.4)
  * @see [RFC 9207 – Authorization Server Issuer Identification](https://www.rfc-editor.org/rfc/rfc9207.html)
  */
-export async function finishAuthorization({
-  provider: given,
-  serverUrl,
-  callback: { code, state, iss },
-  fetch: customFetch,
-}: FinishAuthorizationOptions): Promise<void> {
-  const provider = adoptProvider(given);
-  const server = new URL(serverUrl);
-  await provider.bindForAnswer(server);
-  const shownIssuer = await provider.redeemState(state);
+export async function finishAuthorization(options: FinishAuthorizationOptions): Promise<void> {
+  const { code, state, iss } = options.callback;
+  const provider = adoptProvider(options.provider);
+  const serverUrl = new URL(options.serverUrl);
+  await provider.bindForAnswer(serverUrl);
+  const pending = await provider.redeemState(state);
   try {
     const codeVerifier = await provider.codeVerifier();
     // The server whose page was shown, even if the MCP server names another one by now.
     const discovered = await provider.discoveryState();
     const issuer = discovered && issuerOf(discovered);
     const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
-    if (!discovered || !clientInformation) {
-      throw new QuiverError(
-        'OAUTH_VERIFIER_MISSING',
-        'No sign-in has begun with this storage. Begin one, then finish it.',
-      );
-    }
-    if (shownIssuer !== undefined && shownIssuer !== issuer) {
+    if (!discovered || !clientInformation || (pending.issuer ?? issuer) !== issuer) {
       // Another sign-in has begun meanwhile, elsewhere: its server must not get the code of this one.
       throw new QuiverError(
         'OAUTH_STATE_INVALID',
-        `The sign-in began at ${shownIssuer}, but the MCP server has named ${issuer} since. Sign in again.`,
+        `The sign-in began at ${pending.issuer}, but the MCP server has named ${issuer} since. Sign in again.`,
       );
     }
     const library = await import('oauth4webapi');
@@ -228,23 +212,21 @@ export async function finishAuthorization({
     // redeemState() has compared the state.
     const client = { client_id: clientInformation.client_id };
     library.validateAuthResponse(toAuthorizationServer(discovered), client, response, library.skipStateCheck);
-    const fetch = createGuardedFetch({ fetch: customFetch, serverUrl: server });
-    const redirectUri = String(provider.redirectUrl);
     const parameters = {
       grant_type: 'authorization_code',
       code,
-      redirect_uri: redirectUri,
+      redirect_uri: String(provider.redirectUrl),
       code_verifier: codeVerifier,
     };
-    const defaults = scopesOf(await provider.requestedScope());
-    await requestTokens({ provider, fetch }, { discovered, clientInformation, parameters, defaults });
+    const target = { provider, fetch: createGuardedFetch({ fetch: options.fetch, serverUrl }) };
+    await requestTokens(target, { discovered, clientInformation, parameters, defaults: scopesOf(pending.scope) });
   } catch (error) {
     // The server no longer knows the client, which registers again at the next sign-in.
     if (oauthErrorCodeOf(error) === 'invalid_client') await provider.invalidateCredentials('client');
     throw toOAuthError(
       error,
       'OAUTH_EXCHANGE_FAILED',
-      `The sign-in at the authorization server of ${server.origin} could not be finished; sign in again`,
+      `The sign-in at the authorization server of ${serverUrl.origin} could not be finished; sign in again`,
     );
   } finally {
     await provider.invalidateCredentials('verifier');

@@ -1,7 +1,6 @@
 import type { Fetch } from '../../fetch.js';
 import type { HttpResponse, Send } from '../../http/send.js';
-import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
-import { toTarget, type TargetOptions } from './adopt-provider.js';
+import { toTarget, type OAuthFetchOptions } from './adopt-provider.js';
 import { sendAuthorized } from './authorization.js';
 import type { AuthorizationHeaders, ResponseHead } from './send-with-token.js';
 
@@ -12,7 +11,7 @@ import type { AuthorizationHeaders, ResponseHead } from './send-with-token.js';
  *
  * @throws as `createOAuthFetch`
  */
-export function withAuthorization(send: Send, options: TargetOptions): Send {
+export function withAuthorization(send: Send, options: OAuthFetchOptions): Send {
   const target = toTarget(options);
   return (url, call) => {
     if (url.origin !== target.serverUrl.origin) return send(url, call);
@@ -26,28 +25,17 @@ export function withAuthorization(send: Send, options: TargetOptions): Send {
   };
 }
 
-export interface OAuthFetchOptions {
-  /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
-  provider: OAuthClientProvider;
-  /** The MCP server. Its tokens are sent to its origin only. */
-  serverUrl: string | URL;
-  /** Sends all requests. Default: the global `fetch`; requests to authorization servers check the address that they connect to. */
-  fetch?: Fetch;
-  /** Sends the requests to the MCP server, where that differs. */
-  serverFetch?: Fetch;
-}
-
 /**
- * Returns a `fetch` that signs in: it sends the token of the provider, refreshes it, and repeats a rejected request. For programs without
- * `MCPClient`.
+ * Returns a `fetch` that signs in: it sends the token of the provider, refreshes it, and repeats a rejected request. For programs
+ * without `MCPClient`.
  *
- * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the page has been shown through the provider
+ * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the message names how
  * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
  * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable; the sign-in is kept
  */
 export function createOAuthFetch(options: OAuthFetchOptions): Fetch {
-  const { serverFetch = options.fetch ?? globalThis.fetch } = options;
-  const target = toTarget({ ...options, serverFetch });
+  const target = toTarget(options);
+  const { serverFetch } = target;
   return async (url, init = {}) => {
     const to = new URL(url);
     if (to.origin !== target.serverUrl.origin) return serverFetch(url, init);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
+import { redactToken } from '../redact-token.js';
 import { generateWWWAuthenticateHeader, parseBearerToken, toDescription } from './bearer-token.js';
 import { requireOAuthOptions, type OAuthMiddlewareOptions } from './oauth-options.js';
 import {
@@ -10,7 +11,7 @@ import {
   metadataUrlOf,
   wellKnownPath,
 } from './protected-resource-metadata.js';
-import { redactToken, validateToken, type TokenValidationResult } from './token-validator.js';
+import { validateToken, type TokenValidationResult } from './token-validator.js';
 
 /** The head of an HTTP request. */
 export interface RequestHead {
