@@ -91,8 +91,11 @@ async function* readLines(path: string): AsyncGenerator<string, void> {
       yield* lines;
     }
   } catch (error) {
-    const message = `The exported index ${path} cannot be read: ${toErrorMessage(error)}. Check the path.`;
-    throw new QuiverError('VECTOR_EXPORT_INVALID', message, { cause: error });
+    throw new QuiverError(
+      'VECTOR_EXPORT_INVALID',
+      `The exported index ${path} cannot be read: ${toErrorMessage(error)}. Check the path.`,
+      { cause: error },
+    );
   }
   if (rest !== '') yield rest;
 }

@@ -160,8 +160,11 @@ function log({ path, reason, error }: SkippedFile): void {
  */
 async function readPdf(bytes: Uint8Array): Promise<SourceDocument[]> {
   const { extractText, getDocumentProxy } = await import('unpdf').catch((error: unknown) => {
-    const message = 'Reading PDF files needs the package unpdf. Install it: npm install unpdf';
-    throw new QuiverError('PDF_PARSER_MISSING', message, { cause: error });
+    throw new QuiverError(
+      'PDF_PARSER_MISSING',
+      'Reading PDF files needs the package unpdf. Install it: npm install unpdf',
+      { cause: error },
+    );
   });
   // 0: throws errors and prints nothing.
   const document = await getDocumentProxy(bytes, { verbosity: 0 });

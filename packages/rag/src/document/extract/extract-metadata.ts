@@ -7,8 +7,8 @@ import {
   requireExtractParams,
   type ExtractFailure,
   type ExtractParams,
+  type SchemaExtractorOptions,
   placeKeys,
-  type LanguageModelInput,
 } from './extract-options.js';
 
 /** A chunk, or a whole document. */
@@ -31,32 +31,36 @@ export interface Extraction {
  * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before the first request; the abort reason
  */
 export async function extractMetadata(items: readonly ExtractItem[], params: ExtractParams): Promise<Extraction> {
-  requireExtractParams(params);
+  await requireExtractParams(params);
   const { signal, concurrency = 4, onProgress, onFailure } = params;
-  const found: Metadata[] = items.map(() => ({}));
-  const failures: ExtractFailure[] = [];
   const steps = planSteps(items, params);
+  const failures: ExtractFailure[] = [];
   let done = 0;
 
-  async function run({ extractor, chunk, ask, store }: Step): Promise<void> {
+  async function run({ extractor, chunk, ask }: Step): Promise<unknown> {
     signal?.throwIfAborted();
+    let answer: unknown;
     try {
-      store(found, await ask(signal));
+      answer = await ask();
     } catch (error) {
       signal?.throwIfAborted();
-      const { id } = items[chunk] as ExtractItem;
+      const id = items[chunk]?.id;
       const failure: ExtractFailure = { extractor, chunk, ...(id !== undefined && { chunkId: id }), error };
       failures.push(failure);
       onFailure?.(failure);
     }
     done += 1;
     onProgress?.({ done, total: steps.length });
+    return answer;
   }
 
   signal?.throwIfAborted();
   const limit = createLimit(concurrency);
-  await Promise.all(steps.map((step) => limit(() => run(step))));
-  return { metadata: found.map(inOrder), failures };
+  const answers = await Promise.all(steps.map((step) => limit(() => run(step))));
+  const metadata: Metadata[] = items.map(() => ({}));
+  // Answers arrive in any order. Metadata keys have a fixed order.
+  for (const [index, answer] of answers.entries()) if (answer !== undefined) steps[index]?.store(metadata, answer);
+  return { metadata, failures };
 }
 
 /** One error for all failures. */
@@ -73,177 +77,140 @@ export function extractionFailed(failures: readonly ExtractFailure[]): QuiverErr
   );
 }
 
+type Extractor = ExtractFailure['extractor'];
+type OptionsOf<Name extends Extractor> = Exclude<NonNullable<ExtractParams[Name]>, boolean>;
+type ModelAccess = Omit<ModelRequest, 'prompt'>;
+
 interface Step {
-  readonly extractor: ExtractFailure['extractor'];
+  readonly extractor: Extractor;
   readonly chunk: number;
-  readonly ask: (signal: AbortSignal | undefined) => Promise<unknown>;
+  readonly ask: () => Promise<unknown>;
   readonly store: (found: Metadata[], answer: unknown) => void;
 }
 
 function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
-  const steps: Step[] = [];
-  const plan = (
-    extractor: Step['extractor'],
-    options: { llm?: LanguageModelInput },
-    ask: (request: Omit<ModelRequest, 'prompt'>, text: string) => Promise<unknown>,
-    store: (found: Metadata[], chunk: number, answer: unknown) => void,
-  ): void => {
-    const llm = requireModel(extractor, options, params);
-    for (const [chunk, { text }] of items.entries()) {
-      if (isBlank(text)) continue;
-      const askAbout: Step['ask'] = (signal) => ask({ llm, signal }, text);
-      steps.push({ extractor, chunk, ask: askAbout, store: (found, answer) => store(found, chunk, answer) });
-    }
-  };
+  // A model invents an answer for a text without content.
+  const chunks = [...items.keys()].filter((chunk) => items[chunk]!.text.trim() !== '');
+
+  /** Plans one request for each text. */
+  function plan<Name extends Extractor>(
+    extractor: Name,
+    ask: (context: string, options: OptionsOf<Name>, model: ModelAccess) => Promise<unknown>,
+    store: (found: Metadata[], chunk: number, answer: unknown, options: OptionsOf<Name>) => void,
+  ): Step[] {
+    const options = readOptions(params, extractor);
+    if (!options) return [];
+    const model = requireModel(params, extractor);
+    return chunks.map((chunk) => ({
+      extractor,
+      chunk,
+      ask: () => ask(items[chunk]!.text, options, model),
+      store: (found, answer) => store(found, chunk, answer, options),
+    }));
+  }
+
   const storeAs =
     (key: string) =>
     (found: Metadata[], chunk: number, answer: unknown): void => {
       found[chunk]![key] = answer;
     };
-  const { schema } = params;
-  if (schema) {
-    plan(
-      'schema',
-      schema,
-      (request, text) => askForFacts(request, text, schema),
-      (found, chunk, answer) => Object.assign(found[chunk]!, answer),
-    );
-  }
-  const summary = optionsOf(params.summary);
-  if (summary) {
-    const { promptTemplate = summaryPrompt, summaries = ['self'] } = summary;
-    plan(
+  return [
+    ...plan('schema', askForFacts, (found, chunk, facts) => Object.assign(found[chunk]!, facts)),
+    ...plan(
       'summary',
-      summary,
-      (request, context) => askForText({ ...request, prompt: fill(promptTemplate, { context }) }),
-      (found, chunk, answer) => {
+      (context, { promptTemplate = summaryPrompt }, model) => askWith(model, promptTemplate, { context }),
+      (found, chunk, answer, { summaries = ['self'] as const }) => {
         for (const whose of summaries) {
           const target = chunk + (whose === 'prev' ? 1 : whose === 'next' ? -1 : 0);
           // The neighbors of a chunk are in the same document.
           if (items[target] && items[target].group === items[chunk]?.group) found[target]![summaryKeys[whose]] = answer;
         }
       },
-    );
-  }
-  const questions = optionsOf(params.questions);
-  if (questions) {
-    const { promptTemplate = questionsPrompt, questions: count = 5 } = questions;
-    plan(
+    ),
+    ...plan(
       'questions',
-      questions,
-      (request, context) =>
-        askForText({ ...request, prompt: fill(promptTemplate, { context, numQuestions: String(count) }) }),
+      (context, { promptTemplate = questionsPrompt, questions = 5 }, model) =>
+        askWith(model, promptTemplate, { context, numQuestions: String(questions) }),
       storeAs('questionsThisExcerptCanAnswer'),
-    );
-  }
-  const keywords = optionsOf(params.keywords);
-  if (keywords) {
-    const { promptTemplate = keywordsPrompt, keywords: count = 5 } = keywords;
-    plan(
+    ),
+    ...plan(
       'keywords',
-      keywords,
-      (request, context) =>
-        askForText({ ...request, prompt: fill(promptTemplate, { context, maxKeywords: String(count) }) }),
+      (context, { promptTemplate = keywordsPrompt, keywords = 5 }, model) =>
+        askWith(model, promptTemplate, { context, maxKeywords: String(keywords) }),
       storeAs('excerptKeywords'),
-    );
-  }
-  return [...steps, ...titleSteps(items, params)];
+    ),
+    ...planTitles(items, chunks, params),
+  ];
 }
 
-/** A model invents an answer for a text without content. */
-function isBlank(text: string): boolean {
-  return text.trim() === '';
-}
-
-async function askForFacts(
-  request: Omit<ModelRequest, 'prompt'>,
-  text: string,
-  { schema, instructions, metadataKey }: NonNullable<ExtractParams['schema']>,
-): Promise<object> {
-  const prompt = `${instructions ?? 'Read the text and fill in what the schema asks for.'}\n\nAnswer with nothing but JSON of this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'input'))}\n\nThe text:\n${text}`;
-  const answer = await askForObject({ ...request, prompt }, schema);
-  return metadataKey === undefined ? requireProperties(answer) : { [metadataKey]: answer };
-}
-
-/** Requires an object whose properties can be metadata keys. */
-function requireProperties(answer: unknown): object {
-  if (typeof answer === 'object' && answer !== null && !Array.isArray(answer)) {
-    const taken = Object.keys(answer).find((key) => placeKeys.has(key));
-    if (taken === undefined) return answer;
-    throw answerInvalid(`has a property ${taken}, which is the position of the chunk`);
-  }
-  throw answerInvalid(`is not an object, but ${JSON.stringify(answer)}`);
-}
-
-function answerInvalid(problem: string): QuiverError {
-  return new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model ${problem}. Set metadataKey to keep it.`);
-}
-
-/** Returns one step for each document: titles of its first chunks, then one title from them. */
-function titleSteps(items: readonly ExtractItem[], params: ExtractParams): Step[] {
-  const title = optionsOf(params.title);
-  if (!title) return [];
-  const llm = requireModel('title', title, params);
-  const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = title;
+/** Plans one step for each document: titles of its first chunks, then one title from them. */
+function planTitles(items: readonly ExtractItem[], chunks: readonly number[], params: ExtractParams): Step[] {
+  const options = readOptions(params, 'title');
+  if (!options) return [];
+  const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = options;
+  const model = requireModel(params, 'title');
   const groups = new Map<unknown, number[]>();
-  for (const [index, { text, group }] of items.entries()) {
-    if (isBlank(text)) continue;
-    const chunks = groups.get(group) ?? [];
-    chunks.push(index);
-    groups.set(group, chunks);
+  for (const chunk of chunks) {
+    const { group } = items[chunk]!;
+    groups.set(group, [...(groups.get(group) ?? []), chunk]);
   }
-  return [...groups.values()].map((chunks) => ({
+  return Array.from(groups.values(), (group) => ({
     extractor: 'title',
-    chunk: chunks[0] as number,
-    ask: async (signal) => {
-      const request: Omit<ModelRequest, 'prompt'> = { llm, signal };
+    chunk: group[0]!,
+    ask: async () => {
       const titles: string[] = [];
-      for (const chunk of chunks.slice(0, nodes)) {
-        titles.push(await askForText({ ...request, prompt: fill(nodeTemplate, { context: items[chunk]!.text }) }));
-      }
-      if (titles.length === 1) return titles[0];
-      return askForText({ ...request, prompt: fill(combineTemplate, { context: titles.join('\n') }) });
+      for (const chunk of group.slice(0, nodes))
+        titles.push(await askWith(model, nodeTemplate, { context: items[chunk]!.text }));
+      return titles.length === 1 ? titles[0] : askWith(model, combineTemplate, { context: titles.join('\n') });
     },
     store: (found, answer) => {
-      for (const chunk of chunks) found[chunk]!['documentTitle'] = answer;
+      for (const chunk of group) found[chunk]!['documentTitle'] = answer;
     },
   }));
 }
 
-function optionsOf<Options extends object>(options: boolean | Options | undefined): Partial<Options> | undefined {
-  return options === true ? {} : options || undefined;
+/** Returns the options of a requested extractor. */
+function readOptions<Name extends Extractor>(params: ExtractParams, extractor: Name): OptionsOf<Name> | undefined {
+  const given: unknown = params[extractor];
+  // The options of extractors that can be `true` are optional.
+  return given ? ((given === true ? {} : given) as OptionsOf<Name>) : undefined;
 }
 
-function requireModel(
-  extractor: string,
-  { llm }: { llm?: LanguageModelInput },
-  params: ExtractParams,
-): LanguageModelInput {
-  const model = llm ?? params.llm;
-  if (model !== undefined) return model;
+function requireModel(params: ExtractParams, extractor: Extractor): ModelAccess {
+  const llm = readOptions(params, extractor)?.llm ?? params.llm;
+  if (llm !== undefined) return { llm, signal: params.signal };
   throw new QuiverError(
     'EXTRACT_MODEL_MISSING',
     `The extractor '${extractor}' has no language model. Pass llm: an AI SDK model, or a string such as 'openai/gpt-5.1'.`,
   );
 }
 
-/** Puts values into a template at once, so that a text that contains `{context}` stays unchanged. */
-function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (place, name: string) =>
-    Object.hasOwn(values, name) ? (values[name] as string) : place,
-  );
+async function askForFacts(
+  text: string,
+  { schema, instructions, metadataKey }: SchemaExtractorOptions,
+  model: ModelAccess,
+): Promise<object> {
+  const prompt = `${instructions ?? 'Read the text and fill in what the schema asks for.'}\n\nAnswer with nothing but JSON of this JSON Schema:\n${JSON.stringify(toJsonSchema(schema, 'input'))}\n\nThe text:\n${text}`;
+  const answer = await askForObject({ ...model, prompt }, schema);
+  if (metadataKey !== undefined) return { [metadataKey]: answer };
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
+    throw answerInvalid(`is not an object, but ${JSON.stringify(answer)}`);
+  const taken = Object.keys(answer).find((key) => placeKeys.has(key));
+  if (taken !== undefined) throw answerInvalid(`has a property ${taken}, which is the position of the chunk`);
+  return answer;
+}
+
+function answerInvalid(problem: string): QuiverError {
+  return new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model ${problem}. Set metadataKey to keep it.`);
+}
+
+/** Fills in the template at once, so that a text that contains `{context}` stays unchanged. */
+function askWith(model: ModelAccess, template: string, values: Readonly<Record<string, string>>): Promise<string> {
+  const fill = (place: string, name: string): string => (Object.hasOwn(values, name) ? values[name]! : place);
+  return askForText({ ...model, prompt: template.replace(/\{(\w+)\}/g, fill) });
 }
 
 const summaryKeys = { self: 'sectionSummary', prev: 'prevSectionSummary', next: 'nextSectionSummary' } as const;
-
-const lateKeys = [...Object.values(summaryKeys), 'questionsThisExcerptCanAnswer', 'excerptKeywords', 'documentTitle'];
-
-/** Results arrive in any order. Metadata keys have a fixed order. */
-function inOrder(metadata: Metadata): Metadata {
-  const late = lateKeys.filter((key) => key in metadata).map((key) => [key, metadata[key]] as const);
-  const early = Object.entries(metadata).filter(([key]) => !lateKeys.includes(key));
-  return Object.fromEntries([...early, ...late]);
-}
 
 const summaryPrompt =
   'Summarise the text in two or three sentences. Name its subject, and the people, things and numbers that matter. Answer with the summary alone.\n\nThe text:\n{context}';

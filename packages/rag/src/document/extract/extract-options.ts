@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { LanguageModel } from '@quiver/core/llm';
-import type { Schema } from '@quiver/core/schema';
+import { validate, type JsonSchema, type Schema } from '@quiver/core/schema';
 
 /** A language model of AI SDK 5, 6 or 7, or a model string such as `openai/gpt-5.1`. */
 export type LanguageModelInput = LanguageModel | string;
@@ -84,61 +84,44 @@ export interface ExtractParams {
   signal?: AbortSignal;
 }
 
-const optionNames: Readonly<Record<string, readonly string[]>> = {
-  title: ['llm', 'nodes', 'nodeTemplate', 'combineTemplate'],
-  summary: ['llm', 'summaries', 'promptTemplate'],
-  questions: ['llm', 'questions', 'promptTemplate'],
-  keywords: ['llm', 'keywords', 'promptTemplate'],
-  schema: ['llm', 'schema', 'instructions', 'metadataKey'],
-};
 /** Metadata keys of the position of a chunk. */
 export const placeKeys: ReadonlySet<string> = new Set(['startIndex', 'endIndex']);
 
-const commonNames = ['llm', 'concurrency', 'onProgress', 'onFailure', 'signal'];
+const count = { type: 'integer', minimum: 1 };
+/** The model would not see the text without its placeholder. */
+const template = { type: 'string', pattern: String.raw`\{context\}` };
 
-/** @throws `EXTRACT_OPTIONS_INVALID` for an unknown extractor or option, and for counts below 1 */
-export function requireExtractParams(params: ExtractParams): void {
-  if (typeof params !== 'object' || params === null)
-    throw invalid(`What to extract must be an object such as { llm, title: true }, not ${String(params)}.`);
-  requireNames('extract', Object.keys(params), [...Object.keys(optionNames), ...commonNames]);
-  requireCount('concurrency', params.concurrency);
-  for (const [extractor, known] of Object.entries(optionNames)) {
-    const options = (params as Record<string, unknown>)[extractor] ?? false;
-    if (typeof options === 'boolean' && extractor !== 'schema') continue;
-    if (options === false) continue;
-    if (typeof options !== 'object') throw invalid(`${extractor} must be an object of options.`);
-    requireNames(extractor, Object.keys(options as object), known);
-    for (const name of ['nodes', 'questions', 'keywords'])
-      requireCount(name, (options as Record<string, unknown>)[name]);
-    const { summaries = [] } = options as { summaries?: unknown };
-    const isKnown = Array.isArray(summaries) && summaries.every((whose) => ['self', 'prev', 'next'].includes(whose));
-    if (!isKnown) throw invalid(`summaries must be a list of 'self', 'prev' and 'next', not ${String(summaries)}.`);
-    const { promptTemplate, nodeTemplate, combineTemplate } = options as Record<string, unknown>;
-    for (const template of [promptTemplate, nodeTemplate, combineTemplate]) {
-      if (template === undefined) continue;
-      if (typeof template !== 'string') throw invalid(`The template of ${extractor} must be a text.`);
-      if (!template.includes('{context}'))
-        throw invalid(`The template of ${extractor} has no {context}, so the model would not see the text.`);
-    }
-    const { metadataKey = 'facts' } = options as { metadataKey?: unknown };
-    if (typeof metadataKey !== 'string' || placeKeys.has(metadataKey))
-      throw invalid(
-        `metadataKey must be a key other than ${[...placeKeys].join(' and ')}, not ${String(metadataKey)}.`,
-      );
-  }
+function extractor(type: string[], properties: Record<string, unknown>): unknown {
+  return { type: [...type, 'object', 'null'], properties: { llm: true, ...properties }, additionalProperties: false };
 }
 
-function requireNames(subject: string, names: readonly string[], known: readonly string[]): void {
-  const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw invalid(`${subject} has no option '${unknown.join(', ')}'. Known: ${known.join(', ')}.`);
-}
+const summaries = { type: 'array', items: { enum: ['self', 'prev', 'next'] } };
+const metadataKey = { type: 'string', pattern: `^(?!(?:${[...placeKeys].join('|')})$)` };
 
-function requireCount(name: string, value: unknown): void {
-  if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= 1)) return;
-  throw invalid(`${name} must be a whole number of at least 1, not ${String(value)}.`);
-}
+const paramsSchema: JsonSchema = {
+  type: 'object',
+  properties: {
+    llm: true,
+    title: extractor(['boolean'], { nodes: count, nodeTemplate: template, combineTemplate: template }),
+    summary: extractor(['boolean'], { summaries, promptTemplate: template }),
+    questions: extractor(['boolean'], { questions: count, promptTemplate: template }),
+    keywords: extractor(['boolean'], { keywords: count, promptTemplate: template }),
+    schema: extractor([], { schema: true, instructions: true, metadataKey }),
+    concurrency: count,
+    onProgress: true,
+    onFailure: true,
+    signal: true,
+  },
+  additionalProperties: false,
+};
 
-function invalid(message: string): QuiverError {
-  return new QuiverError('EXTRACT_OPTIONS_INVALID', message);
+/** @throws `EXTRACT_OPTIONS_INVALID` for an unknown extractor or option, and for invalid values */
+export async function requireExtractParams(params: ExtractParams): Promise<void> {
+  const result = await validate(paramsSchema, params);
+  if (result.ok) return;
+  const issues = result.issues.map(({ path, message }) => `${path.join('.') || 'extract'}: ${message}`).join(' ');
+  throw new QuiverError(
+    'EXTRACT_OPTIONS_INVALID',
+    `Invalid extraction options. ${issues} Correct them, see ExtractParams.`,
+  );
 }
