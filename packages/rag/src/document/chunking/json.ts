@@ -29,72 +29,65 @@ export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
 export function json(read: OptionReader): Chunker {
   const common = read.common({ overlap: 0 });
   requireUpTo(common.maxSize, { minSize: read.wholeNumber('minSize', { fallback: 0 }) });
-  const ensureAscii = read.boolean('ensureAscii', false);
-  const options = { ...common, ensureAscii, convertLists: read.boolean('convertLists', false) };
+  const options = {
+    ...common,
+    ensureAscii: read.boolean('ensureAscii', false),
+    convertLists: read.boolean('convertLists', false),
+  };
   return (source) => {
-    const { compact, root } = readJson(source, ensureAscii);
-    return root ? [...splitValue(source, { text: compact.toString(), compact }, root, options)] : [];
+    const { compact, root } = readJson(source, options.ensureAscii);
+    return root ? splitValue(source, compact, root, options) : [];
   };
 }
 
-interface CompactJson {
-  readonly text: string;
-  readonly compact: DecodedText;
-}
-
 interface JsonOptions extends PackOptions {
-  readonly ensureAscii: boolean;
   readonly convertLists: boolean;
 }
 
 /** Each chunk names all keys above it: without an end, a small text could make pointers that fill the memory. */
 const maxDepth = 10_000;
 
-interface Frame {
-  readonly container: JsonContainer;
-  readonly pointer: string;
-  next: number;
-}
-
-function* splitValue(source: string, json: CompactJson, root: JsonNode, options: JsonOptions): Generator<Span> {
+function splitValue(source: string, compact: DecodedText, root: JsonNode, options: JsonOptions): Span[] {
   const { maxSize, measure = (text: string): number => text.length } = options;
-  const toChunk = (start: number, end: number, text: string, metadata: Record<string, string>): Span => ({
-    ...json.compact.toSource(start, end),
-    text,
-    metadata,
-  });
-  const frames: Frame[] = [];
+  const json = compact.toString();
+  const spans: Span[] = [];
+  /** Containers that are being split, from the outermost to the innermost. */
+  const open: { readonly container: JsonContainer; readonly pointer: string; next: number }[] = [];
+  const add = (start: number, end: number, text: string, metadata: Record<string, string>): void =>
+    void spans.push({ ...compact.toSource(start, end), text, metadata });
 
-  function* visit(value: JsonNode, pointer: string): Generator<Span> {
-    const text = json.text.slice(value.start, value.end);
-    if (measure(text) <= maxSize) yield toChunk(value.start, value.end, text, { pointer });
+  function split(value: JsonNode, pointer: string): void {
+    const { start, end } = value;
+    const text = json.slice(start, end);
+    if (measure(text) <= maxSize) add(start, end, text, { pointer });
     else if ('members' in value && value.members.length > 0) {
-      if (frames.length === maxDepth) throw tooDeep();
-      frames.push({ container: value, pointer, next: 0 });
-    } else yield* splitScalar(source, json, value, pointer, options);
+      if (open.length === maxDepth) throw tooDeep();
+      open.push({ container: value, pointer, next: 0 });
+    } else
+      for (const span of splitScalar(source, compact.toSource(start, end), options))
+        spans.push({ ...span, metadata: { pointer } });
   }
 
-  yield* visit(root, '');
-  for (let frame = frames.at(-1); frame; frame = frames.at(-1)) {
-    const { container, pointer, next } = frame;
+  split(root, '');
+  for (let frame = open.at(-1); frame; frame = open.at(-1)) {
+    const { container, next } = frame;
     const first = container.members[next];
     if (!first) {
-      frames.pop();
+      open.pop();
       continue;
     }
-    const group = longestGroup(json.text, container, next, options);
+    const pointer = pointerTo(frame.pointer, json, first, next);
+    const group = longestGroup(json, container, next, options);
+    frame.next = group?.end ?? next + 1;
     if (!group) {
-      frame.next++;
-      yield* visit(first.value, pointerTo(pointer, json.text, first, next));
+      split(first.value, pointer);
       continue;
     }
-    const last = container.members[group.end - 1] as JsonMember;
-    frame.next = group.end;
-    yield toChunk(startOf(first), last.value.end, group.text, {
-      pointer: pointerTo(pointer, json.text, first, next),
-      ...(last !== first && { lastPointer: pointerTo(pointer, json.text, last, group.end - 1) }),
-    });
+    const last = container.members[group.end - 1]!;
+    const lastPointer = pointerTo(frame.pointer, json, last, group.end - 1);
+    add(startOf(first), last.value.end, group.text, { pointer, ...(last !== first && { lastPointer }) });
   }
+  return spans;
 }
 
 /** As many members as fit together; none if not even one does. */
@@ -135,24 +128,17 @@ function longestGroup(
   return { text: render(end), end };
 }
 
-function* splitScalar(
-  source: string,
-  json: CompactJson,
-  value: JsonNode,
-  pointer: string,
-  options: JsonOptions,
-): Generator<Span> {
-  const place = json.compact.toSource(value.start, value.end);
+/** Splits a string or a number of the source. An empty string that is too long keeps its quotation marks. */
+function splitScalar(source: string, { start, end }: { start: number; end: number }, options: PackOptions): Span[] {
   const decoded = new DecodedText();
-  if (json.text[value.start] === '"')
-    decodeString(source.slice(place.start + 1, place.end - 1), place.start + 1, decoded);
-  // An empty string that is too long keeps its quotation marks.
-  if (decoded.length === 0) decoded.append(source.slice(place.start, place.end), place.start, place.end);
+  if (source[start] === '"') decodeString(source.slice(start + 1, end - 1), start + 1, decoded);
+  if (decoded.length === 0) decoded.append(source.slice(start, end), start, end);
   const text = decoded.toString();
   const findCut = findSeparatorCut(text, { ...options, separators: ['\n\n', '\n', ' ', ''] });
-  for (const { start, end } of packSpans(text, options, findCut)) {
-    yield { ...decoded.toSource(start, end), text: text.slice(start, end), metadata: { pointer } };
-  }
+  return packSpans(text, options, findCut).map((span) => ({
+    ...decoded.toSource(span.start, span.end),
+    text: text.slice(span.start, span.end),
+  }));
 }
 
 /** Start of a member in the compact text. */
@@ -174,12 +160,8 @@ function tooDeep(): QuiverError {
 
 /** Appends the content of a JSON string from `offset` in the source. */
 function decodeString(content: string, offset: number, decoded: DecodedText): void {
-  for (let at = 0; at < content.length;) {
-    const escape = content.indexOf('\\', at);
-    const plainEnd = escape === -1 ? content.length : escape;
-    if (plainEnd > at) decoded.append(content.slice(at, plainEnd), offset + at, offset + plainEnd);
-    if (escape === -1) return;
-    at = escape + (content[escape + 1] === 'u' ? 6 : 2);
-    decoded.append(JSON.parse(`"${content.slice(escape, at)}"`) as string, offset + escape, offset + at);
+  for (const { 0: piece, index } of content.matchAll(/\\(?:u.{4}|.)|[^\\]+/g)) {
+    const text = piece.startsWith('\\') ? (JSON.parse(`"${piece}"`) as string) : piece;
+    decoded.append(text, offset + index, offset + index + piece.length);
   }
 }

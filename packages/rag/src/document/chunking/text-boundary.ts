@@ -15,55 +15,27 @@ export function isGraphemeBoundary(text: string, index: number, knownBoundary: n
 export function floorGraphemeBoundary(text: string, index: number, knownBoundary: number): number {
   if (index <= knownBoundary) return knownBoundary;
   if (index >= text.length) return text.length;
-  if (isCertainBoundary(text, index)) return index;
-  const from = certainBoundaryBefore(text, index, knownBoundary);
-  let boundary = from;
-  for (const cluster of clustersFrom(text, from, index)) {
-    if (cluster > index) break;
-    boundary = cluster;
-  }
-  return boundary;
+  let from = index;
+  while (from > knownBoundary && !isCertainBoundary(text, from)) from--;
+  // Whether a cluster ends at `index` depends on the text before it and on one character after it.
+  return from === index ? index : from + clusterAt(text.slice(from, index + 2), index - from).index;
 }
 
 /** The first grapheme boundary after `index`, which itself must be one. */
 export function nextGraphemeBoundary(text: string, index: number): number {
-  const next = index + 1;
-  if (next >= text.length) return text.length;
-  if (isCertainBoundary(text, next)) return next;
-  for (const boundary of clustersFrom(text, index, next)) if (boundary > index) return boundary;
-  return text.length;
-}
-
-/**
- * The boundaries after `from` until one passes `index`. Only as much text as needed goes through the segmenter, which is slow:
- * a window is trusted as far as the last cluster that it closes.
- */
-function* clustersFrom(text: string, from: number, index: number): Generator<number> {
-  graphemeSegmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
-  let start = from;
-  let size = Math.max(64, index - from + 32);
-  while (start < text.length) {
-    const end = Math.min(text.length, start + size);
-    let last = 0;
-    for (const { index: offset } of graphemeSegmenter.segment(text.slice(start, end))) {
-      // A boundary one unit before the window's end may come from a surrogate pair that the window cut.
-      if (offset === 0 || (end < text.length && start + offset >= end - 1)) continue;
-      last = offset;
-      yield start + offset;
-      if (start + offset > index) return;
-    }
-    if (end === text.length) {
-      yield end;
-      return;
-    }
-    if (last === 0) size *= 2;
-    start += last;
+  if (index + 1 >= text.length) return text.length;
+  if (isCertainBoundary(text, index + 1)) return index + 1;
+  for (let size = 64; ; size *= 2) {
+    const { length } = clusterAt(text.slice(index, index + size), 0).segment;
+    // At the end of the slice, the cluster may continue, or a surrogate pair may be cut.
+    if (length < size - 1 || index + size >= text.length) return index + length;
   }
 }
 
-function certainBoundaryBefore(text: string, index: number, knownBoundary: number): number {
-  for (let at = index - 1; at > knownBoundary; at--) if (isCertainBoundary(text, at)) return at;
-  return knownBoundary;
+/** Returns the grapheme cluster that contains a position of a text. */
+function clusterAt(text: string, position: number): Intl.SegmentData {
+  graphemeSegmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
+  return graphemeSegmenter.segment(text).containing(position)!;
 }
 
 /** Returns `true` only where no rule of UAX #29 can forbid a break. `false` means that the segmenter must decide. */
@@ -114,14 +86,11 @@ export function floorWordBoundary(text: string, at: number, from: number): numbe
   if (at >= text.length || !unspaced.test(text.charAt(at)) || !unspaced.test(text.charAt(at - 1))) return at;
   wordSegmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
   const offset = Math.max(0, at - context);
-  let boundary = at;
-  for (const { index } of wordSegmenter.segment(text.slice(offset, at + context))) {
-    const position = offset + index;
-    if (position > at) break;
-    // The window may start inside a word or a character.
-    if (position >= from && index > 0 && isGraphemeBoundary(text, position, offset)) boundary = position;
-  }
-  return boundary;
+  const window = wordSegmenter.segment(text.slice(offset, at + context));
+  const boundary = offset + window.containing(at - offset)!.index;
+  // The window may start inside a word or a character.
+  const isFound = boundary > offset && boundary >= from && isGraphemeBoundary(text, boundary, offset);
+  return isFound ? boundary : at;
 }
 
 /** White space as `String.prototype.trim` means it. */

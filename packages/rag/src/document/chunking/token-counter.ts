@@ -3,9 +3,38 @@ import { invalidOptions, requireOneOf, show, type OptionReader } from './chunk-o
 import type { Measure } from './pack-spans.js';
 import { isWhiteSpace } from './text-boundary.js';
 
-const encodingNames = ['cl100k_base', 'o200k_base', 'o200k_harmony', 'p50k_base', 'p50k_edit', 'r50k_base'] as const;
+export type TokenEncoding = 'cl100k_base' | 'o200k_base' | 'o200k_harmony' | 'p50k_base' | 'p50k_edit' | 'r50k_base';
 
-export type TokenEncoding = (typeof encodingNames)[number];
+/** The function of `gpt-tokenizer` that is called. */
+interface Tokenizer {
+  countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
+}
+
+interface Encoding {
+  /** One `import` for each, so that bundlers see them. */
+  readonly load: () => Promise<Tokenizer>;
+  /** Marks that have a token, without their brackets. */
+  readonly marks: string;
+}
+
+const encodings: Readonly<Record<TokenEncoding, Encoding>> = {
+  cl100k_base: {
+    load: () => import('gpt-tokenizer/encoding/cl100k_base'),
+    marks: 'endoftext fim_prefix fim_middle fim_suffix endofprompt',
+  },
+  o200k_base: { load: () => import('gpt-tokenizer/encoding/o200k_base'), marks: 'endoftext endofprompt' },
+  o200k_harmony: {
+    load: () => import('gpt-tokenizer/encoding/o200k_harmony'),
+    marks: 'startoftext endoftext return constrain channel start end message call endofprompt',
+  },
+  p50k_base: { load: () => import('gpt-tokenizer/encoding/p50k_base'), marks: 'endoftext' },
+  p50k_edit: {
+    load: () => import('gpt-tokenizer/encoding/p50k_edit'),
+    marks: 'endoftext fim_prefix fim_middle fim_suffix',
+  },
+  r50k_base: { load: () => import('gpt-tokenizer/encoding/r50k_base'), marks: 'endoftext' },
+};
+const encodingNames = Object.keys(encodings) as TokenEncoding[];
 
 /** Definition of a token. */
 export interface TokenOptions {
@@ -17,64 +46,6 @@ export interface TokenOptions {
   allowedSpecial?: 'all' | readonly string[] | ReadonlySet<string>;
   /** Marks that make `chunk()` throw if the text contains one. Default: none. */
   disallowedSpecial?: 'all' | readonly string[] | ReadonlySet<string>;
-}
-
-interface ParsedTokenOptions {
-  readonly encodingName: TokenEncoding;
-  readonly modelName: string | undefined;
-  readonly allowedSpecial: 'all' | ReadonlySet<string>;
-  readonly disallowedSpecial: 'all' | ReadonlySet<string>;
-}
-
-function readTokenOptions(read: OptionReader): ParsedTokenOptions {
-  const encodingName = read.value('encodingName');
-  const modelName = read.value('modelName');
-  if (encodingName !== undefined && modelName !== undefined)
-    throw invalidOptions('encodingName and modelName exclude each other: a model has its encoding.');
-  if (modelName !== undefined && typeof modelName !== 'string')
-    throw invalidOptions(`modelName must be the name of a model, not ${show(modelName)}.`);
-  const encoding = encodingName === 'gpt2' ? 'r50k_base' : (encodingName ?? 'cl100k_base');
-  return {
-    encodingName: requireOneOf('encodingName', encoding, encodingNames),
-    modelName,
-    allowedSpecial: readSpecial('allowedSpecial', read),
-    disallowedSpecial: readSpecial('disallowedSpecial', read),
-  };
-}
-
-function readSpecial(name: string, read: OptionReader): 'all' | ReadonlySet<string> {
-  const value = read.value(name) ?? [];
-  if (value === 'all') return 'all';
-  const marks: unknown[] | undefined =
-    typeof value === 'string' ? [value] : Array.isArray(value) || value instanceof Set ? [...value] : undefined;
-  if (marks?.every((mark) => typeof mark === 'string')) return new Set(marks as string[]);
-  throw invalidOptions(`${name} must be 'all', or a list or Set of strings, not ${show(value)}.`);
-}
-
-/** Marks that have a token in each encoding. */
-const specialMarks: Readonly<Record<TokenEncoding, readonly string[]>> = {
-  cl100k_base: ['endoftext', 'fim_prefix', 'fim_middle', 'fim_suffix', 'endofprompt'],
-  o200k_base: ['endoftext', 'endofprompt'],
-  o200k_harmony: [
-    'startoftext',
-    'endoftext',
-    'return',
-    'constrain',
-    'channel',
-    'start',
-    'end',
-    'message',
-    'call',
-    'endofprompt',
-  ],
-  p50k_base: ['endoftext'],
-  p50k_edit: ['endoftext', 'fim_prefix', 'fim_middle', 'fim_suffix'],
-  r50k_base: ['endoftext'],
-};
-
-/** The functions of `gpt-tokenizer` that are called. */
-interface Tokenizer {
-  countTokens(text: string, options: { disallowedSpecial: Set<string> }): number;
 }
 
 export interface TokenCounter {
@@ -89,28 +60,24 @@ export interface TokenCounter {
  * @throws `TOKENIZER_MISSING` when the package is not installed; `CHUNK_OPTIONS_INVALID` for an unknown model
  */
 export async function readTokenCounter(read: OptionReader): Promise<TokenCounter> {
-  const options = readTokenOptions(read);
-  const encoding = await resolveEncoding(options);
-  const tokenizer = await loadTokenizer(encoding);
-  const all = specialMarks[encoding].map((name) => `<|${name}|>`);
-  const allowed =
-    options.allowedSpecial === 'all'
-      ? all
-      : all.filter((mark) => (options.allowedSpecial as ReadonlySet<string>).has(mark));
-  const disallowed =
-    options.disallowedSpecial === 'all'
-      ? all.filter((mark) => !allowed.includes(mark))
-      : [...options.disallowedSpecial];
+  const encoding = encodings[await readEncoding(read)];
+  const allowedSpecial = readSpecial('allowedSpecial', read);
+  const disallowedSpecial = readSpecial('disallowedSpecial', read);
+  const tokenizer = await encoding.load().catch(explainMissing);
+  const all = encoding.marks.split(' ').map((name) => `<|${name}|>`);
+  const allowed = allowedSpecial === 'all' ? all : all.filter((mark) => allowedSpecial.includes(mark));
+  const disallowed = disallowedSpecial === 'all' ? all.filter((mark) => !allowed.includes(mark)) : disallowedSpecial;
   // Marks are handled here: the tokenizer itself finds them only at the start of a text.
   const ordinary = { disallowedSpecial: new Set<string>() };
   const countOrdinary = countByWords((text) => tokenizer.countTokens(text, ordinary));
   const marks = toPattern(allowed);
+  const forbidden = toPattern(disallowed);
   return {
     count: marks
       ? (text) => text.split(marks).reduce((sum, part, index) => sum + countOrdinary(part) + (index === 0 ? 0 : 1), 0)
       : countOrdinary,
     requireAllowed(text) {
-      const found = toPattern(disallowed)?.exec(text);
+      const found = forbidden?.exec(text);
       if (!found) return;
       throw new QuiverError(
         'TOKEN_NOT_ALLOWED',
@@ -121,46 +88,38 @@ export async function readTokenCounter(read: OptionReader): Promise<TokenCounter
   };
 }
 
+function readSpecial(name: string, read: OptionReader): 'all' | readonly string[] {
+  const value = read.value(name) ?? [];
+  if (value === 'all') return 'all';
+  const marks: unknown =
+    typeof value === 'string' ? [value] : value instanceof Set ? [...(value as Set<unknown>)] : value;
+  if (Array.isArray(marks) && marks.every((mark) => typeof mark === 'string')) return marks as string[];
+  throw invalidOptions(`${name} must be 'all', or a list or Set of strings, not ${show(value)}.`);
+}
+
 function toPattern(marks: readonly string[]): RegExp | undefined {
   if (marks.length === 0) return undefined;
   return new RegExp(marks.map((mark) => mark.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'));
 }
 
-async function resolveEncoding({ modelName, encodingName }: ParsedTokenOptions): Promise<TokenEncoding> {
-  if (modelName === undefined) return encodingName;
+async function readEncoding(read: OptionReader): Promise<TokenEncoding> {
+  const encodingName = read.value('encodingName');
+  const modelName = read.value('modelName');
+  const toEncoding = (name: unknown): TokenEncoding =>
+    requireOneOf('encodingName', name === 'gpt2' ? 'r50k_base' : name, encodingNames);
+  if (modelName === undefined) return toEncoding(encodingName ?? 'cl100k_base');
+  if (encodingName !== undefined)
+    throw invalidOptions('encodingName and modelName exclude each other: a model has its encoding.');
+  if (typeof modelName !== 'string')
+    throw invalidOptions(`modelName must be the name of a model, not ${show(modelName)}.`);
   const { modelToEncodingMap } = await import('gpt-tokenizer/mapping').catch(explainMissing);
-  const encodings: Readonly<Record<string, string>> = modelToEncodingMap;
-  if (Object.hasOwn(encodings, modelName)) {
-    const name = encodings[modelName];
-    return name === 'gpt2' ? 'r50k_base' : requireOneOf('encodingName', name, encodingNames);
-  }
-  // The package lists older models; what came later has one encoding.
+  const known: Readonly<Record<string, string>> = modelToEncodingMap;
+  if (Object.hasOwn(known, modelName)) return toEncoding(known[modelName]);
+  // The package lists older models; later models have one encoding.
   if (/^(?:chatgpt-4o|gpt-4o|gpt-4\.[15]|gpt-5|o[1-9])(?![a-z0-9])/.test(modelName)) return 'o200k_base';
   throw invalidOptions(
     `The encoding of the model ${show(modelName)} is not known. Name it with encodingName: ${encodingNames.join(', ')}.`,
   );
-}
-
-/** One `import` for each, so that bundlers see them. */
-async function loadTokenizer(name: TokenEncoding): Promise<Tokenizer> {
-  try {
-    switch (name) {
-      case 'cl100k_base':
-        return await import('gpt-tokenizer/encoding/cl100k_base');
-      case 'o200k_base':
-        return await import('gpt-tokenizer/encoding/o200k_base');
-      case 'o200k_harmony':
-        return await import('gpt-tokenizer/encoding/o200k_harmony');
-      case 'p50k_base':
-        return await import('gpt-tokenizer/encoding/p50k_base');
-      case 'p50k_edit':
-        return await import('gpt-tokenizer/encoding/p50k_edit');
-      case 'r50k_base':
-        return await import('gpt-tokenizer/encoding/r50k_base');
-    }
-  } catch (error) {
-    return explainMissing(error);
-  }
 }
 
 function explainMissing(error: unknown): never {
