@@ -6,7 +6,6 @@ import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
 import type { Span } from './chunking/pack-spans.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
-import type { ExtractItem } from './extract/extract-metadata.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
 /** Format of a document, which decides the default strategy. */
@@ -120,14 +119,14 @@ export class MDocument {
    * document.getMetadata(); // [{ documentTitle: '…', excerptKeywords: '…', startIndex: 0, … }, …]
    */
   async extractMetadata(params: ExtractParams): Promise<this> {
-    if (this.#chunks) {
-      await this.#extractFrom(this.#chunks, params);
-      return this;
+    if (this.#chunks) await this.#extractFrom(this.#chunks, params);
+    else {
+      const { extractMetadata } = await import('./extract/extract-metadata.js');
+      const items = this.sources.map(({ text, metadata }, source) => ({ text, group: groupOf(metadata, source) }));
+      await extractMetadata(items, params, (found) => {
+        this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
+      });
     }
-    const items = this.sources.map(({ text, metadata }, source) => ({ text, group: groupOf(metadata, source) }));
-    await extractFor(items, params, (found) => {
-      this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
-    });
     return this;
   }
 
@@ -139,7 +138,8 @@ export class MDocument {
       group: groupOf(metadata, source),
     }));
     let extended = chunks;
-    await extractFor(items, params, (found) => {
+    const { extractMetadata } = await import('./extract/extract-metadata.js');
+    await extractMetadata(items, params, (found) => {
       extended = chunks.map(({ source, chunk }, index) => ({ source, chunk: withMetadata(chunk, found[index]) }));
       this.#chunks = extended;
     });
@@ -175,18 +175,6 @@ interface SourceChunk {
 /** Returns a value that is equal for chunks of one document, and of all documents with the same `docId`. */
 function groupOf({ docId }: Metadata, source: number): unknown {
   return docId === undefined || docId === null ? source : canonicalJson({ docId });
-}
-
-/** @param keep - receives the extracted metadata, before failures are thrown */
-async function extractFor(
-  items: readonly ExtractItem[],
-  params: ExtractParams,
-  keep: (found: readonly Metadata[]) => void,
-): Promise<void> {
-  const { extractMetadata, extractionFailed } = await import('./extract/extract-metadata.js');
-  const { metadata, failures } = await extractMetadata(items, params);
-  keep(metadata);
-  if (failures.length > 0 && !params.onFailure) throw extractionFailed(failures);
 }
 
 function withMetadata(chunk: Chunk, found: Metadata | undefined): Chunk {

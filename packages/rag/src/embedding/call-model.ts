@@ -1,3 +1,5 @@
+import { untilAborted } from '@quiver/core';
+
 /** Runs a task as soon as fewer tasks than the limit are running. */
 export type Limit = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
@@ -67,15 +69,7 @@ function requestedDelay(error: unknown): number | undefined {
 }
 
 function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const pass = (): Promise<void> => new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)));
+  return untilAborted(pass, signal).finally(() => clearTimeout(timer));
 }

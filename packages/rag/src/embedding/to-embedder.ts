@@ -1,10 +1,20 @@
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
-import type { Embedder } from './embedder.js';
-import { createModelEmbedder, type ModelEmbedderOptions } from './model-embedder.js';
+import { partsOf } from '../store/store-call.js';
+import { createLimit, retry, type Limit } from './call-model.js';
+import { checkEmbeddings, type Embedder } from './embedder.js';
 
 /** An {@link Embedder}, an embedding model of AI SDK 5, 6 or 7, or a string such as `openai/text-embedding-3-small`. */
 export type EmbedderInput = Embedder | EmbeddingModel | string;
+
+/** Settings of the provider, passed on with every call, for example `{ openai: { dimensions: 512 } }`. */
+export type EmbeddingProviderOptions = Record<string, Record<string, unknown>>;
+
+export interface ModelEmbedderOptions {
+  providerOptions?: EmbeddingProviderOptions | undefined;
+  /** Attempts of each request after the first. Default 2. */
+  maxRetries?: number | undefined;
+}
 
 /**
  * Returns an embedder for a model. Texts are sent in batches of the size that the model accepts, in parallel if it allows that;
@@ -16,7 +26,14 @@ export type EmbedderInput = Embedder | EmbeddingModel | string;
  * @throws `EMBEDDER_INVALID` for anything else
  */
 export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions = {}): Embedder {
-  if (typeof input === 'string') return createModelEmbedder(requireName(input), loadOnce(input.trim()), options);
+  if (typeof input === 'string') {
+    const name = input.trim();
+    if (name === '') throw new QuiverError('EMBEDDER_INVALID', 'The name of an embedding model must not be empty.');
+    let model: Promise<EmbeddingModel> | undefined;
+    const load = (): Promise<EmbeddingModel> =>
+      (model ??= import('@quiver/core/llm').then((llm) => new llm.ModelRouterEmbeddingModel(name)));
+    return createModelEmbedder(name, load, options);
+  }
   if (isEmbedder(input)) return input;
   if (isEmbeddingModel(input)) return createModelEmbedder(modelId(input), () => input, options);
   throw new QuiverError(
@@ -40,13 +57,66 @@ function modelId({ provider, modelId: name }: EmbeddingModel): string {
   return `${provider.split('.', 1)[0]}/${name}`;
 }
 
-function requireName(input: string): string {
-  const name = input.trim();
-  if (name === '') throw new QuiverError('EMBEDDER_INVALID', 'The name of an embedding model must not be empty.');
-  return name;
+/** Requests in flight at once, of all calls of one embedder, where the model allows more than one. */
+const maxParallelCalls = 4;
+/**
+ * In UTF-8. A token is at least one byte, so no request exceeds the 300,000 tokens that OpenAI allows. A text that is longer on
+ * its own is sent alone.
+ */
+const maxBytesPerCall = 300_000;
+
+/** Creates an embedder over an AI SDK embedding model of any major version. */
+function createModelEmbedder(
+  id: string,
+  resolveModel: () => EmbeddingModel | Promise<EmbeddingModel>,
+  { providerOptions, maxRetries }: ModelEmbedderOptions,
+): Embedder {
+  let dimension: number | undefined;
+  /** Shared by all calls. */
+  let limit: Limit | undefined;
+
+  async function embedBatch(model: EmbeddingModel, values: string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const call = { values, abortSignal: signal, ...(providerOptions && { providerOptions }) };
+    const { embeddings } = await retry(() => model.doEmbed(call), { maxRetries, signal });
+    const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension });
+    dimension ??= vectors[0]?.length;
+    return vectors;
+  }
+
+  return {
+    id,
+    get dimension(): number | undefined {
+      return dimension;
+    },
+    async embed(texts, { signal } = {}) {
+      signal?.throwIfAborted();
+      if (texts.length === 0) return [];
+      const stop = new AbortController();
+      const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+      try {
+        const model = await resolveModel();
+        const batches = split(texts, await model.maxEmbeddingsPerCall);
+        const isParallel = await model.supportsParallelCalls;
+        const run = (limit ??= createLimit(isParallel ? maxParallelCalls : 1));
+        const embedAll = (): Promise<Float32Array[][]> =>
+          Promise.all(batches.map((batch) => run(() => embedBatch(model, batch, end))));
+        return (await untilAborted(embedAll, signal)).flat();
+      } catch (error) {
+        // No further request starts, and the running ones are canceled.
+        stop.abort(error);
+        signal?.throwIfAborted();
+        if (isQuiverError(error)) throw error;
+        throw new QuiverError('EMBEDDING_FAILED', `The embedding model ${id} failed: ${toErrorMessage(error)}`, {
+          cause: error,
+        });
+      }
+    },
+  };
 }
 
-function loadOnce(name: string): () => Promise<EmbeddingModel> {
-  let model: Promise<EmbeddingModel> | undefined;
-  return () => (model ??= import('@quiver/core/llm').then((llm) => new llm.ModelRouterEmbeddingModel(name)));
+/** Returns batches of as many texts as the model accepts, by number and by size. */
+function split(texts: readonly string[], maxTexts: number | undefined): string[][] {
+  const count = typeof maxTexts === 'number' && maxTexts >= 1 ? Math.floor(maxTexts) : texts.length;
+  const encoder = new TextEncoder();
+  return partsOf(texts, count, { sizeOf: (text) => encoder.encode(text).length, maxSize: maxBytesPerCall });
 }

@@ -1,9 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, type FileHandle } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import { isHeaderOf, toExportScope } from '../transfer/export-lines.js';
-import { exportIndex, type ExportIndexOptions, type ExportPosition } from '../transfer/export-index.js';
-import { importIndex, type ImportIndexOptions } from '../transfer/import-index.js';
+import {
+  exportIndex,
+  toExportScope,
+  type ExportIndexOptions,
+  type ExportPosition,
+  type ExportScope,
+} from '../transfer/export-index.js';
+import { importIndex, parseHeader, type ImportIndexOptions } from '../transfer/import-index.js';
 
 export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {
   /** Path of the complete export. */
@@ -58,7 +63,7 @@ const linesPerWrite = 100;
 async function findPosition(
   file: FileHandle,
   path: string,
-  scope: ReturnType<typeof toExportScope>,
+  scope: ExportScope,
 ): Promise<(ExportPosition & { readonly bytes: number }) | undefined> {
   const { size } = await file.stat();
   let position: (ExportPosition & { bytes: number }) | undefined;
@@ -74,6 +79,16 @@ async function findPosition(
     } else records += 1;
   }
   return position;
+}
+
+/** Whether a line is the header of an export of the same index and filter. */
+function isHeaderOf(line: string, scope: ExportScope): boolean {
+  try {
+    const { indexName, filter } = parseHeader(line);
+    return indexName === scope.indexName && filter === scope.filter;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -70,7 +70,6 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     onSkip(file);
   };
   const onUnreadable = (path: string, error: unknown): void => skip({ path, reason: 'unreadable', error });
-  await requireFolder(root);
   for await (const path of walkFolder(root, { isExcluded, signal, onUnreadable })) {
     signal?.throwIfAborted();
     if (isIncluded && !isIncluded(path)) continue;
@@ -137,15 +136,6 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-async function requireFolder(folder: string): Promise<void> {
-  const found = await stat(folder).catch((error: unknown) => {
-    throw new QuiverError('FOLDER_UNREADABLE', `The folder ${folder} cannot be read: ${toErrorMessage(error)}`, {
-      cause: error,
-    });
-  });
-  if (!found.isDirectory()) throw new QuiverError('FOLDER_UNREADABLE', `${folder} is not a folder.`);
-}
-
 /** Files of unknown types, such as images, are common: they are no reason for a warning. */
 function log({ path, reason, error }: SkippedFile): void {
   const message = `${path} was not loaded: ${reason}${error === undefined ? '' : ` (${toErrorMessage(error)})`}`;
@@ -193,8 +183,11 @@ async function* walkFolder(root: string, options: WalkOptions): AsyncGenerator<s
         }
       }
     } catch (error) {
-      if (folder === '') throw error;
-      options.onUnreadable(folder, error);
+      if (folder !== '') options.onUnreadable(folder, error);
+      else
+        throw new QuiverError('FOLDER_UNREADABLE', `The folder ${root} cannot be read: ${toErrorMessage(error)}`, {
+          cause: error,
+        });
     }
     entries.sort((a, b) => (a.path < b.path ? -1 : 1));
     for (const { path, isFolder } of entries) if (!isFolder) yield path;

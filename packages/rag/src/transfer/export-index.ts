@@ -1,5 +1,25 @@
-import type { VectorFilter, VectorStore } from '../store/vector-store.js';
-import { toExportScope, type ExportHeader, type ExportLine } from './export-lines.js';
+import { canonicalJson, contentHash } from '../document/content-hash.js';
+import { toFilter } from '../store/check-arguments.js';
+import type { VectorFilter, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
+
+/** The first line of an exported index. */
+export interface ExportHeader {
+  readonly format: 'quiver-index';
+  readonly version: 1;
+  readonly indexName: string;
+  /** A hash of the filter; absent when everything was exported. */
+  readonly filter?: string;
+  readonly dimension: number;
+  readonly metric: VectorMetric;
+  /** Records there were when the export began. */
+  readonly count: number;
+}
+
+/** A line of an exported index: one record, the cursor after each page, or the number of records at the end. */
+export type ExportLine =
+  | { readonly id: string; readonly vector: number[]; readonly metadata: VectorMetadata; readonly document?: string }
+  | { readonly cursor: string }
+  | { readonly end: number };
 
 /** Position at which an interrupted export resumes. */
 export interface ExportPosition {
@@ -71,6 +91,15 @@ export async function* exportIndex({
     onProgress?.({ records, total: count });
   } while (cursor !== undefined);
   yield toLine({ end: records });
+}
+
+/** The exported index and filter. */
+export type ExportScope = Pick<ExportHeader, 'indexName' | 'filter'>;
+
+/** @throws `FILTER_INVALID` */
+export function toExportScope(indexName: string, filter: VectorFilter): ExportScope {
+  const parsed = toFilter(filter);
+  return { indexName, ...(parsed && { filter: contentHash(canonicalJson(parsed)) }) };
 }
 
 function toLine(line: ExportLine): string {

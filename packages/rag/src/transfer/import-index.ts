@@ -1,8 +1,8 @@
+import { QuiverError } from '@quiver/core';
 import { abortableItems } from '../store/store-call.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
-import type { TransferProgress } from './export-index.js';
-import { invalidExport, parseHeader, parseLine } from './export-lines.js';
+import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';
 
 export interface ImportIndexOptions {
   /** Output of `exportIndex`, from the start. */
@@ -93,4 +93,50 @@ export async function importIndex({
   if (skip > records)
     throw invalidArgument(`skip is ${skip}, but the export holds ${records} records. Is it that of another index?`);
   return records;
+}
+
+/** @throws `VECTOR_EXPORT_INVALID` for anything that is not the first line of an export that this version can read */
+export function parseHeader(line: string): ExportHeader {
+  const header = parseObject(line, 1);
+  if (header['format'] !== 'quiver-index' || header['version'] !== 1) {
+    throw invalidExport(
+      1,
+      'does not begin an exported index of version 1. To continue in the middle of a file, pass it from the start and use skip',
+    );
+  }
+  return header as unknown as ExportHeader;
+}
+
+/** @throws `VECTOR_EXPORT_INVALID` with the number of the line */
+function parseLine(line: string, number: number): ExportLine {
+  const value = parseObject(line, number);
+  const { id, vector, metadata, document, cursor, end } = value;
+  if (typeof cursor === 'string') return { cursor };
+  if (typeof end === 'number') return { end };
+  const isRecord =
+    typeof id === 'string' &&
+    Array.isArray(vector) &&
+    isObject(metadata) &&
+    (document === undefined || typeof document === 'string');
+  if (!isRecord) throw invalidExport(number, 'is not a record with id, vector and metadata');
+  return value as ExportLine;
+}
+
+function invalidExport(number: number, problem: string): QuiverError {
+  return new QuiverError('VECTOR_EXPORT_INVALID', `Line ${number} ${problem}.`, { details: { line: number } });
+}
+
+function parseObject(line: string, number: number): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw invalidExport(number, 'is not JSON; was the file cut off?');
+  }
+  if (!isObject(value)) throw invalidExport(number, 'is not a JSON object');
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

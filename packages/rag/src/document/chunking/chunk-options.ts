@@ -77,13 +77,14 @@ export class OptionReader {
     throw invalidOptions(`${name} must be true or false, not ${show(value)}.`);
   }
 
-  wholeNumber(
-    name: string,
-    { fallback, least = 0, alias }: { fallback: number; least?: number; alias?: string },
-  ): number {
-    const value = this.value(name, alias) ?? fallback;
-    if (Number.isSafeInteger(value) && (value as number) >= least) return value as number;
-    throw invalidOptions(`${name} must be a whole number of at least ${least}, not ${show(value)}.`);
+  /** @param limits.maxSize - the option must not exceed it */
+  wholeNumber(name: string, limits: { fallback: number; least?: number; maxSize?: number; alias?: string }): number {
+    const { fallback, least = 0, maxSize = Number.POSITIVE_INFINITY, alias } = limits;
+    const value = (this.value(name, alias) ?? fallback) as number;
+    if (!Number.isSafeInteger(value) || value < least)
+      throw invalidOptions(`${name} must be a whole number of at least ${least}, not ${show(value)}.`);
+    if (value > maxSize) throw invalidOptions(`${name} (${value}) must not exceed maxSize (${maxSize}).`);
+    return value;
   }
 
   oneOf<Value extends string>(name: string, known: readonly Value[]): Value | undefined {
@@ -165,11 +166,4 @@ export class OptionReader {
 export function requireOneOf<Value extends string>(name: string, value: unknown, known: readonly Value[]): Value {
   if ((known as readonly unknown[]).includes(value)) return value as Value;
   throw invalidOptions(`${name} must be one of ${known.join(', ')}, not ${show(value)}.`);
-}
-
-/** @throws `CHUNK_OPTIONS_INVALID` for a size above `maxSize` */
-export function requireUpTo(maxSize: number, sizes: Readonly<Record<string, number>>): void {
-  for (const [name, size] of Object.entries(sizes)) {
-    if (size > maxSize) throw invalidOptions(`${name} (${size}) must not exceed maxSize (${maxSize}).`);
-  }
 }

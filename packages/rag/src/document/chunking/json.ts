@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { requireUpTo, type CommonChunkOptions, type MeasureOptions, type OptionReader } from './chunk-options.js';
+import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
 import { DecodedText } from './decoded-text.js';
 import { readJson, type JsonContainer, type JsonMember, type JsonNode } from './json-reader.js';
 import { packSpans, type Chunker, type PackOptions, type Span } from './pack-spans.js';
@@ -28,7 +28,7 @@ export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
  */
 export function json(read: OptionReader): Chunker {
   const common = read.common({ overlap: 0 });
-  requireUpTo(common.maxSize, { minSize: read.wholeNumber('minSize', { fallback: 0 }) });
+  read.wholeNumber('minSize', { fallback: 0, maxSize: common.maxSize });
   const options = {
     ...common,
     ensureAscii: read.boolean('ensureAscii', false),

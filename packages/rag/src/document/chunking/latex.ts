@@ -1,7 +1,7 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
 import type { Chunker } from './pack-spans.js';
 import { findSections, packSections, type Block, type Heading } from './sections.js';
-import { isGraphemeBoundary } from './text-boundary.js';
+import { isGraphemeBoundary, skipWhiteSpace } from './text-boundary.js';
 
 export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'latex';
@@ -84,11 +84,11 @@ const longestTitle = 2000;
 
 /** Reads `[short]{title}` from `at`; `undefined` when braces do not close. */
 function readHeading(text: string, at: number, level: number): Heading | undefined {
-  let position = skipSpace(text, at);
+  let position = skipWhiteSpace(text, at, text.length);
   if (text[position] === '[') {
     const length = text.slice(position, position + longestTitle + 1).indexOf(']');
     if (length === -1) return undefined;
-    position = skipSpace(text, position + length + 1);
+    position = skipWhiteSpace(text, position + length + 1, text.length);
   }
   if (text[position] !== '{') return undefined;
   let open = 0;
@@ -108,10 +108,4 @@ function readHeading(text: string, at: number, level: number): Heading | undefin
     }
   }
   return undefined;
-}
-
-function skipSpace(text: string, at: number): number {
-  let position = at;
-  while (position < text.length && /\s/.test(text.charAt(position))) position++;
-  return position;
 }

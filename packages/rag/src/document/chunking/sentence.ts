@@ -1,11 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import {
-  invalidOptions,
-  requireUpTo,
-  type CommonChunkOptions,
-  type MeasureOptions,
-  type OptionReader,
-} from './chunk-options.js';
+import { invalidOptions, type CommonChunkOptions, type MeasureOptions, type OptionReader } from './chunk-options.js';
 import { createSizeLimit, packSpans, type Chunker, type FindCut, type PackOptions } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
 import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
@@ -31,9 +25,8 @@ export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions
 export function sentence(read: OptionReader): Chunker {
   const common = read.common({ overlap: 0 });
   const { maxSize } = common;
-  const targetSize = read.wholeNumber('targetSize', { fallback: Math.ceil(maxSize * 0.8), least: 1 });
-  const minSize = read.wholeNumber('minSize', { fallback: 0 });
-  requireUpTo(maxSize, { targetSize, minSize });
+  const targetSize = read.wholeNumber('targetSize', { fallback: Math.ceil(maxSize * 0.8), least: 1, maxSize });
+  const minSize = read.wholeNumber('minSize', { fallback: 0, maxSize });
   // Empty texts among others have no effect.
   const sentenceEnders = read.strings('sentenceEnders')?.filter((ender) => ender !== '');
   if (sentenceEnders?.length === 0)

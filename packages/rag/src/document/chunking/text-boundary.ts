@@ -38,34 +38,18 @@ function clusterAt(text: string, position: number): Intl.SegmentData {
   return graphemeSegmenter.segment(text).containing(position)!;
 }
 
+/** Characters that neither extend a cluster, nor continue one, nor pair up: Latin, Greek, Cyrillic, kana, Han, Hangul syllables. */
+const plain = String.raw`[\0-\u02ff\u0370-\u0482\u048a-\u058f\u2010-\u2027\u3000-\u3029\u3041-\u3096\u30a1-\u30ff\u3400-\u9fff\uac00-\ud7a3\uff01-\uff9d]`;
+/** Units that can join an ASCII character after them: halves of a pair, and scripts with Prepend characters. */
+const joining = String.raw`\ud800-\udfff\u0600-\u08ff\u0d00-\u0d7f`;
+const certainBoundary = new RegExp(`^(?:${plain}{2}|[^${joining}][\\0-\\x7f])$`);
+
 /** Returns `true` only where no rule of UAX #29 can forbid a break. `false` means that the segmenter must decide. */
 function isCertainBoundary(text: string, index: number): boolean {
   const next = text.charCodeAt(index);
   const previous = text.charCodeAt(index - 1);
   if (next === 0x0a && previous === 0x0d) return false;
-  if (isPlain(previous)) return isPlain(next);
-  return next < 0x80 && !mayJoinNext(previous);
-}
-
-/** Characters that neither extend a cluster, nor carry on one, nor pair up: Latin, Greek, Cyrillic, kana, Han, Hangul syllables. */
-function isPlain(unit: number): boolean {
-  if (unit < 0x300) return true;
-  return (
-    (unit >= 0x370 && unit <= 0x482) ||
-    (unit >= 0x48a && unit <= 0x58f) ||
-    (unit >= 0x2010 && unit <= 0x2027) ||
-    (unit >= 0x3000 && unit <= 0x3029) ||
-    (unit >= 0x3041 && unit <= 0x3096) ||
-    (unit >= 0x30a1 && unit <= 0x30ff) ||
-    (unit >= 0x3400 && unit <= 0x9fff) ||
-    (unit >= 0xac00 && unit <= 0xd7a3) ||
-    (unit >= 0xff01 && unit <= 0xff9d)
-  );
-}
-
-/** Whether the unit can join an ASCII character after it: half of a pair, or a script with Prepend characters. */
-function mayJoinNext(unit: number): boolean {
-  return (unit >= 0xd800 && unit <= 0xdfff) || (unit >= 0x600 && unit <= 0x8ff) || (unit >= 0xd00 && unit <= 0xd7f);
+  return (next < 0x300 && previous < 0x300) || certainBoundary.test(text.slice(index - 1, index + 1));
 }
 
 let wordSegmenter: Intl.Segmenter | undefined;

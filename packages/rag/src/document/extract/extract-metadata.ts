@@ -19,18 +19,17 @@ export interface ExtractItem {
   readonly group: unknown;
 }
 
-export interface Extraction {
-  /** Extracted metadata of each item. */
-  readonly metadata: readonly Metadata[];
-  readonly failures: readonly ExtractFailure[];
-}
-
 /**
  * Calls language models for each item, a few at a time. A failed request does not affect the others.
  *
- * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before the first request; the abort reason
+ * @param keep - receives the metadata of each item, before failures are thrown
+ * @throws `EXTRACT_OPTIONS_INVALID`, `EXTRACT_MODEL_MISSING` before the first request; the abort reason; `EXTRACTION_FAILED`
  */
-export async function extractMetadata(items: readonly ExtractItem[], params: ExtractParams): Promise<Extraction> {
+export async function extractMetadata(
+  items: readonly ExtractItem[],
+  params: ExtractParams,
+  keep: (metadata: readonly Metadata[]) => void,
+): Promise<void> {
   await requireExtractParams(params);
   const { signal, concurrency = 4, onProgress, onFailure } = params;
   const steps = planSteps(items, params);
@@ -60,11 +59,12 @@ export async function extractMetadata(items: readonly ExtractItem[], params: Ext
   const metadata: Metadata[] = items.map(() => ({}));
   // Answers arrive in any order. Metadata keys have a fixed order.
   for (const [index, answer] of answers.entries()) if (answer !== undefined) steps[index]?.store(metadata, answer);
-  return { metadata, failures };
+  keep(metadata);
+  if (failures.length > 0 && !onFailure) throw extractionFailed(failures);
 }
 
 /** One error for all failures. */
-export function extractionFailed(failures: readonly ExtractFailure[]): QuiverError {
+function extractionFailed(failures: readonly ExtractFailure[]): QuiverError {
   const named = failures
     .slice(0, 5)
     .map(({ extractor, chunk, error }) => `${extractor} of chunk ${chunk}: ${toErrorMessage(error)}`)
