@@ -36,11 +36,11 @@ const extensions: Readonly<Record<DocumentType | 'pdf' | CodeLanguage, string>> 
   ts: 'ts mts cts tsx',
 };
 
-const documentTypes: readonly string[] = ['markdown', 'html', 'json', 'pdf', 'text'];
+const documentTypes: ReadonlySet<string> = new Set(['markdown', 'html', 'json', 'pdf', 'text']);
 
 const kinds: ReadonlyMap<string, FileKind> = new Map(
   Object.entries(extensions).flatMap(([kind, names]) => {
-    const isType = documentTypes.includes(kind);
+    const isType = documentTypes.has(kind);
     const fileKind = (isType ? { type: kind } : { type: 'text', language: kind }) as FileKind;
     return names.split(' ').map((name) => [name, fileKind]);
   }),
