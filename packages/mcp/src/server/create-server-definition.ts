@@ -105,6 +105,7 @@ function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabili
 
 function methodsOf({ resources, prompts, completions }: ServerCapabilities): ReadonlyMap<string, Method> {
   return new Map<string, Method>([
+    ['tools/list', { answer: (request) => request.server.tools.list(request) }],
     ['tools/call', { answer: callTool, allowsInput: true }],
     ...(resources ? resourceMethods : []),
     ...(prompts ? promptMethods : []),

@@ -55,10 +55,13 @@ export interface ServerDefinition {
 
 /** A method that both eras serve. */
 export interface Method {
-  readonly answer: (request: ServerRequest) => Promise<EncodedResult>;
+  readonly answer: (request: ServerRequest) => Answer | Promise<Answer>;
   /** Whether its handler may send requests to a modern client, with an `input_required` result. */
   readonly allowsInput?: true;
 }
+
+/** A result whose end depends on the era, or a whole result. */
+export type Answer = EncodedResult | ResultJson;
 
 /** Carries messages to the client before the response: over HTTP the response's event stream, over stdio the connection. */
 export interface Channel {
@@ -121,12 +124,10 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
   abstract get logLevel(): LoggingLevel | undefined;
   /** Sends a request to the client and returns its checked result. */
   abstract sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result>;
-  /**
-   * Returns the result as JSON.
-   *
-   * @throws ProtocolError for every failure that becomes a JSON-RPC error
-   */
-  protected abstract answer(): ResultJson | Promise<ResultJson>;
+  /** @throws ProtocolError for every failure that becomes a JSON-RPC error */
+  protected abstract answer(): Answer | Promise<Answer>;
+  /** Returns a result as JSON, with the members that its era adds. */
+  abstract toJson(result: EncodedResult): string;
 
   get server(): ServerDefinition {
     return this.#server;
@@ -156,7 +157,8 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
     session?.track(this.requestId, this);
     try {
       const result = await this.answer();
-      return this.#state === 'canceled' ? undefined : result;
+      if (this.#state === 'canceled') return undefined;
+      return typeof result === 'string' || 'text' in result ? result : this.toJson(result);
     } catch (error) {
       if (this.#state === 'canceled') return undefined;
       throw error;
@@ -201,13 +203,18 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
     this.#release?.();
   }
 
-  /** Aborts the run: the response is an `input_required` result. */
-  abandon(): void {
-    if (this.#state !== 'open') return;
+  /**
+   * Aborts the run: the response is an `input_required` result.
+   *
+   * @returns whether the request was open
+   */
+  abandon(): boolean {
+    if (this.#state !== 'open') return false;
     this.#state = 'settled';
     this.#controller?.abort(
       new DOMException('The call ended with an input_required result; it runs again with the input.', 'AbortError'),
     );
+    return true;
   }
 
   /** Sends a notification that belongs to this request. After the response or a cancellation it is dropped. */

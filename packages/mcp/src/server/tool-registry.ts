@@ -3,9 +3,11 @@ import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema'
 import { withInputSchema, type ToolAnnotations, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { Era } from '../protocol/classify-era.js';
-import { prepareResult, type Params, type PreparedResult, type ResultJson } from '../protocol/json-rpc.js';
+import { prepareResult, type PreparedResult } from '../protocol/json-rpc.js';
 import type { Icon } from '../resource.js';
+import type { EncodedResult } from '../content.js';
 import { encodePage } from './list-page.js';
+import type { Answer, ServerRequest } from './request.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -80,20 +82,19 @@ export class ToolRegistry {
   }
 
   /**
-   * Returns a `tools/list` result, in the order the tools were added. The first page, which most clients request, is made once.
+   * Answers `tools/list`, in the order the tools were added. The first page, which most clients request, is made once.
    *
-   * @param close - returns the result of its members: `"tools":[…]`, and `"nextCursor"` when there are more
    * @throws ProtocolError -32602 for an unknown cursor
    */
-  list(era: Era, params: Params | undefined, close: (members: string) => string): ResultJson {
-    if (params?.['cursor'] !== undefined) return close(this.#pageMembers(era, params));
-    return (this.#firstPages[era] ??= prepareResult(close(this.#pageMembers(era, params))));
-  }
-
-  #pageMembers(era: Era, params: Params | undefined): string {
-    const items = [...this.#tools.values()].map((tool) => listedFor(era, tool));
-    const { pageSize } = this.#options;
-    return encodePage({ member: 'tools', items, keyOf: ({ name }) => name, params, pageSize });
+  list(request: ServerRequest): Answer {
+    const { era, params } = request;
+    const encode = (): EncodedResult => {
+      const items = [...this.#tools.values()].map((tool) => listedFor(era, tool));
+      const { pageSize } = this.#options;
+      return { members: encodePage({ member: 'tools', items, keyOf: ({ name }) => name, params, pageSize }) };
+    };
+    if (params?.['cursor'] !== undefined) return encode();
+    return (this.#firstPages[era] ??= prepareResult(request.toJson(encode())));
   }
 }
 

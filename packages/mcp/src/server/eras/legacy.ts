@@ -1,4 +1,5 @@
 import type { ElicitOptions } from '@quiver/core/tools';
+import type { EncodedResult } from '../../content.js';
 import {
   BATCH_VERSION,
   isLoggingLevel,
@@ -13,7 +14,6 @@ import {
   resultText,
   type JsonRpcRequest,
   type Params,
-  type ResultJson,
 } from '../../protocol/json-rpc.js';
 import { invalidParams, invalidRequest, methodNotFound } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
@@ -21,7 +21,7 @@ import type { ClientRequest } from '../client-requests.js';
 import { toProtocolError } from '../failures.js';
 import type { LegacySession } from '../legacy-session.js';
 import { MAX_BATCH_MESSAGES, MAX_SUBSCRIPTIONS } from '../limits.js';
-import { ServerRequest, type Caller, type Channel, type ServerDefinition } from '../request.js';
+import { ServerRequest, type Answer, type Caller, type Channel, type ServerDefinition } from '../request.js';
 
 /** A request of a legacy client (up to 2025-11-25). The declarations of the handshake are in the session. */
 export class LegacyRequest extends ServerRequest {
@@ -59,17 +59,15 @@ export class LegacyRequest extends ServerRequest {
     return this.#session.request(request, options, this);
   }
 
-  protected answer(): ResultJson | Promise<ResultJson> {
+  toJson({ members, meta }: EncodedResult): string {
+    return meta ? `{${members},"_meta":${JSON.stringify(meta)}}` : `{${members}}`;
+  }
+
+  protected answer(): Answer | Promise<Answer> {
     const { server, method, params } = this;
     const found = server.methods.get(method);
-    if (found) {
-      return found
-        .answer(this)
-        .then(({ members, meta }) => (meta ? `{${members},"_meta":${JSON.stringify(meta)}}` : `{${members}}`));
-    }
+    if (found) return found.answer(this);
     switch (method) {
-      case 'tools/list':
-        return server.tools.list('legacy', params, (members) => `{${members}}`);
       case 'initialize':
         return initialize(server, this.#session, params);
       case 'ping':

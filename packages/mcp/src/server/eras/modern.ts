@@ -2,13 +2,13 @@ import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { EncodedResult } from '../../content.js';
 import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
-import { isObject, type ResultJson } from '../../protocol/json-rpc.js';
+import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import { principalOf } from '../auth-info.js';
 import { missingCapabilities, type ClientRequest } from '../client-requests.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
-import { ServerRequest, type Method } from '../request.js';
+import { ServerRequest, type Answer, type Method } from '../request.js';
 import type { RequestState } from '../request-state.js';
 import type { CacheableMethod } from '../server-config.js';
 import { answerListen } from './listen.js';
@@ -49,18 +49,23 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
-  protected answer(): ResultJson | Promise<ResultJson> {
-    const { server, method, params } = this;
+  toJson({ members, meta }: EncodedResult): string {
+    const { cacheHints, modernResultEnd, serverInfo } = this.server;
+    const hint = cacheHints[this.method as CacheableMethod];
+    const all = hint === undefined ? members : `${members},${hint}`;
+    if (!meta) return `{${all},${modernResultEnd}`;
+    return `{${all},"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
+  }
+
+  protected answer(): Answer | Promise<Answer> {
+    const { server, method } = this;
     const found = server.methods.get(method);
-    if (found?.allowsInput) return answerWithInput(this, found);
-    if (found) return found.answer(this).then((result) => toResult(this, result));
+    if (found) return found.allowsInput ? answerWithInput(this, found) : found.answer(this);
     switch (method) {
-      case 'tools/list':
-        return server.tools.list('modern', params, (members) => toResult(this, { members }));
       case 'server/discover': {
         const { capabilities, instructions } = server;
         const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
-        return toResult(this, { members: members.slice(1, -1) });
+        return { members: members.slice(1, -1) };
       }
       case 'subscriptions/listen':
         return answerListen(this);
@@ -68,19 +73,13 @@ export class ModernRequest extends ServerRequest {
     throw methodNotFound(method, 404);
   }
 
-  /** Starts a round, in which the handler may send requests to the client. */
-  startRound(previous: RequestState | undefined): InputRound {
-    this.#round = new InputRound(this, previous);
-    return this.#round;
+  /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */
+  runRound(method: Method, previous: RequestState | undefined): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#round = new InputRound(this, previous, resolve);
+      Promise.resolve(method.answer(this)).then(resolve, reject);
+    });
   }
-}
-
-function toResult({ server, method }: ServerRequest, { members, meta }: EncodedResult): string {
-  const { cacheHints, modernResultEnd, serverInfo } = server;
-  const hint = cacheHints[method as CacheableMethod];
-  const all = hint === undefined ? members : `${members},${hint}`;
-  if (!meta) return `{${all},${modernResultEnd}`;
-  return `{${all},"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
 }
 
 /**
@@ -91,45 +90,32 @@ function toResult({ server, method }: ServerRequest, { members, meta }: EncodedR
  * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
  * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
  */
-function answerWithInput(request: ModernRequest, method: Method): Promise<string> {
+function answerWithInput(request: ModernRequest, method: Method): Promise<Answer> {
   const state = request.params?.['requestState'];
-  if (state === undefined) return runRound(request, method, undefined);
-  return readRequestState(request, state).then((previous) => runRound(request, method, previous));
-}
-
-/** Settles with the result, or with the round when it ends first; the outcome of the run is then ignored. */
-function runRound(request: ModernRequest, method: Method, previous: RequestState | undefined): Promise<string> {
-  const round = request.startRound(previous);
-  return new Promise((resolve, reject) => {
-    round.onEnd = (end) => {
-      resolve(end());
-      request.abandon();
-    };
-    method
-      .answer(request)
-      .then((result) => toResult(request, result))
-      .then(
-        (result) => ((round.onEnd = undefined), resolve(result)),
-        (error: Error) => ((round.onEnd = undefined), reject(error)),
-      );
-  });
+  if (state === undefined) return request.runRound(method, undefined);
+  return readRequestState(request, state).then((previous) => request.runRound(method, previous));
 }
 
 /** One round of a request: collects the requests of its handler that have no result yet. */
 class InputRound {
-  /** Called when a request has no result; `end` makes the response and rejects when the client lacks a capability. */
-  onEnd: ((end: () => Promise<string>) => void) | undefined;
   readonly #request: ServerRequest;
   readonly #previous: RequestState | undefined;
+  readonly #settle: (result: Promise<string>) => void;
   #answers: RequestState['answers'];
   #outstanding: Map<string, ClientRequest<unknown>> | undefined;
   #count = 0;
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
 
-  constructor(request: ServerRequest, previous: RequestState | undefined) {
+  /** @param settle - receives the `input_required` result when a request has no result yet */
+  constructor(
+    request: ServerRequest,
+    previous: RequestState | undefined,
+    settle: (result: Promise<string>) => void,
+  ) {
     this.#request = request;
     this.#previous = previous;
+    this.#settle = settle;
     this.#answers = previous?.answers ?? {};
   }
 
@@ -154,10 +140,7 @@ class InputRound {
   /** Collects the requests of one turn of the event loop. */
   #endSoon(): void {
     defer(() => {
-      if (this.#checking > 0) return;
-      const { onEnd } = this;
-      this.onEnd = undefined;
-      onEnd?.(() => this.#end());
+      if (this.#checking === 0 && this.#request.abandon()) this.#settle(this.#end());
     });
   }
 

@@ -1,4 +1,4 @@
-import { refused } from '../../protocol/protocol-error.js';
+import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { HttpRequest } from './message.js';
 
 export interface OriginPolicy {
@@ -82,9 +82,8 @@ export function requireAccepted(request: HttpRequest, ...types: readonly `${stri
   throw refused(406, `Not Acceptable: Client must accept ${types.length > 1 ? 'both ' : ''}${types.join(' and ')}`);
 }
 
-/** @throws ProtocolError with HTTP status 413 */
-export function refuseLargerThan(maxBytes: number, bytes: number): void {
-  if (bytes > maxBytes) throw refused(413, `Request body too large: at most ${maxBytes} bytes are read`);
+export function bodyTooLarge(maxBytes: number): ProtocolError {
+  return refused(413, `Request body too large: at most ${maxBytes} bytes are read`);
 }
 
 /** Returns whether an IP address is a loopback address. */

@@ -12,7 +12,7 @@ import {
   MAX_BUFFERED_BYTES,
 } from '../limits.js';
 import type { HttpEndpoint } from './endpoint.js';
-import { isLoopback, refuseLargerThan } from './guard.js';
+import { bodyTooLarge, isLoopback } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 import type { StreamableHTTPServerTransportOptions } from './response.js';
 
@@ -54,7 +54,7 @@ export class NodeRequest implements HttpRequest {
     const { rawHeaders } = this.#req;
     let count = 0;
     for (let index = 0; index < rawHeaders.length; index += 2)
-      if (/^host$/i.test(rawHeaders[index] as string)) count += 1;
+      if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') count += 1;
     return count > 1;
   }
 
@@ -73,55 +73,40 @@ export class NodeRequest implements HttpRequest {
   }
 
   /** Middleware may have read the body already. */
-  readJson(maxBytes: number): unknown {
-    const { body } = this.#req;
-    if (body === undefined) return readJsonBody(this.#req, maxBytes);
+  async readJson(maxBytes: number): Promise<unknown> {
+    const { body = await readBody(this.#req, maxBytes) } = this.#req;
     if (typeof body === 'string') return parseJsonText(body);
-    if (body instanceof Uint8Array) return parseJsonText(Buffer.from(body).toString('utf8'), body);
-    return body;
+    if (!(body instanceof Uint8Array)) return body;
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
+    return parseJsonText(bytes.toString('utf8'), bytes);
   }
 }
 
 /**
- * Reads a request body of at most `maxBytes` and parses it. A body that declares more is refused before it is read, another one as
- * soon as it exceeds the limit.
+ * Reads a request body of at most `maxBytes`. A body that declares more is refused before it is read, another one as soon as it
+ * exceeds the limit.
  *
- * @throws ProtocolError with HTTP status 413 for a larger body, 400 (-32700) for invalid UTF-8 or JSON
+ * @throws ProtocolError with HTTP status 413 for a larger body, 400 (-32700) for an incomplete one
  * @throws `BODY_ALREADY_READ`
  */
-function readJsonBody(req: IncomingMessage, maxBytes: number): Promise<unknown> {
+function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (req.readableEnded) throw bodyAlreadyRead();
     if (req.destroyed) throw parseError('Parse error: the body ended early');
-    refuseLargerThan(maxBytes, Number(req.headers['content-length'] ?? 0));
+    if (Number(req.headers['content-length']) > maxBytes) throw bodyTooLarge(maxBytes);
     const chunks: Buffer[] = [];
     let length = 0;
-    const attempt = (action: () => void): void => {
-      try {
-        action();
-      } catch (error) {
-        // The rest is read and discarded, so that the client sees the response and not a broken connection.
-        req.off('data', onData).resume();
-        chunks.length = 0;
-        reject(error as Error);
-      }
-    };
-    const onData = (chunk: Buffer): void =>
-      attempt(() => {
-        length += chunk.length;
-        refuseLargerThan(maxBytes, length);
-        chunks.push(chunk);
-      });
     const onLost = (): void => {
       if (!req.complete) reject(parseError('Parse error: the body ended early'));
     };
-    req.on('data', onData);
-    req.on('end', () =>
-      attempt(() => {
-        const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-        resolve(parseJsonText(bytes.toString('utf8'), bytes));
-      }),
-    );
+    req.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= maxBytes) return void chunks.push(chunk);
+      // The rest is read and discarded, so that the client sees the response and not a broken connection.
+      chunks.length = 0;
+      reject(bodyTooLarge(maxBytes));
+    });
+    req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     req.on('error', onLost);
     req.on('close', onLost);
   });

@@ -2,7 +2,7 @@ import { parseJsonText } from '../../protocol/json-rpc.js';
 import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
 import { toolAccessOf } from '../auth-info.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
-import { refuseLargerThan } from './guard.js';
+import { bodyTooLarge } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
 
 /** A request of the web platform: Hono, Next, Deno, Bun, Workers. */
@@ -42,14 +42,14 @@ export class WebRequest implements HttpRequest {
   }
 
   async readJson(maxBytes: number): Promise<unknown> {
-    refuseLargerThan(maxBytes, Number(this.header('content-length') ?? 0));
+    if (Number(this.header('content-length')) > maxBytes) throw bodyTooLarge(maxBytes);
     const { body, bodyUsed } = this.#request;
     if (bodyUsed) throw bodyAlreadyRead();
     const chunks: Uint8Array<ArrayBuffer>[] = [];
     let length = 0;
     for await (const chunk of body ?? []) {
       length += chunk.length;
-      refuseLargerThan(maxBytes, length);
+      if (length > maxBytes) throw bodyTooLarge(maxBytes);
       chunks.push(chunk);
     }
     const bytes = joinBytes(chunks);
