@@ -107,9 +107,14 @@ export function prepareResult(text: string): PreparedResult {
   return { text, bytes: encoder.encode(text) };
 }
 
-/** Returns the text of a response whose result is JSON text. */
-export function resultText(id: RequestId, result: ResultJson): string {
-  return `${beforeResult(id)}${typeof result === 'string' ? result : result.text}}`;
+/**
+ * Returns the text of a response.
+ *
+ * @param id - `null` for a batch, whose result is the whole response
+ */
+export function resultText(id: RequestId | null, result: ResultJson): string {
+  const text = typeof result === 'string' ? result : result.text;
+  return id === null ? text : `${beforeResult(id)}${text}}`;
 }
 
 /** Returns the response as bytes, in parts: the long part in the middle is not copied. */

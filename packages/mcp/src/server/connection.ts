@@ -1,11 +1,19 @@
 import { classifyEra, requireLegacyBatch } from '../protocol/classify-era.js';
-import { errorText, isObject, isRequestId, parseMessage, resultText, type RequestId } from '../protocol/json-rpc.js';
+import {
+  errorText,
+  isObject,
+  isRequestId,
+  parseMessage,
+  resultText,
+  type JsonRpcRequest,
+  type RequestId,
+} from '../protocol/json-rpc.js';
 import { invalidRequest } from '../protocol/protocol-error.js';
-import { answerBatch, LegacyRequest } from './eras/legacy.js';
+import { LegacyBatch, LegacyRequest } from './eras/legacy.js';
 import { ModernRequest } from './eras/modern.js';
 import { toProtocolError } from './failures.js';
-import { drain, LegacySession, type InFlight } from './legacy-session.js';
-import type { Caller, Channel, ServerDefinition, ServerRequest } from './request.js';
+import { drain, LegacySession, type Work } from './legacy-session.js';
+import type { Caller, Channel, ServerDefinition } from './request.js';
 
 export interface ConnectionOptions {
   readonly server: ServerDefinition;
@@ -22,7 +30,7 @@ export interface ConnectionOptions {
 export class Connection extends LegacySession implements Channel {
   readonly #server: ServerDefinition;
   readonly #write: (messageText: string) => void;
-  readonly #messages = new Set<InFlight>();
+  readonly #messages = new Set<Work>();
   #isOpen = true;
 
   constructor({ server, write, maxRequests }: ConnectionOptions) {
@@ -43,40 +51,31 @@ export class Connection extends LegacySession implements Channel {
     if (!this.#isOpen) return;
     const incoming = parseMessage(body);
     if (incoming && incoming.kind !== 'request') return this.accept(incoming);
-    const requests: ServerRequest[] = [];
-    const work: InFlight = {
-      cancel: () => requests.forEach((request) => request.cancel()),
-      release: () => requests.forEach((request) => request.release()),
-    };
-    this.#messages.add(work);
+    let work: Work | undefined;
     try {
-      let text: string | undefined;
-      if (incoming) {
-        const { message } = incoming;
-        const request =
-          classifyEra(message) === 'modern'
-            ? new ModernRequest(this.#server, message, caller, this)
-            : new LegacyRequest(this.#server, message, caller, this, this);
-        requests.push(request);
-        const result = await request.run(this);
-        text = result && resultText(message.id, result);
-      } else {
-        if (!Array.isArray(body)) throw invalidRequest('not a JSON-RPC message');
-        requireLegacyBatch(body);
-        text = await answerBatch(this.#server, this, body, (message) => {
-          const request = new LegacyRequest(this.#server, message, caller, this, this);
-          requests.push(request);
-          return request;
-        });
-      }
+      work = incoming ? this.#createRequest(incoming.message, caller) : this.#createBatch(body, caller);
+      this.#messages.add(work);
+      const result = await work.run(this);
       // The official clients lose progress that arrives in one chunk with the response.
-      if (requests.some(({ sentMessage }) => sentMessage)) await new Promise((resolve) => setTimeout(resolve, 0));
-      if (text !== undefined) this.send(text);
+      if (work.sentMessage) await new Promise((resolve) => setTimeout(resolve, 0));
+      if (result !== undefined) this.send(resultText(incoming ? incoming.message.id : null, result));
     } catch (error) {
       this.refuse(isObject(body) && isRequestId(body['id']) ? body['id'] : null, error);
     } finally {
-      this.#messages.delete(work);
+      if (work) this.#messages.delete(work);
     }
+  }
+
+  #createRequest(message: JsonRpcRequest, caller: Caller): Work {
+    return classifyEra(message) === 'modern'
+      ? new ModernRequest(this.#server, message, caller, this)
+      : new LegacyRequest(this.#server, message, caller, this, this);
+  }
+
+  #createBatch(body: unknown, caller: Caller): Work {
+    if (!Array.isArray(body)) throw invalidRequest('not a JSON-RPC message');
+    requireLegacyBatch(body);
+    return new LegacyBatch(this.#server, body, caller, this, this);
   }
 
   refuse(id: RequestId | null, error: unknown): void {

@@ -1,7 +1,13 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../protocol/constants.js';
-import { isRequestId, type IncomingMessage, type JsonRpcResponse, type RequestId } from '../protocol/json-rpc.js';
+import {
+  isRequestId,
+  type IncomingMessage,
+  type JsonRpcResponse,
+  type RequestId,
+  type ResultJson,
+} from '../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
@@ -12,6 +18,14 @@ export interface InFlight {
   cancel(): void;
   /** Lets a request end that has no end of its own. */
   release(): void;
+}
+
+/** A request, or all those of a batch. */
+export interface Work extends InFlight {
+  /** @returns the result; `undefined` when there is no response */
+  run(session?: LegacySession): Promise<ResultJson | undefined>;
+  /** Whether a message was sent before the response. */
+  readonly sentMessage: boolean;
 }
 
 /** Releases the work of a transport that ends. Settles when none is left, or after the timeout. */

@@ -22,7 +22,7 @@ import {
   type ClientRequest,
 } from './client-requests.js';
 import { toJsonSafe } from './json-safe.js';
-import type { InFlight, LegacySession } from './legacy-session.js';
+import type { LegacySession, Work } from './legacy-session.js';
 import type { CacheableMethod, MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { RequestStateCodec } from './request-state.js';
 import type { Subscribers } from './subscribers.js';
@@ -88,7 +88,7 @@ export interface Caller {
  * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the
  * memory of a busy server. Members that tools have no use for are not enumerable, so that logging `mcp.extra` shows the caller.
  */
-export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFlight {
+export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
   abstract readonly era: Era;
   readonly requestId: RequestId;
   readonly authInfo?: McpAuthInfo;
@@ -178,7 +178,6 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, InFligh
     return this.#controller.signal;
   }
 
-  /** Whether a message was sent before the response. */
   get sentMessage(): boolean {
     return this.#sentMessage;
   }

@@ -19,7 +19,7 @@ import { invalidParams, invalidRequest, methodNotFound } from '../../protocol/pr
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import type { ClientRequest } from '../client-requests.js';
 import { toProtocolError } from '../failures.js';
-import type { LegacySession } from '../legacy-session.js';
+import type { LegacySession, Work } from '../legacy-session.js';
 import { MAX_BATCH_MESSAGES, MAX_SUBSCRIPTIONS } from '../limits.js';
 import { ServerRequest, type Answer, type Caller, type Channel, type ServerDefinition } from '../request.js';
 
@@ -129,37 +129,74 @@ function requireUri(params: Params | undefined): string {
 }
 
 /**
- * Answers a JSON-RPC batch of a session that negotiated 2025-03-26, the only version that has batches. Its requests run concurrently,
- * and an invalid message does not affect the others.
+ * JSON-RPC batch of a session that negotiated 2025-03-26, the only version that has batches. Its requests run concurrently, and an
+ * invalid message does not affect the others.
  *
- * @returns an array as JSON text; `undefined` when no message of the batch expects a response
- * @throws ProtocolError -32600 with HTTP status 400 for an empty batch, more than 100 messages, or another protocol version
  * @see [JSON-RPC 2.0, batch](https://www.jsonrpc.org/specification#batch)
  * @see [MCP 2025-03-26, batching](https://modelcontextprotocol.io/specification/2025-03-26/basic#batching)
  */
-export async function answerBatch(
-  { logger }: ServerDefinition,
-  session: LegacySession,
-  messages: readonly unknown[],
-  createRequest: (message: JsonRpcRequest) => LegacyRequest,
-): Promise<string | undefined> {
-  if (!session.initialized || session.protocolVersion !== BATCH_VERSION)
-    throw invalidRequest(`send one JSON-RPC message at a time; only protocol version ${BATCH_VERSION} has batches`);
-  if (messages.length === 0) throw invalidRequest('the batch is empty');
-  if (messages.length > MAX_BATCH_MESSAGES)
-    throw invalidRequest(`a batch holds at most ${MAX_BATCH_MESSAGES} messages`);
-  const answer = async (value: unknown): Promise<string | undefined> => {
+export class LegacyBatch implements Work {
+  readonly #server: ServerDefinition;
+  readonly #messages: readonly unknown[];
+  readonly #caller: Caller;
+  readonly #channel: Channel;
+  readonly #session: LegacySession;
+  readonly #requests: LegacyRequest[] = [];
+
+  constructor(
+    server: ServerDefinition,
+    messages: readonly unknown[],
+    caller: Caller,
+    channel: Channel,
+    session: LegacySession,
+  ) {
+    this.#server = server;
+    this.#messages = messages;
+    this.#caller = caller;
+    this.#channel = channel;
+    this.#session = session;
+  }
+
+  /**
+   * @returns an array as JSON text; `undefined` when no message of the batch expects a response
+   * @throws ProtocolError -32600 with HTTP status 400 for an empty batch, more than 100 messages, or another protocol version
+   */
+  async run(): Promise<string | undefined> {
+    const { initialized, protocolVersion } = this.#session;
+    if (!initialized || protocolVersion !== BATCH_VERSION)
+      throw invalidRequest(`send one JSON-RPC message at a time; only protocol version ${BATCH_VERSION} has batches`);
+    if (this.#messages.length === 0) throw invalidRequest('the batch is empty');
+    if (this.#messages.length > MAX_BATCH_MESSAGES)
+      throw invalidRequest(`a batch holds at most ${MAX_BATCH_MESSAGES} messages`);
+    const answers = await Promise.all(this.#messages.map((message) => this.#answer(message)));
+    const texts = answers.filter((text) => text !== undefined);
+    return texts.length === 0 ? undefined : `[${texts.join(',')}]`;
+  }
+
+  async #answer(value: unknown): Promise<string | undefined> {
     const incoming = parseMessage(value);
-    if (incoming && incoming.kind !== 'request') return void session.accept(incoming);
+    if (incoming && incoming.kind !== 'request') return void this.#session.accept(incoming);
     try {
       if (!incoming) throw invalidRequest('not a JSON-RPC message');
       if (incoming.message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch');
-      const result = await createRequest(incoming.message).run(session);
+      const request = new LegacyRequest(this.#server, incoming.message, this.#caller, this.#channel, this.#session);
+      this.#requests.push(request);
+      const result = await request.run(this.#session);
       return result && resultText(incoming.message.id, result);
     } catch (error) {
-      return errorText(incoming?.message.id ?? null, toProtocolError(logger, error));
+      return errorText(incoming?.message.id ?? null, toProtocolError(this.#server.logger, error));
     }
-  };
-  const texts = (await Promise.all(messages.map(answer))).filter((text) => text !== undefined);
-  return texts.length === 0 ? undefined : `[${texts.join(',')}]`;
+  }
+
+  get sentMessage(): boolean {
+    return this.#requests.some(({ sentMessage }) => sentMessage);
+  }
+
+  cancel(): void {
+    for (const request of this.#requests) request.cancel();
+  }
+
+  release(): void {
+    for (const request of this.#requests) request.release();
+  }
 }

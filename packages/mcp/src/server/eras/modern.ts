@@ -108,11 +108,7 @@ class InputRound {
   #checking = 0;
 
   /** @param settle - receives the `input_required` result when a request has no result yet */
-  constructor(
-    request: ServerRequest,
-    previous: RequestState | undefined,
-    settle: (result: Promise<string>) => void,
-  ) {
+  constructor(request: ServerRequest, previous: RequestState | undefined, settle: (result: Promise<string>) => void) {
     this.#request = request;
     this.#previous = previous;
     this.#settle = settle;

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/json-rpc.js';
 import { requireParamHeaders } from '../../protocol/param-headers.js';
 import { invalidRequest, refused, type ProtocolError } from '../../protocol/protocol-error.js';
-import { answerBatch, LegacyRequest } from '../eras/legacy.js';
+import { LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
 import { drain, LegacySession } from '../legacy-session.js';
@@ -165,11 +165,9 @@ function serveModernRequest(response: HttpResponse, message: JsonRpcRequest): Pr
     const declared = server.tools.get(name as string)?.paramHeaders;
     if (declared?.length) requireParamHeaders(declared, args, (header) => response.request.header(header));
   }
-  const request = new ModernRequest(server, message, response.caller, response);
-  response.requests.push(request);
   // Closing the response stream is how a modern client cancels.
   response.cancelOnClose();
-  return response.run(message.id, () => request.run());
+  return response.run(message.id, new ModernRequest(server, message, response.caller, response));
 }
 
 /** Serves a legacy message: within its session, or alone when the endpoint has no sessions. */
@@ -206,9 +204,8 @@ async function startSession(response: HttpResponse, message: JsonRpcRequest): Pr
 }
 
 function serveLegacyRequest(response: HttpResponse, message: JsonRpcRequest, session: LegacySession): Promise<void> {
-  const request = new LegacyRequest(response.endpoint.server, message, response.caller, response, session);
-  response.requests.push(request);
-  return response.run(message.id, () => request.run(response.session));
+  const { endpoint, caller } = response;
+  return response.run(message.id, new LegacyRequest(endpoint.server, message, caller, response, session));
 }
 
 /**
@@ -223,13 +220,7 @@ async function serveBatch(response: HttpResponse, messages: readonly unknown[]):
   requireLegacyVersion(request.header('mcp-protocol-version'));
   requireToolAccessOfAll(messages, request.toolAccess);
   const session = sessionOf(response);
-  await response.run(null, () =>
-    answerBatch(endpoint.server, session, messages, (message) => {
-      const request = new LegacyRequest(endpoint.server, message, response.caller, response, session);
-      response.requests.push(request);
-      return request;
-    }),
-  );
+  await response.run(null, new LegacyBatch(endpoint.server, messages, response.caller, response, session));
 }
 
 /**

@@ -77,8 +77,9 @@ export function requireJsonBody(request: HttpRequest): void {
  */
 export function requireAccepted(request: HttpRequest, ...types: readonly `${string}/${string}`[]): void {
   const accept = (request.header('accept') ?? '*/*').toLowerCase();
-  const range = (type: string): string => `${type.slice(0, type.indexOf('/'))}/*`;
-  if (accept.includes('*/*') || types.every((type) => accept.includes(type) || accept.includes(range(type)))) return;
+  const isAccepted = (type: string): boolean =>
+    accept.includes(type) || accept.includes('*/*') || accept.includes(`${type.slice(0, type.indexOf('/'))}/*`);
+  if (types.every(isAccepted)) return;
   throw refused(406, `Not Acceptable: Client must accept ${types.length > 1 ? 'both ' : ''}${types.join(' and ')}`);
 }
 

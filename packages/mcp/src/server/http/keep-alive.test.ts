@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createServerDefinition } from '../create-server-definition.js';
+import type { Work } from '../legacy-session.js';
 import { HttpEndpoint } from './endpoint.js';
 import { EventStream } from './event-stream.js';
 import type { EventSink, HttpReply, HttpRequest } from './message.js';
@@ -30,15 +31,18 @@ class Recorder implements HttpReply, EventSink {
 const createEndpoint = (): HttpEndpoint =>
   new HttpEndpoint(createServerDefinition({ name: 'Slow', version: '1.0.0', tools: {} }));
 
+const workOf = (run: Work['run']): Work => ({ run, sentMessage: false, cancel: () => {}, release: () => {} });
+
 /** Runs a request for `beats` beats of the endpoint, and returns what went over the network. */
 async function answerAfter(beats: number, enableJsonResponse = false): Promise<string[]> {
   const endpoint = createEndpoint();
   const reply = new Recorder();
   const response = new HttpResponse(endpoint, {} as HttpRequest, reply, { enableJsonResponse });
-  await response.run(1, async () => {
+  const run = async (): Promise<string> => {
     for (let beat = 0; beat < beats; beat += 1) endpoint.beat();
     return '{}';
-  });
+  };
+  await response.run(1, workOf(run));
   return reply.log;
 }
 
@@ -63,7 +67,7 @@ describe('the beat of an endpoint', () => {
     let thrown: unknown;
     const http = createServer(async (req, res) => {
       const response = new HttpResponse(endpoint, new NodeRequest(req), new NodeReply(res), {});
-      await response.run(1, async () => {
+      const run = async (): Promise<string> => {
         res.writeHead(503).end('timeout');
         endpoint.beat();
         try {
@@ -72,7 +76,8 @@ describe('the beat of an endpoint', () => {
           thrown = error;
         }
         return '{}';
-      });
+      };
+      await response.run(1, workOf(run));
     }).listen(0);
     const response = await fetch(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);
     expect([response.status, await response.text()]).toEqual([503, 'timeout']);

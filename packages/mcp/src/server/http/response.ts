@@ -1,9 +1,9 @@
 import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
-import { errorText, resultParts, resultText, type RequestId, type ResultJson } from '../../protocol/json-rpc.js';
+import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import { toAuthInfo } from '../auth-info.js';
 import { toProtocolError } from '../failures.js';
-import type { InFlight } from '../legacy-session.js';
+import type { InFlight, Work } from '../legacy-session.js';
 import { RETRY_AFTER_SECONDS } from '../limits.js';
 import type { Caller, Channel, ServerDefinition } from '../request.js';
 import type { EventStore } from './event-store.js';
@@ -57,9 +57,8 @@ export class HttpResponse implements Channel, InFlight {
   session: HttpSession | undefined;
   /** Whether to send the session id; only the response to `initialize` does. */
   announcesSession = false;
-  /** In-flight request, or all those of a batch. */
-  readonly requests: InFlight[] = [];
   readonly #reply: HttpReply;
+  #work: Work | undefined;
   #stream: EventStream | undefined;
   #streamId = '';
   #beats = 0;
@@ -99,11 +98,11 @@ export class HttpResponse implements Channel, InFlight {
   }
 
   release(): void {
-    for (const request of this.requests) request.release();
+    this.#work?.release();
   }
 
   cancel(): void {
-    for (const request of this.requests) request.cancel();
+    this.#work?.cancel();
   }
 
   /** Cancels the requests when the client disconnects: without a session it cannot cancel by message. */
@@ -116,14 +115,14 @@ export class HttpResponse implements Channel, InFlight {
    *
    * @param id - `null` for a batch, whose result is the whole response
    */
-  async run(id: RequestId | null, answer: () => Promise<ResultJson | undefined>): Promise<void> {
+  async run(id: RequestId | null, work: Work): Promise<void> {
     const { pending, server } = this.endpoint;
+    this.#work = work;
     pending.add(this);
     try {
-      const result = await answer();
+      const result = await work.run(this.session);
       if (result === undefined) this.endEmpty(202);
-      else if (typeof result === 'string') this.#end(id === null ? result : resultText(id, result));
-      else if (this.#stream) this.#end(resultText(id as RequestId, result));
+      else if (typeof result === 'string' || this.#stream) this.#end(resultText(id, result));
       else this.#reply.send(200, jsonHeaders, resultParts(id as RequestId, result));
     } catch (error) {
       const problem = toProtocolError(server.logger, error);

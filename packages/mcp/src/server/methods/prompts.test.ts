@@ -1,6 +1,7 @@
 import { MCPClient } from '@quiver/mcp/client';
 import { afterAll, expect, test } from 'vitest';
 import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import type { Prompt, PromptMessage } from '../../prompt.js';
 import { MCPServer } from '../mcp-server.js';
 
 const prompt = {
@@ -45,5 +46,23 @@ test('returns version and media type to MCPClient', async () => {
   expect(listed['it']).toMatchObject([{ version: 'v2', mimeType: 'text/markdown' }]);
   const { prompt: received } = await mcp.prompts.get({ serverName: 'it', name: 'review' });
   expect(received).toMatchObject({ name: 'review', version: 'v2', mimeType: 'text/markdown' });
+  await mcp.disconnect();
+});
+
+test('calls the callbacks of a class with their instance', async () => {
+  class Prompts {
+    readonly #text = 'from the instance';
+    async listPrompts(): Promise<Prompt[]> {
+      return [{ name: 'review', description: this.#text }];
+    }
+    async getPromptMessages(): Promise<PromptMessage[]> {
+      return [{ role: 'user', content: { type: 'text', text: this.#text } }];
+    }
+  }
+  const ofClass = new MCPServer({ name: 'Prompts', version: '1.0.0', tools: {}, prompts: new Prompts() });
+  const mcp = new MCPClient({ servers: { it: { server: ofClass } } });
+  expect(await mcp.prompts.get({ serverName: 'it', name: 'review' })).toMatchObject({
+    messages: [{ content: { text: 'from the instance' } }],
+  });
   await mcp.disconnect();
 });

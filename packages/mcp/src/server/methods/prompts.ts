@@ -35,10 +35,8 @@ export async function getPrompt(request: ServerRequest): Promise<EncodedResult> 
   const prompt = findPrompt(await promptsFor(request), name, version);
   requireArguments(prompt, args);
   return runCallback(server, `The prompt ${name}`, async () => {
-    const { getPromptMessages = () => refuseResult('prompts.getPromptMessages', 'messages: it is not there') } =
-      server.prompts ?? {};
-    const asked = { name, ...(version !== undefined && { version }), args };
-    return toPromptResult(await getPromptMessages({ ...asked, ...callbackContext }), prompt);
+    const asked = { name, ...(version !== undefined && { version }), args, ...callbackContext };
+    return toPromptResult(await server.prompts?.getPromptMessages?.(asked), prompt);
   });
 }
 
