@@ -3,11 +3,10 @@ import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema'
 import { withInputSchema, type ToolAnnotations, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { Era } from '../protocol/classify-era.js';
-import { prepareResult, type PreparedResult } from '../protocol/json-rpc.js';
+import { prepareResult, type Params, type PreparedResult } from '../protocol/json-rpc.js';
 import type { Icon } from '../resource.js';
 import type { EncodedResult } from '../content.js';
 import { encodePage } from './list-page.js';
-import type { Answer, ServerRequest } from './request.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -36,6 +35,13 @@ export interface RegisteredTool {
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
   readonly paramHeaders: readonly ParamHeader[];
+}
+
+/** The part of a `tools/list` request that decides about its result. */
+interface ListRequest {
+  readonly era: Era;
+  readonly params: Params | undefined;
+  toJson(result: EncodedResult): string;
 }
 
 export interface ToolRegistryOptions {
@@ -86,7 +92,7 @@ export class ToolRegistry {
    *
    * @throws ProtocolError -32602 for an unknown cursor
    */
-  list(request: ServerRequest): Answer {
+  list(request: ListRequest): EncodedResult | PreparedResult {
     const { era, params } = request;
     const encode = (): EncodedResult => {
       const items = [...this.#tools.values()].map((tool) => listedFor(era, tool));
