@@ -22,6 +22,7 @@ before(() => {
   rmSync(generated, { recursive: true, force: true });
   mkdirSync(generated);
   for (const [path, page] of pages) writeFileSync(join(generated, fileOf(path)), toModule(page));
+  writeFileSync(join(generated, 'server.ts'), "export declare const server: import('@quiver/mcp').MCPServer;");
   const compilerOptions = {
     // As readers compile, and more: pages show one thing at a time.
     exactOptionalPropertyTypes: false,
@@ -29,6 +30,7 @@ before(() => {
     noUncheckedIndexedAccess: false,
     noUnusedLocals: false,
     noUnusedParameters: false,
+    allowImportingTsExtensions: true,
   };
   const configuration = { extends: '../../../tsconfig.base.json', compilerOptions, include: ['*.ts', '../given.d.ts'] };
   writeFileSync(join(generated, 'tsconfig.json'), JSON.stringify(configuration));

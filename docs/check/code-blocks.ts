@@ -53,11 +53,14 @@ export function takeImports(pieces: readonly string[]): Imports {
 
 /**
  * One module of all TypeScript blocks of a page, each in the scope of those before it, so that it can use their names and
- * redeclare them. Every line of code keeps its number, so that errors point into the page.
+ * redeclare them. Every line of code keeps its number, so that errors point into the page. Pages import the reader's server from
+ * `./server.ts` or `@/server`.
  */
 export function toModule(page: string): string {
   const blocks = readCodeBlocks(page).filter(({ language }) => language === 'ts');
-  const { header, bodies } = takeImports(blocks.map(({ code }) => code));
+  const { header, bodies } = takeImports(
+    blocks.map(({ code }) => code.replaceAll(/ from '[.@]\/server(\.ts)?'/g, " from './server.ts'")),
+  );
   const lines: string[] = page.split('\n').map(() => '');
   for (const [index, { line }] of blocks.entries()) {
     const body = (bodies[index] as string).replaceAll(/^export default /gm, 'void ').replaceAll(/^export /gm, '');

@@ -128,7 +128,7 @@ export class Engine implements Receiver {
   #pauses = 0;
   #pausedAt = 0;
   #pausedTime = 0;
-  /** One timer for all calls: one for each adds a fifth to the cost of a call over stdio. */
+  /** One timer for all calls: one for each adds a fifth to the cost of a call over stdio. Workers have numbers for timers. */
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
   #lastId = 0;
@@ -164,7 +164,7 @@ export class Engine implements Receiver {
     } finally {
       this.active -= weight;
       this.#calls.delete(call);
-      if (this.#calls.size === 0) this.#timer?.unref();
+      if (this.#calls.size === 0) this.#timer?.unref?.();
       signal?.removeEventListener('abort', onAbort);
       if (token !== undefined) this.#progress?.delete(token);
     }
@@ -257,7 +257,7 @@ export class Engine implements Receiver {
       latest,
     };
     this.#calls.add(call);
-    if (this.#calls.size === 1) this.#timer?.ref();
+    if (this.#calls.size === 1) this.#timer?.ref?.();
     this.#setTimer(call.expiresAt);
     return call;
   }

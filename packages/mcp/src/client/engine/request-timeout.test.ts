@@ -114,3 +114,15 @@ test('keeps timeouts longer than the longest timer', async () => {
   expect(await advance(2 ** 31)).toEqual([]);
   expect(await advance(2 ** 31)).toEqual(['it']);
 });
+
+test('sends requests where a timer is a number, as on Workers', async () => {
+  const start = globalThis.setTimeout;
+  vi.stubGlobal('setTimeout', (run: () => void, delay?: number) => Number(start(run, delay)));
+  try {
+    const send = () => engine.request('tools/call', { name: 'done', arguments: {} }, { timeout: 50 });
+    await expect(send()).resolves.toMatchObject({ content: [] });
+    await expect(send()).resolves.toMatchObject({ content: [] });
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});

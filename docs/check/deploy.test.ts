@@ -1,0 +1,98 @@
+// The programs of docs/deploy for Express, Fastify, Hono, Workers and Lambda answer requests.
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { MCPClient } from '@quiver/mcp/client';
+import { readCodeBlocks, takeImports } from './code-blocks.ts';
+
+const docs = fileURLToPath(new URL('..', import.meta.url));
+const blocksOf = (page: string, language: string): string[] =>
+  readCodeBlocks(readFileSync(join(docs, page), 'utf8'))
+    .filter((block) => block.language === language)
+    .map(({ code }) => code);
+
+const server = `
+import { createTool } from '@quiver/core/tools';
+import { MCPServer } from '@quiver/mcp/server';
+import { z } from 'zod';
+const inputSchema = z.object({ text: z.string() });
+const echo = createTool({ id: 'echo', description: 'Returns the text', inputSchema, execute: async ({ text }) => text });
+export const server = new MCPServer({ name: 'Echo', version: '1.0.0', tools: { echo } });
+`;
+/** Starts servers on a free port, which it sends to the parent process. */
+const freePort = `
+import { Server } from 'node:net';
+const { listen } = Server.prototype;
+Server.prototype.listen = function (first, ...rest) {
+  this.once('listening', () => process.send(this.address().port));
+  return listen.call(this, typeof first === 'object' ? { ...first, port: 0 } : 0, ...rest);
+};
+`;
+const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'hi' } } };
+const result = { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'hi' }] } };
+const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+function writeFiles(t: TestContext, files: Record<string, string>): string {
+  const folder = mkdtempSync(join(docs, 'check/deploy-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, code] of Object.entries(files)) writeFileSync(join(folder, name), code);
+  return folder;
+}
+
+for (const framework of ['express', 'fastify', 'hono']) {
+  test(`the program for ${framework} serves a client`, async (t) => {
+    const [main = ''] = blocksOf(`deploy/${framework}.md`, 'ts');
+    const folder = writeFiles(t, { 'main.ts': main, 'server.ts': server, 'free-port.mjs': freePort });
+    const child = spawn(process.execPath, ['--import', './free-port.mjs', 'main.ts'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    t.after(() => child.kill());
+    const [port] = (await once(child, 'message')) as [number];
+    const mcp = new MCPClient({ servers: { it: { url: `http://127.0.0.1:${port}/mcp` } } });
+    t.after(() => mcp.disconnect());
+    const { it_echo: echo } = await mcp.listTools();
+    assert.partialDeepStrictEqual(await echo?.execute({ text: 'hi' }), result.result);
+  });
+}
+
+test('the program for Workers is one file that needs no package and no Node module', async (t) => {
+  const [main = ''] = blocksOf('deploy/cloudflare-workers.md', 'ts');
+  const [command = ''] = blocksOf('guides/bundle.md', 'sh');
+  const folder = writeFiles(t, { 'index.ts': main, 'server.ts': server });
+  const shell = command.replace('npx esbuild', 'esbuild').replace('src/index.ts', 'index.ts');
+  const { status, stderr } = spawnSync(shell, { shell: true, cwd: folder, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+
+  const file = join(folder, 'worker.js');
+  assert.doesNotMatch(readFileSync(file, 'utf8'), /\bimport\b[^("';]*["']|\bimport["']/);
+  const { default: worker } = (await import(pathToFileURL(file).href)) as {
+    default: { fetch(request: Request): Promise<Response> };
+  };
+  const url = 'https://mcp.example.com/mcp';
+  const response = await worker.fetch(new Request(url, { method: 'POST', headers, body: JSON.stringify(call) }));
+  assert.deepEqual(await response.json(), result);
+});
+
+test('the program for Lambda without streaming answers an event', async (t) => {
+  const blocks = takeImports(blocksOf('deploy/aws-lambda.md', 'ts'));
+  const folder = writeFiles(t, { 'index.ts': `${blocks.header}\n${blocks.bodies[1]}`, 'server.ts': server });
+  const { handler } = (await import(pathToFileURL(join(folder, 'index.ts')).href)) as {
+    handler: (event: object) => Promise<{ statusCode: number; body: string }>;
+  };
+  const domainName = 'abc.lambda-url.eu-west-1.on.aws';
+  const { statusCode, body } = await handler({
+    version: '2.0',
+    rawPath: '/mcp',
+    rawQueryString: '',
+    headers: { ...headers, host: domainName },
+    requestContext: { domainName, http: { method: 'POST', path: '/mcp', protocol: 'HTTP/1.1', sourceIp: '192.0.2.1' } },
+    isBase64Encoded: false,
+    body: JSON.stringify(call),
+  });
+  assert.deepEqual([statusCode, JSON.parse(body)], [200, result]);
+});
