@@ -1,5 +1,4 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { andThen } from '../async.js';
 import { QuiverError } from '../errors.js';
 import { validateJsonSchema } from './json-schema-validator.js';
 import type { AiSdkSchema, InferOutput, JsonSchema, Schema, SchemaIssue, ValidationResult } from './schema.js';
@@ -26,6 +25,17 @@ function validateAny(given: Schema, value: unknown): Outcome {
   if (kind === 'json-schema') return validateJsonSchema(schema, value);
   if (kind === 'ai-sdk') return validateAiSdkSchema(schema, value);
   return andThen(schema['~standard'].validate(value), fromStandard);
+}
+
+/**
+ * Continues with a value, or with the value of a promise. Does not wait for values: every tool call validates, and awaiting
+ * synchronous results takes 0.2–0.7 µs of its 1–2 µs.
+ */
+export function andThen<Value, Next>(
+  value: Value | Promise<Value>,
+  proceed: (value: Value) => Next | Promise<Next>,
+): Next | Promise<Next> {
+  return value instanceof Promise ? value.then(proceed) : proceed(value);
 }
 
 function fromStandard(result: StandardSchemaV1.Result<unknown>): ValidationResult<unknown> {

@@ -1,7 +1,8 @@
-import { andThen, untilAborted } from '../async.js';
+import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
 import { RequestContext } from '../request-context/index.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
+import { andThen } from '../schema/validate.js';
 import { checkApproval } from './approval.js';
 import { noMcpContext } from './mcp-context.js';
 import { repairInput } from './repair-input.js';
@@ -55,7 +56,7 @@ export async function executeTool(tool: ToolLike, input: unknown, options: ToolC
   return executeDefinition(definitionOf(tool), input, options);
 }
 
-/** Like {@link executeTool}, but for a definition. */
+/** Runs the tool of a definition; see {@link executeTool}. */
 export function executeDefinition(
   definition: ToolDefinition,
   input: unknown,
@@ -77,7 +78,7 @@ export function executeDefinition(
   }, options.abortSignal);
 }
 
-/** Like {@link executeDefinition}, but for tools that yield preliminary results: validates each result and yields it. */
+/** Runs a tool that yields preliminary results; validates each result and yields it. See {@link executeTool}. */
 export async function* streamDefinition(
   definition: ToolDefinition,
   input: unknown,
