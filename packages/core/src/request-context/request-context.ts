@@ -110,75 +110,58 @@ export class RequestContext<Values = Untyped> {
    * unserializable values are omitted. Contexts that refer to each other are cyclic values.
    */
   toJSON(): Record<string, Untyped> {
-    const result: Record<string, Untyped> = {};
-    let visits = maxVisits;
-    for (const [key, value] of this.#values) {
-      const budget = { visits: Math.min(maxVisitsOfValue, visits) };
-      visits -= budget.visits;
-      const isIncluded = isSerializable(value, budget, this);
-      visits += Math.max(0, budget.visits);
-      if (isIncluded)
-        Object.defineProperty(result, key, { value, enumerable: true, configurable: true, writable: true });
-    }
-    return result;
+    return Object.fromEntries([...this.#values].filter(([, value]) => isSerializable(value, this)));
   }
 }
 
-/** A context may hold connections and clients; walking through all they refer to would stall the request. */
-const maxVisitsOfValue = 10_000;
-/** Bound of one `toJSON`, contexts inside the context included. Primitive values of the context itself are free. */
-const maxVisits = 50_000;
+/** Parts of a value that are visited. A context may hold connections and clients; visiting all they refer to would stall the request. */
+const maxVisits = 10_000;
 
-interface Budget {
-  visits: number;
-}
-
-/** Whether `JSON.stringify` would return text for the value, within the budget. */
-function isSerializable(value: unknown, budget: Budget, context: RequestContext): boolean {
+/** Returns whether `JSON.stringify` would return text for a value of the context. */
+function isSerializable(root: unknown, context: RequestContext): boolean {
+  const ancestors = new Set<object>([context]);
+  let visits = 0;
+  const spend = (count: number): void => {
+    visits += count;
+    if (visits > maxVisits) throw new RangeError('too large');
+  };
+  /** Returns whether JSON includes the value; throws where `JSON.stringify` throws. */
+  const visit = (value: unknown): boolean => {
+    if (Object.prototype.toString.call(value) === '[object BigInt]') throw new TypeError('bigint');
+    if (typeof value !== 'object' || value === null) return !['undefined', 'function', 'symbol'].includes(typeof value);
+    if (ancestors.has(value)) throw new RangeError('cyclic');
+    ancestors.add(value);
+    spend(1);
+    const isIncluded = visitParts(value);
+    ancestors.delete(value);
+    return isIncluded;
+  };
+  const visitParts = (value: object): boolean => {
+    if (ArrayBuffer.isView(value)) {
+      spend(value.byteLength);
+      return true;
+    }
+    const { toJSON } = value as { toJSON?: unknown };
+    const isNested = isRequestContext(value);
+    if (typeof toJSON === 'function' && !isNested) return visit(toJSON.call(value));
+    if (Array.isArray(value)) spend(value.length);
+    const parts = isNested ? Array.from(value.values()) : Object.values(value);
+    spend(parts.length);
+    // A nested context leaves out bigints.
+    for (const part of parts) if (!isNested || typeof part !== 'bigint') visit(part);
+    return true;
+  };
   try {
-    return visit(value, budget, new Set([context]));
+    return visit(root);
   } catch {
     // The value contains a cycle or a bigint, is too large or nested too deeply, or its getter or `toJSON` threw.
     return false;
   }
 }
 
-/** Returns whether JSON includes the value. */
-function visit(value: unknown, budget: Budget, ancestors: Set<object>): boolean {
-  if (Object.prototype.toString.call(value) === '[object BigInt]') throw new TypeError('bigint');
-  if (typeof value !== 'object' || value === null)
-    return value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  if (ancestors.has(value)) throw new RangeError('cyclic');
-  ancestors.add(value);
-  spend(budget, 1);
-  const isIncluded = visitParts(value, budget, ancestors);
-  ancestors.delete(value);
-  return isIncluded;
-}
-
-function visitParts(value: object, budget: Budget, ancestors: Set<object>): boolean {
-  if (ArrayBuffer.isView(value)) {
-    spend(budget, value.byteLength);
-    return true;
-  }
-  const { toJSON } = value as { toJSON?: unknown };
-  const isNested = isContext(value);
-  if (typeof toJSON === 'function' && !isNested) return visit(toJSON.call(value), budget, ancestors);
-  if (Array.isArray(value)) spend(budget, value.length);
-  const parts = isNested ? Array.from(value.values()) : Object.values(value);
-  spend(budget, parts.length);
-  // A nested context leaves out bigints.
-  for (const part of parts) if (!isNested || typeof part !== 'bigint') visit(part, budget, ancestors);
-  return true;
-}
-
-function spend(budget: Budget, visits: number): void {
-  budget.visits -= visits;
-  if (budget.visits < 0) throw new RangeError('too large');
-}
-
-/** By its methods, not by `instanceof`: it may come from another copy of this package. */
-function isContext(value: object): value is RequestContext {
-  const { getRaw, setRaw, values } = value as Partial<RequestContext>;
-  return typeof getRaw === 'function' && typeof setRaw === 'function' && typeof values === 'function';
+/** Recognizes a request context by its methods, not by `instanceof`: it may come from another copy of this package. */
+export function isRequestContext(value: unknown): value is RequestContext {
+  const { get, set, values, toJSON } = (value ?? {}) as Partial<RequestContext>;
+  const hasMap = typeof get === 'function' && typeof set === 'function' && typeof values === 'function';
+  return hasMap && typeof toJSON === 'function';
 }

@@ -5,7 +5,7 @@ import { findApprovedCall } from './approval.js';
 import {
   createToolContext,
   executeDefinition,
-  registerDefinition,
+  markSelfContained,
   streamDefinition,
   withInputSchema,
   type DoneBefore,
@@ -21,7 +21,6 @@ import type {
   Result,
   StreamingToolOptions,
   ToolCallOptions,
-  ToolContext,
   ToolLike,
   Tool as ToolObject,
   ToolOptions,
@@ -71,8 +70,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
   }
   const options = 'parameters' in given ? withInputSchema(given) : given;
   const defined = new DefinedTool(options);
-  const { inputSchema, outputSchema, requireApproval } = defined;
-  const { title, strict, inputExamples, mcp, providerOptions } = options;
+  const { inputSchema, outputSchema, requireApproval, title, strict, inputExamples, mcp, providerOptions } = options;
   // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Rare properties are
   // added one by one, which takes a fraction of the time and memory of spreading them.
   const tool: Members = { id, description, inputSchema: toAiSdkInputSchema(defined, inputSchema ?? anyInput) };
@@ -90,7 +88,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
     if (options[name]) tool[name] = (event: object) => defined.runHook(name, event as never);
   if (options.execute) {
     tool.execute = (isGenerator(options.execute) ? defined.stream : defined.execute).bind(defined);
-    registerDefinition(tool.execute, defined);
+    markSelfContained(tool.execute);
   }
   return tool;
 }
@@ -118,14 +116,8 @@ const maxAnnounced = 128;
  * hook fires once. Programs hold thousands of tools and call a few of them: the methods are shared, and the first call creates the state that only
  * calls need.
  */
-class DefinedTool implements ToolDefinition {
-  readonly id: string;
-  readonly inputSchema: Schema | undefined;
-  readonly outputSchema: Schema | undefined;
-  readonly requestContextSchema: Schema | undefined;
-  readonly requireApproval: ToolDefinition['requireApproval'];
-  readonly onInputAvailable: ToolDefinition['onInputAvailable'];
-  readonly onOutput: ToolDefinition['onOutput'];
+class DefinedTool {
+  readonly #definition: ToolDefinition;
   readonly #options: ErasedToolOptions;
   /** Inputs that the schema of the tool has produced for the AI SDK. */
   #validated: WeakSet<object> | undefined;
@@ -133,26 +125,23 @@ class DefinedTool implements ToolDefinition {
   #announced: Set<string> | undefined;
 
   constructor(options: ErasedToolOptions) {
-    this.id = options.id;
-    this.inputSchema = options.inputSchema;
-    this.outputSchema = options.outputSchema;
-    this.requestContextSchema = options.requestContextSchema;
-    this.requireApproval = options.requireApproval;
-    this.onInputAvailable = options.onInputAvailable;
-    this.onOutput = options.onOutput && ((event) => this.#announce('onOutput', event));
     this.#options = options;
+    // Only tools with `execute` are called.
+    this.#definition = options as ErasedToolOptions & ToolDefinition;
+    if (options.onOutput)
+      this.#definition = { ...this.#definition, onOutput: (event) => this.#announce('onOutput', event) };
   }
 
-  run(input: unknown, context: ToolContext): unknown {
-    return this.#options.execute?.(input, context);
+  get id(): string {
+    return this.#options.id;
   }
 
   execute(input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
-    return executeDefinition(this, input, options, this.#doneBefore(input, options));
+    return executeDefinition(this.#definition, input, options, this.#doneBefore(input, options));
   }
 
   stream(input: unknown, options: ToolCallOptions = {}): AsyncGenerator<unknown> {
-    return streamDefinition(this, input, options, this.#doneBefore(input, options));
+    return streamDefinition(this.#definition, input, options, this.#doneBefore(input, options));
   }
 
   recordValidated(input: unknown): void {
@@ -163,7 +152,7 @@ class DefinedTool implements ToolDefinition {
 
   /** The AI SDK passes its own options; the user's function receives the same context as `execute`. */
   needsApproval(input: unknown, options: ToolCallOptions = {}): boolean | PromiseLike<boolean> {
-    const { id, requireApproval } = this;
+    const { id, requireApproval } = this.#options;
     if (typeof requireApproval !== 'function') return requireApproval === true;
     return requireApproval(input, createToolContext(id, options));
   }

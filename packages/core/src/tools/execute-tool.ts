@@ -1,6 +1,6 @@
 import { untilAborted } from '../async.js';
 import { QuiverError } from '../errors.js';
-import { RequestContext } from '../request-context/index.js';
+import { isRequestContext, RequestContext } from '../request-context/request-context.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
 import { andThen } from '../schema/validate.js';
 import { checkApproval } from './approval.js';
@@ -10,17 +10,10 @@ import { createToolFailure, type ToolFailureOptions } from './tool-failure.js';
 import { runHook, type ToolHooks } from './tool-hooks.js';
 import type { AnyRequestContext, ErasedToolOptions, ToolCallOptions, ToolContext, ToolLike } from './tool.js';
 
-/** A tool of any origin, with its schemas and hooks. */
-export interface ToolDefinition {
-  readonly id: string;
-  readonly inputSchema?: Schema | undefined;
-  readonly outputSchema?: Schema | undefined;
-  readonly requestContextSchema?: Schema | undefined;
-  readonly requireApproval?: ErasedToolOptions['requireApproval'] | undefined;
-  readonly onInputAvailable?: ErasedToolOptions['onInputAvailable'] | undefined;
-  readonly onOutput?: ErasedToolOptions['onOutput'] | undefined;
-  readonly run: (input: unknown, context: ToolContext, options: ToolCallOptions) => unknown;
-}
+/** Options of {@link createTool} that calls read, for a tool of any origin. */
+export type ToolDefinition = Required<Pick<ErasedToolOptions, 'id' | 'execute'>> & {
+  readonly [Option in keyof ErasedToolOptions]?: ErasedToolOptions[Option] | undefined;
+};
 
 /** Steps of a call that its driver, such as the AI SDK, has already done. */
 export interface DoneBefore {
@@ -52,8 +45,16 @@ function accept(value: unknown): Validation & { ok: true } {
  * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
  * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
  */
-export async function executeTool(tool: ToolLike, input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
-  return executeDefinition(definitionOf(tool), input, options);
+export function executeTool(tool: ToolLike, input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
+  const { execute } = tool;
+  if (typeof execute !== 'function') {
+    const message = `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that receives the call must provide its result.`;
+    return Promise.reject(new QuiverError('TOOL_NOT_EXECUTABLE', message));
+  }
+  if (!(selfContained in execute)) return executeDefinition(defineForeign(tool, execute), input, options);
+  const output: unknown = execute.call(tool, input, options);
+  // A promise of the result unless the tool yields preliminary results.
+  return isAsyncIterable(output) ? lastOf(output, options.abortSignal) : (output as Promise<unknown>);
 }
 
 /** Runs the tool of a definition; see {@link executeTool}. */
@@ -69,7 +70,7 @@ export function executeDefinition(
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     if (!prepared.ok) return prepared.value;
     context.abortSignal?.throwIfAborted();
-    let output = await definition.run(prepared.value, context, options);
+    let output = await definition.execute(prepared.value, context);
     if (isAsyncIterable(output)) output = await lastOf(output, context.abortSignal);
     const checking = checkOutput(definition, output, options);
     const checked = checking instanceof Promise ? await checking : checking;
@@ -92,7 +93,7 @@ export async function* streamDefinition(
     yield prepared.value;
     return;
   }
-  const results = (definition.run(prepared.value, context, options) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  const results = (definition.execute(prepared.value, context) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
   let last: Stage | undefined;
   let isFinished = false;
   try {
@@ -256,58 +257,29 @@ function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
   return isRequestContext(requestContext) ? requestContext : new RequestContext(Object.entries(given));
 }
 
-/** Recognizes a request context by its methods, not by `instanceof`: it may come from another copy of this package. */
-function isRequestContext(value: unknown): value is AnyRequestContext {
-  const { get, set, toJSON } = (value ?? {}) as Partial<AnyRequestContext>;
-  return typeof get === 'function' && typeof set === 'function' && typeof toJSON === 'function';
-}
-
-/** Keyed by `execute`: a copy made by spreading is the same tool, a copy with another `execute` is another one. */
-const definitions = new WeakMap<object, ToolDefinition>();
-
-/** Marks an `execute` that validates and runs its hooks, also for other copies of this package. */
+/** Marks an `execute` that takes this path itself: of `createTool`, also of another copy of this package, or a wrapper around it. */
 const selfContained = Symbol.for('quiver.tool.execute');
 
-/** Connects the `execute` of a tool with its definition. */
-export function registerDefinition(execute: object, definition: ToolDefinition): void {
-  definitions.set(execute, definition);
+export function markSelfContained(execute: object): void {
   Object.defineProperty(execute, selfContained, { value: true });
 }
 
 /** Marks a wrapper around an `execute` of `createTool`, so that the input is validated once and each hook runs once. */
 export function markWrapper(wrapper: object, execute: object): void {
-  if (selfContained in execute) Object.defineProperty(wrapper, selfContained, { value: true });
+  if (selfContained in execute) markSelfContained(wrapper);
 }
 
-/**
- * Returns the definition of a tool that `createTool` made; for other objects, a definition of their properties.
- *
- * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
- */
-function definitionOf(tool: ToolLike): ToolDefinition {
-  const { execute } = tool;
-  if (typeof execute !== 'function') {
-    throw new QuiverError(
-      'TOOL_NOT_EXECUTABLE',
-      `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that receives the call must provide its result.`,
-    );
-  }
-  const own = definitions.get(execute);
-  if (own) return own;
-  const id = getToolId(tool) ?? 'tool';
-  if (selfContained in execute) {
-    // This `execute` validates and runs hooks, so it receives the options of the caller.
-    return { id, run: (input, context, options) => execute.call(tool, input, { ...options, ...context }) };
-  }
+/** Returns the definition of a tool that `createTool` did not make. */
+function defineForeign(tool: ToolLike, execute: NonNullable<ToolLike['execute']>): ToolDefinition {
   const { onInputAvailable, onOutput } = tool as ToolHooks<unknown, unknown>;
   return {
-    id,
+    id: getToolId(tool) ?? 'tool',
     inputSchema: withInputSchema(tool).inputSchema as Schema | undefined,
     outputSchema: tool.outputSchema as Schema | undefined,
     onInputAvailable: onInputAvailable?.bind(tool),
     onOutput: onOutput?.bind(tool),
     // The request context under the names of all libraries.
-    run: (input, context) =>
+    execute: (input, context) =>
       execute.call(tool, input, {
         ...context,
         messages: context.agent?.messages ?? [],
