@@ -18,7 +18,7 @@ function expectReference(index: Bm25Index, texts: ReadonlyMap<number, string>, q
 }
 
 describe('Bm25Index', () => {
-  it('agrees with the definition through thousands of changes, sorted in or not', () => {
+  it('agrees with the definition through thousands of changes', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 30, maxLength: 30 }), fc.nat(), text, (samples, seed, question) => {
         fc.pre(question !== '');
@@ -68,40 +68,19 @@ describe('Bm25Index', () => {
     expect(new Set(found.map(({ score }) => score)).size).toBe(1);
   });
 
-  it('finds a rare word without reading the texts that were added after the last sorting', () => {
-    const { sorted, fresh } = { sorted: new Bm25Index(), fresh: new Bm25Index() };
-    const textOf = (doc: number): string =>
-      Array.from({ length: 60 }, (_, n) => `word${(doc * 61 + n) % 20_000}`).join(' ');
-    for (let doc = 0; doc < 4000; doc += 1) for (const index of [sorted, fresh]) index.set(doc, textOf(doc));
-    fresh.search('word1', { limit: 1, idOf });
-    for (let doc = 4000; doc < 5000; doc += 1) for (const index of [sorted, fresh]) index.set(doc, textOf(doc));
-    const search = (index: Bm25Index, times: number): number => {
-      const before = process.cpuUsage();
-      for (let n = 0; n < times; n += 1) index.search(`word${n * 7}`, { limit: 3, idOf });
-      const { user, system } = process.cpuUsage(before);
-      return user + system;
-    };
-    expect(fresh.search('word77', { limit: 9, idOf })).toEqual(sorted.search('word77', { limit: 9, idOf }));
-    search(fresh, 500);
-    search(sorted, 500);
-    // It was a factor of 30 when each search read all of these texts.
-    expect(search(fresh, 2000) / search(sorted, 2000)).toBeLessThan(8);
-  });
-
-  it('frees replaced texts, also without a search', async () => {
+  it('frees replaced texts, also without a search', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const bytes = (): number => {
       collectGarbage();
-      return process.memoryUsage().arrayBuffers;
+      return process.memoryUsage().heapUsed;
     };
     const index = new Bm25Index();
     const words = Array.from({ length: 300 }, (_, n) => `word${n}`).join(' ');
     const before = bytes();
-    for (let change = 0; change < 20_000; change += 1) index.set(change % 100, words);
-    // All of them together take 48 MB, those that are left 240 kB.
-    // Buffers are freed in another thread, soon after they were collected.
-    await expect.poll(() => bytes() - before).toBeLessThan(16e6);
+    for (let change = 0; change < 6000; change += 1) index.set(change % 100, words);
+    // All of them together take 29 MB, those that are left and may be removed 6 MB.
+    expect(bytes() - before).toBeLessThan(16e6);
     expect(index.count).toBe(100);
   });
 
