@@ -1,3 +1,4 @@
+import { Heap } from '../retrieval/top-k.js';
 import type { Adjacency } from './adjacency.js';
 
 export interface StrongestPathsOptions {
@@ -37,15 +38,14 @@ export function strongestPaths(options: StrongestPathsOptions): Map<number, Path
   const found = new Map<number, PathStep[]>();
   const arrivals = new Map<number, Arrival>();
   const settled = new Set<number>();
-  /** Heap of arrivals. */
-  const queue: Arrival[] = [];
+  const queue = new Heap(isBefore);
   const visit = (arrival: Arrival): void => {
     arrivals.set(arrival.node, arrival);
-    push(queue, arrival);
+    queue.push(arrival);
   };
   for (const [node, probability] of seeds) visit({ node, probability });
   while (found.size < wanted.size) {
-    const next = pop(queue);
+    const next = queue.pop();
     if (!next) break;
     const { node, probability } = next;
     if (settled.has(node)) continue;
@@ -74,30 +74,4 @@ function trace(node: number, arrivals: ReadonlyMap<number, Arrival>): PathStep[]
 /** The largest probability comes first, then the smallest number. */
 function isBefore(a: Arrival, b: Arrival): boolean {
   return a.probability === b.probability ? a.node < b.node : a.probability > b.probability;
-}
-
-function push(heap: Arrival[], arrival: Arrival): void {
-  let child = heap.length;
-  while (child > 0) {
-    const parent = (child - 1) >> 1;
-    if (!isBefore(arrival, heap[parent] as Arrival)) break;
-    heap[child] = heap[parent] as Arrival;
-    child = parent;
-  }
-  heap[child] = arrival;
-}
-
-function pop(heap: Arrival[]): Arrival | undefined {
-  const [first] = heap;
-  const last = heap.pop();
-  if (heap.length === 0 || !last) return first;
-  let parent = 0;
-  for (let child = 1; child < heap.length; child = 2 * parent + 1) {
-    if (child + 1 < heap.length && isBefore(heap[child + 1] as Arrival, heap[child] as Arrival)) child += 1;
-    if (!isBefore(heap[child] as Arrival, last)) break;
-    heap[parent] = heap[child] as Arrival;
-    parent = child;
-  }
-  heap[parent] = last;
-  return first;
 }
