@@ -18,6 +18,7 @@ describe('the graph of an index', () => {
 
   const scans = (calls: readonly string[]): number => calls.filter((call) => call === 'scan').length;
   const keptFiles = async () => (await readdir(path)).filter((file) => file.endsWith('.qvderived'));
+  const readKept = async () => readFile(join(path, (await keptFiles())[0] as string), 'utf8');
 
   it('is made once for calls at the same time, of any tool', async () => {
     const { store, calls } = watched(new LocalVector());
@@ -84,6 +85,37 @@ describe('the graph of an index', () => {
       await using store = new LocalVector({ path });
       expect(await toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).toEqual(expected);
     }
+  });
+
+  it('is emptied with the deletion of any record, and not stored where a record was deleted during the build', async () => {
+    await using local = new LocalVector({ path });
+    const { store, before } = watched(local);
+    await fill(store, facts);
+    const ask = () => toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' });
+    await ask();
+    expect(await readKept()).toContain('"pastry"');
+    await store.deleteVector({ indexName, id: 'pastry' });
+    expect(await readKept()).toBe('');
+    before.scan = () => local.deleteVector({ indexName, id: 'otto' });
+    await ask();
+    expect(await readKept()).toBe('');
+    delete before.scan;
+    await ask();
+    expect(await readKept()).toContain('"ada"');
+    expect(await readKept()).not.toMatch(/pastry|otto/i);
+  });
+
+  it('is stored for a filter again after it was emptied', async () => {
+    const filter = { tenant: 'a' };
+    await using first = new LocalVector({ path });
+    await fill(first, facts, filter);
+    await buildGraph({ store: first, indexName, filter });
+    await first.deleteVector({ indexName, id: 'otto' });
+    await first.close();
+    await using second = new LocalVector({ path });
+    const requestContext = new RequestContext([['filter', filter]]);
+    await toolOver(second).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
+    expect(await readKept()).toContain('"ada"');
   });
 
   it('is made where the kept one can be neither read nor replaced', async () => {

@@ -108,10 +108,9 @@ const graphsOf = new WeakMap<VectorStore, Map<string, Held>>();
  * @throws `FILTER_INVALID`, `GRAPH_INVALID`, `signal.reason`, and what the store throws
  */
 export async function findGraph(request: GraphRequest): Promise<ChunkGraph | undefined> {
-  const { store, indexName, filter, maxNodes, keep = false, signal } = request;
-  if (!store.version) return undefined;
+  const { store, maxNodes, keep = false } = request;
   const key = `${maxNodes} ${scopeKey(request)}`;
-  const version = await store.version({ indexName, filter, maxRecords: maxNodes, ...(signal && { signal }) });
+  const version = await readVersion(request);
   const graphs = graphsOf.get(store) ?? new Map<string, Held>();
   graphsOf.set(store, graphs);
   const held = graphs.get(key) ?? { graph: undefined, checked: undefined, task: undefined, isStored: false };
@@ -128,6 +127,11 @@ export async function findGraph(request: GraphRequest): Promise<ChunkGraph | und
   }
   if (keep && held.graph && !held.isStored) held.isStored = await storeGraph(request, held.graph);
   return held.graph?.graph;
+}
+
+/** Returns `undefined` when the store has no versions, and when there are more passages than a graph may have. */
+async function readVersion({ store, indexName, filter, maxNodes, signal }: GraphRequest): Promise<string | undefined> {
+  return store.version?.({ indexName, filter, maxRecords: maxNodes, ...(signal && { signal }) });
 }
 
 /** Waits for the running build, or starts one. @throws its error, or `signal.reason` */
@@ -154,9 +158,7 @@ async function shareTask(held: Held, request: GraphRequest, version: string): Pr
 }
 
 async function bringUpToDate(held: Held, request: GraphRequest, version: string): Promise<void> {
-  const stored = held.graph ? undefined : await readStoredGraph(request);
-  if (stored) held.isStored = true;
-  const previous = held.graph ?? stored;
+  const previous = held.graph ?? (await readStoredGraph(request, held));
   const isCurrent = previous?.version === version;
   const graph = isCurrent ? previous.graph : await buildGraphOfScope(request, previous?.graph);
   request.signal?.throwIfAborted();
@@ -243,12 +245,14 @@ interface SnapshotHead {
  *
  * @throws `signal.reason`
  */
-async function readStoredGraph(request: GraphRequest): Promise<VersionedGraph | undefined> {
+async function readStoredGraph(request: GraphRequest, held: Held): Promise<VersionedGraph | undefined> {
   const { store, indexName, signal } = request;
   const key = scopeKey(request);
   try {
     const bytes = await store.derived?.read({ indexName, name: nameOf(key), ...(signal && { signal }) });
-    if (!bytes) return undefined;
+    held.isStored = bytes !== undefined;
+    // The store empties it when records are deleted.
+    if (!bytes?.length) return undefined;
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as SnapshotHead;
     if (head.key !== key) return undefined;
@@ -262,7 +266,12 @@ async function readStoredGraph(request: GraphRequest): Promise<VersionedGraph | 
   }
 }
 
-/** Stores a graph with its index. The graph in memory serves without it, so a failure is a warning. @returns whether it is stored */
+/**
+ * Stores a graph with its index, unless records were deleted or changed meanwhile: it must not contain deleted names. The graph in memory
+ * serves without it, so a failure is a warning.
+ *
+ * @returns whether it is stored
+ */
 async function storeGraph(request: GraphRequest, { version, graph }: VersionedGraph): Promise<boolean> {
   const { store, indexName } = request;
   if (!store.derived) return false;
@@ -274,6 +283,7 @@ async function storeGraph(request: GraphRequest, { version, graph }: VersionedGr
   data.set(head, 4);
   data.set(body, 4 + head.length);
   try {
+    if ((await readVersion(request)) !== version) return false;
     return await store.derived.write({ indexName, name: nameOf(key), data });
   } catch (error) {
     if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return false;

@@ -137,7 +137,7 @@ export interface VersionParams extends IndexParams {
 
 /**
  * Data derived from an index, such as its graph, stored next to it and deleted with it. They can be
- * calculated again, so their loss is harmless.
+ * calculated again, so their loss is harmless. When records are deleted, they become empty: they may contain parts of the records.
  */
 export interface DerivedData {
   read(params: IndexParams & { name: string }): Promise<Uint8Array | undefined>;

@@ -94,5 +94,26 @@ export function describeDerivedData<Store extends VectorStore>(
       expect(await derived.read({ indexName, name })).toBeUndefined();
       expect([...((await derived.read({ indexName: 'other', name })) ?? [])]).toEqual([9]);
     });
+
+    it('empties derived data with the deletion of any record, because they may contain parts of it', async (context) => {
+      const { derived } = store;
+      if (!derived) return context.skip();
+      const vectors = [[1, 0]];
+      await store.upsert({ indexName: 'other', ids: ['a'], vectors });
+      await derived.prepare();
+      await derived.write({ indexName: 'other', name, data });
+      for (const remove of [
+        () => store.deleteVector({ indexName, id: 'a' }),
+        () => store.deleteVectors({ indexName, ids: ['a'] }),
+        () => store.deleteVectors({ indexName, filter: { team: 'red' } }),
+        () => store.truncateIndex({ indexName }),
+      ]) {
+        await store.upsert({ indexName, ids: ['a'], vectors, metadata: [{ team: 'red' }] });
+        await derived.write({ indexName, name, data });
+        await remove();
+        expect(await derived.read({ indexName, name })).toHaveLength(0);
+      }
+      expect([...((await derived.read({ indexName: 'other', name })) ?? [])]).toEqual([...data]);
+    });
   });
 }

@@ -235,7 +235,7 @@ export interface IndexHolder {
   create(header: IndexHeader): Promise<void>;
   delete(name: string): Promise<void>;
   close(): Promise<void>;
-  readonly derived?: DerivedData;
+  readonly derived?: DerivedData & { emptyOf(indexName: string): Promise<void> };
 }
 
 /** Counted for all indexes in memory together: an index that is made again under its name has no version of the one before. */

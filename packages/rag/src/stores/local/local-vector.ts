@@ -191,9 +191,15 @@ function openIndex(stored: StoredIndex, holder?: IndexHolder): OpenIndex {
     write: (records) => stored.append(toUpsert(records)),
     remove: async (ids) => {
       const existing = index.get(ids, false).map(({ id }) => id);
-      if (existing.length > 0) await stored.append({ type: 'delete', ids: existing });
+      if (existing.length === 0) return;
+      // First: derived data may contain parts of deleted records, also after a crash.
+      await holder?.derived?.emptyOf(name);
+      await stored.append({ type: 'delete', ids: existing });
     },
-    clear: () => stored.append({ type: 'truncate' }),
+    clear: async () => {
+      await holder?.derived?.emptyOf(name);
+      await stored.append({ type: 'truncate' });
+    },
     drop: async () => holder?.delete(name),
   };
 }

@@ -183,12 +183,17 @@ export function derivedTable(schemaName: string, { use, transaction }: DerivedTa
   };
 }
 
-/** Deletes the derived data of an index, in the transaction that deletes the index. */
-export async function deleteDerived(query: SqlQuery, schemaName: string, indexName: string): Promise<void> {
-  if (await hasDerivedTable(query, schemaName))
-    await query(`DELETE FROM ${quoteIdentifier(schemaName, derivedTableName)} WHERE index_name = $1::text`, [
-      indexName,
-    ]);
+/** Deletes the derived data of an index, or their contents, in the transaction that deletes the index or records. */
+export async function changeDerived(
+  query: SqlQuery,
+  change: 'DELETE' | 'UPDATE',
+  schemaName: string,
+  indexName: string,
+): Promise<void> {
+  if (!(await hasDerivedTable(query, schemaName))) return;
+  const table = quoteIdentifier(schemaName, derivedTableName);
+  const sql = change === 'DELETE' ? `DELETE FROM ${table}` : `UPDATE ${table} SET data = ''`;
+  await query(`${sql} WHERE index_name = $1::text`, [indexName]);
 }
 
 async function hasDerivedTable(query: SqlQuery, schemaName: string): Promise<boolean> {

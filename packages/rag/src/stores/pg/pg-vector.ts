@@ -26,7 +26,7 @@ import {
 import { openDatabase, type PgConnectionOptions, type PgPool, type SqlDatabase, type SqlQuery } from './database.js';
 import { filterSelectivity, requireSchemaName } from './filter-to-sql.js';
 import {
-  deleteDerived,
+  changeDerived,
   derivedTable,
   type ExistingIndex,
   listIndexNames,
@@ -256,12 +256,19 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
       find: (search, filter, params) =>
         findRecords({ indexName, index, query, toVectorValue, params, filter, selectivity }, search),
       write: (records) => upsertRecords(query, index, this.#database, records),
-      remove: (ids) => deleteRecords(query, index, ids),
-      clear: () => query(`TRUNCATE ${index.table}`),
+      // Derived data may contain parts of the records.
+      remove: async (ids) => {
+        await deleteRecords(query, index, ids);
+        await changeDerived(query, 'UPDATE', this.#schemaName, indexName);
+      },
+      clear: async () => {
+        await query(`TRUNCATE ${index.table}`);
+        await changeDerived(query, 'UPDATE', this.#schemaName, indexName);
+      },
       drop: async () => {
         await query(noTimeout);
         await query(`DROP TABLE ${index.table}`);
-        await deleteDerived(query, this.#schemaName, indexName);
+        await changeDerived(query, 'DELETE', this.#schemaName, indexName);
       },
     };
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isQuiverError, QuiverError } from '@quiver/core';
 import { acquireFileLock, type FileLock } from '@quiver/core/file-lock';
@@ -168,11 +168,19 @@ const derivedExtension = '.qvderived';
  * Derived data as files next to the logs, `<index>.<name>.qvderived`. Any process may write them, including one that only reads the
  * indexes: a file is replaced as a whole, and the last one stays.
  */
-export function derivedFiles(folder: string): DerivedData & { deleteOf(indexName: string): Promise<void> } {
+export function derivedFiles(
+  folder: string,
+): DerivedData & Record<'deleteOf' | 'emptyOf', (indexName: string) => Promise<void>> {
   const fileOf = (indexName: string, name: string): string => {
     if (!/^[a-z0-9][a-z0-9-]*$/i.test(name))
       throw invalidArgument(`'${name}' cannot name derived data: use letters, digits and '-'.`);
     return join(folder, `${indexName}.${name}${derivedExtension}`);
+  };
+  const filesOf = async (indexName: string): Promise<string[]> => {
+    const files = await readdir(folder);
+    // No name of an index holds a point, so another index cannot be meant.
+    const own = files.filter((file) => file.startsWith(`${indexName}.`) && file.includes(derivedExtension));
+    return own.map((file) => join(folder, file));
   };
   return {
     async read({ indexName, name, signal }) {
@@ -192,10 +200,10 @@ export function derivedFiles(folder: string): DerivedData & { deleteOf(indexName
     },
     async prepare() {},
     async deleteOf(indexName) {
-      const files = await readdir(folder);
-      // No name of an index holds a point, so another index cannot be meant.
-      const own = files.filter((file) => file.startsWith(`${indexName}.`) && file.includes(derivedExtension));
-      for (const file of own) await unlink(join(folder, file)).catch(ifMissing);
+      for (const file of await filesOf(indexName)) await unlink(file).catch(ifMissing);
+    },
+    async emptyOf(indexName) {
+      for (const file of await filesOf(indexName)) await truncate(file).catch(ifMissing);
     },
   };
 }
