@@ -75,7 +75,7 @@ export interface PendingSignIn {
 }
 
 /** Names of the stored values that an invalidation deletes. `all` deletes those of every other scope too. */
-const namesByScope = {
+const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
   client: ['client_info'],
   verifier: ['code_verifier', 'state'],
   tokens: ['tokens'],
@@ -83,7 +83,7 @@ const namesByScope = {
   all: ['client_issuer', 'dpop_key'],
 };
 
-export type CredentialScope = keyof typeof namesByScope;
+export type CredentialScope = 'client' | 'verifier' | 'tokens' | 'discovery' | 'all';
 
 /**
  * Signs a client in to one MCP server: stores its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
