@@ -18,9 +18,7 @@ export function indexNotFound(indexName: string, existing: readonly string[]): Q
   return new QuiverError(
     'VECTOR_INDEX_NOT_FOUND',
     `There is no index '${indexName}'; create it with createIndex().${known}`,
-    {
-      details: { indexName },
-    },
+    { details: { indexName } },
   );
 }
 
@@ -33,9 +31,7 @@ export function toVector(values: ArrayLike<number>, dimension: number, what: str
     throw new QuiverError(
       'VECTOR_DIMENSION_MISMATCH',
       `${what} has ${values.length} numbers, but the index has dimension ${dimension}. Was another embedding model used?`,
-      {
-        details: { expected: dimension, actual: values.length },
-      },
+      { details: { expected: dimension, actual: values.length } },
     );
   }
   const vector = Float32Array.from(values);
@@ -66,15 +62,14 @@ export interface CheckedRecord {
   readonly document?: string;
 }
 
-export interface CheckedUpsert {
-  /** One per vector that was given. */
-  readonly ids: string[];
-  /** One per id: of equal ids the last one. */
-  readonly records: CheckedRecord[];
-}
-
-/** @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` before anything is stored */
-export function checkUpsert({ vectors, metadata, ids, documents }: UpsertParams, dimension: number): CheckedUpsert {
+/**
+ * @returns one id per vector that was given, and one record per id: of equal ids the last one
+ * @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH` before anything is stored
+ */
+export function checkUpsert(
+  { vectors, metadata, ids, documents }: UpsertParams,
+  dimension: number,
+): { ids: string[]; records: CheckedRecord[] } {
   for (const [name, list] of Object.entries({ metadata, ids, documents })) {
     if (list && list.length !== vectors.length) {
       throw invalidArgument(

@@ -105,7 +105,7 @@ export interface GetParams extends IndexParams {
 }
 
 /** Either one record or all that pass a filter. */
-export type RecordSelection = { id: string; filter?: never } | { id?: never; filter: VectorFilter };
+type RecordSelection = { id: string; filter?: never } | { id?: never; filter: VectorFilter };
 
 export type UpdateVectorParams = IndexParams & {
   update: { vector?: readonly number[] | Float32Array; metadata?: VectorMetadata; document?: string };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorMetric, VectorStore } from '../store/index.js';
 import { describeDerivedData } from './describe-derived-data.js';
-import { describeSearchModes } from './describe-search-modes.js';
+import { describeSearchModes, expectError } from './describe-search-modes.js';
 
 /**
  * Suite of tests that every vector store must pass.
@@ -19,6 +19,7 @@ export function describeVectorStore<Store extends VectorStore>(
   describe(`${name} as a vector store`, () => {
     let store: Store;
     const indexName = 'animals';
+    const vector = [1, 2, 3];
 
     beforeEach(async () => {
       store = await open();
@@ -96,14 +97,8 @@ export function describeVectorStore<Store extends VectorStore>(
 
     it('keeps the order of vectors that point away', async () => {
       await store.createIndex({ indexName, dimension: 2 });
-      await store.upsert({
-        indexName,
-        ids: ['away', 'far away'],
-        vectors: [
-          [-1, 1],
-          [-1, 0],
-        ],
-      });
+      for (const [id, vector] of Object.entries({ away: [-1, 1], 'far away': [-1, 0] }))
+        await store.upsert({ indexName, ids: [id], vectors: [vector] });
       const matches = await store.query({ indexName, queryVector: [1, 0] });
       expect(matches.map(({ id, score }) => [id, score])).toEqual([
         ['away', 0],
@@ -120,7 +115,7 @@ export function describeVectorStore<Store extends VectorStore>(
     it('refuses a filter it does not understand', async () => {
       await seed();
       const query = store.query({ indexName, queryVector: [0, 0, 1], filter: { legs: { $almost: 4 } } });
-      await expect(query).rejects.toMatchObject({ code: 'FILTER_INVALID' });
+      await expectError(query, 'FILTER_INVALID');
     });
 
     it('replaces a record of the same id', async () => {
@@ -150,9 +145,8 @@ export function describeVectorStore<Store extends VectorStore>(
           vector: [1, 1, 1].map((value) => expect.closeTo(value, 5)),
         },
       ]);
-      await expect(store.updateVector({ indexName, id: 'gnu', update: { vector: [1, 1, 1] } })).rejects.toThrow(
-        "'gnu'",
-      );
+      const unknown = store.updateVector({ indexName, id: 'gnu', update: { vector: [1, 1, 1] } });
+      await expectError(unknown, 'VECTOR_ARGUMENT_INVALID', "'gnu'");
     });
 
     it('deletes by id, by ids and by filter', async () => {
@@ -164,40 +158,25 @@ export function describeVectorStore<Store extends VectorStore>(
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
     });
 
-    it('refuses to delete everything by mistake', async () => {
+    it('refuses to change everything by mistake, or what is not one selection', async () => {
       await seed();
-      // @ts-expect-error neither ids nor a filter
-      await expect(store.deleteVectors({ indexName })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
-      const none = { indexName, ids: null } as never;
-      await expect(store.deleteVectors(none)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
-      const empty = { indexName, filter: {} };
-      await expect(store.deleteVectors(empty)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
-      await expect(store.updateVector({ ...empty, update: { document: '' } })).rejects.toMatchObject({
-        code: 'VECTOR_ARGUMENT_INVALID',
-      });
-      expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
-    });
-
-    it('rejects a deletion by a value that is not an id', async () => {
-      await seed();
-      const id = undefined as unknown as string;
-      for (const deleted of [
-        store.deleteVector({ indexName, id }),
-        store.deleteVectors({ indexName, ids: ['cat', id] }),
+      // As callers in JavaScript can write it.
+      const deleteVectors = (params: object): Promise<void> => store.deleteVectors({ indexName, ...params } as never);
+      const updateVector = (params: object): Promise<void> =>
+        store.updateVector({ indexName, update: { metadata: {} }, ...params } as never);
+      const filter = { never: 'met' };
+      for (const call of [
+        deleteVectors({}),
+        deleteVectors({ ids: null }),
+        deleteVectors({ filter: {} }),
+        updateVector({ filter: {} }),
+        deleteVectors({ ids: ['cat', undefined] }),
+        store.deleteVector({ indexName, id: undefined as unknown as string }),
+        // One of both would have no effect.
+        deleteVectors({ ids: ['cat'], filter }),
+        updateVector({ id: 'cat', filter }),
       ])
-        await expect(deleted).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
-      expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
-    });
-
-    it('refuses ids and a filter together: one of them would have no effect', async () => {
-      await seed();
-      const both = { indexName, filter: { never: 'met' } };
-      // @ts-expect-error both
-      const deletion = store.deleteVectors({ ...both, ids: ['a'] });
-      await expect(deletion).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
-      // @ts-expect-error both
-      const update = store.updateVector({ ...both, id: 'a', update: { metadata: {} } });
-      await expect(update).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+        await expectError(call, 'VECTOR_ARGUMENT_INVALID');
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 
@@ -220,10 +199,8 @@ export function describeVectorStore<Store extends VectorStore>(
       await seed();
       await store.createIndex({ indexName, dimension: 3 });
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
-      await expect(store.createIndex({ indexName, dimension: 4 })).rejects.toMatchObject({
-        code: 'VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH',
-        message: expect.stringMatching(/dimension 3.*not 4/),
-      });
+      const other = store.createIndex({ indexName, dimension: 4 });
+      await expectError(other, 'VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH', 'dimension 3 and metric cosine, not 4');
     });
 
     it('truncates, lists and deletes indexes', async () => {
@@ -239,21 +216,10 @@ export function describeVectorStore<Store extends VectorStore>(
     // I05
     it('names both numbers when a dimension does not fit, and stores nothing', async () => {
       await seed();
-      const upsert = store.upsert({
-        indexName,
-        ids: ['ok', 'short'],
-        vectors: [
-          [1, 2, 3],
-          [1, 2],
-        ],
-      });
-      await expect(upsert).rejects.toMatchObject({
-        code: 'VECTOR_DIMENSION_MISMATCH',
-        message: expect.stringMatching(/2 numbers.*dimension 3/),
-      });
-      await expect(store.query({ indexName, queryVector: [1] })).rejects.toMatchObject({
-        code: 'VECTOR_DIMENSION_MISMATCH',
-      });
+      const vectors = [[1, 2, 3], Float32Array.of(1, 2)];
+      const upsert = store.upsert({ indexName, ids: ['ok', 'short'], vectors });
+      await expectError(upsert, 'VECTOR_DIMENSION_MISMATCH', '2 numbers, but the index has dimension 3');
+      await expectError(store.query({ indexName, queryVector: [1] }), 'VECTOR_DIMENSION_MISMATCH');
       expect(await store.get({ indexName, ids: ['ok'] })).toEqual([]);
     });
 
@@ -261,50 +227,26 @@ export function describeVectorStore<Store extends VectorStore>(
       ['a missing index', { indexName: 'nowhere' }, 'VECTOR_INDEX_NOT_FOUND'],
       ['an index name that is a path', { indexName: '../secrets' }, 'VECTOR_ARGUMENT_INVALID'],
       // F14
-      ['topK 0', { topK: 0 }, 'VECTOR_ARGUMENT_INVALID'],
-      // F14
-      ['topK -1', { topK: -1 }, 'VECTOR_ARGUMENT_INVALID'],
-      // F14
-      ['topK 1.5', { topK: 1.5 }, 'VECTOR_ARGUMENT_INVALID'],
-      // F14
-      ['topK NaN', { topK: Number.NaN }, 'VECTOR_ARGUMENT_INVALID'],
-      // F14
-      ['topK 1e9', { topK: 1e9 }, 'VECTOR_ARGUMENT_INVALID'],
+      ...[0, -1, 1.5, Number.NaN, 1e9].map((topK) => [`topK ${topK}`, { topK }, 'VECTOR_ARGUMENT_INVALID'] as const),
       ['a vector with NaN', { queryVector: [Number.NaN, 0, 0] }, 'VECTOR_ARGUMENT_INVALID'],
-    ])('refuses %s', async (_what, params, code) => {
+    ] as const)('refuses %s', async (_what, params, code) => {
       await seed();
-      await expect(store.query({ indexName, queryVector: [1, 0, 0], ...params })).rejects.toMatchObject({ code });
+      await expectError(store.query({ indexName, queryVector: [1, 0, 0], ...params }), code);
     });
 
     it.each([
       ['fewer ids than vectors', { ids: ['a'] }],
       ['an empty id', { ids: ['a', ''] }],
-      [
-        // I06
-        'infinite numbers',
-        {
-          vectors: [
-            [1, 2, 3],
-            [1, 2, Number.POSITIVE_INFINITY],
-          ],
-        },
-      ],
-      ['a number that JSON has lost', { vectors: [[1, 2, 3], [1, 2, null] as unknown as number[]] }],
-      ['a vector that is none', { vectors: [[1, 2, 3], undefined as unknown as number[]] }],
+      // I06
+      ['infinite numbers', { vectors: [vector, [1, 2, Number.POSITIVE_INFINITY]] }],
+      ['a number that JSON has lost', { vectors: [vector, [1, 2, null] as unknown as number[]] }],
+      ['a vector that is none', { vectors: [vector, undefined as unknown as number[]] }],
       ['metadata that is not JSON', { metadata: [{}, { big: 1n }] }],
       ['a document that is no text', { documents: ['a', 5 as unknown as string] }],
     ])('refuses %s, and stores nothing', async (_what, params) => {
       await seed();
-      const upsert = store.upsert({
-        indexName,
-        ids: ['a', 'b'],
-        vectors: [
-          [1, 2, 3],
-          [4, 5, 6],
-        ],
-        ...params,
-      });
-      await expect(upsert).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+      const upsert = store.upsert({ indexName, ids: ['a', 'b'], vectors: [vector, vector], ...params });
+      await expectError(upsert, 'VECTOR_ARGUMENT_INVALID');
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 
