@@ -1,5 +1,6 @@
-import type { FieldPath, Filter, FilterScalar } from '../../filter/index.js';
+import type { Filter } from '../../filter/index.js';
 import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
+import { combine, toServiceCondition } from '../../store/search.js';
 import { partsOf } from '../../store/store-call.js';
 import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaRows, ChromaSelection, ChromaWhere } from './chroma-client.js';
@@ -91,53 +92,23 @@ export async function* readPages(
 }
 
 /**
- * Returns the part of a filter that Chroma can apply. It matches a superset of the records that match the filter, so the filter has to be
- * evaluated on the returned records.
+ * Returns the part of a filter that Chroma can apply: a superset matches it.
  *
  * Only equality is left to Chroma. Its other comparisons depend on whether a number was written as an integer, and its negations
  * on whether a key is there.
- *
- * @returns `undefined` if Chroma can apply no part of the filter
  */
 export function filterToWhere(filter: Filter): ChromaWhere | undefined {
-  const condition = compile(filter);
+  const condition = toServiceCondition(filter, (key, field) => {
+    if (field.kind === 'order' || !isNativeKey(key)) return undefined;
+    const values = field.kind === 'equal' ? [field.value] : field.values;
+    // Chroma cannot find a field that is null or missing.
+    if (values.includes(null)) return undefined;
+    // It takes lists of one type only. Whole numbers and fractions are two types there.
+    const lists = ['string', 'boolean'].map((type) => values.filter((value) => typeof value === type));
+    return combine('$or', [
+      ...lists.filter((list) => list.length > 0).map((list) => ({ [key]: { $in: list } })),
+      ...values.filter((value) => typeof value === 'number').map((value) => ({ [key]: { $eq: value } })),
+    ]);
+  });
   return condition && { $or: [{ [partialKey]: true }, condition] };
-}
-
-function compile(filter: Filter): ChromaWhere | undefined {
-  switch (filter.kind) {
-    case 'and':
-      return combine(
-        '$and',
-        filter.filters.map(compile).filter((part) => part !== undefined),
-      );
-    case 'or': {
-      const parts = filter.filters.map(compile);
-      return parts.every((part) => part !== undefined) ? combine('$or', parts) : undefined;
-    }
-    case 'equal':
-      return equalToOne(filter.path, [filter.value]);
-    case 'in':
-      return equalToOne(filter.path, filter.values);
-    default:
-      return undefined;
-  }
-}
-
-/** Chroma takes lists of one type only; a field that is null or missing it cannot find. */
-function equalToOne(path: FieldPath, values: readonly FilterScalar[]): ChromaWhere | undefined {
-  const key = path.join('.');
-  if (!isNativeKey(key) || values.includes(null)) return undefined;
-  const ofType = (type: string): FilterScalar[] => values.filter((value) => typeof value === type);
-  const lists = [ofType('string'), ofType('boolean')].filter((list) => list.length > 0);
-  return combine('$or', [
-    ...lists.map((list) => ({ [key]: { $in: list } })),
-    // Whole numbers and fractions are two types there, and no list may hold both.
-    ...ofType('number').map((value) => ({ [key]: { $eq: value } })),
-  ]);
-}
-
-/** Chroma rejects lists of one condition and empty lists. */
-export function combine(operator: '$and' | '$or', parts: readonly ChromaWhere[]): ChromaWhere | undefined {
-  return parts.length > 1 ? { [operator]: parts } : parts[0];
 }

@@ -3,10 +3,10 @@ import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { lexicalTerms } from '../../retrieval/lexical-terms.js';
 import { type IndexShape, recordText, toVector } from '../../store/check-arguments.js';
-import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
+import { combine, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaSelection, ChromaWhere } from './chroma-client.js';
-import { combine, filterToWhere, fromChromaRows, includedIn, readByIds, readPages } from './chroma-record.js';
+import { filterToWhere, fromChromaRows, includedIn, readByIds, readPages } from './chroma-record.js';
 
 /** Limit of texts that are read and ranked here. */
 const maxTexts = 10_000;

@@ -1,5 +1,6 @@
-import { evaluateFilter, type FieldPath, type Filter, type FilterScalar } from '../../filter/index.js';
+import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { type CheckedRecord, type IndexShape, invalidArgument } from '../../store/check-arguments.js';
+import { toServiceCondition } from '../../store/search.js';
 import { partsOf } from '../../store/store-call.js';
 import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord, SparseVector } from './pinecone-client.js';
@@ -166,46 +167,15 @@ export function fromPineconeRecord(
   };
 }
 
-/**
- * Returns the part of a filter that Pinecone can apply. It matches a superset of the records that match the filter, so the filter has to
- * be evaluated on the returned records.
- *
- * @returns `undefined` if Pinecone can apply no part of the filter
- */
+/** Returns the part of a filter that Pinecone can apply: a superset matches it. */
 export function filterToPinecone(filter: Filter): object | undefined {
-  const condition = compile(filter);
+  const condition = toServiceCondition(filter, (key, field) => {
+    if (!isNativeKey(key)) return undefined;
+    if (field.kind === 'order')
+      return typeof field.value === 'number' ? { [key]: { [`$${field.order}`]: field.value } } : undefined;
+    const values = field.kind === 'equal' ? [field.value] : field.values;
+    // Pinecone cannot find a field that is null or missing. Lists of strings match by their elements, as they should.
+    return values.length === 0 || values.includes(null) ? undefined : { [key]: { $in: values } };
+  });
   return condition && { $or: [{ [partialKey]: { $eq: true } }, condition] };
-}
-
-function compile(filter: Filter): object | undefined {
-  switch (filter.kind) {
-    case 'and': {
-      const parts = filter.filters.map(compile).filter((part) => part !== undefined);
-      return parts.length > 0 ? { $and: parts } : undefined;
-    }
-    case 'or': {
-      const parts = filter.filters.map(compile);
-      return parts.length > 0 && parts.every((part) => part !== undefined) ? { $or: parts } : undefined;
-    }
-    case 'equal':
-      return equalToOne(filter.path, [filter.value]);
-    case 'in':
-      return equalToOne(filter.path, filter.values);
-    case 'order':
-      if (typeof filter.value !== 'number') return undefined;
-      return condition(filter.path, { [`$${filter.order}`]: filter.value });
-    default:
-      return undefined;
-  }
-}
-
-/** A field that is null or missing Pinecone cannot find. Lists of strings match by their elements, as they should. */
-function equalToOne(path: FieldPath, values: readonly FilterScalar[]): object | undefined {
-  if (values.length === 0 || values.includes(null)) return undefined;
-  return condition(path, { $in: values });
-}
-
-function condition(path: FieldPath, operators: object): object | undefined {
-  const key = path.join('.');
-  return isNativeKey(key) ? { [key]: operators } : undefined;
 }
