@@ -257,7 +257,7 @@ export class MCPClient implements AsyncDisposable {
    */
   authenticate(serverName: string, options: AuthenticateServerOptions = {}): Promise<void> {
     return this.#servers.run('AUTHENTICATE', serverName, async ({ target }) => {
-      const { authenticate } = await import('../auth/client/index.js');
+      const { authenticate } = await import('../auth/client/authenticate.js');
       const definition = target.kind === 'http' ? await withAuthProvider(target.definition) : undefined;
       if (target.kind !== 'http' || !definition?.authProvider) {
         throw new QuiverError(

@@ -8,10 +8,7 @@ import type { AuthorizationCallback } from './sign-in.js';
 export interface OAuthCallbackServerOptions {
   /** The registered redirect URL: http with a loopback host. */
   redirectUrl: string | URL;
-  /**
-   * The `state` of the authorization request, or a function that recognizes it. Requests with another state receive 400 and do not
-   * end the sign-in: any web page can send a request to the listener.
-   */
+  /** The `state` of the authorization request, or a function that recognizes it. Requests with another state receive 400. */
   state: string | ((received: string) => boolean | Promise<boolean>);
   /** Milliseconds until the response must arrive. Default 300 000. */
   timeout?: number;
@@ -19,11 +16,7 @@ export interface OAuthCallbackServerOptions {
 
 export interface OAuthCallbackServer {
   readonly url: URL;
-  /**
-   * Resolves with the authorization response.
-   *
-   * @throws `OAUTH_SIGN_IN_REFUSED` when the response is an error, `OAUTH_SIGN_IN_TIMEOUT`, `OAUTH_SIGN_IN_CANCELLED` after `close()`
-   */
+  /** @throws `OAUTH_SIGN_IN_REFUSED` when the response is an error, `OAUTH_SIGN_IN_TIMEOUT`, `OAUTH_SIGN_IN_CANCELLED` after `close()` */
   waitForCode(): Promise<AuthorizationCallback>;
   close(): Promise<void>;
 }
@@ -87,15 +80,17 @@ export async function createOAuthCallbackServer({
   const server = createServer((req, res) => {
     const [path, query = ''] = (req.url ?? '').split('?', 2);
     if (path !== url.pathname) return page(res, 404, 'Not found', 'This page does not exist.');
-    if (req.method !== 'GET') return page(res, 405, 'Not allowed', 'Only GET is allowed.', { allow: 'GET' });
+    if (req.method !== 'GET') return page(res.setHeader('allow', 'GET'), 405, 'Not allowed', 'Only GET is allowed.');
     receive(new URLSearchParams(query), res).catch(() =>
       page(res, 500, 'Sign-in failed', 'The response could not be checked.'),
     );
   });
 
-  const end = async (code: string, message: string): Promise<void> => {
+  const close = async (
+    error = new QuiverError('OAUTH_SIGN_IN_CANCELLED', 'The sign-in was canceled before it finished.'),
+  ): Promise<void> => {
     clearTimeout(timer);
-    settle?.reject(new QuiverError(code, message));
+    settle?.reject(error);
     settle = undefined;
     if (!server.listening) return;
     const closed = once(server, 'close');
@@ -103,9 +98,10 @@ export async function createOAuthCallbackServer({
     server.closeAllConnections();
     await closed;
   };
-  const close = (): Promise<void> => end('OAUTH_SIGN_IN_CANCELLED', 'The sign-in was canceled before it finished.');
-  const timeoutMessage = `The sign-in timed out after ${timeout} ms. Start it again or raise \`timeout\`.`;
-  const timer = setTimeout(() => void end('OAUTH_SIGN_IN_TIMEOUT', timeoutMessage), timeout);
+  const timer = setTimeout(() => {
+    const message = `The sign-in timed out after ${timeout} ms. Start it again or raise \`timeout\`.`;
+    void close(new QuiverError('OAUTH_SIGN_IN_TIMEOUT', message));
+  }, timeout);
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   try {
     // A name is not resolved: it might belong to another host.
@@ -119,7 +115,7 @@ export async function createOAuthCallbackServer({
   }
   // A TCP server that listens has an address.
   url.port = String((server.address() as AddressInfo).port);
-  return { url, waitForCode: () => response, close };
+  return { url, waitForCode: () => response, close: () => close() };
 }
 
 /** Returns a parameter that occurs exactly once. */
@@ -131,22 +127,11 @@ function single(parameters: URLSearchParams, name: string): string | undefined {
 /** Keeps only the error code of the response, because its description is free text. */
 function toRefusal(error: string): QuiverError {
   const code = /^[a-z_]{1,40}$/.test(error) ? error : 'unknown error';
-  return new QuiverError(
-    'OAUTH_SIGN_IN_REFUSED',
-    `The authorization server refused the sign-in (${code}). Sign in again.`,
-    {
-      details: { error: code },
-    },
-  );
+  const message = `The authorization server refused the sign-in (${code}). Sign in again.`;
+  return new QuiverError('OAUTH_SIGN_IN_REFUSED', message, { details: { error: code } });
 }
 
-function page(
-  res: ServerResponse,
-  status: number,
-  title: string,
-  text: string,
-  headers: Record<string, string> = {},
-): void {
+function page(res: ServerResponse, status: number, title: string, text: string): void {
   const escape = (value: string): string =>
     value.replaceAll(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
   res.writeHead(status, {
@@ -156,7 +141,6 @@ function page(
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
     connection: 'close',
-    ...headers,
   });
   res.end(
     `<!doctype html><title>${escape(title)}</title><h1>${escape(title)}</h1><p>${escape(text.slice(0, 500))}</p>`,

@@ -1,6 +1,6 @@
 import type { OAuthClientMetadata, StoredOAuthClientInformation } from '../../protocol/oauth-types.js';
 import { MCPOAuthClientProvider } from './oauth-client-provider.js';
-import { InMemoryOAuthStorage } from './oauth-storage.js';
+import type { OAuthStorage } from './oauth-storage.js';
 
 export interface SimpleTokenProviderOptions {
   redirectUrl: string | URL;
@@ -26,26 +26,13 @@ export function createSimpleTokenProvider(
     ...(expiresIn !== undefined && { expires_in: expiresIn, expires_at: Math.floor(Date.now() / 1000) + expiresIn }),
     ...(scope !== undefined && { scope }),
   });
-  const storage = new SingleTokenStorage();
-  storage.set('tokens', tokens);
+  // Under one key for every server, because the tokens are given before the server is known.
+  const values = new Map([['tokens', tokens]]);
+  const keyOf = (key: string): string => (key.startsWith('tokens:') ? 'tokens' : key);
+  const storage: OAuthStorage = {
+    get: (key) => values.get(keyOf(key)),
+    set: (key, value) => void values.set(keyOf(key), value),
+    delete: (key) => void values.delete(keyOf(key)),
+  };
   return new MCPOAuthClientProvider({ ...options, storage });
-}
-
-/** Keeps the tokens under one key, because they are given before the server is known. */
-class SingleTokenStorage extends InMemoryOAuthStorage {
-  override get(key: string): string | undefined {
-    return super.get(toSingleKey(key));
-  }
-
-  override set(key: string, value: string): void {
-    super.set(toSingleKey(key), value);
-  }
-
-  override delete(key: string): void {
-    super.delete(toSingleKey(key));
-  }
-}
-
-function toSingleKey(key: string): string {
-  return key.startsWith('tokens:') ? 'tokens' : key;
 }

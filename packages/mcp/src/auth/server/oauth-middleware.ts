@@ -19,10 +19,8 @@ export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?:
 
 /**
  * Returns the authorization middleware of an MCP server. It serves the resource metadata, rejects requests without a valid token, and
- * sets the identity of the others as `req.auth`, which tools receive as `context.mcp.extra.authInfo`. Members of `req.auth` that earlier
- * middleware has set remain.
- *
- * Never rejects: when a validator throws, the client receives 500.
+ * adds the identity of the others to `req.auth`, which tools receive as `context.mcp.extra.authInfo`. Never rejects: when a validator
+ * throws, the client receives 500.
  *
  * @throws `OAUTH_VALIDATOR_MISSING`, `OAUTH_RESOURCE_INVALID`, `OAUTH_AUTHORIZATION_SERVERS_MISSING`, `OAUTH_URL_INSECURE` or
  *   `OAUTH_PATH_INVALID` for options that would protect nothing
@@ -40,8 +38,7 @@ export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?:
 export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMiddleware {
   const authorize = createRequestAuthorizer(options);
   return async (req, res, url) => {
-    const target = req.originalUrl ?? req.url ?? '/';
-    const [path, query] = splitTarget(target);
+    const [path, query] = splitTarget(req.originalUrl ?? req.url ?? '/');
     const result = await authorize({
       method: req.method ?? 'GET',
       paths: url ? [path, url.pathname] : [path],
@@ -87,8 +84,7 @@ function respond(
 }
 
 /**
- * Returns the middleware for Express. Mount it on the whole application, before the MCP route: it serves the metadata below
- * `/.well-known` too.
+ * Returns the middleware for Express. Mount it on the whole application, because it serves the metadata below `/.well-known`.
  *
  * @example
  * app.use(expressOAuth({ oauth }));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
 import { getDefaultLogger } from '@quiver/core';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import type { ToolAccessCheck, ToolAccessRefusal } from '../../tool-access.js';
@@ -32,20 +33,18 @@ export interface AuthorizationResponse {
   readonly validation?: TokenValidationResult;
 }
 
-export interface AuthorizedRequest {
-  readonly kind: 'authorized';
-  readonly authInfo: McpAuthInfo;
-  readonly validation: TokenValidationResult;
-  /** Headers for the response of the MCP server. */
-  readonly headers: Record<string, string>;
-  /** The check of `toolScopes` that the server runs when it dispatches a tool call. */
-  readonly toolAccess: ToolAccessCheck | undefined;
-}
-
-/** Authorizes a request by its head. Never rejects. */
-export type RequestAuthorizer = (
-  request: RequestHead,
-) => Promise<{ readonly kind: 'unprotected' } | AuthorizedRequest | AuthorizationResponse>;
+export type AuthorizationResult =
+  | { readonly kind: 'unprotected' }
+  | AuthorizationResponse
+  | {
+      readonly kind: 'authorized';
+      readonly authInfo: McpAuthInfo;
+      readonly validation: TokenValidationResult;
+      /** Headers for the response of the MCP server. */
+      readonly headers: Record<string, string>;
+      /** The check of `toolScopes` that the server runs when it dispatches a tool call. */
+      readonly toolAccess: ToolAccessCheck | undefined;
+    };
 
 /** Twice the time that the validators of this package give an authorization server. */
 const defaultValidationTimeout = 10_000;
@@ -53,8 +52,10 @@ const defaultValidationTimeout = 10_000;
 /** Seconds that the clock of a validator may differ. */
 const clockTolerance = 30;
 
-/** Returns the OAuth checks of a server, independent of how requests arrive. */
-export function createRequestAuthorizer(options: OAuthMiddlewareOptions): RequestAuthorizer {
+/** Returns a function that authorizes a request by its head, independent of how requests arrive. It never rejects. */
+export function createRequestAuthorizer(
+  options: OAuthMiddlewareOptions,
+): (request: RequestHead) => Promise<AuthorizationResult> {
   requireOAuthOptions(options);
   const { oauth, mcpPath = '/mcp', allowedOrigins = '*', logger = getDefaultLogger() } = options;
   const { resource, requiredScopes = [], toolScopes = {}, exposeToken = false } = oauth;
@@ -108,16 +109,6 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
     return { kind: 'response', status: 200, headers, body: metadata };
   };
 
-  /** Returns the check of a caller with these scopes. */
-  const toolAccessOf = (scopes: readonly string[], origin: string | undefined): ToolAccessCheck | undefined => {
-    if (callScopes.size === 0) return undefined;
-    return (tool) => {
-      const wanted = callScopes.get(tool) ?? [];
-      if (wanted.every((scope) => scopes.includes(scope))) return undefined;
-      return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
-    };
-  };
-
   return async ({ method, paths, query, authorization, origin }) => {
     if (paths.every((path) => metadataPaths.has(path))) return serveMetadata(method);
     if (!paths.some((path) => protectedPaths.some((prefix) => isProtectedPath(path, prefix)))) {
@@ -143,14 +134,14 @@ export function createRequestAuthorizer(options: OAuthMiddlewareOptions): Reques
     if (requiredScopes.some((scope) => !scopes.includes(scope))) {
       return reject(403, origin, { ...insufficient, scopes: requiredScopes, validation });
     }
-    const authInfo = toAuthInfo(token, validation, { resource, exposeToken });
-    return {
-      kind: 'authorized',
-      authInfo,
-      validation,
-      headers: cors(origin),
-      toolAccess: toolAccessOf(scopes, origin),
+    const checkTool: ToolAccessCheck = (tool) => {
+      const wanted = callScopes.get(tool) ?? [];
+      if (wanted.every((scope) => scopes.includes(scope))) return undefined;
+      return reject(403, origin, { ...insufficient, scopes: [...new Set([...requiredScopes, ...wanted])] });
     };
+    const authInfo = { ...(exposeToken && { token }), ...toAuthInfo(token, validation), resource };
+    const toolAccess = callScopes.size === 0 ? undefined : checkTool;
+    return { kind: 'authorized', authInfo, validation, headers: cors(origin), toolAccess };
   };
 }
 
@@ -192,23 +183,19 @@ const outcomes: ReadonlyMap<string, { readonly status: number; readonly descript
 ]);
 
 /**
- * Returns what tools receive of a validated token, as `context.mcp.extra.authInfo`. Omits the token itself unless configured: a tool
- * that passes it on to another service breaks the audience rule. A token without a subject has its fingerprint as subject, so that two
- * of them never share a session.
+ * Returns what tools receive of a validated token, as `context.mcp.extra.authInfo`: not the token itself, because a tool that passes it
+ * on breaks the audience rule. A token without a subject has its fingerprint as subject, so that two of them share no session.
  *
  * @see [MCP, Token Passthrough](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices#token-passthrough)
  */
 function toAuthInfo(
   token: string,
   { subject, issuer, scopes = [], clientId, expiresAt, claims }: TokenValidationResult,
-  { resource, exposeToken }: { resource: string; exposeToken: boolean },
-): McpAuthInfo {
+): Pick<McpAuthInfo, 'clientId' | 'scopes' | 'expiresAt' | 'extra'> {
   return {
-    ...(exposeToken && { token }),
     ...(clientId !== undefined && { clientId }),
     scopes: [...scopes],
     ...(expiresAt !== undefined && { expiresAt }),
-    resource,
     extra: {
       subject: subject ?? `token:${createHash('sha256').update(token).digest('base64url').slice(0, 22)}`,
       ...(issuer !== undefined && { issuer }),
@@ -219,10 +206,7 @@ function toAuthInfo(
 
 /**
  * Whether a request may reach what is served below a path, in any spelling that a router may accept for it: other case, doubled or
- * trailing slashes, percent-encoding, `;parameters`, dot segments, backslashes.
- *
- * @param target - the path as received, without the query
- * @param protectedPath - a path, in any spelling as well
+ * trailing slashes, percent-encoding, `;parameters`, dot segments, backslashes. Both paths are without the query.
  */
 function isProtectedPath(target: string, protectedPath: string): boolean {
   // A path that cannot be parsed protects everything.
@@ -235,23 +219,14 @@ function isProtectedPath(target: string, protectedPath: string): boolean {
 /** Returns `undefined` for a path that cannot be parsed. */
 function normalize(target: string): string | undefined {
   let path = target;
-  // Some routers decode twice. No client sends more levels in good faith.
-  for (let round = 0; round < 3; round += 1) {
-    let decoded: string;
-    try {
-      decoded = decodeURIComponent(path);
-    } catch {
-      return undefined;
-    }
-    if (decoded === path) break;
-    path = decoded;
+  try {
+    // Some routers decode twice. No client sends more levels in good faith.
+    for (let round = 0; round < 3; round += 1) path = decodeURIComponent(path);
+  } catch {
+    return undefined;
   }
   if (path.includes('%')) return undefined;
-  const kept: string[] = [];
-  for (const part of path.replaceAll('\\', '/').split('/')) {
-    const segment = part.replace(/;.*$/s, '').trim();
-    if (segment === '..') kept.pop();
-    else if (segment !== '' && segment !== '.') kept.push(segment.toLowerCase());
-  }
-  return `/${kept.join('/')}`;
+  const segments = path.replaceAll('\\', '/').split('/');
+  const plain = segments.map((segment) => segment.replace(/;.*$/s, '').trim().toLowerCase());
+  return posix.normalize(`/${plain.join('/')}/`).slice(0, -1) || '/';
 }

@@ -55,14 +55,9 @@ export interface ValidateTokenOptions {
   readonly logger: Logger;
 }
 
-/**
- * Calls a validator. Never rejects: a validator that throws, or returns something else than a result, counts as `server_error`, and one
- * that does not settle in time as `temporarily_unavailable`. Both are logged without the token.
- */
-export async function validateToken(
-  token: string,
-  { validator, resource, timeout, logger }: ValidateTokenOptions,
-): Promise<TokenValidationResult> {
+/** Calls a validator and checks its result. Never rejects: failures are logged without the token, and become results. */
+export async function validateToken(token: string, options: ValidateTokenOptions): Promise<TokenValidationResult> {
+  const { validator, resource, timeout, logger } = options;
   let timer: NodeJS.Timeout | undefined;
   try {
     const deadline = new Promise<TokenValidationResult>((resolve) => {

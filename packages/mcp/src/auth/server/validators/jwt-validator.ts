@@ -1,6 +1,5 @@
 import { getDefaultLogger, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
-import type { JSONWebKeySet, JWTVerifyGetKey, ProtectedHeaderParameters } from 'jose';
-import { isObject } from '../../../protocol/json-rpc.js';
+import type { createRemoteJWKSet, JWTVerifyGetKey, ProtectedHeaderParameters } from 'jose';
 import { limitedFetch } from '../../limited-fetch.js';
 import { requireSecureUrl } from '../../secure-url.js';
 import { validateClaims } from '../validate-claims.js';
@@ -35,7 +34,7 @@ const defaultAlgorithms = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519
 const publicKeyAlgorithm = /^((RS|PS|ES)(256|384|512)|EdDSA|Ed25519)$/;
 
 /** Codes of errors that the token has caused, and not the key set. */
-const badTokenCode = /^ERR_(JWT|JWS|JOSE)_|^ERR_JWKS_(NO|MULTIPLE)_MATCHING_KEY/;
+const badTokenCode = /^ERR_(JWT|JWS|JOSE_(ALG|NOT))_|^ERR_JWKS_(NO|MULTIPLE)_MATCHING_KEY/;
 
 const accessTokenType = /^(application\/)?(at\+)?jwt$/i;
 
@@ -113,50 +112,41 @@ export function createJwtValidator(options: JwtValidatorOptions): TokenValidator
 function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
   const { timeout = 5000, cooldown = 30_000, maxKeyAge = 600_000, fetch = globalThis.fetch } = options;
   const { now = Date.now, logger = getDefaultLogger() } = options;
-  let keys: JWTVerifyGetKey | undefined;
-  let loadedAt = 0;
+  let keys: ReturnType<typeof createRemoteJWKSet> | undefined;
+  let loadedAt = Number.NEGATIVE_INFINITY;
   let triedAt = Number.NEGATIVE_INFINITY;
-  let loading: Promise<void> | undefined;
-  const failure = (reason: string): QuiverError =>
-    new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} ${reason}.`);
-
-  const load = async (): Promise<void> => {
-    triedAt = now();
-    const headers = { accept: 'application/jwk-set+json, application/json' };
-    const response = await limitedFetch((target, init) => fetch(String(target), init), url, { headers }, timeout);
-    if (response.status !== 200) throw failure(`responded with status ${response.status}`);
-    const set: unknown = await response.json();
-    if (!isObject(set)) throw failure('is not a JSON object');
-    const { createLocalJWKSet } = await import('jose');
-    keys = createLocalJWKSet(set as unknown as JSONWebKeySet);
-    loadedAt = now();
-  };
 
   const refresh = async (): Promise<void> => {
-    if (!loading && now() - triedAt < cooldown) return;
-    loading ??= load().finally(() => {
-      loading = undefined;
+    const jose = await import('jose');
+    keys ??= jose.createRemoteJWKSet(url, {
+      // The times of the library end the use of known keys, and allow a request per token while there are none.
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+      cooldownDuration: Number.POSITIVE_INFINITY,
+      [jose.customFetch]: (to, init) => limitedFetch((target, more) => fetch(String(target), more), to, init, timeout),
     });
-    await loading.catch((error: unknown) => {
-      if (!keys) throw error;
+    if (!keys.reloading && now() - triedAt < cooldown) return;
+    if (!keys.reloading) triedAt = now();
+    try {
+      await keys.reload();
+      loadedAt = now();
+    } catch (error) {
+      if (!keys.jwks()) throw error;
       const reason = toErrorMessage(error);
       logger.warn(`The key set at ${url.origin} cannot be refreshed; the known keys remain in use: ${reason}`);
-    });
-  };
-
-  const find: JWTVerifyGetKey = async (header, token) => {
-    if (!keys) throw failure('was not available a moment ago');
-    return keys(header, token);
+    }
   };
 
   return async (header, token) => {
-    if (!keys || now() - loadedAt > maxKeyAge) await refresh();
+    if (now() - loadedAt > maxKeyAge) await refresh();
+    if (!keys?.jwks()) {
+      throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} was not available a moment ago.`);
+    }
     try {
-      return await find(header, token);
+      return await keys(header, token);
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'ERR_JWKS_NO_MATCHING_KEY') throw error;
       await refresh();
-      return find(header, token);
+      return keys(header, token);
     }
   };
 }

@@ -360,6 +360,9 @@ describe('createJwtValidator', () => {
     expect(await validate(token, resource)).toMatchObject({ valid: true });
     const fresh = createJwtValidator(options);
     expect(await fresh(token, resource)).toMatchObject({ error: 'temporarily_unavailable' });
+    const broken = await endpoint((_req, res) => json(res, {}, 500));
+    const withoutKeys = createJwtValidator({ ...options, jwksUri: broken.url });
+    expect(await withoutKeys(token, resource)).toMatchObject({ error: 'temporarily_unavailable' });
     isDown = false;
     now += 30_001;
     expect(await fresh(token, resource)).toMatchObject({ valid: true });
