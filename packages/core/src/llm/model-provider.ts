@@ -9,12 +9,6 @@ export interface ModelProviderOptions {
   headers?: Record<string, string>;
 }
 
-/** `openai/text-embedding-3-small` → provider and model. */
-export interface ModelString {
-  readonly provider: string;
-  readonly modelId: string;
-}
-
 /** The function that each AI SDK provider package exports to create a provider with settings. */
 const factories: Readonly<Record<string, string>> = {
   'amazon-bedrock': 'createAmazonBedrock',
@@ -36,7 +30,7 @@ const factories: Readonly<Record<string, string>> = {
  * @param example - a model string of the expected kind, for the error
  * @throws `MODEL_STRING_INVALID` when it is not of the form `provider/model`
  */
-export function parseModelString(text: string, example: string): ModelString {
+export function parseModelString(text: string, example: string): { provider: string; modelId: string } {
   const [provider = '', ...rest] = text.trim().split('/');
   const modelId = rest.join('/');
   if (provider === '' || modelId === '') {

@@ -1,2 +1,1 @@
-export { RequestContext } from './request-context.js';
-export { MASTRA_RESOURCE_ID_KEY, MASTRA_THREAD_ID_KEY } from './reserved-keys.js';
+export { MASTRA_RESOURCE_ID_KEY, MASTRA_THREAD_ID_KEY, RequestContext } from './request-context.js';

@@ -114,6 +114,12 @@ export class RequestContext<Values = Untyped> {
   }
 }
 
+/** Key of the owner of a memory. Only server middleware may set it, after authentication: it selects the memory that is read. */
+export const MASTRA_RESOURCE_ID_KEY = 'mastra__resourceId';
+
+/** Key of the thread of a memory, with the same restriction as {@link MASTRA_RESOURCE_ID_KEY}. */
+export const MASTRA_THREAD_ID_KEY = 'mastra__threadId';
+
 /** Parts of a value that are visited. A context may hold connections and clients; visiting all they refer to would stall the request. */
 const maxVisits = 10_000;
 

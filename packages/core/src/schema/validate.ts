@@ -106,22 +106,16 @@ export function isPromiseLike(jsonSchema: unknown): jsonSchema is PromiseLike<un
   return typeof (jsonSchema as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-const lazySchemas = new WeakMap<() => unknown, SchemaKind>();
-
-/** The AI SDK also takes a function that makes the schema when it is first needed. */
-function describeLazySchema(make: () => unknown): SchemaKind {
-  const known = lazySchemas.get(make);
-  if (known) return known;
-  let made: unknown;
+/** The AI SDK also takes a function that returns the schema; its `lazySchema` creates the schema once. */
+function describeLazySchema(create: () => unknown): SchemaKind {
+  let schema: unknown;
   try {
-    made = make();
+    schema = create();
   } catch (error) {
-    throw notRecognized(make, error);
+    throw notRecognized(create, error);
   }
-  if (typeof made !== 'object' || made === null || !(aiSdkBrand in made)) throw notRecognized(make);
-  const described: SchemaKind = { kind: 'ai-sdk', schema: made as object as AiSdkSchema };
-  lazySchemas.set(make, described);
-  return described;
+  if (typeof schema !== 'object' || schema === null || !(aiSdkBrand in schema)) throw notRecognized(create);
+  return { kind: 'ai-sdk', schema: schema as object as AiSdkSchema };
 }
 
 /** A zod 4 schema that was copied through JSON. As JSON Schema it would accept every object. */

@@ -72,8 +72,7 @@ function replaceAt(root: object, paths: readonly SchemaIssue['path'][], replace:
   };
   let result: Container | undefined;
   for (const path of paths) {
-    const current = valueAt(result ?? root, path);
-    const replacement = current.found ? replace(current.value) : undefined;
+    const replacement = replace(valueAt(result ?? root, path));
     if (replacement === undefined) continue;
     let container = (result = copyOnce(result ?? root));
     for (const key of path.slice(0, -1)) container = container[key] = copyOnce(container[key]);
@@ -85,13 +84,13 @@ function replaceAt(root: object, paths: readonly SchemaIssue['path'][], replace:
   return result;
 }
 
-function valueAt(root: unknown, path: SchemaIssue['path']): { found: boolean; value?: unknown } {
+function valueAt(root: unknown, path: SchemaIssue['path']): unknown {
   let value = root;
   for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return { found: false };
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Container)[key];
   }
-  return { found: true, value };
+  return value;
 }
 
 /** Parses text that contains a JSON object or array; otherwise returns `undefined`. */
