@@ -1,5 +1,6 @@
 const brand: unique symbol = Symbol.for('quiver.error') as never;
 
+/** Options of {@link QuiverError}. */
 export interface QuiverErrorOptions {
   /** The error that caused this one. */
   cause?: unknown;
@@ -30,6 +31,8 @@ export class QuiverError extends Error {
  * Returns whether a value is a {@link QuiverError}, also of another copy of this package.
  *
  * @param code - when given, the error must carry this code
+ * @example
+ * if (isQuiverError(error, 'TOOL_NOT_EXECUTABLE')) showToUser(error.message);
  */
 export function isQuiverError(value: unknown, code?: string): value is QuiverError {
   if (!(value instanceof Error) || (value as Partial<Record<typeof brand, boolean>>)[brand] !== true) return false;

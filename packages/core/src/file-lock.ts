@@ -88,7 +88,16 @@ export async function acquireFileLock(
   }
 }
 
-/** Runs a function while it holds the lock of `path`; see {@link acquireFileLock}. */
+/**
+ * Runs a function while it holds the lock of `path`; see {@link acquireFileLock}.
+ *
+ * @example
+ * await withFileLock('/data/index.lock', async (lock) => {
+ *   const next = await prepare();
+ *   await lock.requireHeld();
+ *   await commit(next);
+ * });
+ */
 export async function withFileLock<Result>(
   path: string,
   run: (lock: FileLock) => Promise<Result>,

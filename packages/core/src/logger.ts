@@ -8,10 +8,12 @@ export interface Logger {
   error(message: string, details?: unknown): void;
 }
 
+/** Severities in ascending order; `silent` writes nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 const severity: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
+/** Options of {@link createLogger}. */
 export interface LoggerOptions {
   /** The least severe level that is written. Default `warn`. */
   level?: LogLevel;
@@ -42,7 +44,12 @@ export function getDefaultLogger(): Logger {
   return defaultLogger;
 }
 
-/** Replaces the default logger of the process, for example by your application's own. */
+/**
+ * Replaces the default logger of the process, for example by your application's own.
+ *
+ * @example
+ * setDefaultLogger(createLogger({ level: 'debug' }));
+ */
 export function setDefaultLogger(logger: Logger): void {
   defaultLogger = logger;
 }

@@ -16,6 +16,7 @@ export interface AgentLike {
   generate(prompt: any, options?: any): PromiseLike<any>;
 }
 
+/** Options of {@link askAgent}. */
 export interface AskAgentOptions {
   requestContext?: AnyRequestContext | undefined;
   abortSignal?: AbortSignal | undefined;
@@ -27,6 +28,8 @@ export interface AskAgentOptions {
  * Calls of an AI SDK agent do not take a request context; bind it to the tools with `withRequestContext`.
  *
  * @returns the result of the agent's `generate`; it has a `text` for all of these kinds
+ * @example
+ * const { text } = (await askAgent(mastraAgent, 'How warm is Oslo?')) as { text: string };
  */
 export async function askAgent(agent: AgentLike, question: string, options: AskAgentOptions = {}): Promise<unknown> {
   const { requestContext, abortSignal } = options;

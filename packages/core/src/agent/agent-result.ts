@@ -6,16 +6,19 @@ export interface AgentStep {
   readonly toolResults: readonly AgentToolResult[];
 }
 
+/** A tool call that the model made. */
 export interface AgentToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly input: unknown;
 }
 
+/** A tool call with its output. */
 export interface AgentToolResult extends AgentToolCall {
   readonly output: unknown;
 }
 
+/** Tokens that the provider counted; `undefined` where it reports none. */
 export interface AgentUsage {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;

@@ -15,6 +15,7 @@ export interface AiSdk {
   streamText(options: any): any;
 }
 
+/** Options of {@link Agent}. */
 export interface AgentOptions {
   /** Default: the name. */
   id?: string;
@@ -33,6 +34,7 @@ export interface AgentOptions {
   ai?: AiSdk;
 }
 
+/** Options of one call of an {@link Agent}. */
 export interface AgentCallOptions {
   /** Additional tools for this call, by source: `await mcp.listToolsets()`. */
   toolsets?: Record<string, AgentTools>;

@@ -22,6 +22,7 @@ export interface WorkflowLike {
 /** Alias from the specification. */
 export type Workflow = WorkflowLike;
 
+/** Options of {@link runWorkflow}. */
 export type RunWorkflowOptions = AskAgentOptions;
 
 /**
@@ -29,6 +30,8 @@ export type RunWorkflowOptions = AskAgentOptions;
  *
  * @returns the result of `start`
  * @throws `WORKFLOW_NOT_RUNNABLE` when the workflow has neither `createRun` nor `createRunAsync`
+ * @example
+ * const result = await runWorkflow(onboarding, { userId: '42' }, { abortSignal: AbortSignal.timeout(60_000) });
  */
 export async function runWorkflow(
   workflow: WorkflowLike,

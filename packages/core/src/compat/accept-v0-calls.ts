@@ -38,6 +38,9 @@ export interface V0Tool<InputSchema, OutputSchema, Output, Run = Promise<Output>
 
 /**
  * Returns a copy of the tool that can also be called with `execute({ context, runtimeContext })`; all other members are unchanged.
+ * @example
+ * const legacy = acceptV0Calls(weather);
+ * await legacy.execute({ context: { city: 'Oslo' } });
  */
 export function acceptV0Calls<InputSchema, OutputSchema, Output, Run>(
   tool: Tool<InputSchema, OutputSchema, Output, Run>,

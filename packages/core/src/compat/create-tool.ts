@@ -29,6 +29,7 @@ export interface V0ExecuteOptions {
   extra: ToolMcpContext['extra'];
 }
 
+/** Options of {@link createTool}. */
 export interface V0ToolOptions<
   InputSchema extends Schema | undefined,
   OutputSchema extends Schema | undefined,
@@ -46,6 +47,8 @@ export interface V0ToolOptions<
  *
  * @deprecated Write `execute: async (inputData, context)` and import `createTool` from `@quiver/core/tools`.
  * @throws `TOOL_OPTIONS_INVALID` when `id` or `description` is missing
+ * @example
+ * createTool({ id: 'echo', description: 'Repeats', inputSchema, execute: async ({ context }) => context.text });
  */
 export function createTool<
   InputSchema extends Schema | undefined = undefined,

@@ -10,6 +10,7 @@ export interface EmbedCall {
   providerOptions?: Record<string, any> | undefined;
 }
 
+/** Result of an embedding model, as defined by the AI SDK's provider specification. */
 export interface EmbedResult {
   embeddings: number[][];
   usage?: { tokens: number } | undefined;
@@ -36,6 +37,7 @@ export interface EmbeddingModel {
 /** The versions of the provider specification that AI SDK 5, 6 and 7 are made for. */
 export type EmbeddingSpecification = 'v2' | 'v3' | 'v4';
 
+/** Options of {@link ModelRouterEmbeddingModel}. */
 export interface ModelRouterEmbeddingOptions<
   Specification extends EmbeddingSpecification = 'v2',
 > extends ModelProviderOptions {

@@ -3,6 +3,7 @@ import { invalidSchema, isSchemaNode, SchemaIndex, type SchemaNode } from './jso
 import type { JsonSchema, SchemaIssue, ValidationResult } from './schema.js';
 import { stringFormats } from './string-formats.js';
 
+/** Options of {@link validateJsonSchema}. */
 export interface JsonSchemaOptions {
   /**
    * Whether `pattern` and `patternProperties` are checked. Default `true`. A hostile pattern can take exponential time, so the
@@ -21,6 +22,8 @@ export interface JsonSchemaOptions {
  *
  * @throws `SCHEMA_INVALID` when the schema itself cannot be used, for example because of an unresolved `$ref`
  * @throws `SCHEMA_TOO_COMPLEX` when the check would take more steps
+ * @example
+ * validateJsonSchema({ type: 'number', minimum: 1 }, 0); // { ok: false, issues: [{ path: [], message: 'Expected at least 1.' }] }
  */
 export function validateJsonSchema(
   schema: JsonSchema,

@@ -43,6 +43,7 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
+/** Outcome of a validation: the value with defaults and transforms applied, or the issues. */
 export type ValidationResult<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly issues: readonly SchemaIssue[] };

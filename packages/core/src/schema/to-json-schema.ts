@@ -18,6 +18,8 @@ const converted: Record<SchemaDirection, WeakMap<object, JsonSchema>> = { input:
  *
  * @throws `SCHEMA_NOT_REPRESENTABLE` when the schema library cannot describe the schema
  * @throws `SCHEMA_NOT_RECOGNISED` when the value is not a schema
+ * @example
+ * toJsonSchema(z.object({ city: z.string() }), 'input').properties; // { city: { type: 'string' } }
  */
 export function toJsonSchema(schema: Schema, direction: SchemaDirection): JsonSchema {
   const known = converted[direction].get(schema);

@@ -11,6 +11,9 @@ type Outcome = ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
  * Synchronous whenever the schema is; only schemas with asynchronous checks return a promise.
  *
  * @throws `SCHEMA_NOT_RECOGNISED` when `schema` is not a schema; never for a bad value
+ * @example
+ * const result = await validate(z.object({ page: z.number().default(1) }), {});
+ * if (result.ok) console.log(result.value.page);
  */
 export function validate<S extends Schema>(
   schema: S,

@@ -202,6 +202,7 @@ class DefinedTool {
 // oxlint-disable-next-line typescript/no-explicit-any -- without type parameters it is any tool
 type Untyped = any;
 
+/** A tool made by {@link createTool}; without type parameters, any tool. */
 export type Tool<
   InputSchema = Untyped,
   OutputSchema = Untyped,

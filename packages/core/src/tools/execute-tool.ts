@@ -44,6 +44,8 @@ function accept(value: unknown): Validation & { ok: true } {
  * @throws the errors of the tool, and `abortSignal.reason` as soon as the signal aborts
  * @throws `TOOL_NOT_EXECUTABLE` when the tool has no `execute`
  * @throws `TOOL_VALIDATION_FAILED` instead of the `ToolFailure` when `onFailure` is `throw`
+ * @example
+ * const forecast = await executeTool(tools.weather, { city: 'Oslo' }, { abortSignal: AbortSignal.timeout(5000) });
  */
 export function executeTool(tool: ToolLike, input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
   const { execute } = tool;

@@ -63,6 +63,7 @@ export interface ElicitUrlRequest {
   elicitationId?: string;
 }
 
+/** The user's response to an elicitation request. */
 export interface ElicitResult {
   action: 'accept' | 'decline' | 'cancel';
   /** Data of the form. Present only when `action` is `accept`, and never in URL mode. */
@@ -85,6 +86,7 @@ export interface SamplingContent {
   [member: string]: unknown;
 }
 
+/** A message to or from the model of the client. */
 export interface SamplingMessage {
   role: 'user' | 'assistant';
   content: SamplingContent | SamplingContent[];
@@ -107,6 +109,7 @@ export interface SampleRequest {
   toolChoice?: { mode?: 'auto' | 'required' | 'none' };
 }
 
+/** Completion of a sampling request. */
 export interface SampleResult extends SamplingMessage {
   /** The joined text parts of the completion. */
   text: string;

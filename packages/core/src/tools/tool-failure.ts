@@ -19,7 +19,13 @@ export interface ToolFailure {
   validationErrors: ValidationErrors;
 }
 
-/** Returns whether a value is a {@link ToolFailure}. An output of the same shape is not: the mark is hidden and cannot be sent as JSON. */
+/**
+ * Returns whether a value is a {@link ToolFailure}. An output of the same shape is not: the mark is hidden and cannot be sent as JSON.
+ *
+ * @example
+ * const result = await weather.execute({ city: 'Oslo' });
+ * if (isToolFailure(result)) console.error(result.validationErrors.fields);
+ */
 export function isToolFailure(value: unknown): value is ToolFailure {
   return (
     typeof value === 'object' && value !== null && (value as Partial<Record<typeof brand, boolean>>)[brand] === true

@@ -7,21 +7,25 @@ export interface ToolHookEvent {
   abortSignal?: AbortSignal | undefined;
 }
 
+/** Argument of `onInputStart`. */
 export interface ToolInputStartEvent extends ToolHookEvent {
   /** The conversation at the time of the call; empty when there is none. */
   messages: readonly unknown[];
 }
 
+/** Argument of `onInputDelta`. */
 export interface ToolInputDeltaEvent extends ToolInputStartEvent {
   /** The next piece of the input's text. */
   inputTextDelta: string;
 }
 
+/** Argument of `onInputAvailable`. */
 export interface ToolInputAvailableEvent<Input> extends ToolInputStartEvent {
   /** The input after validation. */
   input: Input;
 }
 
+/** Argument of `onOutput`. */
 export interface ToolOutputEvent<Output> extends ToolHookEvent {
   /** The output after validation. */
   output: Output;

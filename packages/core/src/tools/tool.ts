@@ -242,6 +242,7 @@ export type Returned<OutputSchema, Output> = OutputSchema extends Schema ? Infer
 /** Result of a call: with an output schema, the parsed value. */
 export type Result<OutputSchema, Output> = OutputSchema extends Schema ? InferOutput<OutputSchema> : Output;
 
+/** Options of {@link createTool}. */
 export interface ToolOptions<
   InputSchema extends Schema | undefined,
   OutputSchema extends Schema | undefined,
@@ -250,6 +251,7 @@ export interface ToolOptions<
   execute: (inputData: ToolInput<InputSchema>, context: ToolContext) => MaybePromise<Returned<OutputSchema, Output>>;
 }
 
+/** Options of {@link createTool} for a tool that yields preliminary results. */
 export interface StreamingToolOptions<
   InputSchema extends Schema | undefined,
   OutputSchema extends Schema | undefined,
