@@ -103,10 +103,12 @@ export class LegacySession {
 
   untrack(id: RequestId): void {
     this.#inFlight?.delete(id);
+    // An empty map is a third of an idle session.
+    if (this.#inFlight?.size === 0) this.#inFlight = undefined;
   }
 
   get hasInFlight(): boolean {
-    return this.#inFlight !== undefined && this.#inFlight.size > 0;
+    return this.#inFlight !== undefined;
   }
 
   /** Handles a notification or a response of the client. Unknown ones are ignored. */
