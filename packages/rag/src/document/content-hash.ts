@@ -91,9 +91,7 @@ function finish(word: number): number {
  */
 export function canonicalJson(value: unknown): string {
   try {
-    return (
-      JSON.stringify(value, (_key, member: unknown) => (isPlainRecord(member) ? sorted(member) : member)) ?? 'null'
-    );
+    return JSON.stringify(value, (_key, member: unknown) => sortKeys(member)) ?? 'null';
   } catch (error) {
     throw new QuiverError('METADATA_INVALID', 'Metadata must be plain JSON data, without cycles and bigint.', {
       cause: error,
@@ -101,11 +99,12 @@ export function canonicalJson(value: unknown): string {
   }
 }
 
-function isPlainRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function sorted(record: Record<string, unknown>): Record<string, unknown> {
-  const entries = Object.entries(record).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return Object.fromEntries(entries);
+function sortKeys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const record = value as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.keys(record)
+      .sort()
+      .map((key) => [key, record[key]]),
+  );
 }

@@ -58,38 +58,27 @@ function embedText(text: string, dimension: number): Float32Array {
   for (const term of lexicalTerms(text)) frequencies.set(term, (frequencies.get(term) ?? 0) + 1);
   for (const [term, frequency] of frequencies) {
     const weight = 1 + Math.log(frequency);
-    addFeature(vector, wordSeed, term, 0, term.length, weight);
+    addFeature(vector, `w${term}`, weight);
     for (let start = 0; start + gramLength <= term.length; start++) {
-      addFeature(vector, gramSeed, term, start, start + gramLength, weight * gramWeight);
+      addFeature(vector, `c${term.slice(start, start + gramLength)}`, weight * gramWeight);
     }
   }
   return toUnitLength(vector);
 }
 
 /** Half of the features count negatively, so that features which share a place cancel out rather than add up. */
-function addFeature(
-  vector: Float32Array,
-  seed: number,
-  text: string,
-  start: number,
-  end: number,
-  weight: number,
-): void {
-  const hash = fnv1a(seed, text, start, end);
+function addFeature(vector: Float32Array, feature: string, weight: number): void {
+  const hash = fnv1a(feature);
   const place = (hash & 0x7fff_ffff) % vector.length;
   vector[place] = (vector[place] as number) + (hash < 0 ? -weight : weight);
 }
 
 /** @see [FNV-1a](http://www.isthe.com/chongo/tech/comp/fnv/), over UTF-16 code units */
-function fnv1a(seed: number, text: string, start: number, end: number): number {
-  let hash = seed;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193);
+function fnv1a(text: string): number {
+  let hash = 0x811c_9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x0100_0193);
   return hash;
 }
-
-const offsetBasis = 0x811c_9dc5;
-const wordSeed = fnv1a(offsetBasis, 'w', 0, 1);
-const gramSeed = fnv1a(offsetBasis, 'c', 0, 1);
 
 function toUnitLength(vector: Float32Array): Float32Array {
   let squares = 0;

@@ -80,8 +80,8 @@ class HtmlReader {
   /** Open rows of tables, and those of them that contain a block. */
   #rows = 0;
   #filledRows = 0;
-  /** White space that is written before the next text. */
-  #gap: '' | ' ' | '\t' | '\n' | '\n\n' = '';
+  /** White space that is written before the next text, as an index of {@link gaps}. */
+  #gap = 0;
   #gapAt = 0;
   #blockXpath = '';
   #startsBlock = true;
@@ -110,8 +110,8 @@ class HtmlReader {
     if (kind === 'hidden') this.#hidden++;
     if (name === 'tr') this.#rows++;
     if (name === 'pre' || name === 'textarea') this.#preformatted++;
-    if (kind === 'break') this.#addGap('\n', at);
-    if (isBlock) this.#startBlock(kind === 'cell' ? '\t' : gapOf(name), xpath, at);
+    if (kind === 'break') this.#addGap(lineGap, at);
+    if (isBlock) this.#startBlock(name, xpath, at);
     const level = headingLevel(name);
     if (level !== undefined) this.#heading = { level, block: -1 };
   }
@@ -120,8 +120,6 @@ class HtmlReader {
     const element = this.#stack.at(-1) as Element;
     if (element.name !== name || this.#stack.length === 1) return;
     this.#stack.pop();
-    // Elements wait from the outermost to the innermost, so only the last one can be the one that ends.
-    if (element.asked && this.#waiting.at(-1) === element.asked) this.#waiting.pop();
     if (tagKind(name) === 'hidden') this.#hidden--;
     if (name === 'tr') this.#filledRows = Math.min(this.#filledRows, --this.#rows);
     if (name === 'pre' || name === 'textarea') this.#preformatted--;
@@ -129,10 +127,7 @@ class HtmlReader {
     if (element.asked && element.asked.start !== -1) {
       this.#elements.push({ name, start: element.asked.start, end: this.#decoded.length, label: element.asked.label });
     }
-    if (element.isBlock) {
-      const { blockXpath } = this.#stack.at(-1) as Element;
-      this.#startBlock(tagKind(name) === 'cell' ? '\t' : gapOf(name), blockXpath, at);
-    }
+    if (element.isBlock) this.#startBlock(name, (this.#stack.at(-1) as Element).blockXpath, at);
   }
 
   addText(data: string, start: number, end: number): void {
@@ -148,7 +143,7 @@ class HtmlReader {
       // A single space between words stays part of its run.
       if (after - index === 1 && data.charCodeAt(index) === 0x20 && index > from && after < data.length) continue;
       if (index > from) this.#write(data.slice(from, index), start + from, start + index);
-      this.#addGap(' ', start + index);
+      this.#addGap(spaceGap, start + index);
       from = after;
     }
     if (from < data.length) this.#write(data.slice(from), start + from, end);
@@ -161,8 +156,8 @@ class HtmlReader {
     return { text, blocks: this.#blocks, elements: this.#elements, decoded: this.#decoded };
   }
 
-  #startBlock(gap: '\t' | '\n' | '\n\n', xpath: string, at: number): void {
-    this.#addGap(gap, at);
+  #startBlock(name: string, xpath: string, at: number): void {
+    this.#addGap(tagKind(name) === 'cell' ? cellGap : paragraphs.test(name) ? paragraphGap : lineGap, at);
     this.#blockXpath = xpath;
     this.#startsBlock = true;
   }
@@ -175,16 +170,16 @@ class HtmlReader {
     block.heading = { level: heading.level, title: '', end: this.#decoded.length };
   }
 
-  #addGap(gap: '\t' | ' ' | '\n' | '\n\n', at: number): void {
-    if (gapRank(gap) <= gapRank(this.#gap)) return;
+  #addGap(gap: number, at: number): void {
+    if (gap <= this.#gap) return;
     this.#gap = gap;
     this.#gapAt = at;
   }
 
   #write(data: string, start: number, end: number): void {
     if (data === '') return;
-    if (this.#decoded.length > 0 && this.#gap !== '') this.#decoded.append(this.#gap, this.#gapAt, this.#gapAt);
-    this.#gap = '';
+    if (this.#decoded.length > 0 && this.#gap > 0) this.#decoded.append(gaps[this.#gap]!, this.#gapAt, this.#gapAt);
+    this.#gap = 0;
     for (const element of this.#waiting) element.start = this.#decoded.length;
     this.#waiting = [];
     if (this.#startsBlock) {
@@ -207,13 +202,10 @@ function tooDeep(at: number): QuiverError {
   );
 }
 
-function gapOf(name: string): '\n' | '\n\n' {
-  return /^(?:h[1-6]|p|ul|ol|dl|pre|table|blockquote|section|article)$/.test(name) ? '\n\n' : '\n';
-}
-
-function gapRank(gap: string): number {
-  return gap === '' ? 0 : gap === ' ' ? 1 : gap === '\t' ? 2 : gap === '\n' ? 3 : 4;
-}
+/** White space between texts, weakest first: the strongest between two texts is written. */
+const gaps = ['', ' ', '\t', '\n', '\n\n'];
+const [spaceGap, cellGap, lineGap, paragraphGap] = [1, 2, 3, 4] as const;
+const paragraphs = /^(?:h[1-6]|p|ul|ol|dl|pre|table|blockquote|section|article)$/;
 
 /** Effect of elements on their text. Elements that are not listed are inline. */
 type TagKind = 'block' | 'hidden' | 'cell' | 'break';
@@ -235,8 +227,8 @@ export function tagKind(name: string): TagKind | undefined {
   return kinds.get(name);
 }
 
-/** 1 to 6 for `h1` to `h6`. */
-function headingLevel(name: string): number | undefined {
+/** Returns 1 to 6 for `h1` to `h6`. */
+export function headingLevel(name: string): number | undefined {
   const level = name.length === 2 && name.charCodeAt(0) === 0x68 ? name.charCodeAt(1) - 0x30 : 0;
   return level >= 1 && level <= 6 ? level : undefined;
 }

@@ -1,5 +1,5 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
-import { readHtmlText, type HtmlElement } from './html-text.js';
+import { headingLevel, readHtmlText, type HtmlElement } from './html-text.js';
 import type { Chunker } from './pack-spans.js';
 import { findSections, packSections, splitAtLines, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
@@ -23,14 +23,14 @@ export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
  */
 export function html(read: OptionReader): Chunker {
   const options = read.common();
-  const headings = read.pairs('headers', toLevel);
+  const headings = read.pairs('headers', (tag) => headingLevel(tag.toLowerCase()));
   const pairs = read.pairs('sections', (tag) => (/^[a-z][a-z0-9-]*$/i.test(tag) ? tag.toLowerCase() : undefined));
   const returnEachLine = read.boolean('returnEachLine', false);
   // The v0 API lists headings among the sections.
   const levels = new Map<number, string>();
   const asked = new Map<string, string>();
   for (const [tag, key] of pairs ?? []) {
-    const level = toLevel(tag);
+    const level = headingLevel(tag);
     if (level === undefined) asked.set(tag, key);
     else levels.set(level, key);
   }
@@ -49,10 +49,6 @@ export function html(read: OptionReader): Chunker {
       metadata: { ...span.metadata, xpath: blocks[Math.max(0, lastAtOrBefore(starts, span.start))]?.xpath ?? '' },
     }));
   };
-}
-
-function toLevel(tag: string): number | undefined {
-  return /^h[1-6]$/i.test(tag) ? Number(tag[1]) : undefined;
 }
 
 /** Splits sections at the edges of requested elements, and adds their titles. */

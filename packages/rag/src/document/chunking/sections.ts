@@ -1,6 +1,6 @@
 import { createPacker, createSizeLimit, type FindCut, type PackOptions, type Span } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
-import { skipWhiteSpace } from './text-boundary.js';
+import { lastAtOrBefore, skipWhiteSpace } from './text-boundary.js';
 
 /** A part of a text that stays in one chunk if it fits. It ends where the next block starts. */
 export interface Block {
@@ -141,18 +141,13 @@ function findBlockCut(text: string, blocks: readonly Block[], options: PackOptio
  */
 function cutBetween(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
   const limit = createSizeLimit(text, options);
-  const isWhole = (at: number): boolean => limit.fits(blocks[at]!.start, blocks[at + 1]?.start ?? text.length);
-  // Cuts only move forward, so the blocks are walked once; only a chunk that turns out too long walks back.
-  let next = 0;
+  const starts = blocks.map(({ start }) => start);
+  const isWhole = (at: number): boolean => limit.fits(starts[at]!, starts[at + 1] ?? text.length);
   return ({ first, preferred, last }) => {
-    while (next > 0 && blocks[next - 1]!.start > last) next--;
-    while (next < blocks.length && blocks[next]!.start <= last) next++;
-    for (let at = next - 1; at >= 0 && blocks[at]!.start >= first; at--) {
-      if (blocks[at - 1]?.heading) continue;
-      if (blocks[at]!.start >= preferred || isWhole(at)) return blocks[at]!.start;
-      break;
-    }
-    const cut = blocks[next - 1]?.start;
-    return cut !== undefined && cut >= first && isWhole(next - 1) ? cut : undefined;
+    const latest = lastAtOrBefore(starts, last);
+    let at = latest;
+    while (starts[at]! >= first && blocks[at - 1]?.heading) at--;
+    if (starts[at]! >= first && (starts[at]! >= preferred || isWhole(at))) return starts[at];
+    return starts[latest]! >= first && isWhole(latest) ? starts[latest] : undefined;
   };
 }

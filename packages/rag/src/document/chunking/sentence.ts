@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { invalidOptions, type CommonChunkOptions, type MeasureOptions, type OptionReader } from './chunk-options.js';
-import { createSizeLimit, packSpans, type Chunker, type FindCut, type PackOptions } from './pack-spans.js';
+import { createSizeLimit, packSpans, type Chunker, type FindCut } from './pack-spans.js';
 import { findWordCut } from './separator-cut.js';
 import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
 
@@ -35,50 +35,32 @@ export function sentence(read: OptionReader): Chunker {
     );
   const fallbackToWords = read.boolean('fallbackToWords', true);
   const fallbackToCharacters = read.boolean('fallbackToCharacters', true);
-  const options = { ...common, targetSize, minSize, sentenceEnders, fallbackToWords, fallbackToCharacters };
-  return (text) => packSpans(text, options, findSentenceCut(text, options));
-}
-
-interface SentenceOptions extends PackOptions {
-  readonly targetSize: number;
-  readonly minSize: number;
-  readonly sentenceEnders: readonly string[] | undefined;
-  readonly fallbackToWords: boolean;
-  readonly fallbackToCharacters: boolean;
-}
-
-function findSentenceCut(text: string, options: SentenceOptions): FindCut {
-  const { targetSize, minSize } = options;
-  let sentences: SentenceStarts | undefined;
-  const target = createSizeLimit(text, { ...options, maxSize: targetSize });
-  const small = createSizeLimit(text, { ...options, maxSize: Math.max(0, minSize - 1) });
-  const within = cutWithinSentence(text, options);
-  return (window) => {
-    const { start, first, last } = window;
-    const wanted = Math.max(first - 1, Math.min(last, target.reach(start, last)));
-    const { candidates, isStart } = (sentences ??= readSentenceStarts(text, options.sentenceEnders));
-    const index = lastAtOrBefore(candidates, wanted);
-    let previous = index;
-    while (previous >= 0 && candidates[previous]! >= first && !isStart(candidates[previous]!, start)) previous--;
-    const cut = previous >= 0 && candidates[previous]! >= first ? candidates[previous] : undefined;
-    if (cut !== undefined && (minSize === 0 || !small.fits(start, cut))) return cut;
-    let next = index + 1;
-    while (next < candidates.length && candidates[next]! <= last && !isStart(candidates[next]!, start)) next++;
-    return next < candidates.length && candidates[next]! <= last ? candidates[next] : (cut ?? within(window));
-  };
-}
-
-function cutWithinSentence(text: string, options: SentenceOptions): FindCut {
-  const { fallbackToWords, fallbackToCharacters, maxSize } = options;
-  const betweenWords = findWordCut(text, options);
-  return (window) => {
-    const cut = fallbackToWords ? betweenWords(window) : undefined;
-    if (cut !== undefined || fallbackToCharacters) return cut;
-    throw new QuiverError(
-      'CHUNK_SIZE_UNREACHABLE',
-      `The text at ${window.start} has no place to cut within maxSize (${maxSize}). Allow fallbackToWords and fallbackToCharacters, or raise maxSize.`,
-      { details: { index: window.start, maxSize } },
-    );
+  return (text) => {
+    let sentences: SentenceStarts | undefined;
+    const target = createSizeLimit(text, { ...common, maxSize: targetSize });
+    const small = createSizeLimit(text, { ...common, maxSize: Math.max(0, minSize - 1) });
+    const betweenWords = findWordCut(text, common);
+    const cutWithinSentence: FindCut = (window) => {
+      const cut = fallbackToWords ? betweenWords(window) : undefined;
+      if (cut !== undefined || fallbackToCharacters) return cut;
+      throw new QuiverError(
+        'CHUNK_SIZE_UNREACHABLE',
+        `The text at ${window.start} has no place to cut within maxSize (${maxSize}). Allow fallbackToWords and fallbackToCharacters, or raise maxSize.`,
+        { details: { index: window.start, maxSize } },
+      );
+    };
+    return packSpans(text, common, (window) => {
+      const { start, first, last } = window;
+      const wanted = Math.max(first - 1, Math.min(last, target.reach(start, last)));
+      const { candidates, isStart } = (sentences ??= readSentenceStarts(text, sentenceEnders));
+      let previous = lastAtOrBefore(candidates, wanted);
+      let next = previous + 1;
+      while (candidates[previous]! >= first && !isStart(candidates[previous]!, start)) previous--;
+      const cut = candidates[previous]! >= first ? candidates[previous] : undefined;
+      if (cut !== undefined && (minSize === 0 || !small.fits(start, cut))) return cut;
+      while (candidates[next]! <= last && !isStart(candidates[next]!, start)) next++;
+      return candidates[next]! <= last ? candidates[next] : (cut ?? cutWithinSentence(window));
+    });
   };
 }
 
