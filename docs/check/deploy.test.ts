@@ -96,3 +96,27 @@ test('the program for Lambda without streaming answers an event', async (t) => {
   });
   assert.deepEqual([statusCode, JSON.parse(body)], [200, result]);
 });
+
+test('a bundler accepts that no optional package is installed', (t) => {
+  const entries = Object.keys(readJson('../scripts/public-names.json')).filter((name) => !name.endsWith('/testing'));
+  const optional = ['core', 'mcp', 'rag'].flatMap((name) =>
+    Object.keys(readJson(`../packages/${name}/package.json`)['peerDependenciesMeta'] ?? {}),
+  );
+  assert.ok(optional.includes('ai') && optional.includes('pg'));
+  // A dependency of a dependency, so always installed.
+  optional.splice(optional.indexOf('zod'), 1);
+  const folder = writeFiles(t, {
+    'index.ts': entries.map((name, n) => `export * as e${n} from '${name}';`).join('\n'),
+  });
+  const missing = optional.map((name) => `--alias:${name}=not-installed`);
+  const options = ['--bundle', '--platform=node', '--format=esm', '--outfile=out.js', '--log-level=error', ...missing];
+  const { status, stderr } = spawnSync('esbuild', [join(folder, 'index.ts'), ...options], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+});
+
+function readJson(path: string): Record<string, object> {
+  return JSON.parse(readFileSync(join(docs, path), 'utf8')) as Record<string, object>;
+}

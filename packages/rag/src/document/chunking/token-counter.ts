@@ -11,7 +11,7 @@ interface Tokenizer {
 }
 
 interface Encoding {
-  /** One `import` for each, so that bundlers see them. */
+  /** One `import` with its own `catch` for each: bundlers see them, and accept that the package is missing. */
   readonly load: () => Promise<Tokenizer>;
   /** Marks that have a token, without their brackets. */
   readonly marks: string;
@@ -19,20 +19,23 @@ interface Encoding {
 
 const encodings: Readonly<Record<TokenEncoding, Encoding>> = {
   cl100k_base: {
-    load: () => import('gpt-tokenizer/encoding/cl100k_base'),
+    load: () => import('gpt-tokenizer/encoding/cl100k_base').catch(explainMissing),
     marks: 'endoftext fim_prefix fim_middle fim_suffix endofprompt',
   },
-  o200k_base: { load: () => import('gpt-tokenizer/encoding/o200k_base'), marks: 'endoftext endofprompt' },
+  o200k_base: {
+    load: () => import('gpt-tokenizer/encoding/o200k_base').catch(explainMissing),
+    marks: 'endoftext endofprompt',
+  },
   o200k_harmony: {
-    load: () => import('gpt-tokenizer/encoding/o200k_harmony'),
+    load: () => import('gpt-tokenizer/encoding/o200k_harmony').catch(explainMissing),
     marks: 'startoftext endoftext return constrain channel start end message call endofprompt',
   },
-  p50k_base: { load: () => import('gpt-tokenizer/encoding/p50k_base'), marks: 'endoftext' },
+  p50k_base: { load: () => import('gpt-tokenizer/encoding/p50k_base').catch(explainMissing), marks: 'endoftext' },
   p50k_edit: {
-    load: () => import('gpt-tokenizer/encoding/p50k_edit'),
+    load: () => import('gpt-tokenizer/encoding/p50k_edit').catch(explainMissing),
     marks: 'endoftext fim_prefix fim_middle fim_suffix',
   },
-  r50k_base: { load: () => import('gpt-tokenizer/encoding/r50k_base'), marks: 'endoftext' },
+  r50k_base: { load: () => import('gpt-tokenizer/encoding/r50k_base').catch(explainMissing), marks: 'endoftext' },
 };
 const encodingNames = Object.keys(encodings) as TokenEncoding[];
 
@@ -63,7 +66,7 @@ export async function readTokenCounter(read: OptionReader): Promise<TokenCounter
   const encoding = encodings[await readEncoding(read)];
   const allowedSpecial = readSpecial('allowedSpecial', read);
   const disallowedSpecial = readSpecial('disallowedSpecial', read);
-  const tokenizer = await encoding.load().catch(explainMissing);
+  const tokenizer = await encoding.load();
   const all = encoding.marks.split(' ').map((name) => `<|${name}|>`);
   const allowed = allowedSpecial === 'all' ? all : all.filter((mark) => allowedSpecial.includes(mark));
   const disallowed = disallowedSpecial === 'all' ? all.filter((mark) => !allowed.includes(mark)) : disallowedSpecial;
