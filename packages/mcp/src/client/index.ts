@@ -50,6 +50,6 @@ export { getToolResult } from './tools/tool-result.js';
 export type { ToolCatalogue, ToolsWithErrors } from './tools/tool-set.js';
 export type { ContextualFetch } from '../http/send.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
-export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/client-types.js';
+export type { CallToolResult, ClientCapabilities, ProtocolTool, Root } from '../protocol/types.js';
 export type { ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
 export type { ElicitResult } from '@quiver/core/tools';

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import type { CallToolResult, CompleteResult, Root } from '../protocol/client-types.js';
+import type { CallToolResult, CompleteResult, Root } from '../protocol/types.js';
 import { isObject } from '../protocol/json-rpc.js';
 import type { ClientInfo } from './config/client-info.js';
 import type { ElicitationHandler, ProgressUpdate } from './config/handlers.js';

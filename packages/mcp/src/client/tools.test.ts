@@ -11,7 +11,7 @@ import { stepCountIs as stepCountIs5 } from 'ai-v5';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { exampleTools } from '../../test/example-tools.ts';
-import type { ProtocolTool } from '../protocol/client-types.js';
+import type { ProtocolTool } from '../protocol/types.js';
 import { MCPServer } from '../server/mcp-server.js';
 import { MCPClient, type MCPClientOptions } from './mcp-client.js';
 import { RemoteToolError } from './config/tool-options.js';

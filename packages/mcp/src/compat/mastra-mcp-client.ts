@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { QuiverError } from '@quiver/core';
-import type { ClientCapabilities } from '../protocol/client-types.js';
+import type { ClientCapabilities } from '../protocol/types.js';
 import { MCPClient } from '../client/mcp-client.js';
 import type { RemoteTool } from '../client/tools/remote-tool.js';
 import type { MastraMCPServerDefinition } from '../client/config/server-definition.js';

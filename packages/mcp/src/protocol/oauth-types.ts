@@ -13,8 +13,7 @@ import type {
   OAuthTokensSchema,
   OpenIdProviderDiscoveryMetadataSchema,
 } from '@modelcontextprotocol/core';
-
-type Output<Schema extends { readonly _zod: { readonly output: unknown } }> = Schema['_zod']['output'];
+import type { Output } from './types.js';
 
 /** Description of a client in a registration. */
 export type OAuthClientMetadata = Output<typeof OAuthClientMetadataSchema>;

@@ -5,7 +5,7 @@ import type {
   CreateMessageResult,
   CreateMessageResultWithTools,
   Root,
-} from '../../protocol/client-types.js';
+} from '../../protocol/types.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
 import type { Params } from '../../protocol/json-rpc.js';
 

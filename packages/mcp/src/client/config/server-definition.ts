@@ -1,6 +1,7 @@
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ContextualFetch } from '../../http/send.js';
-import type { ClientCapabilities, OAuthClientProvider } from '../../protocol/client-types.js';
+import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
+import type { ClientCapabilities } from '../../protocol/types.js';
 import type { ClientInfo } from './client-info.js';
 import type { LogHandler, LoggingLevel, SamplingOptions, ServerHandlers, ServerMessageHandler } from './handlers.js';
 import type { InProcessServer, MessageTransport } from './in-process-server.js';

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { CallToolResult } from '../../protocol/client-types.js';
+import type { CallToolResult } from '../../protocol/types.js';
 
 /** Selection and names of a server's tools. */
 export interface ToolSelection {

@@ -1,6 +1,6 @@
 import { untilAborted } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/client-types.js';
+import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
 import { errorCodes, metaKeys, type LoggingLevel } from '../../protocol/constants.js';
 import {
   isObject,

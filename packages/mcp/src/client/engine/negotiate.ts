@@ -1,4 +1,4 @@
-import type { ClientCapabilities, ServerCapabilities } from '../../protocol/client-types.js';
+import type { ClientCapabilities, ServerCapabilities } from '../../protocol/types.js';
 import { errorCodes, LEGACY_VERSIONS, metaKeys, MODERN_VERSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';

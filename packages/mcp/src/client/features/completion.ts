@@ -1,4 +1,4 @@
-import type { CompleteResult } from '../../protocol/client-types.js';
+import type { CompleteResult } from '../../protocol/types.js';
 import type { RemoteServer } from '../server/remote-server.js';
 
 export interface CompleteOptions {

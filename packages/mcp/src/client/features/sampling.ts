@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { resolveLanguageModel } from '@quiver/core/llm';
-import type { CreateMessageResult } from '../../protocol/client-types.js';
+import type { CreateMessageResult } from '../../protocol/types.js';
 import type { SamplingModel, SamplingRequest } from '../config/handlers.js';
 
 /**

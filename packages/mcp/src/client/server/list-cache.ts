@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { fromPromptMeta, type Prompt } from '../../prompt.js';
-import type { ProtocolTool } from '../../protocol/client-types.js';
+import type { ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';

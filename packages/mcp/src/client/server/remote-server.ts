@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../../protocol/client-types.js';
+import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../../protocol/types.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
 import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
 import type { ListKind, LoggingLevel, ServerHandlers } from '../config/handlers.js';

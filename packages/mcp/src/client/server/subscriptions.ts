@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import type { SubscriptionFilter } from '../../protocol/client-types.js';
+import type { SubscriptionFilter } from '../../protocol/types.js';
 import type { ServerHandlers } from '../config/handlers.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import { ConnectionLostError } from '../transports/channel.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
-import type { ProtocolTool } from '../../protocol/client-types.js';
+import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders } from '../../protocol/param-headers.js';
 

@@ -1,6 +1,6 @@
 import { toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
-import type { CallToolResult, ProtocolTool } from '../../protocol/client-types.js';
+import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';

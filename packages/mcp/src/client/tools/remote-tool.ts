@@ -8,7 +8,7 @@ import {
   type ToolContext,
 } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
-import type { ProtocolTool } from '../../protocol/client-types.js';
+import type { ProtocolTool } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';

@@ -1,6 +1,6 @@
 import type { ToolModelOutput, ToolModelOutputPart } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
-import type { CallToolResult, ContentBlock } from '../../protocol/client-types.js';
+import type { CallToolResult, ContentBlock } from '../../protocol/types.js';
 
 /** Whole results by structured output. An entry lives as long as its key. */
 const results = new WeakMap<object, CallToolResult>();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { getDefaultLogger } from '@quiver/core';
-import type { ProtocolTool } from '../../protocol/client-types.js';
+import type { ProtocolTool } from '../../protocol/types.js';
 import type { ToolSelection } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import type { ServerErrorDetails, SharedServers } from '../server/shared-servers.js';
