@@ -1,4 +1,4 @@
-import { opendir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Metadata } from '../document/chunk.js';
@@ -70,7 +70,7 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     onSkip(file);
   };
   const onUnreadable = (path: string, error: unknown): void => skip({ path, reason: 'unreadable', error });
-  for await (const path of walkFolder(root, { isExcluded, signal, onUnreadable })) {
+  for await (const path of walkFolder(root, '', { isExcluded, signal, onUnreadable })) {
     signal?.throwIfAborted();
     if (isIncluded && !isIncluded(path)) continue;
     if (!isIncluded && !fileKind(path)) {
@@ -169,28 +169,21 @@ interface WalkOptions {
   readonly onUnreadable: (path: string, error: unknown) => void;
 }
 
-/** The files below a folder, as paths from there with `/`, in the order of their names. Links are not followed. */
-async function* walkFolder(root: string, options: WalkOptions): AsyncGenerator<string> {
-  const waiting = [''];
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    options.signal?.throwIfAborted();
-    const entries: { path: string; isFolder: boolean }[] = [];
-    try {
-      for await (const entry of await opendir(join(root, folder))) {
-        const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
-        if ((entry.isDirectory() || entry.isFile()) && !options.isExcluded(path)) {
-          entries.push({ path, isFolder: entry.isDirectory() });
-        }
-      }
-    } catch (error) {
-      if (folder !== '') options.onUnreadable(folder, error);
-      else
-        throw new QuiverError('FOLDER_UNREADABLE', `The folder ${root} cannot be read: ${toErrorMessage(error)}`, {
-          cause: error,
-        });
-    }
-    entries.sort((a, b) => (a.path < b.path ? -1 : 1));
-    for (const { path, isFolder } of entries) if (!isFolder) yield path;
-    for (const { path, isFolder } of entries.toReversed()) if (isFolder) waiting.push(path);
-  }
+/** The files below a folder, as paths from the root with `/`, in the order of their names. Links are not followed. */
+async function* walkFolder(root: string, folder: string, options: WalkOptions): AsyncGenerator<string> {
+  options.signal?.throwIfAborted();
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
+    if (folder === '')
+      throw new QuiverError('FOLDER_UNREADABLE', `The folder ${root} cannot be read: ${toErrorMessage(error)}`, {
+        cause: error,
+      });
+    options.onUnreadable(folder, error);
+    return [];
+  });
+  const found = entries
+    .map((entry) => ({ entry, path: folder === '' ? entry.name : `${folder}/${entry.name}` }))
+    .filter(({ path }) => !options.isExcluded(path))
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  for (const { entry, path } of found) if (entry.isFile()) yield path;
+  for (const { entry, path } of found) if (entry.isDirectory()) yield* walkFolder(root, path, options);
 }

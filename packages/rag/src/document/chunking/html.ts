@@ -1,7 +1,7 @@
 import type { CommonChunkOptions, MeasureOptions, OptionReader } from './chunk-options.js';
 import { headingLevel, readHtmlText, type HtmlElement } from './html-text.js';
 import type { Chunker } from './pack-spans.js';
-import { findSections, packSections, splitAtLines, type Section } from './sections.js';
+import { findSections, packSections, splitAtLines, splitSections, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
 
 export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
@@ -65,33 +65,23 @@ function splitAtElements(
     .toSorted((a, b) => a - b)
     .map((edge) => (boundary = floorGraphemeBoundary(text, edge, boundary)));
   const titleOf = findTitles(sections);
-  const split: Section[] = [];
   /** From the outermost to the innermost, each with the titles of those around it. */
   const open: { titles: Readonly<Record<string, string>>; end: number }[] = [];
-  const closeUntil = (place: number): void => {
-    for (let last = open.at(-1); last && last.end <= place; last = open.at(-1)) open.pop();
+  const closeUntil = (position: number): void => {
+    for (let last = open.at(-1); last && last.end <= position; last = open.at(-1)) open.pop();
   };
-  let nextElement = 0;
-  let nextEdge = 0;
-  for (const section of sections) {
-    for (let start = section.start; start < section.end;) {
-      while (edges[nextEdge] !== undefined && edges[nextEdge]! <= start) nextEdge++;
-      const end = Math.min(section.end, edges[nextEdge] ?? section.end);
-      for (; nextElement < ordered.length && ordered[nextElement]!.start <= start; nextElement++) {
-        const element = ordered[nextElement]!;
-        const title = titleOf(element) ?? element.label;
-        if (title !== undefined) {
-          closeUntil(element.start);
-          const key = keys.get(element.name) as string;
-          open.push({ titles: { ...open.at(-1)?.titles, [key]: title }, end: element.end });
-        }
-      }
-      closeUntil(start);
-      split.push({ ...section, start, end, metadata: { ...section.metadata, ...open.at(-1)?.titles } });
-      start = end;
+  let next = 0;
+  return splitSections(sections, edges).map((section) => {
+    for (let element = ordered[next]; element && element.start <= section.start; element = ordered[++next]) {
+      const title = titleOf(element) ?? element.label;
+      if (title === undefined) continue;
+      closeUntil(element.start);
+      const key = keys.get(element.name) as string;
+      open.push({ titles: { ...open.at(-1)?.titles, [key]: title }, end: element.end });
     }
-  }
-  return split;
+    closeUntil(section.start);
+    return { ...section, metadata: { ...section.metadata, ...open.at(-1)?.titles } };
+  });
 }
 
 /** The title of an element is its first heading. */

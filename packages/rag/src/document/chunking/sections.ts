@@ -86,15 +86,22 @@ function isBareAbove(text: string, { path, end }: Section, { path: below }: Sect
 
 /** Makes a section of each line. */
 export function splitAtLines(text: string, sections: readonly Section[]): Section[] {
+  return splitSections(
+    sections,
+    Array.from(text.matchAll(/\n/g), ({ index }) => index + 1),
+  );
+}
+
+/** Splits sections, which are in order, at positions in ascending order. */
+export function splitSections(sections: readonly Section[], positions: readonly number[]): Section[] {
+  let next = 0;
   return sections.flatMap((section) => {
-    const lines: Section[] = [];
-    for (let start = section.start; start < section.end;) {
-      const newline = text.indexOf('\n', start);
-      const end = newline === -1 ? section.end : Math.min(section.end, newline + 1);
-      lines.push({ ...section, start, end });
-      start = end;
+    const parts: Section[] = [];
+    for (let { start } = section; start < section.end; start = parts.at(-1)!.end) {
+      while (positions[next]! <= start) next++;
+      parts.push({ ...section, start, end: Math.min(section.end, positions[next] ?? section.end) });
     }
-    return lines;
+    return parts;
   });
 }
 
