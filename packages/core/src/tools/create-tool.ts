@@ -68,7 +68,7 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
       `createTool needs a non-empty id and a description (id: ${String(id)}).`,
     );
   }
-  const options = 'parameters' in given ? withInputSchema(given) : given;
+  const options = withInputSchema(given);
   const defined = new DefinedTool(options);
   const { inputSchema, outputSchema, requireApproval, title, strict, inputExamples, mcp, providerOptions } = options;
   // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Rare properties are
@@ -80,9 +80,12 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
   if (inputExamples) tool.inputExamples = inputExamples;
   if (mcp) tool.mcp = mcp;
   if (providerOptions) tool.providerOptions = providerOptions;
-  if (requireApproval !== undefined) {
-    tool.needsApproval = typeof requireApproval === 'function' ? defined.needsApproval.bind(defined) : requireApproval;
-  }
+  if (typeof requireApproval === 'function') {
+    // The AI SDK passes its own options; the user's function receives the same context as `execute`.
+    tool.needsApproval = (input: unknown, callOptions: ToolCallOptions = {}) =>
+      requireApproval(input, createToolContext(id, callOptions));
+  } else if (requireApproval !== undefined) tool.needsApproval = requireApproval;
+  // Bound methods take half the memory of closures.
   tool.toModelOutput = options.toModelOutput ? defined.toModelOutput.bind(defined) : showPlainly;
   for (const name of hookNames)
     if (options[name]) tool[name] = (event: object) => defined.runHook(name, event as never);
@@ -128,8 +131,12 @@ class DefinedTool {
     this.#options = options;
     // Only tools with `execute` are called.
     this.#definition = options as ErasedToolOptions & ToolDefinition;
-    if (options.onOutput)
-      this.#definition = { ...this.#definition, onOutput: (event) => this.#announce('onOutput', event) };
+    if (!options.onOutput) return;
+    // Not spread: the options may be an instance of a class with getters.
+    const { id, inputSchema, outputSchema, requestContextSchema, requireApproval, onInputAvailable } = options;
+    const checks = { id, inputSchema, outputSchema, requestContextSchema, requireApproval, onInputAvailable };
+    const execute: ToolDefinition['execute'] = (input, context) => options.execute?.(input, context);
+    this.#definition = { ...checks, execute, onOutput: (event) => this.#announce('onOutput', event) };
   }
 
   get id(): string {
@@ -145,16 +152,7 @@ class DefinedTool {
   }
 
   recordValidated(input: unknown): void {
-    // A tool without `execute` cannot be called.
-    if (this.#options.execute && typeof input === 'object' && input !== null)
-      (this.#validated ??= new WeakSet()).add(input);
-  }
-
-  /** The AI SDK passes its own options; the user's function receives the same context as `execute`. */
-  needsApproval(input: unknown, options: ToolCallOptions = {}): boolean | PromiseLike<boolean> {
-    const { id, requireApproval } = this.#options;
-    if (typeof requireApproval !== 'function') return requireApproval === true;
-    return requireApproval(input, createToolContext(id, options));
+    if (typeof input === 'object' && input !== null) (this.#validated ??= new WeakSet()).add(input);
   }
 
   toModelOutput(argument: unknown): unknown {

@@ -1,5 +1,4 @@
 import { QuiverError } from '@quiver/core';
-import { resolveLanguageModel } from '@quiver/core/llm';
 import type { CreateMessageResult } from '../../protocol/types.js';
 import type { SamplingModel, SamplingRequest } from '../config/handlers.js';
 
@@ -16,6 +15,7 @@ export async function sampleFromModel(
 ): Promise<CreateMessageResult> {
   if (approve && !(await approve(request)))
     throw new QuiverError('SAMPLING_REFUSED', `The request of MCP server '${request.serverName}' was not approved.`);
+  const { resolveLanguageModel } = await import('@quiver/core/llm');
   const languageModel = await resolveLanguageModel(model);
   // The part of the result that every specification version shares.
   const result = (await languageModel.doGenerate({
