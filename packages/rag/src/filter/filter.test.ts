@@ -197,6 +197,7 @@ describe('what is not surely understood is refused', () => {
     [{ a: { $regex: '(?:(?:a{30}){30}|b{200})' } }, /needs 1\d{3} instructions/],
     [{ a: { $in: Array.from({ length: 10_001 }, (_, index) => index) } }, /10001 items is too long/],
     [{ $or: Array.from({ length: 1001 }, () => ({ a: 1 })) }, /more than 1000 conditions/],
+    [{ [`${'a.'.repeat(100)}b`]: 1 }, /101 parts/],
     [deep(5000), /more than 16 levels/],
     [JSON.stringify(deep(100)), /more than 16 levels/],
     [`${'{"$not":'.repeat(5000)}{"a":1}${'}'.repeat(5000)}`, /more than 16 levels/],

@@ -5,6 +5,7 @@ import { compilePattern } from './pattern.js';
 const maxDepth = 16;
 const maxNodes = 1000;
 const maxListLength = 10_000;
+const maxPathLength = 100;
 
 /**
  * Checks a metadata filter and brings it into the form that stores work with. The language is MongoDB's:
@@ -18,7 +19,7 @@ const maxListLength = 10_000;
  *
  * @param input - an object, or the JSON text of one, as models send it
  * @throws `FILTER_INVALID` with the place, for everything ambiguous: unknown operators, `undefined`, NaN, class
- *   instances, keys such as `__proto__`, patterns that need backtracking; more than 16 levels, 1,000 conditions, 10,000
+ *   instances, keys such as `__proto__`, patterns that need backtracking; more than 16 levels, 100 parts of a field name, 1,000 conditions, 10,000
  *   items in a list. A filter is never accepted in part.
  */
 export function parseFilter(input: unknown): Filter {
@@ -245,6 +246,11 @@ function toPath(outer: FieldPath, key: string, where: string): FieldPath {
   const forbidden = path.find((segment) => forbiddenKeys.has(segment));
   if (forbidden !== undefined) throw filterError(where, `'${forbidden}' cannot be a field.`);
   if (key === '') throw filterError(where, 'A field must have a name.');
+  if (path.length > maxPathLength)
+    throw filterError(
+      where.slice(0, 80),
+      `A field name has ${path.length} parts, at most ${maxPathLength} are allowed.`,
+    );
   return Object.freeze([...outer, ...path]);
 }
 

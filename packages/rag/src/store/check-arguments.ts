@@ -70,6 +70,7 @@ export function checkUpsert(
   { vectors, metadata, ids, documents }: UpsertParams,
   dimension: number,
 ): { ids: string[]; records: CheckedRecord[] } {
+  if (!Array.isArray(vectors)) throw invalidArgument(`upsert needs vectors, a list, not ${String(vectors)}.`);
   for (const [name, list] of Object.entries({ metadata, ids, documents })) {
     if (list && list.length !== vectors.length) {
       throw invalidArgument(
@@ -82,14 +83,11 @@ export function checkUpsert(
     const id = ids?.[position] ?? crypto.randomUUID();
     if (typeof id !== 'string' || id === '')
       throw invalidArgument(`The id of vector ${position} must be a non-empty string.`);
-    const document = documents?.[position] ?? undefined;
-    if (document !== undefined && typeof document !== 'string')
-      throw invalidArgument(`The document of '${id}' must be a text, not ${typeof document}.`);
     records.set(id, {
       id,
       vector: toVector(values, dimension, `Vector ${position} (id '${id}')`),
       metadata: toJsonMetadata(metadata?.[position] ?? {}, id),
-      ...(document !== undefined && { document }),
+      ...checkDocument(documents?.[position], id),
     });
     return id;
   });
@@ -153,7 +151,8 @@ export function requireSameShape(indexName: string, existing: IndexShape, wanted
 /**
  * Returns the parsed filter of a change that names no ids; a change without a condition would affect everything.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, for an empty filter, and for an id that is not a string; `FILTER_INVALID`
+ * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, for a filter without a condition, such as `{ $and: [] }`, and for
+ *   ids that are not a list of strings; `FILTER_INVALID`
  */
 export function toSelection(
   method: string,
@@ -161,16 +160,25 @@ export function toSelection(
   filter: VectorFilter,
 ): Filter | undefined {
   if (ids === undefined || ids === null) {
-    if (filter === undefined || filter === null || Object.keys(filter).length === 0)
-      throw invalidArgument(
-        `${method} needs an id or a filter with a condition. To remove everything, use truncateIndex().`,
-      );
-    return parseFilter(filter);
+    const parsed = toFilter(filter);
+    if (parsed && !isUnconditional(parsed)) return parsed;
+    throw invalidArgument(
+      `${method} needs an id or a filter with a condition. To remove everything, use truncateIndex().`,
+    );
   }
   if (filter !== undefined) throw invalidArgument(`${method} accepts ids or a filter, not both.`);
-  for (const id of ids)
-    if (typeof id !== 'string') throw invalidArgument(`${method} requires ids that are strings, not ${String(id)}.`);
+  requireIds(method, ids);
   return undefined;
+}
+
+function isUnconditional(filter: Filter): boolean {
+  return filter.kind === 'and' && filter.filters.every(isUnconditional);
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireIds(method: string, ids: unknown): void {
+  if (Array.isArray(ids) && ids.every((id) => typeof id === 'string')) return;
+  throw invalidArgument(`${method} requires ids, a list of strings, not ${String(ids).slice(0, 80)}.`);
 }
 
 /** @throws `FILTER_INVALID` */
@@ -179,21 +187,30 @@ export function toFilter(filter: VectorFilter): Filter | undefined {
 }
 
 /**
- * Returns a function that applies an update to a stored record, for services that only replace whole records.
+ * Returns the parts of a record that an update replaces.
  *
+ * @param what - id, or the records that a filter selects
  * @throws `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`
  */
-export function recordUpdate(
+export function checkUpdate(
   update: UpdateVectorParams['update'],
   dimension: number,
-): (record: VectorRecord) => CheckedRecord {
-  const vector = update.vector && toVector(update.vector, dimension, 'The new vector');
-  return (record) => ({
-    ...record,
-    vector: vector ?? Float32Array.from(record.vector ?? []),
-    metadata: update.metadata ? toJsonMetadata(update.metadata, record.id) : record.metadata,
-    ...(update.document !== undefined && { document: update.document }),
-  });
+  what: string,
+): Partial<Omit<CheckedRecord, 'id'>> {
+  if (typeof update !== 'object' || update === null)
+    throw invalidArgument(`updateVector requires update, an object, not ${String(update)}.`);
+  const { vector, metadata } = update;
+  return {
+    ...(vector && { vector: toVector(vector, dimension, 'The new vector') }),
+    ...(metadata && { metadata: toJsonMetadata(metadata, what) }),
+    ...checkDocument(update.document, what),
+  };
+}
+
+function checkDocument(document: unknown, id: string): { document?: string } {
+  if (document === undefined || document === null) return {};
+  if (typeof document === 'string') return { document };
+  throw invalidArgument(`The document of '${id}' must be a text, not ${typeof document}.`);
 }
 
 /** The keys of metadata that may hold the text, the first that does wins. */

@@ -1,10 +1,11 @@
 import { evaluateFilter, type Filter } from '../filter/index.js';
 import {
   type CheckedRecord,
+  checkUpdate,
   checkUpsert,
   type IndexShape,
   invalidArgument,
-  recordUpdate,
+  requireIds,
   requireTopK,
   toFilter,
   toSelection,
@@ -94,6 +95,7 @@ export abstract class RecordStore<
   }
 
   async get(params: GetParams & Target): Promise<VectorRecord[]> {
+    requireIds('get', params.ids);
     return this.use(params, async (index) => index.read(params.ids, params.includeVector ?? false));
   }
 
@@ -101,9 +103,12 @@ export abstract class RecordStore<
     const { indexName, id, update } = params;
     const filter = toSelection('updateVector', id === undefined ? undefined : [id], params.filter);
     await this.change(params, async (index) => {
-      const toUpdated = recordUpdate(update, index.dimension);
+      const changes = checkUpdate(update, index.dimension, id ?? 'records');
       const records = await index.read(id === undefined ? await index.select(filter) : [id], true);
-      if (records.length > 0) await index.write(records.map(toUpdated));
+      if (records.length > 0)
+        await index.write(
+          records.map((record) => ({ ...record, vector: Float32Array.from(record.vector ?? []), ...changes })),
+        );
       else if (id !== undefined) throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
     });
   }

@@ -165,18 +165,24 @@ export function describeVectorStore<Store extends VectorStore>(
       const updateVector = (params: object): Promise<void> =>
         store.updateVector({ indexName, update: { metadata: {} }, ...params } as never);
       const filter = { never: 'met' };
-      for (const call of [
+      const calls: Promise<unknown>[] = [
         deleteVectors({}),
         deleteVectors({ ids: null }),
-        deleteVectors({ filter: {} }),
+        ...[{}, '{}', { $and: [] }, { $and: [{}, { $or: [{}] }] }].map((filter) => deleteVectors({ filter })),
         updateVector({ filter: {} }),
         deleteVectors({ ids: ['cat', undefined] }),
+        // Not its characters.
+        deleteVectors({ ids: 'cat' }),
+        store.get({ indexName, ids: 'cat' as never }),
+        updateVector({ id: 'cat', update: undefined }),
+        updateVector({ id: 'cat', update: { document: 5 } }),
+        store.upsert({ indexName, ids: ['cat'] } as never),
         store.deleteVector({ indexName, id: undefined as unknown as string }),
         // One of both would have no effect.
         deleteVectors({ ids: ['cat'], filter }),
         updateVector({ id: 'cat', filter }),
-      ])
-        await expectError(call, 'VECTOR_ARGUMENT_INVALID');
+      ];
+      await Promise.all(calls.map((call) => expectError(call, 'VECTOR_ARGUMENT_INVALID')));
       expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
     });
 

@@ -91,6 +91,9 @@ export async function* readPages(
   }
 }
 
+/** The database of Chroma rejects 1,000 conditions, and 6,000 crash the server. */
+const maxConditions = 300;
+
 /**
  * Returns the part of a filter that Chroma can apply: a superset matches it.
  *
@@ -98,6 +101,7 @@ export async function* readPages(
  * on whether a key is there.
  */
 export function filterToWhere(filter: Filter): ChromaWhere | undefined {
+  let conditions = 0;
   const condition = toServiceCondition(filter, (key, field) => {
     if (field.kind === 'order' || !isNativeKey(key)) return undefined;
     const values = field.kind === 'equal' ? [field.value] : field.values;
@@ -105,10 +109,13 @@ export function filterToWhere(filter: Filter): ChromaWhere | undefined {
     if (values.includes(null)) return undefined;
     // It takes lists of one type only. Whole numbers and fractions are two types there.
     const lists = ['string', 'boolean'].map((type) => values.filter((value) => typeof value === type));
-    return combine('$or', [
+    const parts: ChromaWhere[] = [
       ...lists.filter((list) => list.length > 0).map((list) => ({ [key]: { $in: list } })),
       ...values.filter((value) => typeof value === 'number').map((value) => ({ [key]: { $eq: value } })),
-    ]);
+    ];
+    conditions += parts.length;
+    return combine('$or', parts);
   });
+  if (conditions > maxConditions) return undefined;
   return condition && { $or: [{ [partialKey]: true }, condition] };
 }

@@ -53,6 +53,18 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(await idsOf({ where: { kind: 'x' }, documentFilter: { $contains: 'API' } })).toEqual(['a']);
     });
 
+    // The database of Chroma takes fewer than 1,000 conditions.
+    it('evaluates a list of two thousand numbers, which the server rejects', async () => {
+      const { store } = await open(address);
+      const indexName = 'numbers';
+      await store.createIndex({ indexName, dimension: 1 });
+      const ids = ['a', 'b', 'c'];
+      await store.upsert({ indexName, ids, vectors: [[1], [2], [3]], metadata: [{ n: 1 }, { n: 1999 }, { n: 2001 }] });
+      const filter = { n: { $in: Array.from({ length: 2000 }, (_, n) => n) } };
+      const found = await store.query({ indexName, queryVector: [1], filter });
+      expect(found.map(({ id }) => id)).toEqual(['a', 'b']);
+    });
+
     it('stores more records than the server takes in one batch', async () => {
       const { store, client } = await open(address);
       const count = (await client.getMaxBatchSize()) + 10;

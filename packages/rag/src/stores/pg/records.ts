@@ -1,12 +1,11 @@
 import type { Filter } from '../../filter/index.js';
 import {
   type CheckedRecord,
+  checkUpdate,
   invalidArgument,
   requireTopK,
   toFilter,
-  toJsonMetadata,
   toSelection,
-  toVector,
 } from '../../store/check-arguments.js';
 import { partsOf } from '../../store/store-call.js';
 import type {
@@ -65,11 +64,10 @@ export async function updateRecords(
 ): Promise<void> {
   const { table, dimension, extension, vectorType } = index;
   const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
-  const vector = update.vector && toVector(update.vector, dimension, 'The new vector');
-  const metadata = update.metadata && toJsonMetadata(update.metadata, id ?? 'records');
-  const json = toStorableJson({ id: id ?? '', metadata: metadata ?? {}, document: update.document ?? '' });
+  const { vector, metadata, document } = checkUpdate(update, dimension, id ?? 'records');
+  const json = toStorableJson({ id: id ?? '', metadata: metadata ?? {}, document: document ?? '' });
   // Null keeps the stored value.
-  const values = [vector ? database.toVectorValue(vector) : null, metadata ? json : null, update.document ?? null];
+  const values = [vector ? database.toVectorValue(vector) : null, metadata ? json : null, document ?? null];
   const newVector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
   const ids = id === undefined ? await lockIds(query, index, selection) : [id];
   const updated = await query(
@@ -117,7 +115,7 @@ export async function scanRecords(
   { table }: PgIndex,
   { cursor, limit = 1000, filter, includeVector = false }: ScanParams,
 ): Promise<ScanPage> {
-  const size = requireTopK(limit);
+  const size = requireTopK(limit, 'limit');
   const parsed = toFilter(filter);
   const found: SqlRow[] = [];
   let after = cursor;
