@@ -95,7 +95,7 @@ export function checkUpsert(
 }
 
 /** Metadata as JSON: dates become text, `undefined` disappears, and later changes of the caller's object have no effect. */
-export function toJsonMetadata(metadata: VectorMetadata, id: string): VectorMetadata {
+function toJsonMetadata(metadata: VectorMetadata, id: string): VectorMetadata {
   let plain: unknown;
   try {
     plain = JSON.parse(JSON.stringify(metadata));

@@ -185,6 +185,10 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
     return this.use(params, (index) => readVersion(index.query, index, params));
   }
 
+  override async deleteIndex(params: IndexParams): Promise<void> {
+    await this.#alter(params, (index) => index.drop());
+  }
+
   /** Ends the pool if the store created it. The store can be used again afterwards. */
   async close(): Promise<void> {
     this.#indexes.forget();
@@ -219,7 +223,7 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   }
 
   /** Changes the table itself. */
-  async #alter(params: IndexParams, work: (index: PgOpenIndex) => Promise<void>): Promise<void> {
+  async #alter(params: IndexParams, work: (index: PgOpenIndex) => Promise<unknown>): Promise<void> {
     await this.change(params, async (index) => {
       await index.query(noTimeout);
       await work(index);
@@ -266,7 +270,6 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
         await changeDerived(query, 'UPDATE', this.#schemaName, indexName);
       },
       drop: async () => {
-        await query(noTimeout);
         await query(`DROP TABLE ${index.table}`);
         await changeDerived(query, 'DELETE', this.#schemaName, indexName);
       },
