@@ -1,6 +1,6 @@
 import type { Fetch } from '../../fetch.js';
 import type {
-  OAuthClientInformationContext,
+  OAuthClientInformationContext as Context,
   OAuthClientProvider,
   StoredOAuthClientInformation,
 } from '../../protocol/oauth-types.js';
@@ -65,26 +65,21 @@ class AdoptedProvider extends MCPOAuthClientProvider {
   }
 
   /** A registration without an issuer is used at every server, as in the SDK. */
-  override async clientInformation(
-    context?: OAuthClientInformationContext,
-  ): Promise<StoredOAuthClientInformation | undefined> {
+  override async clientInformation(context?: Context): Promise<StoredOAuthClientInformation | undefined> {
     const information = await this.#inner.clientInformation(context);
     const isForeign = context !== undefined && (information?.issuer ?? context.issuer) !== context.issuer;
     return isForeign ? undefined : information;
   }
 
-  override async saveClientInformation(
-    information: StoredOAuthClientInformation,
-    context?: OAuthClientInformationContext,
-  ): Promise<void> {
+  override async saveClientInformation(information: StoredOAuthClientInformation, context?: Context): Promise<void> {
     await this.#inner.saveClientInformation?.(information, context);
   }
 
-  override async tokens(context?: OAuthClientInformationContext): Promise<KeptTokens | undefined> {
+  override async tokens(context?: Context): Promise<KeptTokens | undefined> {
     return this.#inner.tokens(context);
   }
 
-  override async saveTokens(tokens: KeptTokens, context?: OAuthClientInformationContext): Promise<void> {
+  override async saveTokens(tokens: KeptTokens, context?: Context): Promise<void> {
     await this.#inner.saveTokens(this.withExpiry(tokens), context);
   }
 

@@ -17,8 +17,7 @@ export interface AuthenticateOptions extends OAuthFetchOptions {
  * Signs the user in, for terminal programs: listens on the provider's loopback redirect URL, shows the sign-in page, and stores the
  * tokens. Shows nothing while the server accepts the stored tokens, or they can be refreshed.
  *
- * @throws what {@link createOAuthCallbackServer} and {@link finishAuthorization} throw; `OAUTH_REDIRECT_URL_INVALID` without a
- *   redirect URL; `OAUTH_UNAVAILABLE` when there are tokens to refresh and the authorization server is unavailable
+ * @throws what {@link createOAuthCallbackServer} and {@link finishAuthorization} throw; `OAUTH_UNAVAILABLE`
  */
 export async function authenticate({ scope, timeout, ...options }: AuthenticateOptions): Promise<void> {
   const target = toTarget(options);

@@ -11,7 +11,7 @@ import {
   type ResponseHead,
   type SendWithHeaders,
 } from './send-with-token.js';
-import { beginAuthorization } from './sign-in.js';
+import { beginAuthorization, unionOf } from './sign-in.js';
 
 /**
  * Sends a request with the tokens of a provider. Replaces a token that has expired or is rejected, requests more scopes when the
@@ -54,10 +54,6 @@ function includesScope(scopes: string | undefined, wanted: string | undefined): 
   return wanted !== undefined && wanted.split(' ').every((scope) => known.includes(scope));
 }
 
-function unionOf(...scopes: (string | undefined)[]): string {
-  return [...new Set(scopes.flatMap((scope) => scope?.split(' ') ?? []))].filter((scope) => scope !== '').join(' ');
-}
-
 /** A need for other tokens. */
 interface Replacement extends AuthorizationTarget {
   /** The tokens that did not suffice. */
@@ -82,17 +78,15 @@ const queues = new WeakMap<OAuthStorage, Map<string, ReplacementQueue>>();
 const pagePause = 30_000;
 
 /**
- * Replaces the tokens of one sign-in one after the other, so that each request finds the tokens of the one before. A request that was
- * sent before a replacement failed shares the failure, and so does every request while a page that was just shown awaits its user: one
- * sign-in page, not one per request.
+ * Serves the needs of one sign-in one after the other, so that each finds the tokens of the one before. A request that was sent before
+ * a failure shares it, and so does every request while a page that was just shown awaits its user: one page, not one per request.
  */
 function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
   const { provider, mode, started } = replacement;
   const { storage, key } = provider.identity;
   const byKey = queues.get(storage) ?? new Map<string, ReplacementQueue>();
-  queues.set(storage, byKey);
   const queue = byKey.get(`${mode} ${key}`) ?? { last: Promise.resolve() };
-  byKey.set(`${mode} ${key}`, queue);
+  queues.set(storage, byKey.set(`${mode} ${key}`, queue));
   const replaced = queue.last.then(async () => {
     const stored = await provider.tokens();
     if (stored && suffices(stored, replacement)) return stored;
@@ -142,8 +136,7 @@ function signInRequired({ provider, serverUrl, mode }: Replacement, scope: strin
   const isStepUp = mode === 'step-up';
   const printable = scope?.slice(0, 200).replaceAll(/[^\x20-\x7E]|['\\`]/g, '');
   const argument = isStepUp && printable !== undefined ? `, { scope: '${printable}' }` : '';
-  const isLoopback = isLoopbackHost(new URL(provider.redirectUrl ?? serverUrl).hostname);
-  const remedy = isLoopback
+  const remedy = isLoopbackHost(new URL(provider.redirectUrl ?? serverUrl).hostname)
     ? `In a terminal program, call \`mcp.authenticate(serverName${argument})\`, which shows the sign-in page and waits for the redirect; an application that serves the redirect URL itself calls finishAuthorization().`
     : 'The sign-in page has been shown; call finishAuthorization() in the route of the redirect URL.';
   return new QuiverError(

@@ -127,8 +127,11 @@ function single(parameters: URLSearchParams, name: string): string | undefined {
 /** Keeps only the error code of the response, because its description is free text. */
 function toRefusal(error: string): QuiverError {
   const code = /^[a-z_]{1,40}$/.test(error) ? error : 'unknown error';
-  const message = `The authorization server refused the sign-in (${code}). Sign in again.`;
-  return new QuiverError('OAUTH_SIGN_IN_REFUSED', message, { details: { error: code } });
+  return new QuiverError(
+    'OAUTH_SIGN_IN_REFUSED',
+    `The authorization server refused the sign-in (${code}). Sign in again.`,
+    { details: { error: code } },
+  );
 }
 
 function page(res: ServerResponse, status: number, title: string, text: string): void {

@@ -23,11 +23,9 @@ export interface DiscoverOptions {
 
 /**
  * Finds the authorization server of an MCP server. Tries the resource metadata at the URL of the challenge, at the path form and at
- * the root; a server without resource metadata is its own authorization server, as in protocol version 2025-03-26. Treats a response
- * that is not a JSON object as missing, because many websites serve HTML for every path.
+ * the root; a server without resource metadata is its own authorization server, as in protocol version 2025-03-26.
  *
- * @throws `OAUTH_RESOURCE_MISMATCH` when the metadata describes another resource
- * @throws `OAUTH_METADATA_INVALID` when it exists but cannot be used; `OAUTH_UNAVAILABLE` for an unavailable server
+ * @throws `OAUTH_RESOURCE_MISMATCH`, `OAUTH_METADATA_INVALID`, `OAUTH_UNAVAILABLE`
  * @see [RFC 9728, section 3 – Obtaining Protected Resource Metadata](https://www.rfc-editor.org/rfc/rfc9728.html#section-3)
  * @see [RFC 8414, section 3 – Obtaining Authorization Server Metadata](https://www.rfc-editor.org/rfc/rfc8414.html#section-3)
  */
@@ -63,11 +61,9 @@ export function toAuthorizationServer(discovered: OAuthDiscoveryState): Authoriz
 }
 
 /**
- * Rejects an authorization server that cannot be used safely.
+ * Rejects an authorization server that cannot be used safely. A user requires a page and PKCE with S256.
  *
- * @param hasUser - whether a user signs in, which requires a page and PKCE
- * @throws `OAUTH_PKCE_UNSUPPORTED` unless it declares support for S256
- * @throws `OAUTH_URL_INSECURE` when an endpoint is neither https nor a loopback address
+ * @throws `OAUTH_PKCE_UNSUPPORTED`, `OAUTH_URL_INSECURE`
  * @see [RFC 9700, section 2.1.1 – Authorization Code Grant](https://www.rfc-editor.org/rfc/rfc9700.html#section-2.1.1)
  */
 export function requireUsableServer(metadata: AuthorizationServerMetadata, hasUser: boolean): void {
@@ -149,7 +145,7 @@ function metadataUrlsOf({ origin, pathname }: URL): string[] {
   return path === '' ? urls : [...urls, `${origin}${path}${openid}`];
 }
 
-/** Returns the JSON object behind a URL, `undefined` when there is none. */
+/** Returns the JSON object behind a URL, or `undefined`: many websites serve HTML for every path. */
 async function fetchMetadata(url: string, fetch: Fetch): Promise<Record<string, unknown> | undefined> {
   const { origin } = new URL(url);
   const headers = { accept: 'application/json', 'mcp-protocol-version': LEGACY_VERSIONS[0] };

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createGuardedFetch, type Resolve } from './guarded-fetch.js';
+import { createGuardedFetch } from './guarded-fetch.js';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -21,18 +21,15 @@ async function startPrivateService(): Promise<{ port: number; knocks: () => numb
 }
 
 /** A name server that resolves each name to the next of its results. */
-function answering(...answers: string[][]): { resolve: Resolve; asked: string[] } {
+function answering(...answers: string[][]): {
+  resolve: (hostname: string) => Promise<{ address: string; family: number }[]>;
+  asked: string[];
+} {
   const asked: string[] = [];
-  const resolve: Resolve = (hostname, _options, callback) => {
+  const resolve = async (hostname: string): Promise<{ address: string; family: number }[]> => {
     const addresses = answers[Math.min(asked.length, answers.length - 1)] ?? [];
     asked.push(hostname);
-    const family = (address: string): number => (address.includes(':') ? 6 : 4);
-    queueMicrotask(() =>
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: family(address) })),
-      ),
-    );
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
   };
   return { resolve, asked };
 }

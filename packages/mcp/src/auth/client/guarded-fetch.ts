@@ -1,18 +1,13 @@
-import { lookup as resolveName, type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { lookup as resolveName } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 import { QuiverError } from '@quiver/core';
 import type { Fetch } from '../../fetch.js';
 import { isFetchReplaced, toFetch } from '../../http/send.js';
 import { limitedFetch } from '../limited-fetch.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
 import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
-
-/** The signature of `dns.lookup` with `all`. */
-export type Resolve = (
-  hostname: string,
-  options: { readonly all: true },
-  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 export interface GuardedFetchOptions {
   /** Sends the requests to endpoints. Default: `node:http` with a check of the address that it connects to. */
@@ -24,12 +19,12 @@ export interface GuardedFetchOptions {
   /** Timeout of one request in milliseconds. Default 10 000. */
   readonly timeout?: number;
   /** Resolves host names. Default: `dns.lookup`. */
-  readonly resolve?: Resolve;
+  readonly resolve?: (hostname: string, options: { readonly all: true }) => Promise<LookupAddress[]>;
 }
 
 /**
- * Returns a `fetch` for URLs that a server chose: encrypted, to public addresses only, without redirects, with a limit on time and
- * size. A name that resolves to a private address is rejected like the address itself. A custom `fetch` may resolve the name again.
+ * Returns a `fetch` for URLs that a server chose: encrypted, to public addresses only, also behind a name, without redirects, with a
+ * limit on time and size. A custom `fetch` may resolve the name again.
  *
  * @throws `OAUTH_URL_INSECURE`, `OAUTH_URL_PRIVATE`, `OAUTH_REDIRECT_REFUSED`, `OAUTH_ANSWER_TOO_LARGE`
  * @see [MCP, Server-Side Request Forgery](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)
@@ -52,18 +47,16 @@ export function createGuardedFetch({
       `An MCP server named ${hostname}, which is a private address. No request is sent to it.`,
     );
   };
-  // A name that is resolved twice may have a public address first and a private one the second time: this checks the address that the
-  // connection is opened to.
-  const lookup: LookupFunction = (hostname, options, callback) => {
-    resolve(hostname, { all: true }, (error, addresses) => {
-      try {
-        if (error) throw error;
-        for (const { address } of addresses) requireAllowed(hostname, address);
-      } catch (refusal) {
-        return callback(refusal as Error, [], undefined);
-      }
-      const [first] = addresses;
-      return options.all ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family);
+  const resolveAllowed = async (hostname: string): Promise<LookupAddress[]> => {
+    const addresses = await resolve(hostname, { all: true });
+    for (const { address } of addresses) requireAllowed(hostname, address);
+    return addresses;
+  };
+  // Checks the address that the connection is opened to: a name that is resolved twice may change in between.
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
+    callbackify(resolveAllowed)(hostname, (error, addresses) => {
+      if (error ?? all) return callback(error, addresses ?? []);
+      return callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
     });
   };
   // Loaded with the first request, because importing `node:http` costs 70 ms.
@@ -86,10 +79,9 @@ export function createGuardedFetch({
       });
     }
     // A name that does not resolve is left to `fetch`, which reports it; behind a proxy it may be reachable.
-    const found = await new Promise<LookupAddress[]>((done) => {
-      resolve(literal, { all: true }, (error, addresses) => done(error ? [] : addresses));
+    await resolveAllowed(literal).catch((error: unknown) => {
+      if (error instanceof QuiverError) throw error;
     });
-    for (const { address } of found) requireAllowed(hostname, address);
     return custom(url, init);
   };
 

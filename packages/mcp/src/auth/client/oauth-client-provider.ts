@@ -3,7 +3,7 @@ import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { DPoPHandle } from 'oauth4webapi';
 import type {
   AddClientAuthentication,
-  OAuthClientInformationContext,
+  OAuthClientInformationContext as Context,
   OAuthClientMetadata,
   OAuthClientProvider,
   OAuthDiscoveryState,
@@ -74,7 +74,7 @@ export interface PendingSignIn {
   readonly scope?: string;
 }
 
-/** Names of the stored values that an invalidation deletes. `all` deletes those of every other scope too. */
+/** Stored values that an invalidation deletes. `all` includes every scope. */
 const namesByScope: Readonly<Record<CredentialScope, readonly string[]>> = {
   client: ['client_info'],
   verifier: ['code_verifier', 'state'],
@@ -87,9 +87,7 @@ export type CredentialScope = 'client' | 'verifier' | 'tokens' | 'discovery' | '
 
 /**
  * Signs a client in to one MCP server: stores its tokens and registration, and shows the sign-in page. Pass it as `authProvider`.
- *
- * Registrations are stored per authorization server and never sent to another. Neither tokens nor secrets appear when the object is
- * printed.
+ * Registrations are stored per authorization server and never sent to another. Printing the object shows no secrets.
  *
  * @example
  * const authProvider = new MCPOAuthClientProvider({
@@ -104,7 +102,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   readonly skipIssuerMetadataValidation: boolean;
   /** Whether only `authenticate()` shows the sign-in page, because nothing else listens on the redirect URL. */
   readonly isPageLeftToAuthenticate: boolean = false;
-  /** Whether it is a client without a user and with a given registration, which is for one authorization server only. */
+  /** Whether it has no user and a given registration, which is for one authorization server only. */
   readonly isFixedClient: boolean;
   readonly addClientAuthentication?: AddClientAuthentication;
   readonly clientMetadataUrl?: string;
@@ -145,11 +143,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return { storage: this.#values.storage, key: this.#values.keyOf('tokens') };
   }
 
-  /**
-   * Binds the provider to a server, so that its tokens are sent to no other. Every use binds it.
-   *
-   * @throws `OAUTH_PROVIDER_SHARED` when it is bound to another server
-   */
+  /** Binds the provider to a server, so that its tokens are sent to no other. @throws `OAUTH_PROVIDER_SHARED` */
   bind(serverUrl: string | URL): void {
     const { href } = new URL(serverUrl);
     const bound = this.#values.serverUrl ?? href;
@@ -162,17 +156,13 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     this.#values.serverUrl = href;
   }
 
-  /** Does the same as {@link bind}, unless a sign-in is pending that began before the server was known, as in the SDK. */
+  /** Binds the provider, unless a sign-in is pending that began before the server was known, as in the SDK. */
   async bindForAnswer(serverUrl: string | URL): Promise<void> {
     if (this.#values.serverUrl === undefined && (await this.pendingSignIn())) return;
     this.bind(serverUrl);
   }
 
-  /**
-   * Returns what creates the proofs of this client.
-   *
-   * @param discovered - the server of a token request: `undefined` is returned unless it and the client use DPoP
-   */
+  /** Returns the key of this client; for a token request, only if the discovered server and the client use DPoP. */
   async dpopHandle(discovered?: OAuthDiscoveryState): Promise<DPoPHandle | undefined> {
     if (discovered && !(this.#options.dpop && supportsDPoP(discovered))) return undefined;
     this.#dpopHandle ??= openDPoPHandle(this.#values).catch((error: unknown) => {
@@ -191,9 +181,9 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   /**
-   * Ends the pending sign-in. A state is accepted once.
+   * Ends the pending sign-in. A state is accepted once, for ten minutes.
    *
-   * @throws `OAUTH_STATE_INVALID` unless the value belongs to a sign-in of the last ten minutes and was not used
+   * @throws `OAUTH_STATE_INVALID`
    * @see [RFC 9700, section 4.7 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.7)
    */
   async redeemState(received: string | undefined): Promise<PendingSignIn> {
@@ -213,10 +203,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return stored && stored.expires_at > this.#now() ? stored : undefined;
   }
 
-  /**
-   * @throws `OAUTH_URL_INSECURE` for a page that is neither https nor a loopback address; nothing is opened then
-   * @throws `OAUTH_SIGN_IN_FAILED` when `onRedirectToAuthorization` fails
-   */
+  /** @throws `OAUTH_URL_INSECURE` without opening anything; `OAUTH_SIGN_IN_FAILED` when `onRedirectToAuthorization` fails */
   async redirectToAuthorization(url: URL): Promise<void> {
     const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
     const page = requireSecureUrl(url, 'the sign-in page');
@@ -247,7 +234,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   /** Returns the registration at an authorization server. Without `context`, it is the newest one. */
-  async clientInformation(context?: OAuthClientInformationContext): Promise<StoredOAuthClientInformation | undefined> {
+  async clientInformation(context?: Context): Promise<StoredOAuthClientInformation | undefined> {
     const { clientInformation: given } = this.#options;
     if (given && !context) return given;
     if (given && context) {
@@ -268,15 +255,12 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return issuer;
   }
 
-  async saveClientInformation(
-    information: StoredOAuthClientInformation,
-    context?: OAuthClientInformationContext,
-  ): Promise<void> {
+  async saveClientInformation(information: StoredOAuthClientInformation, context?: Context): Promise<void> {
     if (context) await this.#values.write('client_info', information, context.issuer);
     await this.#values.write('client_info', information);
   }
 
-  async tokens(context?: OAuthClientInformationContext): Promise<KeptTokens | undefined> {
+  async tokens(context?: Context): Promise<KeptTokens | undefined> {
     const stored = await this.#values.read('tokens');
     if (typeof stored?.['access_token'] !== 'string' || typeof stored['token_type'] !== 'string') return undefined;
     const tokens = stored as unknown as KeptTokens;
@@ -284,7 +268,7 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   }
 
   /** @throws `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens */
-  async saveTokens(tokens: KeptTokens, _context?: OAuthClientInformationContext): Promise<void> {
+  async saveTokens(tokens: KeptTokens, _context?: Context): Promise<void> {
     await this.#values.write('tokens', this.withExpiry(tokens));
   }
 

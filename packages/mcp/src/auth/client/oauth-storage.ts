@@ -7,10 +7,7 @@ export interface OAuthStorage {
   set(key: string, value: string): void | Promise<void>;
   get(key: string): string | undefined | Promise<string | undefined>;
   delete(key: string): void | Promise<void>;
-  /**
-   * Runs one function at a time, in all processes that share the storage. Optional: without it, two processes may refresh the same
-   * token at once, and servers that rotate refresh tokens then sign the user out.
-   */
+  /** Runs one function at a time in all processes. Without it, two may use one refresh token, and strict servers sign the user out. */
   exclusive?<Result>(run: () => Promise<Result>): Promise<Result>;
 }
 

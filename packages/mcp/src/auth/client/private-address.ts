@@ -7,34 +7,18 @@ import { BlockList, isIP } from 'node:net';
  * @see [IANA IPv6 Special-Purpose Address Registry](https://www.iana.org/assignments/iana-ipv6-special-registry/iana-ipv6-special-registry.xhtml)
  */
 const privateRanges: BlockList = new BlockList();
-for (const [network, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 3],
-] as const) {
-  privateRanges.addSubnet(network, prefix, 'ipv4');
+const ranges4 =
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 224.0.0.0/3';
+for (const range of ranges4.split(' ')) {
+  const [network = '', prefix] = range.split('/');
+  privateRanges.addSubnet(network, Number(prefix), 'ipv4');
   // RFC 6052: what NAT64 translates. The rest of its range is how networks without IPv4 reach public servers.
-  privateRanges.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6');
+  privateRanges.addSubnet(`64:ff9b::${network}`, 96 + Number(prefix), 'ipv6');
 }
-for (const [network, prefix] of [
-  ['::', 96],
-  ['::ffff:0:0:0', 96],
-  ['64:ff9b:1::', 48],
-  ['2001::', 32],
-  ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
-] as const) {
-  privateRanges.addSubnet(network, prefix, 'ipv6');
+const ranges6 = '::/96 ::ffff:0:0:0/96 64:ff9b:1::/48 2001::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8';
+for (const range of ranges6.split(' ')) {
+  const [network = '', prefix] = range.split('/');
+  privateRanges.addSubnet(network, Number(prefix), 'ipv6');
 }
 
 /** @param address - an IP address; IPv4 addresses in IPv6 form are checked as IPv4 addresses */

@@ -19,15 +19,14 @@ export interface TokenRequest {
   readonly clientInformation: StoredOAuthClientInformation;
   /** Parameters of the grant, with `grant_type`. */
   readonly parameters: Record<string, string> | URLSearchParams;
-  /** Members of the stored tokens that the response may omit. */
-  readonly defaults: Partial<KeptTokens>;
+  /** Members that the response may omit. RFC 6749, section 5.1: without a scope, the requested one was granted. */
+  readonly defaults: { readonly [Name in 'refresh_token' | 'scope' | 'requested_scope']?: string | undefined };
 }
 
 const tokenMembers = new Set(['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope', 'id_token']);
 
 /**
- * Requests tokens for the discovered resource and stores them. Uses the client authentication that the server supports and, if the
- * provider uses DPoP, a proof.
+ * Requests tokens for the discovered resource and stores them.
  *
  * @throws errors of `oauth4webapi`; `OAUTH_TOKEN_TYPE_UNSUPPORTED` for tokens that are neither Bearer nor DPoP tokens
  * @see [RFC 8707, section 2.2 – Access Token Request](https://www.rfc-editor.org/rfc/rfc8707.html#section-2.2)
@@ -103,12 +102,7 @@ export async function sendTokenRequest(request: TokenEndpointRequest): Promise<O
   });
 }
 
-/**
- * Some servers send an error with status 200, or tokens with 201. A challenge is removed because it would hide the error code in the
- * body, which RFC 6749 requires.
- *
- * @see [RFC 6749, section 5.2 – Error Response](https://www.rfc-editor.org/rfc/rfc6749.html#section-5.2)
- */
+/** Some servers send an error with status 200, or tokens with 201. A challenge would hide the error code of the body. */
 async function normalize(response: Response): Promise<Response> {
   const text = await response.text();
   const headers = new Headers(response.headers);
@@ -193,9 +187,7 @@ async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Prom
   const { provider } = target;
   const { access_token, refresh_token, scope, requested_scope } = tokens;
   if (refresh_token === undefined) return undefined;
-  const known = await provider.discoveryState();
-  const discovered = known ?? (await discover(target));
-  if (!known) await provider.saveDiscoveryState(discovered);
+  const discovered = (await provider.discoveryState()) ?? (await discover(target));
   const issuer = issuerOf(discovered);
   const clientInformation = await provider.clientInformation({ issuer });
   if ((tokens.issuer ?? issuer) !== issuer || !clientInformation) return undefined;
@@ -205,11 +197,7 @@ async function tryRefresh(target: AuthorizationTarget, tokens: KeptTokens): Prom
       clientInformation,
       parameters: { grant_type: 'refresh_token', refresh_token },
       // RFC 6749, section 6: without a new refresh token or scope, the old ones remain valid.
-      defaults: {
-        refresh_token,
-        ...(scope !== undefined && { scope }),
-        ...(requested_scope !== undefined && { requested_scope }),
-      },
+      defaults: { refresh_token, scope, requested_scope },
     });
   } catch (error) {
     const code = oauthErrorCodeOf(error);

@@ -17,8 +17,7 @@ import { requestTokens } from './request-tokens.js';
  * at once.
  *
  * @returns the sign-in page, or the new tokens of a client without a user
- * @throws `OAUTH_ISSUER_UNEXPECTED` for a client without a user that is registered at another authorization server
- * @throws `OAUTH_SIGN_IN_FAILED` with the reason, and what {@link discover} throws
+ * @throws `OAUTH_ISSUER_UNEXPECTED`; `OAUTH_SIGN_IN_FAILED` with the reason, and what {@link discover} throws
  */
 export async function beginAuthorization(
   target: AuthorizationTarget,
@@ -33,15 +32,16 @@ export async function beginAuthorization(
     const scope = chooseScope(target, wantedScope, discovered);
     const parameters = await provider.prepareTokenRequest?.(scope);
     if (!parameters) return await createSignInPage(provider, discovered, clientInformation.client_id, scope);
-    return await requestTokens(target, { discovered, clientInformation, parameters, defaults: scopesOf(scope) });
+    const defaults = { scope, requested_scope: scope };
+    return await requestTokens(target, { discovered, clientInformation, parameters, defaults });
   } catch (error) {
     throw toOAuthError(error, 'OAUTH_SIGN_IN_FAILED', `Signing in to MCP server ${serverUrl.origin} failed`);
   }
 }
 
-/** RFC 6749, section 5.1: without a scope in the response, the requested one was granted. */
-function scopesOf(scope: string | undefined): Partial<KeptTokens> {
-  return scope === undefined ? {} : { scope, requested_scope: scope };
+/** Returns all scopes of several lists, separated by spaces. */
+export function unionOf(...scopes: (string | undefined)[]): string {
+  return [...new Set(scopes.flatMap((scope) => scope?.split(' ') ?? []))].filter((scope) => scope !== '').join(' ');
 }
 
 /** @see [OAuth 2.1, section 4.1.1 – Authorization Request](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1#section-4.1.1) */
@@ -73,8 +73,8 @@ async function createSignInPage(
 }
 
 /**
- * Returns the scopes to request: from the challenge; otherwise from the metadata; otherwise from the client. A client that keeps
- * refresh tokens adds `offline_access` where the server requires it.
+ * Returns the scopes to request: from the challenge, the metadata, or the client. A client that keeps refresh tokens adds
+ * `offline_access` where the server offers it.
  *
  * @see [MCP 2025-11-25, Scope Selection Strategy](https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization#scope-selection-strategy)
  */
@@ -84,15 +84,12 @@ function chooseScope(
   { authorizationServerMetadata, resourceMetadata }: OAuthDiscoveryState,
 ): string | undefined {
   const scope = challenged || resourceMetadata?.scopes_supported?.join(' ') || clientMetadata.scope || undefined;
-  const isOffered = authorizationServerMetadata?.scopes_supported?.includes('offline_access') === true;
-  const keepsRefreshTokens = clientMetadata.grant_types?.includes('refresh_token') === true;
-  if (scope === undefined || !isOffered || !keepsRefreshTokens || scope.split(' ').includes('offline_access')) {
-    return scope;
-  }
-  return `${scope} offline_access`;
+  const isOffered = authorizationServerMetadata?.scopes_supported?.includes('offline_access');
+  const keepsRefreshTokens = clientMetadata.grant_types?.includes('refresh_token');
+  return scope && isOffered && keepsRefreshTokens ? unionOf(scope, 'offline_access') : scope;
 }
 
-/** Returns the registration for an authorization server: given or stored; otherwise the client's own document; otherwise a new one. */
+/** Returns the registration for an authorization server: given, stored, the client's own document, or a new one. */
 async function identifyClient(
   target: AuthorizationTarget,
   discovered: OAuthDiscoveryState,
@@ -107,26 +104,24 @@ async function identifyClient(
       `The MCP server names the authorization server ${issuer}, but the client is registered at another one, and its credentials are sent to that one only. If the server has moved, pass the new \`issuer\`.`,
     );
   }
-  const { clientMetadataUrl } = provider;
-  const acceptsDocuments = discovered.authorizationServerMetadata?.client_id_metadata_document_supported === true;
-  const information =
-    clientMetadataUrl !== undefined && acceptsDocuments
-      ? { client_id: clientMetadataUrl, issuer }
-      : { ...(await register(target, discovered)), issuer };
+  const { client_id_metadata_document_supported: acceptsDocuments } = discovered.authorizationServerMetadata ?? {};
+  const document = acceptsDocuments === true ? provider.clientMetadataUrl : undefined;
+  const registration = document === undefined ? await register(target, discovered) : { client_id: document };
+  const information = { ...registration, issuer };
   await provider.saveClientInformation(information, { issuer });
   return information;
 }
 
 /**
- * Registers the client. Omits a scope that the application did not choose: a client that is registered for the scopes of its first
- * request may never request more.
+ * Registers the client, for no scopes of the first request: it might never be allowed to request more.
  *
  * @see [RFC 7591 – Dynamic Client Registration](https://www.rfc-editor.org/rfc/rfc7591.html)
  */
 async function register(
-  { provider, fetch }: AuthorizationTarget,
+  target: AuthorizationTarget,
   discovered: OAuthDiscoveryState,
 ): Promise<StoredOAuthClientInformation> {
+  const { provider, fetch } = target;
   const { issuer, registration_endpoint: endpoint } = toAuthorizationServer(discovered);
   if (endpoint === undefined) {
     throw new QuiverError(
@@ -135,13 +130,12 @@ async function register(
     );
   }
   const { clientMetadata, redirectUrl } = provider;
-  const defaultGrants = redirectUrl === undefined ? undefined : ['authorization_code', 'refresh_token'];
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     body: JSON.stringify({
       ...clientMetadata,
-      grant_types: clientMetadata.grant_types ?? defaultGrants,
+      grant_types: clientMetadata.grant_types ?? (redirectUrl && ['authorization_code', 'refresh_token']),
       application_type: clientMetadata.application_type ?? applicationTypeOf(clientMetadata),
       ...((await provider.dpopHandle(discovered)) && { dpop_bound_access_tokens: true }),
     }),
@@ -161,12 +155,10 @@ async function register(
 
 /** @see [OpenID Connect Dynamic Client Registration, section 2](https://openid.net/specs/openid-connect-registration-1_0.html#ClientMetadata) */
 function applicationTypeOf({ redirect_uris: redirectUris }: OAuthClientMetadata): 'native' | 'web' {
-  const isNative = redirectUris.some((uri) => {
-    if (!URL.canParse(uri)) return false;
-    const { protocol, hostname } = new URL(uri);
-    return !/^https?:$/.test(protocol) || isLoopbackHost(hostname);
-  });
-  return isNative ? 'native' : 'web';
+  const urls = redirectUris.flatMap((uri) => (URL.canParse(uri) ? new URL(uri) : []));
+  return urls.some(({ protocol, hostname }) => !/^https?:$/.test(protocol) || isLoopbackHost(hostname))
+    ? 'native'
+    : 'web';
 }
 
 /** Parameters of the authorization response. */
@@ -219,7 +211,8 @@ export async function finishAuthorization(options: FinishAuthorizationOptions): 
       code_verifier: codeVerifier,
     };
     const target = { provider, fetch: createGuardedFetch({ fetch: options.fetch, serverUrl }) };
-    await requestTokens(target, { discovered, clientInformation, parameters, defaults: scopesOf(pending.scope) });
+    const defaults = { scope: pending.scope, requested_scope: pending.scope };
+    await requestTokens(target, { discovered, clientInformation, parameters, defaults });
   } catch (error) {
     // The server no longer knows the client, which registers again at the next sign-in.
     if (oauthErrorCodeOf(error) === 'invalid_client') await provider.invalidateCredentials('client');

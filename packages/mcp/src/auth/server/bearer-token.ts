@@ -7,10 +7,8 @@ const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 const maxTokenLength = 8192;
 
 /**
- * Parses the bearer token of a request. More than one place, or more than one value, is an error.
+ * Parses the bearer token of a request: all its `Authorization` headers, and its query, a token in which is never used.
  *
- * @param authorization - every `Authorization` header, in order
- * @param query - the query of the request; a token in it is never used
  * @see [RFC 6750, section 2.1 – Authorization Request Header Field](https://www.rfc-editor.org/rfc/rfc6750.html#section-2.1)
  */
 export function parseBearerToken(authorization: readonly string[], query: string): BearerToken {

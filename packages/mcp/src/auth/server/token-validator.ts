@@ -5,10 +5,7 @@ import { redactToken } from '../redact-token.js';
 /** Result of a token validation. Unless `valid` is `true`, the request is rejected. */
 export interface TokenValidationResult {
   valid: boolean;
-  /**
-   * OAuth error code of an invalid token. `temporarily_unavailable` responds with 503 and `server_error` with 500: the token may be
-   * valid, but could not be checked. Every other code responds with 401. Default `invalid_token`.
-   */
+  /** OAuth error code. `temporarily_unavailable` (503) and `server_error` (500): not checked. Default `invalid_token` (401). */
   error?: string;
   /** A sentence for the developer of the client. Must not contain the token. */
   errorDescription?: string;

@@ -3,9 +3,7 @@ import { invalidToken, type TokenValidationResult } from './token-validator.js';
 export interface ClaimRules {
   /** The identifier of this server, compared as an exact string. */
   readonly resource: string;
-  /** Accepts a token that names no audience at all. */
   readonly allowMissingAudience: boolean;
-  /** Accepts a token without an expiry. */
   readonly allowMissingExpiry: boolean;
   readonly issuer: string | undefined;
   /** Seconds that two clocks may differ. */

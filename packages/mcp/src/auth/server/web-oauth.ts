@@ -18,7 +18,6 @@ export type WebOAuthResult =
 /**
  * Returns `createOAuthMiddleware` for servers with `Request` and `Response`: Hono, Next, Deno, Bun, Workers.
  *
- * @throws as `createOAuthMiddleware`
  * @example
  * const protect = createWebOAuth({ oauth });
  * export default {
@@ -48,10 +47,7 @@ export function createWebOAuth(options: OAuthMiddlewareOptions): (request: Reque
       return { proceed: false, response, ...(validation && { tokenValidation: validation }) };
     }
     const { authInfo, toolAccess } = result;
-    if (toolAccess) {
-      attachToolAccess(request, toolAccess);
-      attachToolAccess(authInfo, toolAccess);
-    }
+    for (const target of [request, authInfo]) if (toolAccess) attachToolAccess(target, toolAccess);
     return { proceed: true, authInfo, tokenValidation: result.validation, headers };
   };
 }

@@ -31,8 +31,7 @@ export interface IntrospectionOptions {
 
 /**
  * Returns a validator that sends tokens to the introspection endpoint of the authorization server. Parallel requests with one token
- * cause one request, and results are cached. An unavailable server, a response that is not JSON, or a redirect is
- * `temporarily_unavailable` (503), never an invalid token.
+ * cause one introspection, and results are cached. Failures are `temporarily_unavailable` (503), never an invalid token.
  *
  * @throws `OAUTH_URL_INSECURE` when the endpoint is neither https nor a loopback address
  * @see [RFC 7662 – OAuth 2.0 Token Introspection](https://www.rfc-editor.org/rfc/rfc7662.html)
@@ -52,27 +51,22 @@ export function createIntrospectionValidator(
     return expiresAt === undefined ? cacheTtl : Math.min(cacheTtl, expiresAt * 1000 - now());
   };
 
-  const load = async (token: string, resource: string): Promise<TokenValidationResult> => {
-    try {
-      return await introspect(url, token, resource, { ...options, now, logger });
-    } catch (error) {
-      return unavailable(`Token introspection at ${url.origin} failed`, error, token, logger);
-    }
-  };
-
   return (token, resource) => {
     const key = createHash('sha256').update(`${resource}\n${token}`).digest('base64');
     const known = cache.get(key);
     if (known && known.until > now()) return known.result;
-    const entry = { result: load(token, resource), until: Number.POSITIVE_INFINITY };
+    const result = introspect(url, token, resource, { ...options, now, logger })
+      .catch((error: unknown) => unavailable(`Token introspection at ${url.origin} failed`, error, token, logger))
+      .then((found) => {
+        entry.until = now() + lifetimeOf(found);
+        return found;
+      });
+    const entry = { result, until: Number.POSITIVE_INFINITY };
     cache.delete(key);
     cache.set(key, entry);
     const [oldest] = cache.keys();
     if (cache.size > cacheSize && oldest !== undefined) cache.delete(oldest);
-    return entry.result.then((result) => {
-      entry.until = now() + lifetimeOf(result);
-      return result;
-    });
+    return result;
   };
 }
 
@@ -97,9 +91,7 @@ async function introspect(
   }
   const claims: unknown = status === 200 ? await response.json() : undefined;
   if (!isObject(claims)) {
-    const reason =
-      status === 200 ? 'The response is not a JSON object.' : `The endpoint responded with status ${status}.`;
-    throw new QuiverError('OAUTH_INTROSPECTION_FAILED', reason);
+    throw new QuiverError('OAUTH_INTROSPECTION_FAILED', `The response is not a JSON object; its status is ${status}.`);
   }
   const { active, token_type: type } = claims;
   if (active !== true) return invalidToken('Token is not active');

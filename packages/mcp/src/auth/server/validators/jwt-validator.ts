@@ -45,9 +45,7 @@ const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
  * Returns a validator that checks JWT access tokens with the keys of their issuer. An unknown key id fetches the key set again, at most
  * once per `cooldown`.
  *
- * @throws `OAUTH_ISSUER_MISSING` without an issuer: key sets may serve several, and all of them would be accepted
- * @throws `OAUTH_ALGORITHM_UNSAFE` when `algorithms` names `none` or a shared-secret algorithm
- * @throws `OAUTH_URL_INSECURE` when `jwksUri` is neither https nor a loopback address
+ * @throws `OAUTH_ISSUER_MISSING`, `OAUTH_ALGORITHM_UNSAFE`, `OAUTH_URL_INSECURE`
  * @see [RFC 9068 – JWT Profile for Access Tokens](https://www.rfc-editor.org/rfc/rfc9068.html)
  * @see [RFC 8725 – JWT Best Current Practices](https://www.rfc-editor.org/rfc/rfc8725.html)
  */
