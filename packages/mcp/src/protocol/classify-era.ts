@@ -1,14 +1,9 @@
 import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION } from './constants.js';
 import { isObject, isRequestId, type JsonRpcNotification, type JsonRpcRequest, type Params } from './json-rpc.js';
-import { ProtocolError } from './protocol-error.js';
+import { invalidRequest, ProtocolError } from './protocol-error.js';
 import { decodeHeaderValue, headerMismatch } from './param-headers.js';
 
 export type Era = 'legacy' | 'modern';
-
-/** Returns whether a message, or its version header, claims the modern era. */
-function claimsModern(params: Params | undefined, protocolVersionHeader?: string): boolean {
-  return isModernVersion(protocolVersionHeader) || envelopeOf(params) !== undefined;
-}
 
 /** Versions are dates, so they sort as text. */
 function isModernVersion(version: string | undefined): boolean {
@@ -65,14 +60,10 @@ export function classifyEra(message: JsonRpcRequest | JsonRpcNotification, heade
  */
 export function requireLegacyBatch(messages: readonly unknown[]): void {
   const isModern = messages.some(
-    (message) => isObject(message) && isObject(message['params']) && claimsModern(message['params']),
+    (message) => isObject(message) && isObject(message['params']) && envelopeOf(message['params']),
   );
-  if (!isModern) return;
-  throw new ProtocolError(
-    errorCodes.invalidRequest,
-    `Invalid Request: a batch must not contain requests of protocol version ${MODERN_VERSION} or later`,
-    { httpStatus: 400 },
-  );
+  if (isModern)
+    throw invalidRequest(`a batch must not contain requests of protocol version ${MODERN_VERSION} or later`);
 }
 
 function isValidClaim(envelope: Params | undefined): boolean {

@@ -5,7 +5,7 @@ import { initializeParams, modern, rpc, send, type WireAnswer } from '../../test
 import { createServerDefinition } from './create-server-definition.js';
 import { MCPServer } from './mcp-server.js';
 import type { McpHttpServer } from './http/node-http.js';
-import { StdioConnection } from './stdio.js';
+import { serveStdio, type StdioConnection } from './stdio.js';
 
 const server = new MCPServer({ name: 'Batches', version: '1.0.0', tools: exampleTools });
 let sessions: McpHttpServer;
@@ -130,7 +130,7 @@ describe('a batch over stdio', () => {
   const start = (): { write: (message: unknown) => void; lines: unknown[]; connection: StdioConnection } => {
     const input = new PassThrough();
     const lines: unknown[] = [];
-    const connection = new StdioConnection({
+    const connection = serveStdio({
       server: createServerDefinition({ name: 'Batches', version: '1.0.0', tools: exampleTools }),
       input,
       write: (line) => void lines.push(JSON.parse(line)),

@@ -41,8 +41,8 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
     instructions: config.instructions,
     capabilities,
-    methods: methodsOf(capabilities),
-    tools: collectTools(config, pageSize, logger),
+    methods: new Map(methods.flatMap(([needed, name, method]) => (capabilities[needed] ? [[name, method]] : []))),
+    tools: collectTools(config, logger),
     resources,
     prompts,
     pageSize,
@@ -103,28 +103,17 @@ function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabili
   };
 }
 
-function methodsOf({ resources, prompts, completions }: ServerCapabilities): ReadonlyMap<string, Method> {
-  return new Map<string, Method>([
-    ['tools/list', { answer: (request) => request.server.tools.list(request) }],
-    ['tools/call', { answer: callTool, allowsInput: true }],
-    ...(resources ? resourceMethods : []),
-    ...(prompts ? promptMethods : []),
-    ...(completions ? completionMethods : []),
-  ]);
-}
-
-const resourceMethods: readonly [string, Method][] = [
-  ['resources/list', { answer: listResources }],
-  ['resources/templates/list', { answer: listResourceTemplates }],
-  ['resources/read', { answer: readResource, allowsInput: true }],
+/** Methods of both eras, with the capability that they belong to. */
+const methods: readonly [capability: keyof ServerCapabilities, name: string, method: Method][] = [
+  ['tools', 'tools/list', { answer: (request) => request.server.tools.list(request) }],
+  ['tools', 'tools/call', { answer: callTool, allowsInput: true }],
+  ['resources', 'resources/list', { answer: listResources }],
+  ['resources', 'resources/templates/list', { answer: listResourceTemplates }],
+  ['resources', 'resources/read', { answer: readResource, allowsInput: true }],
+  ['prompts', 'prompts/list', { answer: listPrompts }],
+  ['prompts', 'prompts/get', { answer: getPrompt, allowsInput: true }],
+  ['completions', 'completion/complete', { answer: complete }],
 ];
-
-const promptMethods: readonly [string, Method][] = [
-  ['prompts/list', { answer: listPrompts }],
-  ['prompts/get', { answer: getPrompt, allowsInput: true }],
-];
-
-const completionMethods: readonly [string, Method][] = [['completion/complete', { answer: complete }]];
 
 /**
  * Returns the cache members of a result as JSON text, by method.
@@ -149,8 +138,8 @@ function describeCacheHints(hints: CacheHints): Readonly<Record<CacheableMethod,
 }
 
 /** A tool takes precedence over an agent or a workflow with its name. */
-function collectTools({ tools, agents, workflows }: MCPServerConfig, pageSize: number, logger: Logger): ToolRegistry {
-  const registry = new ToolRegistry({ logger, pageSize });
+function collectTools({ tools, agents, workflows }: MCPServerConfig, logger: Logger): ToolRegistry {
+  const registry = new ToolRegistry(logger);
   for (const [name, tool] of Object.entries(tools ?? {})) registry.add(name, tool);
   const isFree = (name: string, what: string): boolean => {
     const taken = registry.get(name) !== undefined;

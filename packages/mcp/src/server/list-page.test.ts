@@ -8,7 +8,8 @@ interface Page {
 }
 
 function pageOf(items: readonly string[], params: { cursor?: unknown }, pageSize: number): Page {
-  return JSON.parse(`{${encodePage({ member: 'items', items, keyOf: (item) => item, params, pageSize })}}`) as Page;
+  const { members } = encodePage({ params, server: { pageSize } }, 'items', items, (item) => item);
+  return JSON.parse(`{${members}}`) as Page;
 }
 
 /** Reads a list page by page; `change` is applied after every page. */

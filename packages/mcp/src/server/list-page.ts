@@ -1,31 +1,35 @@
+import type { EncodedResult } from '../content.js';
 import type { Params } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 
-export interface PageRequest<Item> {
-  /** Member of the result that holds the items. */
-  readonly member: string;
-  readonly items: readonly Item[];
-  /** Returns what identifies an item within its list. */
-  readonly keyOf: (item: Item) => string;
+/** The part of a list request that selects a page. */
+export interface PageRequest {
   readonly params: Params | undefined;
-  readonly pageSize: number;
+  readonly server: { readonly pageSize: number };
 }
 
 /**
- * Returns the page of a list that a request names, as the members of its result: `"prompts":[…],"nextCursor":"…"`. A cursor names the
- * last item of the page before, so the rest of a list that changes in between is neither repeated nor skipped.
+ * Returns the page of a list that a request names. A cursor names the last item of the page before, so the rest of a list that changes
+ * in between is neither repeated nor skipped.
  *
+ * @param member - member of the result that holds the items
+ * @param keyOf - returns what identifies an item within its list
  * @throws ProtocolError -32602 for an unknown cursor
  */
-export function encodePage<Item>({ member, items, keyOf, params, pageSize }: PageRequest<Item>): string {
+export function encodePage<Item>(
+  { params, server }: PageRequest,
+  member: string,
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+): EncodedResult {
   const cursor = params?.['cursor'];
   const start = cursor === undefined ? 0 : startAfter(items, keyOf, cursor);
-  const end = start + pageSize;
+  const end = start + server.pageSize;
   const page = items.slice(start, end);
   const last = page.at(-1);
   const list = `"${member}":${JSON.stringify(page)}`;
-  if (end >= items.length || last === undefined) return list;
-  return `${list},"nextCursor":${JSON.stringify(encodeURIComponent(`${end}:${keyOf(last)}`))}`;
+  if (end >= items.length || last === undefined) return { members: list };
+  return { members: `${list},"nextCursor":${JSON.stringify(encodeURIComponent(`${end}:${keyOf(last)}`))}` };
 }
 
 function startAfter<Item>(items: readonly Item[], keyOf: (item: Item) => string, cursor: unknown): number {

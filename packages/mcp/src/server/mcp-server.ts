@@ -22,10 +22,7 @@ import {
 import { WebReply, WebRequest } from './http/web-http.js';
 import type { ServerDefinition } from './request.js';
 import {
-  createElicitationActions,
-  createPromptActions,
-  createResourceActions,
-  createToolActions,
+  createServerActions,
   type ElicitationActions,
   type PromptActions,
   type ResourceActions,
@@ -118,10 +115,11 @@ export class MCPServer implements AsyncDisposable {
     this.#fetch = new HttpEndpoint(this.#definition);
     this.#sse = new SSEEndpoint(this.#definition);
     this.#honoSse = new SSEEndpoint(this.#definition);
-    this.toolActions = createToolActions(this.#definition);
-    this.resources = createResourceActions(this.#definition);
-    this.prompts = createPromptActions(this.#definition);
-    this.elicitation = createElicitationActions(this.#definition);
+    const { toolActions, resources, prompts, elicitation } = createServerActions(this.#definition);
+    this.toolActions = toolActions;
+    this.resources = resources;
+    this.prompts = prompts;
+    this.elicitation = elicitation;
   }
 
   /** `id` of the configuration. Default: random. */
@@ -219,14 +217,14 @@ export class MCPServer implements AsyncDisposable {
   }
 
   /** Opens the event stream of one client in your own route; pass its posts to {@link MCPServer.startSSE}. */
-  async connectSSE({ messagePath, res, options }: ConnectSSEOptions): Promise<void> {
-    this.#sse.open(new NodeRequest(res.req), new NodeReply(res), messagePath, options);
+  connectSSE({ messagePath, res, options }: ConnectSSEOptions): Promise<void> {
+    return this.#sse.handle(new NodeRequest(res.req), new NodeReply(res), { messagePath }, options);
   }
 
   /** As {@link MCPServer.connectSSE}, for Hono: return the response, and pass posts to {@link MCPServer.startHonoSSE}. */
   async connectHonoSSE({ messagePath, context, options }: ConnectHonoSSEOptions): Promise<Response> {
     const { request, reply } = fromHonoContext(context);
-    this.#honoSse.open(request, reply, messagePath, options);
+    void this.#honoSse.handle(request, reply, { messagePath }, options);
     return reply.response;
   }
 

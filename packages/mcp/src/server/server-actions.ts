@@ -49,44 +49,45 @@ export interface ElicitationActions {
   notifyComplete(page: { elicitationId: string; sessionId?: string }): Promise<void>;
 }
 
-export function createToolActions({ tools, subscribers }: ServerDefinition): ToolActions {
-  const notifyListChanged = (): Promise<void> => subscribers.publish({ kind: 'tools_list_changed' });
-  return {
-    add: (added) => {
-      for (const [name, tool] of Object.entries(added)) tools.add(name, tool);
-      return notifyListChanged();
-    },
-    remove: async (names) => {
-      const removed = names.filter((name) => tools.remove(name));
-      if (removed.length > 0) await notifyListChanged();
-    },
-    notifyListChanged,
-  };
+/** Members of `MCPServer` that notify clients, or send requests to them. */
+interface ServerActions {
+  readonly toolActions: ToolActions;
+  readonly resources: ResourceActions;
+  readonly prompts: PromptActions;
+  readonly elicitation: ElicitationActions;
 }
 
-export function createResourceActions({ subscribers }: ServerDefinition): ResourceActions {
+export function createServerActions({ tools, subscribers, sessions }: ServerDefinition): ServerActions {
+  const notifyToolsChanged = (): Promise<void> => subscribers.publish({ kind: 'tools_list_changed' });
   return {
-    notifyUpdated: ({ uri }) => subscribers.publish({ kind: 'resource_updated', uri }),
-    notifyListChanged: () => subscribers.publish({ kind: 'resources_list_changed' }),
-  };
-}
-
-export function createPromptActions({ subscribers }: ServerDefinition): PromptActions {
-  return { notifyListChanged: () => subscribers.publish({ kind: 'prompts_list_changed' }) };
-}
-
-export function createElicitationActions({ sessions }: ServerDefinition): ElicitationActions {
-  return {
-    sendRequest: async (request, options = {}) => {
-      const session = chooseSession(sessions, options.sessionId);
-      const link = { send: (message: object) => session.send(JSON.stringify(message)) };
-      return session.request(elicitationRequest(request), options, link);
+    toolActions: {
+      add: (added) => {
+        for (const [name, tool] of Object.entries(added)) tools.add(name, tool);
+        return notifyToolsChanged();
+      },
+      remove: async (names) => {
+        const removed = names.filter((name) => tools.remove(name));
+        if (removed.length > 0) await notifyToolsChanged();
+      },
+      notifyListChanged: notifyToolsChanged,
     },
-    notifyComplete: async ({ elicitationId, sessionId }) => {
-      const method = 'notifications/elicitation/complete';
-      const text = JSON.stringify({ jsonrpc: '2.0', method, params: { elicitationId } });
-      if (chooseSession(sessions, sessionId).send(text)) return;
-      throw new QuiverError('ELICITATION_FAILED', 'Cannot notify the client: it has no open event stream.');
+    resources: {
+      notifyUpdated: ({ uri }) => subscribers.publish({ kind: 'resource_updated', uri }),
+      notifyListChanged: () => subscribers.publish({ kind: 'resources_list_changed' }),
+    },
+    prompts: { notifyListChanged: () => subscribers.publish({ kind: 'prompts_list_changed' }) },
+    elicitation: {
+      sendRequest: async (request, options = {}) => {
+        const session = chooseSession(sessions, options.sessionId);
+        const link = { send: (message: object) => session.send(JSON.stringify(message)) };
+        return session.request(elicitationRequest(request), options, link);
+      },
+      notifyComplete: async ({ elicitationId, sessionId }) => {
+        const method = 'notifications/elicitation/complete';
+        const text = JSON.stringify({ jsonrpc: '2.0', method, params: { elicitationId } });
+        if (chooseSession(sessions, sessionId).send(text)) return;
+        throw new QuiverError('ELICITATION_FAILED', 'Cannot notify the client: it has no open event stream.');
+      },
     },
   };
 }

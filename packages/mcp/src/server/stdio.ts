@@ -15,55 +15,48 @@ export interface StdioOptions {
   readonly onClose: () => void;
 }
 
+export interface StdioConnection {
+  /** Stops reading and cancels all in-flight requests. */
+  close(): void;
+  /** Stops reading, waits for in-flight requests, then closes. */
+  shutDown(graceMilliseconds: number): Promise<void>;
+}
+
 /** Events after which a stream delivers no more data. */
 const endEvents = ['end', 'error', 'close'] as const;
 
-/** Connection to one client over a pipe. */
-export class StdioConnection {
-  readonly #connection: Connection;
-  readonly #input: Readable;
-  readonly #stop: () => void;
-  #isOpen = true;
-
-  constructor({ server, input, write, onClose }: StdioOptions) {
-    const connection = new Connection({ server, write });
-    const onData = createLineReader({
-      maxBytes: MAX_STDIO_MESSAGE_BYTES,
-      onLine: (line) => {
-        try {
-          void connection.receive(parseJsonText(line));
-        } catch (error) {
-          connection.refuse(null, error);
-        }
-      },
-      onTooLong: () =>
-        connection.refuse(null, parseError(`Parse error: a message is longer than ${MAX_STDIO_MESSAGE_BYTES} bytes`)),
-    });
-    this.#connection = connection;
-    this.#input = input.on('data', onData);
-    const onEnd = (): void => this.close();
-    for (const event of endEvents) input.once(event, onEnd);
-    this.#stop = () => {
-      for (const event of endEvents) input.off(event, onEnd);
-      input.off('data', onData).pause();
-      onClose();
-    };
-  }
-
-  /** Stops reading, waits for in-flight requests, then closes. */
-  async shutDown(graceMilliseconds: number): Promise<void> {
-    this.#input.pause();
-    await this.#connection.drained(graceMilliseconds);
-    this.close();
-  }
-
-  /** Stops reading and cancels all in-flight requests. */
-  close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    this.#connection.close();
-    this.#stop();
-  }
+/** Serves one client over a pipe. */
+export function serveStdio({ server, input, write, onClose }: StdioOptions): StdioConnection {
+  const connection = new Connection({ server, write });
+  const onData = createLineReader({
+    maxBytes: MAX_STDIO_MESSAGE_BYTES,
+    onLine: (line) => {
+      try {
+        void connection.receive(parseJsonText(line));
+      } catch (error) {
+        connection.refuse(null, error);
+      }
+    },
+    onTooLong: () =>
+      connection.refuse(null, parseError(`Parse error: a message is longer than ${MAX_STDIO_MESSAGE_BYTES} bytes`)),
+  });
+  let isOpen = true;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    connection.close();
+    for (const event of endEvents) input.off(event, close);
+    input.off('data', onData).pause();
+    onClose();
+  };
+  input.on('data', onData);
+  for (const event of endEvents) input.on(event, close);
+  const shutDown = async (graceMilliseconds: number): Promise<void> => {
+    input.pause();
+    await connection.drained(graceMilliseconds);
+    close();
+  };
+  return { close, shutDown };
 }
 
 /**
@@ -78,7 +71,7 @@ export function serveProcessStdio(server: ServerDefinition, onClose: () => void)
   const ownWrite = Object.getOwnPropertyDescriptor(stdout, 'write');
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as Writable['write'] & typeof stdout.write;
-  const connection = new StdioConnection({
+  const connection = serveStdio({
     server,
     input: stdin,
     write: (line) => {
@@ -94,6 +87,6 @@ export function serveProcessStdio(server: ServerDefinition, onClose: () => void)
       onClose();
     },
   });
-  stdout.on('error', () => connection.close());
+  stdout.on('error', connection.close);
   return connection;
 }

@@ -3,10 +3,10 @@ import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema'
 import { withInputSchema, type ToolAnnotations, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { Era } from '../protocol/classify-era.js';
-import { prepareResult, type Params, type PreparedResult } from '../protocol/json-rpc.js';
+import { prepareResult, type PreparedResult } from '../protocol/json-rpc.js';
 import type { Icon } from '../resource.js';
 import type { EncodedResult } from '../content.js';
-import { encodePage } from './list-page.js';
+import { encodePage, type PageRequest } from './list-page.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -38,16 +38,9 @@ export interface RegisteredTool {
 }
 
 /** The part of a `tools/list` request that decides about its result. */
-interface ListRequest {
+interface ListRequest extends PageRequest {
   readonly era: Era;
-  readonly params: Params | undefined;
   toJson(result: EncodedResult): string;
-}
-
-export interface ToolRegistryOptions {
-  readonly logger: Logger;
-  /** Tools per page of `tools/list`. */
-  readonly pageSize: number;
 }
 
 /**
@@ -55,11 +48,11 @@ export interface ToolRegistryOptions {
  */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
-  readonly #options: ToolRegistryOptions;
+  readonly #logger: Logger;
   #firstPages: Partial<Record<Era, PreparedResult>> = {};
 
-  constructor(options: ToolRegistryOptions) {
-    this.#options = options;
+  constructor(logger: Logger) {
+    this.#logger = logger;
   }
 
   get(name: string): RegisteredTool | undefined {
@@ -76,7 +69,7 @@ export class ToolRegistry {
    */
   add(name: string, tool: ToolLike, toolType: ToolType = 'tool'): void {
     this.#firstPages = {};
-    const registered = registerTool(name, tool, toolType, this.#options.logger);
+    const registered = registerTool(name, tool, toolType, this.#logger);
     if (registered) this.#tools.set(name, registered);
     else this.#tools.delete(name);
   }
@@ -96,8 +89,7 @@ export class ToolRegistry {
     const { era, params } = request;
     const encode = (): EncodedResult => {
       const items = [...this.#tools.values()].map((tool) => listedFor(era, tool));
-      const { pageSize } = this.#options;
-      return { members: encodePage({ member: 'tools', items, keyOf: ({ name }) => name, params, pageSize }) };
+      return encodePage(request, 'tools', items, ({ name }) => name);
     };
     if (params?.['cursor'] !== undefined) return encode();
     return (this.#firstPages[era] ??= prepareResult(request.toJson(encode())));

@@ -98,16 +98,21 @@ export class SSEEndpoint {
     return [...this.#connections.keys()];
   }
 
-  /** Serves one request. Never rejects: errors go to the client or to the logger. */
+  /**
+   * Serves one request. Never rejects: errors go to the client or to the logger.
+   *
+   * @param route - without `url` the request opens a stream, regardless of its path and method
+   */
   async handle(
     request: HttpRequest,
     reply: HttpReply,
-    { url, ssePath, messagePath }: SSERoute,
+    { url, ssePath, messagePath }: SSERoute | { messagePath: string; url?: undefined; ssePath?: undefined },
     options: SSEOptions = {},
   ): Promise<void> {
     try {
       requireTrustedOrigin(request, options);
-      if (url.pathname === ssePath) {
+      if (!url) this.#connect(request, reply, messagePath, options);
+      else if (url.pathname === ssePath) {
         if (request.method === 'GET') this.#connect(request, reply, messagePath, options);
         // Newer clients try to post here first; 405 tells them to open a stream instead.
         else reply.send(405, { allow: 'GET' });
@@ -115,16 +120,6 @@ export class SSEEndpoint {
         if (request.method === 'POST') await this.#receive(request, reply, url.searchParams.get('sessionId'), options);
         else reply.send(405, { allow: 'POST' });
       } else reply.send(404, textHeaders, 'Unknown path');
-    } catch (error) {
-      sendError(reply, null, toProtocolError(this.#server.logger, error, 500));
-    }
-  }
-
-  /** Opens a stream, regardless of the path and method of the request. Never rejects. */
-  open(request: HttpRequest, reply: HttpReply, messagePath: string, options: SSEOptions = {}): void {
-    try {
-      requireTrustedOrigin(request, options);
-      this.#connect(request, reply, messagePath, options);
     } catch (error) {
       sendError(reply, null, toProtocolError(this.#server.logger, error, 500));
     }

@@ -8,14 +8,8 @@ import type { ServerRequest } from '../request.js';
 
 /** Answers `prompts/list`. */
 export async function listPrompts(request: ServerRequest): Promise<EncodedResult> {
-  const { params, server } = request;
   const items = (await promptsFor(request)).map(toListed);
-  return { members: encodePage({ member: 'prompts', items, keyOf, params, pageSize: server.pageSize }) };
-}
-
-/** Name and version identify a prompt. */
-function keyOf({ name, version }: Prompt): string {
-  return `${name}\n${version ?? ''}`;
+  return encodePage(request, 'prompts', items, ({ name, version }) => `${name}\n${version ?? ''}`);
 }
 
 /** The official SDKs drop members they do not know, on both sides; `_meta` is kept. */

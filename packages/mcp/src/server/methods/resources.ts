@@ -12,18 +12,12 @@ import { matchUriTemplate } from './uri-template.js';
 
 /** Answers `resources/list`. */
 export async function listResources(request: ServerRequest): Promise<EncodedResult> {
-  const { params, server } = request;
-  const keyOf = ({ uri }: Resource): string => uri;
-  const items = await resourcesFor(request);
-  return { members: encodePage({ member: 'resources', items, keyOf, params, pageSize: server.pageSize }) };
+  return encodePage(request, 'resources', await resourcesFor(request), ({ uri }) => uri);
 }
 
 /** Answers `resources/templates/list`. */
 export async function listResourceTemplates(request: ServerRequest): Promise<EncodedResult> {
-  const { params, server } = request;
-  const keyOf = ({ uriTemplate }: ResourceTemplate): string => uriTemplate;
-  const items = await templatesFor(request);
-  return { members: encodePage({ member: 'resourceTemplates', items, keyOf, params, pageSize: server.pageSize }) };
+  return encodePage(request, 'resourceTemplates', await templatesFor(request), ({ uriTemplate }) => uriTemplate);
 }
 
 /**
