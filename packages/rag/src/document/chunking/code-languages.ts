@@ -1,67 +1,44 @@
 import type { Separator } from './separator-cut.js';
 
-/** A language that the `recursive` strategy knows how to cut. */
-export type CodeLanguage =
-  | 'c'
-  | 'cobol'
-  | 'cpp'
-  | 'csharp'
-  | 'elixir'
-  | 'go'
-  | 'haskell'
-  | 'html'
-  | 'java'
-  | 'js'
-  | 'kotlin'
-  | 'latex'
-  | 'lua'
-  | 'markdown'
-  | 'perl'
-  | 'php'
-  | 'powershell'
-  | 'proto'
-  | 'python'
-  | 'rst'
-  | 'ruby'
-  | 'rust'
-  | 'scala'
-  | 'sol'
-  | 'swift'
-  | 'ts';
-
-/** The words with which declarations begin in each language, and the patterns of those whose structure lies in their markup. */
-const languages: Readonly<Record<CodeLanguage, RegExp>> = {
-  c: /(?:typedef|struct|union|enum|static|extern|inline|void|int|char|float|double|long|unsigned|#define|#if\w*)/,
-  cobol: /.{0,6} *(?:[\w-]+ (?:DIVISION|SECTION)|\w[\w-]*)\./,
-  cpp: /(?:namespace|template|class|struct|union|enum|using|typedef|static|extern|inline|virtual|void|int|bool|auto|public|protected|private)/,
+/**
+ * Patterns of the words with which declarations begin in each language, and of the marks of languages whose structure is in their
+ * markup.
+ */
+const languages = {
+  c: 'typedef|struct|union|enum|static|extern|inline|void|int|char|float|double|long|unsigned|#define|#if\\w*',
+  cobol: '.{0,6} *(?:[\\w-]+ (?:DIVISION|SECTION)|\\w[\\w-]*)\\.',
+  cpp: 'namespace|template|class|struct|union|enum|using|typedef|static|extern|inline|virtual|void|int|bool|auto|public|protected|private',
   csharp:
-    /(?:namespace|using|public|protected|private|internal|static|abstract|sealed|class|interface|struct|record|enum|delegate)/,
-  elixir: /(?:defmodule|defprotocol|defimpl|defmacrop?|defstruct|defp?|@doc|@moduledoc)/,
-  go: /(?:func|type|var|const|import)/,
-  haskell: /(?:module|import|data|newtype|type|class|instance|infix[lr]?|\w+'* *::)/,
-  html: /<(?:body|header|nav|main|footer|aside|article|section|h[1-6]|div|p|ul|ol|dl|table|tr|li|form|pre|blockquote)\b/,
-  java: /(?:package|import|public|protected|private|static|abstract|final|class|interface|enum|record|@interface)/,
-  js: /(?:export|import|(?:async )?function|class|const|let|var|static|get|set)/,
+    'namespace|using|public|protected|private|internal|static|abstract|sealed|class|interface|struct|record|enum|delegate',
+  elixir: 'defmodule|defprotocol|defimpl|defmacrop?|defstruct|defp?|@doc|@moduledoc',
+  go: 'func|type|var|const|import',
+  haskell: "module|import|data|newtype|type|class|instance|infix[lr]?|\\w+'* *::",
+  html: '<(?:body|header|nav|main|footer|aside|article|section|h[1-6]|div|p|ul|ol|dl|table|tr|li|form|pre|blockquote)\\b',
+  java: 'package|import|public|protected|private|static|abstract|final|class|interface|enum|record|@interface',
+  js: 'export|import|(?:async )?function|class|const|let|var|static|get|set',
   kotlin:
-    /(?:package|import|public|internal|protected|private|open|abstract|data|sealed|enum|class|interface|object|(?:suspend )?fun|val|var|typealias)/,
-  latex: /\\(?:part|chapter|(?:sub){0,2}section|(?:sub)?paragraph|begin|item)\b/,
-  lua: /(?:local|function|return)/,
-  markdown: /(?:#{1,6} |```|~~~|[*+-] |\d+[.)] |> )/,
-  perl: /(?:package|use|sub|our|my|BEGIN|END|=head\d)/,
-  php: /(?:namespace|use|abstract|final|class|interface|trait|enum|public|protected|private|static|function|const)/,
-  powershell: /(?:function|filter|class|enum|param|begin|process|end|workflow)/i,
-  proto: /(?:syntax|package|import|option|message|service|enum|extend|oneof|rpc)/,
-  python: /(?:class|def|async def|@\w|if __name__)/,
-  rst: /(?:\.\. [\w-]+::|[=\-~^"'`#*+.]{3,}\s*$)/,
-  ruby: /(?:module|class|def|attr_\w+|private|protected|public|describe|context|it)/,
-  rust: /(?:pub|use|mod|fn|async fn|unsafe fn|const|static|struct|enum|trait|impl|type|macro_rules!|#\[)/,
+    'package|import|public|internal|protected|private|open|abstract|data|sealed|enum|class|interface|object|(?:suspend )?fun|val|var|typealias',
+  latex: '\\\\(?:part|chapter|(?:sub){0,2}section|(?:sub)?paragraph|begin|item)\\b',
+  lua: 'local|function|return',
+  markdown: '#{1,6} |```|~~~|[*+-] |\\d+[.)] |> ',
+  perl: 'package|use|sub|our|my|BEGIN|END|=head\\d',
+  php: 'namespace|use|abstract|final|class|interface|trait|enum|public|protected|private|static|function|const',
+  powershell: 'function|filter|class|enum|param|begin|process|end|workflow',
+  proto: 'syntax|package|import|option|message|service|enum|extend|oneof|rpc',
+  python: 'class|def|async def|@\\w|if __name__',
+  rst: '\\.\\. [\\w-]+::|[=\\-~^"\'`#*+.]{3,}\\s*$',
+  ruby: 'module|class|def|attr_\\w+|private|protected|public|describe|context|it',
+  rust: 'pub|use|mod|fn|async fn|unsafe fn|const|static|struct|enum|trait|impl|type|macro_rules!|#\\[',
   scala:
-    /(?:package|import|sealed|abstract|final|implicit|override|private|protected|case class|class|trait|object|enum|given|def|val|var|type)/,
-  sol: /(?:pragma|import|using|abstract|contract|interface|library|struct|enum|event|error|modifier|constructor|function|mapping)/,
+    'package|import|sealed|abstract|final|implicit|override|private|protected|case class|class|trait|object|enum|given|def|val|var|type',
+  sol: 'pragma|import|using|abstract|contract|interface|library|struct|enum|event|error|modifier|constructor|function|mapping',
   swift:
-    /(?:import|public|internal|open|private|fileprivate|static|final|class|struct|enum|protocol|extension|actor|func|init|var|let)/,
-  ts: /(?:export|import|declare|namespace|abstract|interface|type|enum|(?:async )?function|class|const|let|var|public|protected|private|static|readonly|get|set)/,
+    'import|public|internal|open|private|fileprivate|static|final|class|struct|enum|protocol|extension|actor|func|init|var|let',
+  ts: 'export|import|declare|namespace|abstract|interface|type|enum|(?:async )?function|class|const|let|var|public|protected|private|static|readonly|get|set',
 };
+
+/** A language that the `recursive` strategy knows how to cut. */
+export type CodeLanguage = keyof typeof languages;
 
 export const codeLanguages: readonly CodeLanguage[] = Object.keys(languages) as CodeLanguage[];
 
@@ -71,14 +48,14 @@ export const codeLanguages: readonly CodeLanguage[] = Object.keys(languages) as 
  * lines, words, characters.
  */
 export function codeSeparators(language: CodeLanguage): readonly Separator[] {
-  const { source, flags } = languages[language];
-  const endsInWord = /\w$/.test(source.replace(/[)?]+$/, ''));
-  const declaration = endsInWord ? `${source}(?![\\w-])` : source;
+  const pattern = languages[language];
+  const declaration = `(?:${pattern})${/\w[)?]*$/.test(pattern) ? String.raw`(?![\w-])` : ''}`;
+  const flags = language === 'powershell' ? 'gmi' : 'gm';
   return [
     /\n[ \t]*\r?\n(?=[^\s)\]}])/g,
-    new RegExp(`^(?=${declaration})`, `gm${flags}`),
+    new RegExp(`^(?=${declaration})`, flags),
     /\n[ \t]*\r?\n/g,
-    new RegExp(`^(?=[ \\t]+${declaration})`, `gm${flags}`),
+    new RegExp(`^(?=[ \\t]+${declaration})`, flags),
     '\n',
     ' ',
     '',
