@@ -152,20 +152,26 @@ export class Engine implements Receiver {
     const { signal, progressToken, onAcknowledged } = options;
     signal?.throwIfAborted();
     const call = this.#start(method, options);
-    const onAbort = (): void => this.#end(call, signal?.reason, String(signal?.reason));
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const onAbort = signal && (() => this.#end(call, signal.reason, String(signal.reason)));
+    if (onAbort) signal.addEventListener('abort', onAbort, { once: true });
     const token = progressToken === undefined ? undefined : this.#trackProgress(call, progressToken);
     const weight = onAcknowledged ? 0 : 1;
     this.active += weight;
     try {
-      const result = await this.#complete(call, this.#describe(method, params, token));
-      await checkResult(method, result, this.isModern);
+      const described = this.#describe(method, params, token);
+      let received = await this.#exchange(call, described);
+      for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1)
+        received = await this.#exchange(call, { ...described, ...(await this.#provideInput(call, received, round)) });
+      const result = 'resultType' in received ? withoutType(received) : received;
+      const checking = checkResult(method, result, this.isModern);
+      if (checking) await checking;
       return result;
     } finally {
       this.active -= weight;
       this.#calls.delete(call);
+      this.#waiting.delete(call.id);
       if (this.#calls.size === 0) this.#timer?.unref?.();
-      signal?.removeEventListener('abort', onAbort);
+      if (onAbort) signal.removeEventListener('abort', onAbort);
       if (token !== undefined) this.#progress?.delete(token);
     }
   }
@@ -262,31 +268,10 @@ export class Engine implements Receiver {
     return call;
   }
 
-  /** Sends a request, and again with the input that its result requires, until the result is complete. */
-  async #complete(call: Call, params: Params): Promise<Params> {
-    const { maxInputRounds = defaultMaxInputRounds } = this.#options;
-    const { method } = call;
-    let received = await this.#exchange(call, params);
-    const { era } = this.server;
-    if (era === undefined || (era === 'legacy' && !('resultType' in received))) return received;
-    for (let round = 0; ; round += 1) {
-      const { resultType, ...result } = received;
-      // The member has no meaning in the legacy era.
-      if (resultType === 'complete' || era === 'legacy') return result;
-      if (resultType !== 'input_required' || !interactiveMethods.has(method))
-        throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
-      if (round === maxInputRounds)
-        throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);
-      const { requestState, inputRequests } = result;
-      const inputResponses = await this.#provideInput(call, isObject(inputRequests) ? inputRequests : {});
-      const input = { ...(inputResponses && { inputResponses }), ...(requestState !== undefined && { requestState }) };
-      received = await this.#exchange(call, { ...params, ...input });
-    }
-  }
-
+  /** Sends one message of a call, and resolves with the result of its response. */
   #exchange(call: Call, params: Params): Promise<Params> {
-    if (this.isClosed) return Promise.reject(new ConnectionLostError('Not connected'));
     return new Promise((resolve, reject) => {
+      if (this.isClosed) throw new ConnectionLostError('Not connected');
       const id = (this.#lastId += 1);
       const { headers, requestContext } = call.options;
       call.id = id;
@@ -294,33 +279,41 @@ export class Engine implements Receiver {
       call.resolve = resolve;
       call.reject = reject;
       this.#waiting.set(id, call);
-      this.channel
-        .send({ jsonrpc: '2.0', id, method: call.method, params }, call.sending)
-        .catch((error: unknown) => this.#take(id)?.reject(error));
+      const sent = this.channel.send({ jsonrpc: '2.0', id, method: call.method, params }, call.sending);
+      sent?.catch((error: unknown) => this.#take(id)?.reject(error));
     });
   }
 
-  /** @returns `undefined` when the result requires no input, only its state back */
-  async #provideInput(call: Call, inputRequests: Params): Promise<Params | undefined> {
-    const { application, onMessage } = this.#options;
+  /** Returns the parameters with which a request is repeated: the input that its result requires, and the state that it returns. */
+  async #provideInput(call: Call, result: Params, round: number): Promise<Params> {
+    const { application, onMessage, maxInputRounds = defaultMaxInputRounds } = this.#options;
+    const { method } = call;
+    const { resultType, inputRequests, requestState } = result;
+    if (resultType !== 'input_required' || !interactiveMethods.has(method))
+      throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
+    if (round === maxInputRounds)
+      throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);
+    const state = requestState === undefined ? {} : { requestState };
+    const requests = isObject(inputRequests) ? Object.entries(inputRequests) : [];
     const controller = new AbortController();
     const { signal } = controller;
     const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => {
-      const { method, params = {} } = isObject(request) ? request : {};
-      if (typeof method !== 'string' || !isObject(params))
+      const { method: requested, params = {} } = isObject(request) ? request : {};
+      if (typeof requested !== 'string' || !isObject(params))
         throw new TypeError(`Invalid input request '${key}': method and params are required`);
-      const responding = application.respond(method, params, signal);
-      onMessage?.({ method, params });
+      const responding = application.respond(requested, params, signal);
+      onMessage?.({ method: requested, params });
       return [key, await responding];
     };
     call.input = controller;
     this.#pause();
     try {
-      const entries = Object.entries(inputRequests);
-      if (entries.length > 0)
-        return Object.fromEntries(await untilAborted(() => Promise.all(entries.map(respond)), signal));
-      await untilAborted(() => new Promise<void>((resolve) => void setTimeout(resolve, statePause)), signal);
-      return undefined;
+      if (requests.length === 0) {
+        await untilAborted(() => new Promise<void>((resolve) => void setTimeout(resolve, statePause)), signal);
+        return state;
+      }
+      const responses = await untilAborted(() => Promise.all(requests.map(respond)), signal);
+      return { inputResponses: Object.fromEntries(responses), ...state };
     } catch (error) {
       controller.abort(error);
       throw error;
@@ -439,7 +432,11 @@ export class Engine implements Receiver {
       this.#resume();
     }
     if (controller.signal.aborted || this.isClosed) return;
-    await this.channel.send({ jsonrpc: '2.0', id, ...outcome }, {}).catch((error: unknown) => this.onError(error));
+    try {
+      await this.channel.send({ jsonrpc: '2.0', id, ...outcome }, {});
+    } catch (error) {
+      this.onError(error);
+    }
   }
 
   #finish(error: unknown): void {
@@ -453,6 +450,10 @@ export class Engine implements Receiver {
     }
     this.#waiting.clear();
   }
+}
+
+function withoutType({ resultType: _, ...result }: Params): Params {
+  return result;
 }
 
 /** `_meta` of a modern request, which describes the client. */

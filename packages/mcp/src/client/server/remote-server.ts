@@ -70,6 +70,7 @@ export class RemoteServer {
   readonly subscriptions: Subscriptions;
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
   readonly #options: RemoteServerOptions;
+  readonly #application: Pick<EngineOptions, 'application' | 'onMessage'>;
   readonly #lists: Lists = {};
   readonly #backOff = createBackOff();
   #connecting: Promise<Engine> | undefined;
@@ -89,6 +90,7 @@ export class RemoteServer {
     const { roots, sampling } = this.options;
     this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
     this.subscriptions = new Subscriptions(this);
+    this.#application = options.createApplication(this);
   }
 
   get options(): ServerOptions {
@@ -170,9 +172,9 @@ export class RemoteServer {
    *   `signal.reason`
    */
   async request<Result>(run: SendOver<Result>, settings: RequestSettings = {}): Promise<Result> {
-    const { retries = 0, ...options } = settings;
-    const { signal, timeout = this.#timeout } = options;
-    const { resetTimeoutOnProgress = this.options.resetTimeoutOnProgress } = options;
+    const { retries = 0, signal, timeout = this.#timeout } = settings;
+    const { resetTimeoutOnProgress = this.options.resetTimeoutOnProgress } = settings;
+    const options: EngineRequestOptions = { ...settings, timeout, resetTimeoutOnProgress };
     // Many requests may share a signal, and Node 20 warns about the eleventh listener.
     if (signal) setMaxListeners(0, signal);
     for (let attempt = 1, left = retries; ; attempt += 1) {
@@ -180,7 +182,7 @@ export class RemoteServer {
       const engine = await untilAborted(() => this.connect(), signal);
       const { channel } = engine;
       try {
-        return await run(engine, { ...options, timeout, resetTimeoutOnProgress });
+        return await run(engine, options);
       } catch (error) {
         signal?.throwIfAborted();
         if (attempt === 1 && isSessionLost(error, engine)) {
@@ -284,7 +286,7 @@ export class RemoteServer {
     let opened: Engine | undefined;
     const engine = await openConnection(
       {
-        ...this.#options.createApplication(this),
+        ...this.#application,
         name,
         target,
         limit: this.#connectLimit,
@@ -318,7 +320,7 @@ export class RemoteServer {
       );
     }
     this.#current = engine;
-    this.#backOff.reset();
+    if (this.#lastError) this.#backOff.reset();
     this.#lastError = undefined;
     const { channel, server } = engine;
     this.log('debug', `Connected: transport ${channel.kind}, protocol version ${server.protocolVersion ?? 'unknown'}.`);
@@ -335,7 +337,7 @@ export class RemoteServer {
     const level = this.#logLevel;
     if (!engine.isModern && level !== undefined && engine.server.capabilities?.logging)
       await engine.request('logging/setLevel', { level }, { timeout });
-    await this.subscriptions.restore(engine, { timeout });
+    if (!this.subscriptions.isEmpty) await this.subscriptions.restore(engine, { timeout });
   }
 
   /** The connection ended, and the client did not close it. */

@@ -2,6 +2,7 @@ import { toErrorMessage } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { CallToolResult, ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
+import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
@@ -39,42 +40,44 @@ export async function callTool(
   options: Omit<CallToolOptions, 'serverName'>,
   known?: ProtocolTool,
 ): Promise<CallToolResult> {
-  const { name, args = {}, meta, runId = crypto.randomUUID(), ...settings } = options;
-  const { requestContext } = settings;
+  const { name, args = {}, meta, runId = crypto.randomUUID(), requestContext, onProgress } = options;
+  const { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress } = options;
   const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
   const tools = server.list('tools/list');
   const find = (): ProtocolTool | undefined => tools.peek()?.find((listed) => listed.name === name);
   const tool = known ?? find();
   const isHarmless = tool?.annotations?.idempotentHint === true || tool?.annotations?.readOnlyHint === true;
-  const isTracked = enableProgressTracking || settings.onProgress !== undefined;
-  const send = async (engine: Engine, to: EngineRequestOptions, called?: ProtocolTool): Promise<CallToolResult> => {
-    const headers = engine.isModern && called && toParamHeaders(declaredParamHeaders(called.inputSchema), args);
-    const params = { name, arguments: args, _meta: { ...meta } };
-    const result = await engine.request('tools/call', params, headers ? { ...to, headers } : to);
-    // The engine has checked the result.
-    return result as CallToolResult;
+  const isTracked = enableProgressTracking || onProgress !== undefined;
+  const params = { name, arguments: args, _meta: { ...meta } };
+  const send = (engine: Engine, to: EngineRequestOptions, called?: ProtocolTool): Promise<Params> => {
+    const headers = called && toParamHeaders(declaredParamHeaders(called.inputSchema), args);
+    return engine.request('tools/call', params, headers ? { ...to, headers } : to);
   };
+  const sendModern = (engine: Engine, to: EngineRequestOptions): Promise<Params> =>
+    send(engine, to, tool).catch(async (error: unknown) => {
+      if (!(error instanceof ProtocolError) || error.code !== errorCodes.headerMismatch) throw error;
+      // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
+      tools.invalidate();
+      await tools.get();
+      return send(engine, to, find());
+    });
   const call = { toolName: name, runId };
   server.log('debug', `Calling tool '${name}'.`, call, requestContext);
   try {
-    const result = await server.request(
-      async (engine, to) => {
-        try {
-          return await send(engine, to, tool);
-        } catch (error) {
-          const isMismatch = error instanceof ProtocolError && error.code === errorCodes.headerMismatch;
-          if (!engine.isModern || !isMismatch) throw error;
-          // The client does not know the tool, or its schema has changed: the headers did not repeat the arguments.
-          tools.invalidate();
-          await tools.get();
-          return send(engine, to, find());
-        }
-      },
-      { ...settings, retries: isHarmless ? retryIdempotent : 0, ...(isTracked && { progressToken: runId }) },
-    );
+    const result = await server.request((engine, to) => (engine.isModern ? sendModern(engine, to) : send(engine, to)), {
+      signal,
+      timeout,
+      maxTotalTimeout,
+      resetTimeoutOnProgress,
+      requestContext,
+      onProgress,
+      retries: isHarmless ? retryIdempotent : 0,
+      progressToken: isTracked ? runId : undefined,
+    });
     if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, call, requestContext);
     else server.log('debug', `Tool '${name}' returned.`, call, requestContext);
-    return result;
+    // The engine has checked the result.
+    return result as CallToolResult;
   } catch (error) {
     server.log('error', `Tool '${name}' failed: ${toErrorMessage(error)}`, { ...call, error }, requestContext);
     throw error;

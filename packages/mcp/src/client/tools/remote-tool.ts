@@ -161,7 +161,7 @@ class RemoteSchema {
   }
 
   /** @throws `MCP_OUTPUT_TOO_COMPLEX` when the check of an output would block for too long */
-  async validate(value: unknown): Promise<Validation> {
+  validate(value: unknown): Validation {
     if (this.output?.isExempt(value)) return { value };
     try {
       const result = validateJsonSchema(this.source as JsonSchema, value, { checkPatterns: false });

@@ -31,8 +31,8 @@ export interface Channel {
   readonly sessionId?: string | undefined;
   /** Starts to deliver messages. */
   start(receiver: Receiver): Promise<void>;
-  /** Sends a message. @throws when a request, or its response, can no longer arrive */
-  send(message: OutgoingMessage, sending: Sending): Promise<void>;
+  /** Sends a message, without a promise when nothing remains to wait for. @throws when a request, or its response, cannot arrive */
+  send(message: OutgoingMessage, sending: Sending): Promise<void> | undefined;
   /** Learns the protocol version that later messages use. */
   negotiated?(protocolVersion: string): void;
   /** Ends the session on the server. */

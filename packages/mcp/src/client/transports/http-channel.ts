@@ -38,15 +38,6 @@ export interface HttpOptions {
 
 type Headers = Record<string, string>;
 
-interface OutgoingRequest {
-  readonly method: HttpCall['method'];
-  readonly headers: Headers;
-  readonly body?: string;
-  /** Default: the URL of the server. */
-  readonly url?: URL | undefined;
-  readonly send?: Send | undefined;
-}
-
 /** Connection whose messages travel in HTTP requests. {@link close} ends all of them. */
 export abstract class HttpConnection {
   protected readonly options: HttpOptions;
@@ -75,28 +66,26 @@ export abstract class HttpConnection {
     return headers;
   }
 
-  /** Sends a request with the headers of the definition, and waits for what `read` does with the response. */
+  /** Sends a request with the headers of the definition, and resolves with what `read` makes of the response. */
   protected async request<Result>(
-    outgoing: OutgoingRequest,
+    call: HttpCall,
     sending: Sending,
-    read: (response: HttpResponse, call: HttpCall) => Promise<Result>,
+    read: (response: HttpResponse) => Result | Promise<Result>,
+    { url, send }: Pick<HttpOptions, 'url' | 'send'> = this.options,
   ): Promise<Result> {
-    const { headers: own, followsRedirects } = this.options;
-    const { method, headers, body, url = this.options.url, send = this.options.send } = outgoing;
-    const { requestContext } = sending;
-    const call = new HttpCall(method, headers, body, requestContext);
+    const { headers, followsRedirects } = this.options;
     sending.cancel = () => {
       sending.isCanceled = true;
       call.cancel();
     };
     this.running.add(call);
     try {
-      const added = typeof own === 'function' ? await own({ requestContext }) : own;
-      for (const name in added) headers[name.toLowerCase()] = added[name] as string;
+      const added = typeof headers === 'function' ? await headers({ requestContext: call.requestContext }) : headers;
+      for (const name in added) call.headers[name.toLowerCase()] = added[name] as string;
       if (this.isClosed || call.isCanceled) throw new ConnectionLostError('Connection closed');
       const response = await send(url, call);
       const isRedirect = followsRedirects && response.status >= 300 && response.status < 400;
-      return await read(isRedirect ? await followRedirects(send, url, call, response) : response, call);
+      return await read(isRedirect ? await followRedirects(send, url, call, response) : response);
     } finally {
       this.running.delete(call);
     }
@@ -165,7 +154,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     this.receiver = receiver;
   }
 
-  async send(message: OutgoingMessage, sending: Sending): Promise<void> {
+  send(message: OutgoingMessage, sending: Sending): Promise<void> {
     const method = 'method' in message ? message.method : undefined;
     const requestId = method !== undefined && 'id' in message ? message.id : undefined;
     const headers = this.commonHeaders();
@@ -174,8 +163,8 @@ export class HttpChannel extends HttpConnection implements Channel {
     if (method === 'initialize') delete headers['mcp-session-id'];
     if (requestId !== undefined) addModernHeaders(headers, message as { method: string; params?: Params });
     for (const name in sending.headers) headers[name] = sending.headers[name] as string;
-    const body = JSON.stringify(message);
-    await this.request({ method: 'POST', headers, body }, sending, async (response, call) => {
+    const call = new HttpCall('POST', headers, JSON.stringify(message), sending.requestContext);
+    return this.request(call, sending, async (response) => {
       const { status } = response;
       if (!isSuccessful(status)) return this.#receiveError(response, call, requestId);
       if (method === 'initialize') this.sessionId = response.header('mcp-session-id') || undefined;
@@ -200,7 +189,7 @@ export class HttpChannel extends HttpConnection implements Channel {
     if (this.sessionId === undefined) return;
     const headers = this.commonHeaders();
     headers['accept'] ??= '*/*';
-    await this.request({ method: 'DELETE', headers }, {}, async (response) => {
+    await this.request(new HttpCall('DELETE', headers), {}, (response) => {
       response.discard();
       this.sessionId = undefined;
       const { status } = response;
@@ -319,7 +308,8 @@ export class HttpChannel extends HttpConnection implements Channel {
     const headers = this.commonHeaders();
     headers['accept'] = this.#acceptEvents;
     if (stream.lastEventId !== undefined) headers['last-event-id'] = stream.lastEventId;
-    return this.request({ method: 'GET', headers }, stream.sending, async (response, call) => {
+    const call = new HttpCall('GET', headers, undefined, stream.sending.requestContext);
+    return this.request(call, stream.sending, async (response) => {
       const { status } = response;
       if (status === 200 && mediaTypeOf(response) === 'text/event-stream') {
         await this.#readStream(stream, response, call);

@@ -78,8 +78,8 @@ class TransportChannel implements Channel {
     await this.#transport.start();
   }
 
-  async send(message: OutgoingMessage): Promise<void> {
-    await this.#transport.send(message);
+  send(message: OutgoingMessage): Promise<void> {
+    return this.#transport.send(message);
   }
 
   negotiated(protocolVersion: string): void {

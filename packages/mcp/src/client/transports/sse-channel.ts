@@ -1,5 +1,5 @@
 import { readEvents } from '../../http/read-events.js';
-import { mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
+import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
 import {
   ConnectionLostError,
   HttpError,
@@ -37,9 +37,14 @@ export class SseChannel extends HttpConnection implements Channel {
     this.receiver = receiver;
     const headers = { ...this.commonHeaders(), accept: 'text/event-stream' };
     return new Promise((resolve, reject) => {
-      this.request({ method: 'GET', headers, send: this.#openStream }, {}, (response) =>
-        this.#readStream(response, resolve),
-      ).catch((error: unknown) => {
+      const { url, send } = this.options;
+      const reading = this.request(
+        new HttpCall('GET', headers),
+        {},
+        (response) => this.#readStream(response, resolve),
+        { url, send: this.#openStream ?? send },
+      );
+      reading.catch((error: unknown) => {
         reject(error);
         if (this.isClosed) return;
         void this.close();
@@ -48,14 +53,16 @@ export class SseChannel extends HttpConnection implements Channel {
     });
   }
 
-  async send(message: OutgoingMessage, sending: Sending): Promise<void> {
+  send(message: OutgoingMessage, sending: Sending): Promise<void> {
     const headers = { ...this.commonHeaders(), 'content-type': 'application/json' };
-    const body = JSON.stringify(message);
-    await this.request({ method: 'POST', url: this.#endpoint, headers, body }, sending, async (response) => {
+    const call = new HttpCall('POST', headers, JSON.stringify(message), sending.requestContext);
+    const { url, send } = this.options;
+    const read = async (response: HttpResponse): Promise<void> => {
       const { status } = response;
       if (status >= 200 && status < 300) return response.discard();
       throw toHttpError(status, await response.text().catch(() => ''));
-    });
+    };
+    return this.request(call, sending, read, { url: this.#endpoint ?? url, send });
   }
 
   /** Reads the stream to its end, which ends the connection. */

@@ -58,7 +58,7 @@ export class StdioChannel implements Channel {
   }
 
   /** @throws `MCP_CONNECTION_CLOSED` when the child has ended */
-  async send(message: OutgoingMessage): Promise<void> {
+  send(message: OutgoingMessage): undefined {
     if (!this.#child?.stdin?.writable)
       throw new QuiverError('MCP_CONNECTION_CLOSED', `The server's process ${this.ending ?? 'is not running'}.`);
     // One write for all messages of a turn: 16 writes cost as much as the rest of 16 calls.
