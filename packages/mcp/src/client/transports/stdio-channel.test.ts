@@ -49,10 +49,12 @@ describe('StdioChannel', () => {
   test('reports how the child ended, and rejects later messages', async () => {
     const { channel, closed } = await startChild('process.exit(7)');
     await expect.poll(closed).toMatchObject({ message: 'the process exited with code 7' });
-    await expect(channel.send({ jsonrpc: '2.0', method: 'late' })).rejects.toMatchObject({
-      code: 'MCP_CONNECTION_CLOSED',
-      message: expect.stringContaining('exited with code 7'),
-    });
+    expect(() => channel.send({ jsonrpc: '2.0', method: 'late' })).toThrow(
+      expect.objectContaining({
+        code: 'MCP_CONNECTION_CLOSED',
+        message: expect.stringContaining('exited with code 7'),
+      }),
+    );
   });
 
   test('names a program that does not exist', async () => {
