@@ -296,6 +296,32 @@ describe('what servers say', () => {
     expect(errors['it']).toMatch(/longer than|no answer/);
   });
 
+  test('a custom fetch whose bodies are never canceled delays neither calls nor disconnect()', async () => {
+    let canceled = 0;
+    const stubborn = async (to: string | URL, init?: RequestInit): Promise<Response> => {
+      const response = await fetch(to, { ...init, signal: null });
+      const reader = response.body?.getReader();
+      const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+        const { done = true, value } = (await reader?.read()) ?? {};
+        if (done) controller.close();
+        else controller.enqueue(value);
+      };
+      const cancel = (): Promise<void> => {
+        canceled += 1;
+        return new Promise(() => {});
+      };
+      return response.body ? new Response(new ReadableStream({ pull, cancel }), response) : response;
+    };
+    const url = `http://127.0.0.1:${http.port}/mcp`;
+    const mcp = clientOf({ it: { url, protocol: 'legacy', fetch: stubborn } }, 0);
+    const call = { serverName: 'it', name: 'echo', args: { message: 'hello' } };
+    expect(await mcp.callTool(call)).toMatchObject({ content: [{ text: 'hello' }] });
+    await mcp.disconnect();
+    expect(await mcp.callTool(call)).toMatchObject({ content: [{ text: 'hello' }] });
+    await mcp.disconnect();
+    expect(canceled).toBeGreaterThan(0);
+  });
+
   test('a flood on standard error stops nothing', async () => {
     const mcp = clientOf({
       it: child(

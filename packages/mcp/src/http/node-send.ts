@@ -1,6 +1,13 @@
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest, type AgentOptions } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { AgentOptions } from 'node:https';
+import { createRequire } from 'node:module';
+import process from 'node:process';
 import { HttpResponse, isFetchReplaced, type Send } from './send.js';
+
+// The ES module of `node:http` reads every export, which loads undici: 83 ms of CPU instead of 10. Node 20.15 lacks `getBuiltinModule`.
+const load = process.getBuiltinModule ?? createRequire(import.meta.url);
+const { Agent: HttpAgent, request: httpRequest } = load('node:http') as typeof import('node:http');
+const { Agent: HttpsAgent, request: httpsRequest } = load('node:https') as typeof import('node:https');
 
 /**
  * Returns a {@link Send} over `node:http`, which costs a quarter of the built-in `fetch` per call.

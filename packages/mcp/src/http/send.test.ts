@@ -144,6 +144,24 @@ test('a custom fetch may read, change and spread the headers, and receives the r
   expect(seen).toEqual([requestContext, { 'x-own': 'yes' }, 'include']);
 });
 
+test('does not wait for a body that is never canceled', async () => {
+  const chunk = new Uint8Array(8 * 1024 * 1024).fill(0x20);
+  const endless = (): ReadableStream =>
+    new ReadableStream({
+      pull: (controller) => controller.enqueue(chunk),
+      cancel: () => new Promise(() => {}),
+    });
+  const send = fromFetch(async () => new Response(endless()));
+  const tooLong = await send(url, post(''));
+  await expect(tooLong.text()).rejects.toThrow(String(maxResponseLength));
+  const refused = await send(url, post(''));
+  const refuse = (): never => {
+    throw new Error('refused');
+  };
+  await expect(refused.read(refuse)).rejects.toThrow('refused');
+  (await send(url, post(''))).discard();
+});
+
 test('limits a compressed body after decompression', async () => {
   const bomb = gzipSync(Buffer.alloc(maxResponseLength + 1, 'a'));
   handle = (_request, response) =>

@@ -158,9 +158,18 @@ class FetchResponse extends HttpResponse {
 
   async read(onText: (text: string) => void): Promise<void> {
     const { body } = this.#response;
+    if (!body) return;
     const decoder = new TextDecoder();
-    // Leaving the loop by an error cancels the body.
-    for await (const bytes of body ?? []) onText(decoder.decode(bytes, { stream: true }));
+    const parts = body[Symbol.asyncIterator]();
+    for (let part = await parts.next(); !part.done; part = await parts.next()) {
+      try {
+        onText(decoder.decode(part.value, { stream: true }));
+      } catch (error) {
+        // Cancels the body without waiting for it, because the body of a custom `fetch` may never be canceled.
+        parts.return?.().catch(() => {});
+        throw error;
+      }
+    }
   }
 
   discard(): void {
