@@ -1,7 +1,8 @@
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { findShapeError, type SchemaName } from '../../protocol/schemas.js';
 
-const schemas: ReadonlyMap<string, SchemaName> = new Map([
+/** Schemas of results by method. The results of other methods are checked by their readers. */
+export const resultSchemas: ReadonlyMap<string, SchemaName> = new Map([
   ['tools/call', 'CallToolResultSchema'],
   ['resources/list', 'ListResourcesResultSchema'],
   ['resources/templates/list', 'ListResourceTemplatesResultSchema'],
@@ -12,14 +13,17 @@ const schemas: ReadonlyMap<string, SchemaName> = new Map([
 ]);
 
 /**
- * Checks the result of a request. Most tool results consist of text, and need no schema.
+ * Checks the result of a request with the schema of its method. Most tool results consist of text, and need no schema.
  *
  * @returns `undefined` for results that need no further check
  * @throws `TypeError` when the result violates the protocol
  */
-export function checkResult(method: string, result: Params, isModern: boolean): Promise<void> | undefined {
-  const schema = schemas.get(method);
-  if (!schema) return undefined;
+export function checkResult(
+  method: string,
+  schema: SchemaName,
+  result: Params,
+  isModern: boolean,
+): Promise<void> | undefined {
   if (method === 'tools/call') {
     // Legacy servers may omit the content, and only modern ones may send structured content that is not an object.
     if (!isModern) result['content'] ??= [];

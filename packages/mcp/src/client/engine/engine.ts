@@ -14,7 +14,7 @@ import {
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate, ServerMessage } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
-import { checkResult } from './check-result.js';
+import { checkResult, resultSchemas } from './check-result.js';
 
 export type ServerEra = 'legacy' | 'modern';
 
@@ -163,7 +163,8 @@ export class Engine implements Receiver {
       for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1)
         received = await this.#exchange(call, { ...described, ...(await this.#provideInput(call, received, round)) });
       const result = 'resultType' in received ? withoutType(received) : received;
-      const checking = checkResult(method, result, this.isModern);
+      const schema = resultSchemas.get(method);
+      const checking = schema && checkResult(method, schema, result, this.isModern);
       if (checking) await checking;
       return result;
     } finally {
@@ -452,8 +453,9 @@ export class Engine implements Receiver {
   }
 }
 
-function withoutType({ resultType: _, ...result }: Params): Params {
-  return result;
+function withoutType(received: Params): Params {
+  const { resultType, ...result } = received;
+  return resultType === undefined ? received : result;
 }
 
 /** `_meta` of a modern request, which describes the client. */
