@@ -163,7 +163,8 @@ describe.each(cases)('every chunk of $name', ({ strategy, own, measure = units, 
     );
   });
 
-  test('takes CPU time in proportion to the text', async () => {
+  // Quadratic time fails every attempt; caches that other processes displace fail one.
+  test('takes CPU time in proportion to the text', { retry: 2 }, async () => {
     const isCostly = measure !== units;
     const sizes = isCostly ? { maxSize: 200 } : { maxSize: 1000 };
     const chunk = await createChunker(strategy, { ...sizes, ...fc.sample(own, 1)[0] });
