@@ -33,13 +33,9 @@ export interface AskAgentOptions {
  */
 export async function askAgent(agent: AgentLike, question: string, options: AskAgentOptions = {}): Promise<unknown> {
   const { requestContext, abortSignal } = options;
-  if (takesOneObject(agent)) {
-    return agent.generate({ prompt: question, ...(abortSignal && { abortSignal }) }) as unknown;
-  }
-  return agent.generate(question, {
-    ...(requestContext && { requestContext }),
-    ...(abortSignal && { abortSignal }),
-  }) as unknown;
+  const settings = abortSignal && { abortSignal };
+  if (takesOneObject(agent)) return agent.generate({ prompt: question, ...settings }) as unknown;
+  return agent.generate(question, { ...settings, ...(requestContext && { requestContext }) }) as unknown;
 }
 
 /** Returns whether an agent is an AI SDK agent. Agents of AI SDK 6 and 7 have a `version`; those of AI SDK 5 have `respond`. */

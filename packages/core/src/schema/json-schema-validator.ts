@@ -124,12 +124,11 @@ class Validation {
 
   spend(steps: number): void {
     this.#steps -= steps;
-    if (this.#steps >= 0) return;
-    if (!this.#isExtended) {
+    if (this.#steps < 0 && !this.#isExtended) {
       this.#isExtended = true;
       this.#steps += stepsPerPart * countParts(this.#root);
-      if (this.#steps >= 0) return;
     }
+    if (this.#steps >= 0) return;
     throw new QuiverError(
       'SCHEMA_TOO_COMPLEX',
       `The check of the value against its JSON Schema takes more than ${maxSteps} steps. Simplify the schema: fewer branches of anyOf and oneOf, fewer references, or a smaller value.`,

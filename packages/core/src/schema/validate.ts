@@ -18,12 +18,8 @@ type Outcome = ValidationResult<unknown> | Promise<ValidationResult<unknown>>;
 export function validate<S extends Schema>(
   schema: S,
   value: unknown,
-): ValidationResult<InferOutput<S>> | Promise<ValidationResult<InferOutput<S>>> {
-  // Each kind of schema yields the type that `InferOutput` infers for it.
-  return validateAny(schema, value) as ValidationResult<InferOutput<S>>;
-}
-
-function validateAny(given: Schema, value: unknown): Outcome {
+): ValidationResult<InferOutput<S>> | Promise<ValidationResult<InferOutput<S>>>;
+export function validate(given: Schema, value: unknown): Outcome {
   const { kind, schema } = describeSchema(given);
   if (kind === 'json-schema') return validateJsonSchema(schema, value);
   if (kind === 'ai-sdk') return validateAiSdkSchema(schema, value);
