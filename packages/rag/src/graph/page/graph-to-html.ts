@@ -1,9 +1,10 @@
-import { escapeHtml, toScriptJson } from './escape-html.js';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { QuiverError } from '@quiver/core';
 import type { GraphView } from './graph-view.js';
-import { pageBody } from './page-body.js';
+import { escapeHtml, pageBody } from './page-body.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
-import { readViewer } from './read-viewer.js';
 
 /**
  * Returns the neighborhood of a query as one HTML page without other files: passages, connections with their reasons, the ranking.
@@ -51,4 +52,31 @@ ${pageBody(view)}
 async function sourceHash(source: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(source));
   return `'sha256-${Buffer.from(digest).toString('base64')}'`;
+}
+
+/**
+ * Returns the source of `cytoscape`, escaped for a `script` element.
+ *
+ * @param from - the module that looks for it
+ * @throws `GRAPH_VIEWER_MISSING`
+ */
+export async function readViewer(from: string = import.meta.url): Promise<string> {
+  try {
+    const source = await readFile(createRequire(from).resolve('cytoscape/dist/cytoscape.min.js'), 'utf8');
+    return source.replaceAll(/<\/script/gi, String.raw`<\/script`);
+  } catch (cause) {
+    throw new QuiverError(
+      'GRAPH_VIEWER_MISSING',
+      'The page is drawn by the package cytoscape. Install it: npm install cytoscape',
+      { cause },
+    );
+  }
+}
+
+/** Converts a value to JSON that cannot end its `script` element. */
+function toScriptJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('<', String.raw`\u003c`)
+    .replaceAll('\u2028', String.raw`\u2028`)
+    .replaceAll('\u2029', String.raw`\u2029`);
 }

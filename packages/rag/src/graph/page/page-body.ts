@@ -1,4 +1,3 @@
-import { escapeHtml } from './escape-html.js';
 import type { GraphView, GraphViewEdge, GraphViewNode, GraphViewRank } from './graph-view.js';
 
 /** Most connections in the list of a passage. */
@@ -19,7 +18,7 @@ export function pageBody(view: GraphView): string {
   const others = view.nodes.filter(({ id }) => !ranked.has(id)).map((node) => entry(node, -1));
   const kinds = [...new Set(view.edges.map(({ kind }) => kind))].toSorted();
   return `<header>
-<p class="overline">Question</p>
+<p class="overline">Query</p>
 <h1>${escapeHtml(view.query)}</h1>
 </header>
 <main>
@@ -28,7 +27,7 @@ export function pageBody(view: GraphView): string {
 <fieldset class="legend" id="kinds" hidden><legend>Connections</legend>
 ${kinds.map((kind) => `<label><input type="checkbox" value="${escapeHtml(kind)}" checked><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}</label>`).join('\n')}
 </fieldset>
-<p class="key" aria-hidden="true"><i class="seed"></i>matches the question<i class="reached"></i>found through connections<i class="near"></i>around them</p>
+<p class="key" aria-hidden="true"><i class="seed"></i>matches the query<i class="reached"></i>found through connections<i class="near"></i>around them</p>
 <div class="zoom" id="zoom" hidden><button type="button" data-zoom="in" aria-label="Zoom in">+</button><button type="button" data-zoom="out" aria-label="Zoom out">−</button><button type="button" data-zoom="fit">Fit</button></div>
 </section>
 <aside aria-label="Passages">
@@ -81,10 +80,10 @@ ${edges.length > listedEdges ? `<p class="more">and ${edges.length - listedEdges
 
 function reasons({ seedScore }: GraphViewNode, rank: GraphViewRank | undefined, names: Names): string {
   const steps = rank?.path ?? [];
-  const direct = seedScore === undefined ? '' : `<p>It matches the question (${seedScore.toFixed(2)}).</p>`;
+  const direct = seedScore === undefined ? '' : `<p>It matches the query (${seedScore.toFixed(2)}).</p>`;
   if (steps.length === 0) return direct;
   const first = steps[0] as GraphViewEdge;
-  return `${direct}<ol class="path"><li>${linkTo(first.from, names)} matches the question</li>${steps
+  return `${direct}<ol class="path"><li>${linkTo(first.from, names)} matches the query</li>${steps
     .map(
       ({ to, kind, reason }) =>
         `<li><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}: ${escapeHtml(reason)} → ${linkTo(to, names)}</li>`,
@@ -114,4 +113,17 @@ function edgesOfNodes(edges: readonly GraphViewEdge[]): Map<string, GraphViewEdg
     }
   }
   return all;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes a text for an element or a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] as string);
 }

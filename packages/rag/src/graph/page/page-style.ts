@@ -5,7 +5,7 @@ export const pageStyle = `
   --paper: light-dark(#ffffff, #14171c); --raised: light-dark(#f6f7f9, #1c2027); --line: light-dark(#dfe3e8, #2e343e);
   --ink: light-dark(#1b2430, #e8ecf1); --soft: light-dark(#566273, #a3aebd); --focus: light-dark(#1a5fd0, #7db0ff);
   --seed: light-dark(#1f66d6, #6ea8ff); --reached: light-dark(#c2480c, #ff9a5c); --near: light-dark(#8a95a5, #77828f);
-  --question: light-dark(#1b2430, #e8ecf1); --question-ink: light-dark(#ffffff, #14171c);
+  --query: light-dark(#1b2430, #e8ecf1); --query-ink: light-dark(#ffffff, #14171c);
   --phrase: light-dark(#7a3fc0, #bb93f0); --similarity: light-dark(#5f6b7a, #93a0b0); --sequence: light-dark(#0d7a68, #4cc9b0);
   --link: light-dark(#b0276f, #f07ab4); --relation: light-dark(#946200, #e0b04a); --triple: light-dark(#3a7a10, #93cf62);
   --other: light-dark(#5f6b7a, #93a0b0);

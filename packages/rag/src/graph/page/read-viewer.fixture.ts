@@ -1,5 +1,5 @@
 // Looks for the viewer where nothing is installed, and prints what is said then.
-import { readViewer } from './read-viewer.js';
+import { readViewer } from './graph-to-html.js';
 
 await readViewer('file:///nowhere/index.js').catch((error: unknown) => {
   const { code, message, cause } = error as { code: string; message: string; cause: { code: string } };

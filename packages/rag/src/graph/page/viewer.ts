@@ -14,7 +14,7 @@ interface Rank {
 
 const view = JSON.parse(element('view').textContent) as GraphView;
 /** Id of the node of the query. */
-const query = 'question';
+const query = 'query';
 // Ids belong to the application and may be any text, so the page identifies a passage by its position.
 const anchorOf = new Map(view.nodes.map(({ id }, index) => [id, `passage-${index}`]));
 const nodes = view.nodes.map((node) => ({ ...node, id: anchor(node.id) }));
@@ -97,7 +97,7 @@ function createElements(): cytoscape.ElementDefinition[] {
   return [
     {
       data: { id: query, label: shorten(view.query, 90), height: queryHeight },
-      classes: 'question',
+      classes: 'query',
       position: { x: 0, y: 0 },
     },
     ...[...nodes]
@@ -179,13 +179,13 @@ function paint(): void {
       },
     },
     {
-      selector: 'node.question',
+      selector: 'node.query',
       style: {
         shape: 'round-rectangle',
         width: 186,
         height: 'data(height)',
-        'background-color': color('question'),
-        color: color('question-ink'),
+        'background-color': color('query'),
+        color: color('query-ink'),
         'text-valign': 'center',
         'text-margin-y': 0,
         'text-max-width': '170px',
