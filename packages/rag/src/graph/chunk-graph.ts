@@ -61,7 +61,7 @@ export interface ChunkGraphJson {
 
 /** Options of a ranking from node numbers. */
 export interface RankNodesOptions extends Omit<RankOptions, 'seeds' | 'allowed'> {
-  /** Nodes with their share of the restarts; shares of 0 or less and nodes that are not allowed are left out. */
+  /** Allowed nodes with their share of the restarts; shares of 0 or less are left out. */
   readonly seeds: readonly (readonly [node: number, weight: number])[];
   readonly allowed?: ((node: number) => boolean) | undefined;
 }
@@ -124,7 +124,7 @@ export class ChunkGraph {
    * @throws `GRAPH_INVALID` for bad numbers; `GRAPH_SEED_UNKNOWN` when a seed is not in the graph
    */
   rank({ seeds, allowed, ...options }: RankOptions): RankedChunk[] {
-    const isAllowed = allowed && askOnce((number) => allowed(this.ids[number] as string));
+    const isAllowed = allowed && ((number: number): boolean => allowed(this.ids[number] as string));
     const numbered = seeds
       .map(({ id, score }) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), score] as const)
       // Before ranks are assigned: a passage that is not allowed must have no influence.
@@ -145,7 +145,7 @@ export class ChunkGraph {
     if (!(restartProb > 0 && restartProb < 1)) throw graphInvalid('Restart probability must be between 0 and 1');
     if (!(tolerance >= 0)) throw graphInvalid(`The tolerance must not be negative, but it is ${tolerance}.`);
     const adjacency = this.#adjacency;
-    const seeds = restartProbabilities(options);
+    const seeds = restartProbabilities(options.seeds);
     if (seeds.size === 0) return [];
     const { reached, ranks } = personalizedPageRank({
       adjacency,
@@ -242,23 +242,14 @@ export class ChunkGraph {
   }
 }
 
-function restartProbabilities({ seeds, allowed }: RankNodesOptions): Map<number, number> {
+function restartProbabilities(seeds: RankNodesOptions['seeds']): Map<number, number> {
   const weights = new Map<number, number>();
   for (const [node, weight] of seeds) {
     if (typeof weight !== 'number' || Number.isNaN(weight)) throw graphInvalid('The score of a seed must be a number.');
-    if (weight > 0 && (!allowed || allowed(node))) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
+    if (weight > 0) weights.set(node, Math.max(weights.get(node) ?? 0, weight));
   }
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   return new Map([...weights].sort(([a], [b]) => a - b).map(([node, weight]) => [node, weight / total]));
-}
-
-function askOnce(ask: (number: number) => boolean): (number: number) => boolean {
-  const answers = new Map<number, boolean>();
-  return (number) => {
-    const answer = answers.get(number) ?? ask(number);
-    answers.set(number, answer);
-    return answer;
-  };
 }
 
 /** Escapes backslashes, too: they would begin an escape such as `\N`. */

@@ -1,7 +1,7 @@
 import { getDefaultLogger, isQuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import { parseFilter } from '../filter/index.js';
-import type { VectorFilter, VectorStore } from '../store/index.js';
+import type { ScanParams, VectorFilter, VectorRecord, VectorStore } from '../store/index.js';
 import { buildChunkGraph } from './build-chunk-graph.js';
 import { ChunkGraph } from './chunk-graph.js';
 import { graphInvalid } from './graph-error.js';
@@ -183,7 +183,15 @@ function nodesOf({ graph }: Held): number {
   return nodesPerGraph + (graph?.graph.ids.length ?? 0);
 }
 
-const pageSize = 1000;
+/** Reads all records of a scope, page by page. */
+export async function* scanPages(store: VectorStore, params: ScanParams): AsyncGenerator<VectorRecord[], void> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.scan({ ...params, ...(cursor !== undefined && { cursor }) });
+    yield page.records;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
 
 /**
  * Builds the graph of all records in a scope, from the current data. A change after the version was read leads to another version,
@@ -196,19 +204,11 @@ async function buildGraphOfScope(
   { store, indexName, filter, edges, maxNodes, signal, onProgress }: GraphRequest,
   previous: ChunkGraph | undefined,
 ): Promise<ChunkGraph | undefined> {
-  const { dimension } = await store.describeIndex({ indexName, ...(signal && { signal }) });
+  const target = { indexName, ...(signal && { signal }) };
+  const { dimension } = await store.describeIndex(target);
   const passages: GraphPassage[] = [];
   const rows: Float32Array[] = [];
-  let cursor: string | undefined;
-  do {
-    const { records, nextCursor } = await store.scan({
-      indexName,
-      filter,
-      includeVector: true,
-      limit: pageSize,
-      ...(cursor !== undefined && { cursor }),
-      ...(signal && { signal }),
-    });
+  for await (const records of scanPages(store, { ...target, filter, includeVector: true })) {
     if (passages.length + records.length > maxNodes) return undefined;
     for (const record of records) {
       const { id, vector } = record;
@@ -219,8 +219,7 @@ async function buildGraphOfScope(
       rows.push(Float32Array.from(vector));
     }
     onProgress?.({ phase: 'read', passages: passages.length });
-    cursor = nextCursor;
-  } while (cursor !== undefined);
+  }
   const vectors = new Float32Array(rows.length * dimension);
   for (const [row, vector] of rows.entries()) vectors.set(vector, row * dimension);
   return buildChunkGraph({
@@ -234,11 +233,13 @@ async function buildGraphOfScope(
   });
 }
 
-/** Header of a stored graph: JSON after its length in 4 bytes. */
+/** Header of a stored graph: JSON in one line. */
 interface SnapshotHead {
   key: string;
   version: string;
 }
+
+const lineFeed = 10;
 
 /**
  * Reads the graph that is stored with the index. Without a usable one it is built from the data, so a failure is a warning.
@@ -253,10 +254,10 @@ async function readStoredGraph(request: GraphRequest, held: Held): Promise<Versi
     held.isStored = bytes !== undefined;
     // The store empties it when records are deleted.
     if (!bytes?.length) return undefined;
-    const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as SnapshotHead;
+    const end = bytes.indexOf(lineFeed);
+    const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end))) as SnapshotHead;
     if (head.key !== key) return undefined;
-    return { version: head.version, graph: ChunkGraph.deserialize(bytes.subarray(4 + length)) };
+    return { version: head.version, graph: ChunkGraph.deserialize(bytes.subarray(end + 1)) };
   } catch (error) {
     signal?.throwIfAborted();
     getDefaultLogger().warn(
@@ -276,12 +277,11 @@ async function storeGraph(request: GraphRequest, { version, graph }: VersionedGr
   const { store, indexName } = request;
   if (!store.derived) return false;
   const key = scopeKey(request);
-  const head = new TextEncoder().encode(JSON.stringify({ key, version } satisfies SnapshotHead));
+  const head = new TextEncoder().encode(`${JSON.stringify({ key, version } satisfies SnapshotHead)}\n`);
   const body = graph.serialize();
-  const data = new Uint8Array(4 + head.length + body.length);
-  new DataView(data.buffer).setUint32(0, head.length, true);
-  data.set(head, 4);
-  data.set(body, 4 + head.length);
+  const data = new Uint8Array(head.length + body.length);
+  data.set(head);
+  data.set(body, head.length);
   try {
     if ((await readVersion(request)) !== version) return false;
     return await store.derived.write({ indexName, name: nameOf(key), data });

@@ -10,7 +10,7 @@ export interface PageRankOptions {
   readonly maxIterations: number;
   /** Smallest amount that a node passes on. Default 1e-7. */
   readonly tolerance?: number;
-  /** Nodes that the walk may use; default all. The seeds must be among them. Called once per node that is reached. */
+  /** Nodes that the walk may use in addition to the seeds; default all. Called once per node that is reached. */
   readonly allowed?: ((node: number) => boolean) | undefined;
 }
 
@@ -88,7 +88,10 @@ export function personalizedPageRank(options: PageRankOptions): PageRanks {
     return amount - settled;
   };
 
-  for (const node of seeds.keys()) mayEnter(node);
+  for (const node of seeds.keys()) {
+    states[node] = reachedOnce;
+    reached.push(node);
+  }
   for (const [node, probability] of seeds) receive(node, probability);
   for (let iteration = 0; iteration < maxIterations && nextRound.length > 0; iteration += 1) {
     [round, nextRound] = [nextRound, []];

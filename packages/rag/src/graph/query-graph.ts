@@ -1,11 +1,21 @@
 import { QuiverError } from '@quiver/core';
 import { toEmbedder, type EmbedderInput, type EmbeddingProviderOptions } from '../embedding/index.js';
 import { bothFilters, evaluateFilter, parseFilter } from '../filter/index.js';
-import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorRecord, VectorStore } from '../store/index.js';
+import type {
+  FusionWeights,
+  QueryMode,
+  QueryParams,
+  VectorFilter,
+  VectorMatch,
+  VectorRecord,
+  VectorStore,
+} from '../store/index.js';
+import { buildChunkGraph } from './build-chunk-graph.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
-import { exploreIndex, seedCount, type IndexSearch } from './explore-index.js';
-import { filterKey, findGraph, type GraphProgress } from './graph-of-index.js';
+import { filterKey, findGraph, scanPages, type GraphProgress } from './graph-of-index.js';
 import type { GraphSettings } from './graph-options.js';
+import { toPassage } from './passage.js';
+import { namesIn } from './term-edges.js';
 
 export interface IndexQuery {
   readonly store: VectorStore;
@@ -62,17 +72,7 @@ export interface IndexAnswer {
  * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
-  const {
-    store,
-    indexName,
-    queryText: text,
-    settings,
-    scopeFilter,
-    filter,
-    providerOptions,
-    signal,
-    onProgress,
-  } = query;
+  const { store, indexName, queryText, settings, scopeFilter, filter, providerOptions, signal, onProgress } = query;
   const { edges, maxNodes, restartProb, randomWalkSteps, dimension } = settings;
   if (dimension !== undefined) await requireDimension(query, dimension);
   const embedder = toEmbedder(query.model, { providerOptions });
@@ -81,12 +81,17 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const mode = query.seeds ?? (isHybrid ? 'hybrid' : (modes[0] ?? 'vector'));
   const fusion = { vector: embedder.hybridWeight ?? 1, ...query.fusion };
   const search = searchOf(query);
-  const [vector] = mode === 'keyword' ? [] : await embedder.embed([text], { purpose: 'query', signal });
+  const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
   const whole = await findGraph({ store, indexName, filter: scopeFilter, edges, maxNodes, signal, onProgress });
-  const matches = await search({ mode, text, vector, topK: seedCount, includeVector: !whole, fusion });
-  const explored = whole
-    ? undefined
-    : await exploreIndex({ search, isHybrid, seeds: matches, edges, restartProb, signal });
+  const matches = await search({
+    mode,
+    queryText,
+    queryVector,
+    topK: seedCount,
+    includeVector: !whole,
+    fusion,
+  });
+  const explored = whole ? undefined : await exploreIndex(search, isHybrid ? 'hybrid' : 'vector', matches, query);
   const graph = whole ?? (explored?.graph as ChunkGraph);
   // A passage that was added after the graph was built is part of the next graph.
   const seeds = matches.filter(({ id }) => graph.has(id));
@@ -114,21 +119,82 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   };
 }
 
+/** Search in an index with the filters of a query. */
+type IndexSearch = (
+  search: Pick<QueryParams, 'mode' | 'queryText' | 'topK' | 'includeVector' | 'fusion'> & {
+    /** Absent in the mode `keyword`. */
+    queryVector: Float32Array | undefined;
+  },
+) => Promise<VectorMatch[]>;
+
 function searchOf({ store, indexName, databaseConfig, scopeFilter, filter, signal }: IndexQuery): IndexSearch {
   const both = bothFilters(scopeFilter, filter);
-  return ({ mode, text, vector, topK, includeVector, fusion }) =>
+  return ({ queryVector, fusion, ...search }) =>
     store.query({
       ...databaseConfig,
+      ...search,
       indexName,
-      mode,
-      queryText: text,
-      ...(vector && { queryVector: vector }),
-      ...(mode === 'hybrid' && fusion && { fusion }),
-      topK,
+      ...(queryVector && { queryVector }),
+      ...(search.mode === 'hybrid' && fusion && { fusion }),
       filter: both,
-      includeVector,
       ...(signal && { signal }),
     });
+}
+
+/** Number of results of a search where ranking starts. */
+const seedCount = 10;
+/** Passages whose neighbors are requested in each round. With the search for the seeds that makes 21 queries at most. */
+const expandedPerRound = 10;
+const rounds = 2;
+const neighborsPerQuery = 10;
+const queriesAtOnce = 4;
+
+/**
+ * Builds the graph around the seeds, for an index that is too large for a graph of all passages. It requests the neighbors of the
+ * seeds from the store, and then of the passages that rank best so far. A neighbor is similar to a passage or, where the store
+ * supports keyword search, shares its names.
+ *
+ * @param namesMode - mode of the search for neighbors of a passage with names
+ */
+async function exploreIndex(
+  search: IndexSearch,
+  namesMode: 'hybrid' | 'vector',
+  seeds: readonly VectorMatch[],
+  { settings: { edges, restartProb }, signal }: IndexQuery,
+): Promise<{ graph: ChunkGraph; records: ReadonlyMap<string, VectorRecord> }> {
+  const records = new Map(seeds.map((seed) => [seed.id, seed]));
+  const connect = (): Promise<ChunkGraph> => {
+    const all = [...records.values()];
+    return buildChunkGraph({
+      passages: all.map(toPassage),
+      vectors: Float32Array.from(all.flatMap(({ vector = [] }) => vector)),
+      dimension: all[0]?.vector?.length ?? 1,
+      edges,
+      signal,
+    });
+  };
+  const findNeighbors = (record: VectorMatch): Promise<VectorMatch[]> => {
+    const { title, document } = toPassage(record);
+    const queryText = [...namesIn(document, title)].join(' ');
+    const mode = queryText === '' ? 'vector' : namesMode;
+    const queryVector = Float32Array.from(record.vector ?? []);
+    return search({ mode, queryText, queryVector, topK: neighborsPerQuery + 1, includeVector: true });
+  };
+  const expanded = new Set<string>();
+  let graph = await connect();
+  for (let round = 0; round < rounds; round += 1) {
+    const ranked = graph.rank({ seeds, restartProb, topK: seedCount + expandedPerRound * rounds });
+    const next = ranked.filter(({ id }) => !expanded.has(id)).slice(0, expandedPerRound);
+    if (next.length === 0) break;
+    for (let first = 0; first < next.length; first += queriesAtOnce) {
+      const batch = next.slice(first, first + queriesAtOnce).map(({ id }) => records.get(id) as VectorMatch);
+      const found = await Promise.all(batch.map(findNeighbors));
+      for (const match of found.flat()) if (!records.has(match.id)) records.set(match.id, match);
+    }
+    for (const { id } of next) expanded.add(id);
+    graph = await connect();
+  }
+  return { graph, records };
 }
 
 /** @throws `VECTOR_DIMENSION_MISMATCH` when the index has another dimension than the options */
@@ -161,18 +227,8 @@ async function readAllowed(query: IndexQuery, graph: ChunkGraph): Promise<Readon
   if (allowed) return allowed;
   const ids = new Set<string>();
   const filter = bothFilters(query.scopeFilter, query.filter);
-  let cursor: string | undefined;
-  do {
-    const { records, nextCursor } = await store.scan({
-      indexName,
-      filter,
-      limit: allowedPageSize,
-      ...(cursor !== undefined && { cursor }),
-      ...(signal && { signal }),
-    });
-    for (const { id } of records) ids.add(id);
-    cursor = nextCursor;
-  } while (cursor !== undefined);
+  const pages = scanPages(store, { indexName, filter, limit: allowedPageSize, ...(signal && { signal }) });
+  for await (const records of pages) for (const { id } of records) ids.add(id);
   known.set(key, ids);
   const [oldest] = known.keys();
   if (known.size > maxAllowed && oldest !== undefined) known.delete(oldest);

@@ -14,42 +14,41 @@ export interface GraphData {
 }
 
 /** `QGR` and the version. Raise it with the format, and when equal passages get other edges, because snapshots are kept. */
-const magic = [0x51, 0x47, 0x52, 3];
+const magic = [0x51, 0x47, 0x52, 4];
 /** Magic number, checksum of all that follows, length of the header. */
 const prefixLength = 12;
 
-/** The JSON part. */
+/** The JSON part, with spaces up to a multiple of 8 bytes. */
 interface SnapshotHeader {
-  /** Numbers are stored in the byte order of the machine. */
-  isLittleEndian: boolean;
   ids: readonly string[];
   /** `null` stands for no title. */
   titles: readonly (string | null)[];
   options: ResolvedEdgeOptions;
-  /** Kind and reason of edges, which contain the positions in this list. */
-  labels: readonly (readonly [kind: string, reason: string])[];
-  /** Number of edges with a label, and of those of the kind `similarity`. */
+  /** Kinds and reasons of edges, which contain the positions in this list. */
+  labels: readonly string[];
+  /** Number of edges with labels, and of those of the kind `similarity`. */
   labeled: number;
   similar: number;
 }
 
-const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-
 /**
- * Converts a graph to bytes: magic number, checksum, length of the header, header as JSON, columns of numbers. Columns of wide
- * numbers come first, so all of them are aligned. Cosines are 32-bit numbers, other weights 64-bit ones.
+ * Converts a graph to bytes: magic number, checksum, length of the header, header as JSON, columns of numbers in the byte order of the
+ * machine; a machine of another order finds another checksum. Columns of wide numbers come first, so all of them are aligned.
+ * Cosines are 32-bit numbers, other weights 64-bit ones.
  */
 export function writeSnapshot({ ids, titles, options, fingerprints, edges }: GraphData): Uint8Array {
   const labeled = edges.findLastIndex(({ reason }) => reason !== undefined) + 1;
   const similar = edges.length - labeled;
-  const labels = new Map<string, { number: number; label: [string, string] }>();
+  const labels = new Map<string, number>();
+  const numberOf = (label: string): number => {
+    const known = labels.get(label);
+    if (known === undefined) labels.set(label, labels.size);
+    return known ?? labels.size - 1;
+  };
   const weights = new Float64Array(labeled);
   const cosines = new Float32Array(similar);
-  const [starts, ends, labelOf] = [
-    new Uint32Array(edges.length),
-    new Uint32Array(edges.length),
-    new Uint32Array(labeled),
-  ];
+  const [starts, ends] = [new Uint32Array(edges.length), new Uint32Array(edges.length)];
+  const [kinds, reasons] = [new Uint32Array(labeled), new Uint32Array(labeled)];
   edges.forEach(({ from, to, weight, kind, reason }, edge) => {
     starts[edge] = from;
     ends[edge] = to;
@@ -58,32 +57,30 @@ export function writeSnapshot({ ids, titles, options, fingerprints, edges }: Gra
       return;
     }
     weights[edge] = weight;
-    const key = `${kind} ${reason}`;
-    let known = labels.get(key);
-    if (!known) labels.set(key, (known = { number: labels.size, label: [kind, reason] }));
-    labelOf[edge] = known.number;
+    kinds[edge] = numberOf(kind);
+    reasons[edge] = numberOf(reason);
   });
   const header: SnapshotHeader = {
-    isLittleEndian,
     ids,
     titles: titles.map((title) => title ?? null),
     options,
-    labels: Array.from(labels.values(), ({ label }) => label),
+    labels: [...labels.keys()],
     labeled,
     similar,
   };
-  const columns = [fingerprints, weights, cosines, starts, ends, labelOf];
+  const columns = [fingerprints, weights, cosines, starts, ends, kinds, reasons];
   const text = new TextEncoder().encode(JSON.stringify(header));
-  const bytes = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + byteLength, prefixLength + text.length));
-  bytes.set(text, prefixLength);
-  let at = prefixLength + text.length;
+  const columnsStart = Math.ceil((prefixLength + text.length) / 8) * 8;
+  const bytes = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + byteLength, columnsStart));
+  bytes.fill(0x20, prefixLength, columnsStart).set(text, prefixLength);
+  let at = columnsStart;
   for (const { buffer, byteLength } of columns) {
     bytes.set(new Uint8Array(buffer), at);
     at += byteLength;
   }
-  const view = new DataView(bytes.buffer);
-  view.setUint32(8, text.length, true);
-  view.setUint32(4, checksum(bytes.subarray(8)), true);
+  const words = new Uint32Array(bytes.buffer);
+  words[2] = columnsStart - prefixLength;
+  words[1] = checksum(words);
   bytes.set(magic);
   return bytes;
 }
@@ -96,20 +93,21 @@ export function readSnapshot(bytes: Uint8Array): GraphData {
     throw graphInvalid(`Unsupported version of the snapshot of a graph: ${bytes[3]}. Build the graph again.`);
   }
   try {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (checksum(bytes.subarray(8)) !== view.getUint32(4, true)) throw new RangeError('The checksum differs.');
-    const columnsStart = prefixLength + view.getUint32(8, true);
-    const text = new TextDecoder().decode(bytes.subarray(prefixLength, columnsStart));
-    return readColumns(JSON.parse(text) as SnapshotHeader, Uint8Array.from(bytes.subarray(columnsStart)).buffer);
+    // An aligned copy.
+    const { buffer } = new Uint8Array(bytes);
+    const words = new Uint32Array(buffer);
+    if (checksum(words) !== words[1]) throw new RangeError('The checksum differs.');
+    const text = new Uint8Array(buffer, prefixLength, words[2]);
+    const header = JSON.parse(new TextDecoder().decode(text)) as SnapshotHeader;
+    return readColumns(header, buffer, prefixLength + text.length);
   } catch (cause) {
     throw graphInvalid('The snapshot of a graph is damaged or incomplete. Build the graph again.', cause);
   }
 }
 
-function readColumns(header: SnapshotHeader, buffer: ArrayBuffer): GraphData {
-  if (header.isLittleEndian !== isLittleEndian) throw new RangeError('The byte order is that of another machine.');
+function readColumns(header: SnapshotHeader, buffer: ArrayBuffer, columnsStart: number): GraphData {
   const { ids, titles, options, labels, labeled, similar } = header;
-  let at = 0;
+  let at = columnsStart;
   const column = <Column>(type: ColumnType<Column>, length: number): Column => {
     const start = at;
     at += length * type.BYTES_PER_ELEMENT;
@@ -120,12 +118,14 @@ function readColumns(header: SnapshotHeader, buffer: ArrayBuffer): GraphData {
     if (!numbers.every((number) => number < end)) throw new RangeError(`A number is not below ${end}.`);
     return numbers;
   };
-  const fingerprints = column(BigUint64Array, ids.length);
+  // A copy: a view would keep all bytes in memory.
+  const fingerprints = column(BigUint64Array, ids.length).slice();
   const weights = [...column(Float64Array, labeled), ...column(Float32Array, similar)];
   if (!weights.every((weight) => weight > 0 && weight < Infinity)) throw new RangeError('A weight is not positive.');
   const from = numbersBelow(ids.length, labeled + similar);
   const to = numbersBelow(ids.length, labeled + similar);
-  const labelOf = numbersBelow(labels.length, labeled);
+  const kinds = numbersBelow(labels.length, labeled);
+  const reasons = numbersBelow(labels.length, labeled);
   if (at !== buffer.byteLength) throw new RangeError('There are more bytes than expected.');
   return {
     ids,
@@ -133,7 +133,8 @@ function readColumns(header: SnapshotHeader, buffer: ArrayBuffer): GraphData {
     options: { ...options, similarity: options.similarity ?? undefined, phrases: options.phrases ?? undefined },
     fingerprints,
     edges: weights.map((weight, edge): Edge => {
-      const [kind, reason] = labels[labelOf[edge] ?? -1] ?? ['similarity', undefined];
+      // Edges without labels are behind the end of both columns.
+      const [kind = 'similarity', reason] = [labels[kinds[edge] ?? -1], labels[reasons[edge] ?? -1]];
       return { from: from[edge] as number, to: to[edge] as number, weight, kind, reason };
     }),
   };
@@ -144,9 +145,9 @@ interface ColumnType<Column> {
   new (buffer: ArrayBuffer, start: number, length: number): Column;
 }
 
-/** FNV-1a, 32 bit: a change of one byte is always detected. */
-function checksum(bytes: Uint8Array): number {
+/** FNV-1a over the words from the header's length on: a change of one word is always detected. */
+function checksum(words: Uint32Array): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < bytes.length; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
+  for (let at = 2; at < words.length; at += 1) hash = Math.imul(hash ^ (words[at] as number), 0x01000193);
   return hash >>> 0;
 }
