@@ -181,11 +181,6 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
     });
   }
 
-  override async deleteIndex(params: IndexParams): Promise<void> {
-    await super.deleteIndex(params);
-    this.#indexes.forget(params.indexName);
-  }
-
   async version(params: VersionParams): Promise<string | undefined> {
     return this.use(params, (index) => readVersion(index.query, index, params));
   }
