@@ -1,4 +1,5 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
+import type { LegacySession } from './legacy-session.js';
 
 /** A change that clients can subscribe to. */
 export type ServerEvent =
@@ -16,13 +17,7 @@ export interface ServerEventBus {
 }
 
 /** A connected legacy client. */
-export interface Subscriber {
-  /** Whether the handshake is done; a connection without one may belong to a modern client. */
-  readonly initialized: boolean;
-  /** URIs of the resources that the client subscribed to. */
-  readonly subscriptions: ReadonlySet<string> | undefined;
-  send(messageText: string): boolean;
-}
+type Subscriber = Pick<LegacySession, 'initialized' | 'subscriptions' | 'send'>;
 
 export interface SubscribersOptions {
   readonly sessions: ReadonlySet<Subscriber>;
