@@ -6,6 +6,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QuiverError } from './errors.js';
 
+/** Options of `acquireFileLock()`. */
 export interface FileLockOptions {
   /** Milliseconds without a heartbeat after which another process takes the lock over. Default 30 000. */
   staleAfter?: number;

@@ -1,6 +1,7 @@
 import type { ContentBlock } from './protocol/types.js';
 import type { Icon } from './resource.js';
 
+/** Argument of a prompt. */
 export interface PromptArgument {
   name: string;
   title?: string;
@@ -23,6 +24,7 @@ export interface Prompt {
   _meta?: Record<string, unknown>;
 }
 
+/** Message of a prompt. */
 export interface PromptMessage {
   role: 'user' | 'assistant';
   /** Text, image, audio, a link to a resource, or a resource itself. */

@@ -16,6 +16,7 @@ import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
 import { createServerFetch, withAuthProvider } from './transports/http-options.js';
 
+/** Options of `MCPClient`. */
 export interface MCPClientOptions {
   /** Identity of this client among clients of the same configuration. */
   id?: string;
@@ -29,6 +30,7 @@ export interface MCPClientOptions {
 
 const defaultTimeout = 60_000;
 
+/** Options of `mcp.authenticate()`. */
 export interface AuthenticateServerOptions {
   /** Scopes to request, even when the stored tokens are valid. Default: the scopes that the server names. */
   scope?: string;

@@ -6,6 +6,7 @@ import type { RemoteTool } from '../client/tools/remote-tool.js';
 import type { MastraMCPServerDefinition } from '../client/config/server-definition.js';
 import type { ListResourcesResult } from '../resource.js';
 
+/** Options of `MastraMCPClient`. */
 export interface MastraMCPClientOptions {
   name: string;
   server: MastraMCPServerDefinition;

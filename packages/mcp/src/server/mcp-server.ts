@@ -33,11 +33,13 @@ import type { StdioConnection } from './stdio.js';
 import type { RegisteredTool, ToolsInput } from './tool-registry.js';
 import { DEFAULT_GRACE } from './limits.js';
 
+/** Options of `server.fetch()`. */
 export interface FetchOptions extends StreamableHTTPServerTransportOptions {
   /** Identity of the caller, from your authentication; reaches tools as `context.mcp.extra.authInfo`. */
   authInfo?: unknown;
 }
 
+/** Options of `server.close()`. */
 export interface CloseOptions {
   /** Milliseconds for in-flight calls; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
   grace?: number;

@@ -3,6 +3,7 @@ import { isObject } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 import { DEFAULT_REQUEST_STATE_TTL } from './limits.js';
 
+/** Signature and lifetime of the state between input rounds. */
 export interface RequestStateOptions {
   /**
    * Key that signs the state between the rounds of a call; at least 32 bytes, the same for every instance of the server. Default: random,

@@ -15,6 +15,7 @@ export interface ToolActions {
   notifyListChanged(): Promise<void>;
 }
 
+/** Notifications about resources. */
 export interface ResourceActions {
   /** Notifies the subscribers of a resource that it changed. */
   notifyUpdated(resource: { uri: string }): Promise<void>;
@@ -22,11 +23,13 @@ export interface ResourceActions {
   notifyListChanged(): Promise<void>;
 }
 
+/** Notifications about prompts. */
 export interface PromptActions {
   /** Notifies clients that the list of prompts changed. */
   notifyListChanged(): Promise<void>;
 }
 
+/** Elicitation requests outside of a call. */
 export interface ElicitationActions {
   /**
    * Sends an elicitation request to a connected client outside of a call. Only clients with a session can receive it; inside a tool use

@@ -8,6 +8,7 @@ import type { RequestStateOptions } from './request-state.js';
 import type { ServerEventBus } from './subscribers.js';
 import type { ToolsInput, ToolType } from './tool-registry.js';
 
+/** Source repository of a server. */
 export interface Repository {
   /** Where the source is, for example `https://github.com/acme/weather`. */
   url: string;
@@ -34,6 +35,7 @@ export interface RemoteInfo {
   [key: string]: unknown;
 }
 
+/** Options of `MCPServer`. */
 export interface MCPServerConfig {
   /** Stable identifier. Default: a random UUID. */
   id?: string;
@@ -104,6 +106,7 @@ export const cacheableMethods = [
   'server/discover',
 ] as const;
 
+/** Method whose results may be cached by clients. */
 export type CacheableMethod = (typeof cacheableMethods)[number];
 
 /** Hints by method; without a hint a result is not cached. */
@@ -172,6 +175,7 @@ export interface MCPServerResources {
   completeVariable?: (request: CompletionRequest & { uriTemplate: string; variable: string }) => MaybePromise<string[]>;
 }
 
+/** Description of a server. */
 export interface ServerInfo {
   id: string;
   name: string;
@@ -180,12 +184,14 @@ export interface ServerInfo {
   version_detail: { version: string; release_date: string; is_latest: boolean };
 }
 
+/** Description of a server with its packages and remote addresses. */
 export interface ServerDetail extends ServerInfo {
   package_canonical?: string;
   packages?: PackageInfo[];
   remotes?: RemoteInfo[];
 }
 
+/** Description of one tool of a server. */
 export interface ToolInfo {
   id: string;
   name: string;
@@ -195,6 +201,7 @@ export interface ToolInfo {
   toolType: ToolType;
 }
 
+/** Descriptions of all tools of a server. */
 export interface ToolListInfo {
   tools: ToolInfo[];
 }

@@ -18,6 +18,7 @@ export interface SourceDocument {
   metadata?: Metadata;
 }
 
+/** Options of the constructor of `MDocument`. */
 export type MDocumentOptions = (SourceDocument | { docs: SourceDocument[] }) & {
   type?: DocumentType;
   /** Source code in this language: unless a strategy is named, chunks end between its declarations. */

@@ -3,6 +3,7 @@ import { QuiverError } from '@quiver/core';
 /** Purpose of an embedding; some models treat queries and documents differently. */
 export type EmbeddingPurpose = 'query' | 'document';
 
+/** Options of `embed()` of an embedder. */
 export interface EmbedOptions {
   signal?: AbortSignal | undefined;
   purpose?: EmbeddingPurpose | undefined;

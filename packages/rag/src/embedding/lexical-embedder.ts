@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import type { Embedder } from './embedder.js';
 import { lexicalTerms } from '../retrieval/lexical-terms.js';
 
+/** Options of `createLexicalEmbedder()`. */
 export interface LexicalEmbedderOptions {
   /**
    * Length of the vectors. Default 1024, which finds nearly as much as 4096 at a quarter of the size; below 1024 too many words

@@ -10,6 +10,7 @@ export type EmbedderInput = Embedder | EmbeddingModel | string;
 /** Settings of the provider, passed on with every call, for example `{ openai: { dimensions: 512 } }`. */
 export type EmbeddingProviderOptions = Record<string, Record<string, unknown>>;
 
+/** Options of `toEmbedder()`. */
 export interface ModelEmbedderOptions {
   providerOptions?: EmbeddingProviderOptions | undefined;
   /** Attempts of each request after the first. Default 2. */

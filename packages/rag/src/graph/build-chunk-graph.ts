@@ -15,11 +15,13 @@ import type { GraphPassage } from './passage.js';
 import type { GraphData } from './snapshot.js';
 import { phraseEdges, tripleEdges } from './term-edges.js';
 
+/** Progress of building a graph. */
 export interface BuildProgress {
   /** Finished share of the work, in [0, 1]. */
   done: number;
 }
 
+/** Options of `buildChunkGraph()`. */
 export interface BuildChunkGraphOptions {
   /** All passages. The graph does not depend on their order. */
   passages: readonly GraphPassage[];

@@ -26,6 +26,7 @@ export interface GraphSeed {
   score: number;
 }
 
+/** Options of `ChunkGraph.rank()`. */
 export interface RankOptions {
   /**
    * Results of a search for the query; ten to twenty are good. They count by their rank, 1, 1/4, 1/9, …, because scores of

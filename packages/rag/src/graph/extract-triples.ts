@@ -14,6 +14,7 @@ export interface TripleCache {
   set(key: string, triples: readonly Triple[]): unknown;
 }
 
+/** Progress of `extractTriples()`. */
 export interface TripleProgress {
   /** Finished passages, from the cache or by the model, including failed ones. */
   done: number;
@@ -26,6 +27,7 @@ export interface TripleFailure {
   error: unknown;
 }
 
+/** Options of `extractTriples()`. */
 export interface ExtractTriplesOptions {
   passages: readonly { readonly id: string; readonly document: string }[];
   /** A model of AI SDK 5, 6 or 7, or a model string. */

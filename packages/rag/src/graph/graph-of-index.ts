@@ -17,6 +17,7 @@ export interface GraphProgress {
   done?: number;
 }
 
+/** Options of `buildGraph()`. */
 export interface BuildGraphOptions {
   store: VectorStore;
   indexName: string;
@@ -28,6 +29,7 @@ export interface BuildGraphOptions {
   onProgress?: (progress: GraphProgress) => void;
 }
 
+/** Report of `buildGraph()`. */
 export interface BuiltGraph {
   /** `false` when the index is larger than `maxNodes`, or its store has no versions: queries explore it then. */
   complete: boolean;

@@ -6,11 +6,13 @@ export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation
 /** Setting of an edge kind: on with `true` or options, off with `false`. */
 export type EdgeChoice<Options> = boolean | Options;
 
+/** Weight of one kind of edge. */
 export interface EdgeWeight {
   /** Factor of the weights of these edges, compared with other kinds. */
   weight?: number;
 }
 
+/** Edges between chunks with similar vectors. */
 export interface SimilarityEdgeOptions extends EdgeWeight {
   /** Most similar passages that a passage is connected with. Default 10. */
   neighbors?: number;
@@ -18,6 +20,7 @@ export interface SimilarityEdgeOptions extends EdgeWeight {
   threshold?: number;
 }
 
+/** Edges between chunks that share names or phrases. */
 export interface PhraseEdgeOptions extends EdgeWeight {
   /** Phrases in more passages than this connect nothing. Default 12. */
   maxPassages?: number;

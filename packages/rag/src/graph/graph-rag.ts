@@ -6,15 +6,18 @@ import { ChunkGraph } from './chunk-graph.js';
 import { findNeighbors, similarityEdges, UnitRows } from './find-neighbors.js';
 import { graphInvalid } from './graph-error.js';
 
+/** Chunk that `GraphRAG.createGraph()` accepts. */
 export interface GraphChunk {
   text: string;
   metadata?: VectorMetadata;
 }
 
+/** Vector of a chunk. */
 export interface GraphEmbedding {
   vector: readonly number[] | Float32Array;
 }
 
+/** Node of `GraphRAG`. */
 export interface GraphNode {
   id: string;
   content: string;
@@ -22,6 +25,7 @@ export interface GraphNode {
   metadata?: VectorMetadata;
 }
 
+/** Edge of `GraphRAG`. */
 export interface GraphEdge {
   source: string;
   target: string;
@@ -41,6 +45,7 @@ export interface GraphSnapshot {
   edges: GraphEdge[];
 }
 
+/** Node with its score. */
 export interface RankedNode {
   id: string;
   content: string;
@@ -49,6 +54,7 @@ export interface RankedNode {
   score: number;
 }
 
+/** Query of `GraphRAG`. */
 export interface GraphQuery {
   /** Embedding of the query. */
   query: readonly number[] | Float32Array;

@@ -6,6 +6,7 @@ import type { GraphView, GraphViewNode } from './page/graph-view.js';
 import { toPassage } from './passage.js';
 import { queryGraph, readRecords, type IndexAnswer, type IndexQuery } from './query-graph.js';
 
+/** Options of `viewGraph()`. */
 export interface ViewGraphOptions {
   store: VectorStore;
   indexName: string;

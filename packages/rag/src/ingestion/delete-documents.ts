@@ -4,6 +4,7 @@ import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-st
 import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
 import { isInScope, isScalar, parseScope, type IngestScope } from './scope.js';
 
+/** Options of `deleteDocuments()`. */
 export interface DeleteDocumentsOptions {
   store: VectorStore;
   indexName: string;

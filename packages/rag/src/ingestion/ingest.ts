@@ -18,6 +18,7 @@ import { runAhead } from './run-ahead.js';
 import { addScope, parseScope, type IngestScope } from './scope.js';
 import { addSource, removeStale, type Sources } from './delete-documents.js';
 
+/** Number of documents and chunks that `ingest()` processed. */
 export interface IngestReport {
   /** Documents that are stored completely. */
   documents: number;
@@ -36,6 +37,7 @@ export interface IngestProgress extends IngestReport {
   totalDocuments?: number;
 }
 
+/** Options of `ingest()`. */
 export interface IngestOptions {
   /** Documents with `metadata.source`, which identifies a document from one run to the next, within the scope. */
   documents: Iterable<MDocument> | AsyncIterable<MDocument>;

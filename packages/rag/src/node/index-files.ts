@@ -10,6 +10,7 @@ import {
 } from '../transfer/export-index.js';
 import { importIndex, parseHeader, type ImportIndexOptions } from '../transfer/import-index.js';
 
+/** Options of `exportIndexToFile()`. */
 export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from'> {
   /** Path of the complete export. */
   path: string;

@@ -20,6 +20,7 @@ export interface SkippedFile {
   error?: unknown;
 }
 
+/** Progress of `loadDocuments()`. */
 export interface LoadProgress {
   /** Documents so far, including the one at `path`. */
   loaded: number;
@@ -27,6 +28,7 @@ export interface LoadProgress {
   path: string;
 }
 
+/** Options of `loadDocuments()`. */
 export interface LoadDocumentsOptions {
   /**
    * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.

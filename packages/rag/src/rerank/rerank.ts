@@ -13,6 +13,7 @@ export interface WeightConfig {
   position?: number;
 }
 
+/** Weights and number of results of a reranker. */
 export interface RerankerOptions {
   weights?: WeightConfig;
   /** Embedding of the query. A long one raises all scores a little. */
@@ -28,6 +29,7 @@ export interface RerankConfig {
   options?: Omit<RerankerOptions, 'queryEmbedding' | 'signal'>;
 }
 
+/** Result with its score after reranking. */
 export interface RerankResult<Match extends VectorMatch = VectorMatch> {
   result: Match;
   /** The weighted sum. */
@@ -97,6 +99,7 @@ export async function rerank<Match extends VectorMatch>(
   return ranked.toSorted((a, b) => b.score - a.score).slice(0, topK);
 }
 
+/** Options of `rerankWithScorer()`. */
 export interface RerankWithScorerOptions<Match extends VectorMatch> {
   results: readonly Match[];
   query: string;

@@ -60,10 +60,12 @@ export interface DiversityOptions {
   candidates?: number;
 }
 
+/** Name of an index. */
 export interface IndexParams extends Cancellable {
   indexName: string;
 }
 
+/** Parameters of `createIndex()`. */
 export interface CreateIndexParams extends IndexParams {
   /** Length of every vector of the index. */
   dimension: number;
@@ -71,6 +73,7 @@ export interface CreateIndexParams extends IndexParams {
   metric?: VectorMetric;
 }
 
+/** Parameters of `upsert()`. */
 export interface UpsertParams extends IndexParams {
   vectors: readonly (readonly number[] | Float32Array)[];
   /** One per vector. */
@@ -81,6 +84,7 @@ export interface UpsertParams extends IndexParams {
   documents?: readonly (string | undefined)[];
 }
 
+/** Parameters of `query()`. */
 export interface QueryParams extends IndexParams {
   /** Default `vector`. */
   mode?: QueryMode;
@@ -99,6 +103,7 @@ export interface QueryParams extends IndexParams {
   includeVector?: boolean;
 }
 
+/** Parameters of `get()`. */
 export interface GetParams extends IndexParams {
   ids: readonly string[];
   includeVector?: boolean;
@@ -107,13 +112,16 @@ export interface GetParams extends IndexParams {
 /** Either one record or all that pass a filter. */
 type RecordSelection = { id: string; filter?: never } | { id?: never; filter: VectorFilter };
 
+/** Parameters of `updateVector()`. */
 export type UpdateVectorParams = IndexParams & {
   update: { vector?: readonly number[] | Float32Array; metadata?: VectorMetadata; document?: string };
 } & RecordSelection;
 
+/** Parameters of `deleteVectors()`. */
 export type DeleteVectorsParams = IndexParams &
   ({ ids: readonly string[]; filter?: never } | { ids?: never; filter: VectorFilter });
 
+/** Parameters of `scan()`. */
 export interface ScanParams extends IndexParams {
   /** `nextCursor` of the previous page. */
   cursor?: string;
@@ -123,12 +131,14 @@ export interface ScanParams extends IndexParams {
   includeVector?: boolean;
 }
 
+/** One page of `scan()`. */
 export interface ScanPage {
   records: VectorRecord[];
   /** Absent on the last page. */
   nextCursor?: string;
 }
 
+/** Parameters of `version()`. */
 export interface VersionParams extends IndexParams {
   filter?: VectorFilter;
   /** Default: any number. */
@@ -151,6 +161,7 @@ export interface DerivedData {
   prepare(params?: Cancellable): Promise<void>;
 }
 
+/** Result of `describeIndex()`. */
 export interface IndexDescription {
   dimension: number;
   count: number;

@@ -6,6 +6,7 @@ import type { VectorFilter, VectorMetadata, VectorStore } from '../store/index.j
 import { anyFilter, anyMetadata, flatMetadata } from './any-filter.js';
 import { expectError } from './describe-search-modes.js';
 
+/** Options of `describeFilters()`. */
 export interface DescribeFiltersOptions {
   /** Metadata of stores that hold scalars and lists of strings only. Default `false`. */
   flat?: boolean;

@@ -7,16 +7,19 @@ import type { MDocument } from '../document/document.js';
 /** A chunk as the tool returns it. */
 export type DocumentChunk = Chunk;
 
+/** Options of `createDocumentChunkerTool()`. */
 export interface DocumentChunkerToolOptions {
   doc: MDocument;
   /** Default `{ strategy: 'recursive', size: 512, overlap: 50, separator: '\n' }`; what is left out is taken from there. */
   params?: ChunkParams;
 }
 
+/** Output of a document chunker tool. */
 export interface DocumentChunkerOutput {
   chunks: DocumentChunk[];
 }
 
+/** Tool that `createDocumentChunkerTool()` returns. */
 export interface DocumentChunkerTool extends Omit<Tool<JsonSchema, JsonSchema, DocumentChunkerOutput>, 'execute'> {
   readonly execute: (input?: Record<string, never>, options?: ToolCallOptions) => Promise<DocumentChunkerOutput>;
 }

@@ -15,6 +15,7 @@ import {
   type VectorQueryToolOptions,
 } from './query-tool.js';
 
+/** Options of `createGraphRAGTool()`. */
 export interface GraphRAGToolOptions extends Pick<
   VectorQueryToolOptions,
   | 'id'
@@ -47,6 +48,7 @@ export interface GraphQueryResult extends QueryResult {
   path: ChunkEdge[];
 }
 
+/** Output of a GraphRAG tool. */
 export interface GraphRAGOutput {
   /** Texts of all passages, best first, separated by blank lines. */
   relevantContext: string;
@@ -54,6 +56,7 @@ export interface GraphRAGOutput {
   graph: GraphReport;
 }
 
+/** Tool that `createGraphRAGTool()` returns. */
 export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAGOutput>, 'execute'> {
   readonly execute: ToolExecute<VectorQueryInput, Promise<GraphRAGOutput>>;
 }

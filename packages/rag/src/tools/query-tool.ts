@@ -29,6 +29,7 @@ export interface VectorStoreRegistry {
   getVector(name: string): unknown;
 }
 
+/** Options of `createVectorQueryTool()`. */
 export interface VectorQueryToolOptions {
   /** Default `VectorQuery <vectorStoreName> <indexName> Tool`. */
   id?: string;
@@ -65,6 +66,7 @@ export interface VectorQueryToolOptions {
   providerOptions?: Record<string, Record<string, unknown>>;
 }
 
+/** Input of a query tool. */
 export interface VectorQueryInput {
   queryText: string;
   /** Number of passages. Default 10, at most 1,000. Fractions are rounded down. */

@@ -15,12 +15,14 @@ import {
   type VectorQueryToolOptions,
 } from './query-tool.js';
 
+/** Output of a query tool. */
 export interface VectorQueryOutput {
   /** Texts of all passages, best first, separated by blank lines. */
   relevantContext: string;
   sources: QueryResult[];
 }
 
+/** Tool that `createVectorQueryTool()` returns. */
 export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, VectorQueryOutput>, 'execute'> {
   readonly execute: ToolExecute<VectorQueryInput, Promise<VectorQueryOutput>>;
 }

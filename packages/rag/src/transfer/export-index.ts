@@ -29,6 +29,7 @@ export interface ExportPosition {
   readonly records: number;
 }
 
+/** Progress of an export or an import. */
 export interface TransferProgress {
   /** Records so far. */
   records: number;
@@ -36,6 +37,7 @@ export interface TransferProgress {
   total: number;
 }
 
+/** Options of `exportIndex()`. */
 export interface ExportIndexOptions {
   store: VectorStore;
   indexName: string;

@@ -4,6 +4,7 @@ import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorRecord, VectorStore } from '../store/vector-store.js';
 import type { ExportHeader, ExportLine, TransferProgress } from './export-index.js';
 
+/** Options of `importIndex()`. */
 export interface ImportIndexOptions {
   /** Output of `exportIndex`, from the start. */
   lines: Iterable<string> | AsyncIterable<string>;

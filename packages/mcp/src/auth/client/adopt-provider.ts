@@ -12,6 +12,7 @@ import {
   type KeptTokens,
 } from './oauth-client-provider.js';
 
+/** Options of `createOAuthFetch()`. */
 export interface OAuthFetchOptions {
   /** An `MCPOAuthClientProvider`, or a provider for the official SDK. */
   provider: OAuthClientProvider;

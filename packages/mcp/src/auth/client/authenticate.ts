@@ -6,6 +6,7 @@ import { parseChallenge, sendWithToken, type ResponseHead } from './send-with-to
 import { beginAuthorization, finishAuthorization } from './sign-in.js';
 import { fetchHead } from './with-authorization.js';
 
+/** Options of `authenticate()`. */
 export interface AuthenticateOptions extends OAuthFetchOptions {
   /** Scopes to request, even when the stored tokens are valid. Default: the scopes that the server names. */
   scope?: string;

@@ -5,6 +5,7 @@ import { QuiverError } from '@quiver/core';
 import { isLoopbackHost } from '../secure-url.js';
 import type { AuthorizationCallback } from './sign-in.js';
 
+/** Options of `createOAuthCallbackServer()`. */
 export interface OAuthCallbackServerOptions {
   /** The registered redirect URL: http with a loopback host. */
   redirectUrl: string | URL;
@@ -14,6 +15,7 @@ export interface OAuthCallbackServerOptions {
   timeout?: number;
 }
 
+/** Server that waits for the redirect of an authorization server. */
 export interface OAuthCallbackServer {
   readonly url: URL;
   /** @throws `OAUTH_SIGN_IN_REFUSED` when the response is an error, `OAUTH_SIGN_IN_TIMEOUT`, `OAUTH_SIGN_IN_CANCELLED` after `close()` */

@@ -5,6 +5,7 @@ import { withFileLock, type FileLock } from '@quiver/core/file-lock';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { OAuthStorage } from './oauth-storage.js';
 
+/** Options of `FileOAuthStorage`. */
 export interface FileOAuthStorageOptions {
   /** Path of the file. Its folder is created when it is missing. */
   path: string;

@@ -3,6 +3,7 @@ import { MCPOAuthClientProvider, type MCPOAuthClientProviderOptions } from './oa
 /** Port of the redirect URL. Registrations contain it, so it does not change between runs. */
 const defaultPort = 33_419;
 
+/** Options of `createLoopbackProvider()`. */
 export interface LoopbackProviderOptions extends Omit<
   MCPOAuthClientProviderOptions,
   'redirectUrl' | 'clientMetadata' | 'tokenRequest'

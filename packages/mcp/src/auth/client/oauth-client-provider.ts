@@ -16,6 +16,7 @@ import { openDPoPHandle, supportsDPoP } from './dpop-key.js';
 import { reasonOf } from './oauth-error.js';
 import { InMemoryOAuthStorage, StoredValues, type OAuthStorage } from './oauth-storage.js';
 
+/** Options of `MCPOAuthClientProvider`. */
 export interface MCPOAuthClientProviderOptions {
   /** Redirect URL of the authorization response. Absent only for clients without a user. */
   redirectUrl?: string | URL;

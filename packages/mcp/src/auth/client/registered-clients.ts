@@ -44,6 +44,7 @@ function createRegisteredClient(
   });
 }
 
+/** Options of `createClientCredentialsProvider()`. */
 export interface ClientCredentialsOptions extends RegisteredClientOptions {
   /** Private key of the client, instead of a secret: PKCS #8 in PEM form. */
   privateKey?: string;
@@ -82,6 +83,7 @@ function signAssertions(clientId: string, privateKey: string, algorithm: string)
   };
 }
 
+/** Options of `createJwtBearerProvider()`. */
 export interface JwtBearerOptions extends RegisteredClientOptions {
   /** Returns the JWT that the authorization server trusts. Called whenever a token is needed. */
   assertion: (context: TokenRequestContext) => string | Promise<string>;
@@ -119,6 +121,7 @@ export interface IdentityProvider {
   idToken: () => string | Promise<string>;
 }
 
+/** Options of `createEnterpriseManagedProvider()`. */
 export interface EnterpriseManagedOptions extends RegisteredClientOptions {
   identityProvider: IdentityProvider;
   fetch?: Fetch;

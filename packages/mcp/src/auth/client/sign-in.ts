@@ -169,6 +169,7 @@ export interface AuthorizationCallback {
   iss?: string;
 }
 
+/** Options of `finishAuthorization()`. */
 export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'provider' | 'serverUrl' | 'fetch'> {
   callback: AuthorizationCallback;
 }

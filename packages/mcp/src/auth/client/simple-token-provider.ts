@@ -2,6 +2,7 @@ import type { OAuthClientMetadata, StoredOAuthClientInformation } from '../../pr
 import { MCPOAuthClientProvider } from './oauth-client-provider.js';
 import type { OAuthStorage } from './oauth-storage.js';
 
+/** Options of `createSimpleTokenProvider()`. */
 export interface SimpleTokenProviderOptions {
   redirectUrl: string | URL;
   clientMetadata: OAuthClientMetadata;

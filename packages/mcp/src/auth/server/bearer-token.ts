@@ -30,6 +30,7 @@ export function extractBearerToken(header: string | null | undefined): string | 
   return found.kind === 'token' && found.token !== '' ? found.token : undefined;
 }
 
+/** Parts of a `WWW-Authenticate` challenge. */
 export interface ChallengeOptions {
   resourceMetadataUrl: string;
   /** All scopes that a token needs. */

@@ -7,6 +7,7 @@ import type { TokenValidationResult } from './token-validator.js';
 /** A request of `node:http` or of a framework on top of it. */
 export type ProtectedRequest = IncomingMessage & { auth?: unknown; body?: unknown; originalUrl?: string };
 
+/** Whether the request may proceed, and its identity. */
 export interface OAuthMiddlewareResult {
   /** Whether the MCP server should handle the request. */
   proceed: boolean;
@@ -15,6 +16,7 @@ export interface OAuthMiddlewareResult {
   tokenValidation?: TokenValidationResult;
 }
 
+/** Checks the token of a `node:http` request, and responds to requests that it rejects. */
 export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?: URL) => Promise<OAuthMiddlewareResult>;
 
 /**

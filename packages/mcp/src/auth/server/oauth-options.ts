@@ -3,6 +3,7 @@ import { requireSecureUrl } from '../secure-url.js';
 import type { ProtectedResourceOptions } from './protected-resource-metadata.js';
 import type { TokenValidator } from './token-validator.js';
 
+/** Protected resource: its authorization servers, token validator and scopes. */
 export interface OAuthServerOptions extends ProtectedResourceOptions {
   /** Validates every token. Required. */
   validateToken: TokenValidator;
@@ -16,6 +17,7 @@ export interface OAuthServerOptions extends ProtectedResourceOptions {
   exposeToken?: boolean;
 }
 
+/** Options of `createOAuthMiddleware()`, `createWebOAuth()`, `expressOAuth()` and `honoOAuth()`. */
 export interface OAuthMiddlewareOptions {
   oauth: OAuthServerOptions;
   /** Path of the MCP server. Everything below it, and below the path of `resource`, requires a token. Default `/mcp`. */

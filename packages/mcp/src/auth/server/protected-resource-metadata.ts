@@ -8,6 +8,7 @@ export interface ProtectedResourceMetadata {
   resource_documentation?: string;
 }
 
+/** Members of a protected resource metadata document. */
 export interface ProtectedResourceOptions {
   /** The identifier of this server: its public URL. Tokens must be issued for exactly this text. */
   resource: string;
@@ -22,7 +23,11 @@ export interface ProtectedResourceOptions {
 
 export const defaultScopes: readonly string[] = ['mcp:read', 'mcp:write'];
 
-/** @see [RFC 9728, section 2 – Protected Resource Metadata](https://www.rfc-editor.org/rfc/rfc9728.html#section-2) */
+/**
+ * Returns the metadata document of a protected resource.
+ *
+ * @see [RFC 9728, section 2 – Protected Resource Metadata](https://www.rfc-editor.org/rfc/rfc9728.html#section-2)
+ */
 export function generateProtectedResourceMetadata({
   resource,
   authorizationServers,

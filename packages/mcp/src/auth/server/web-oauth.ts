@@ -4,6 +4,7 @@ import type { OAuthMiddlewareOptions } from './oauth-options.js';
 import { createRequestAuthorizer } from './request-authorizer.js';
 import type { TokenValidationResult } from './token-validator.js';
 
+/** Identity of a request that may proceed, or the response to send. */
 export type WebOAuthResult =
   | {
       readonly proceed: true;

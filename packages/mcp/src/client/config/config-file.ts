@@ -5,6 +5,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { parseServerDefinition } from './parse-server-definition.js';
 import type { MastraMCPServerDefinition, ServerDefinition } from './server-definition.js';
 
+/** Options of `loadMcpConfig()`. */
 export interface LoadMcpConfigOptions {
   /** Values of the variables. Default: the environment of this process. */
   env?: Readonly<Record<string, string | undefined>>;

@@ -29,6 +29,7 @@ export interface ProgressUpdate {
 /** Levels of the protocol; `warn` means `warning`. */
 export type LoggingLevel = ProtocolLoggingLevel | 'warn';
 
+/** Log message of a server or of its connection. */
 export interface LogMessage {
   level: LoggingLevel;
   /** Starts with the server's name in brackets. Control characters are escaped. */
@@ -41,6 +42,7 @@ export interface LogMessage {
   requestContext?: AnyRequestContext;
 }
 
+/** Handles a log message of a server or of its connection. */
 export type LogHandler = (message: LogMessage) => void;
 
 /** Elicitation request of a server. */
@@ -62,8 +64,10 @@ export type SamplingRequest = CreateMessageRequestParams & {
   serverName: string;
 };
 
+/** Completion that a sampling request returns to the server. */
 export type SamplingResult = CreateMessageResult | CreateMessageResultWithTools;
 
+/** Answers the sampling requests of a server. */
 export type SamplingHandler = (
   request: SamplingRequest,
   options: { signal: AbortSignal },
@@ -78,6 +82,7 @@ export interface SamplingModel {
   approve?: (request: SamplingRequest) => boolean | PromiseLike<boolean>;
 }
 
+/** Sampling support of a server definition. */
 export type SamplingOptions = SamplingHandler | SamplingModel;
 
 /** Lists of a server that change. */

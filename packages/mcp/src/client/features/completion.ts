@@ -1,6 +1,7 @@
 import type { CompleteResult } from '../../protocol/types.js';
 import type { RemoteServer } from '../server/remote-server.js';
 
+/** Argument to complete, and the prompt or resource template that has it. */
 export interface CompleteOptions {
   serverName: string;
   /** Prompt or resource template of the argument. */

@@ -1,6 +1,7 @@
 import { fromPromptMeta, promptVersionKey, type Prompt, type PromptMessage } from '../../prompt.js';
 import type { Answers, ListOptions, SharedServers } from '../server/shared-servers.js';
 
+/** Options of `mcp.prompts.get()`. */
 export interface GetPromptOptions {
   serverName: string;
   name: string;

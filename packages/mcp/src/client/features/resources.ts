@@ -11,6 +11,7 @@ export interface ResourceContents {
   _meta?: Record<string, unknown>;
 }
 
+/** Result of `mcp.resources.read()`. */
 export interface ReadResourceResult {
   contents: ResourceContents[];
   _meta?: Record<string, unknown>;

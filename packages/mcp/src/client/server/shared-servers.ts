@@ -20,6 +20,7 @@ export interface Answers<Answer> {
   durations: Record<string, number>;
 }
 
+/** Options of the methods that list tools, resources and prompts. */
 export interface ListOptions {
   /** Milliseconds until a server without a response counts as unavailable. Default: the timeouts of the servers. */
   perServerTimeoutMs?: number;

@@ -9,6 +9,7 @@ import type { ProgressUpdate } from '../config/handlers.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import type { RemoteServer } from '../server/remote-server.js';
 
+/** Options of `mcp.callTool()`. */
 export interface CallToolOptions {
   serverName: string;
   /** The server's own name of the tool. */

@@ -25,6 +25,7 @@ export interface EventStore {
 // oxlint-disable-next-line typescript/no-explicit-any -- stores written for the official SDK take its message type here
 export type EventMessage = any;
 
+/** Limits of `InMemoryEventStore`. */
 export interface InMemoryEventStoreOptions {
   /** Events that are kept, over all streams; the oldest go first. Default 10 000. */
   maxEvents?: number;

@@ -160,6 +160,7 @@ export class NodeReply implements HttpReply, EventSink {
   }
 }
 
+/** Request, response and options of `server.startHTTP()`. */
 export interface StartHTTPOptions {
   /** The URL of the request; only its path is used. */
   url: URL;
@@ -170,6 +171,7 @@ export interface StartHTTPOptions {
   options?: StreamableHTTPServerTransportOptions;
 }
 
+/** Options of `server.listen()`. */
 export interface ListenOptions extends StreamableHTTPServerTransportOptions {
   /** Port. Default 0: a free port. */
   port?: number;
@@ -185,6 +187,7 @@ export interface ListenOptions extends StreamableHTTPServerTransportOptions {
   requestTimeout?: number;
 }
 
+/** HTTP server that `server.listen()` started. */
 export interface McpHttpServer {
   /** URL for clients, for example `http://127.0.0.1:3000/mcp`. */
   readonly url: string;

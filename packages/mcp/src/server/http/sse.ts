@@ -26,12 +26,14 @@ interface SSERoute {
   readonly messagePath: string;
 }
 
+/** Request, response and paths of `server.startSSE()`. */
 export interface StartSSEOptions extends SSERoute {
   req: IncomingMessage;
   res: ServerResponse;
   options?: SSEOptions;
 }
 
+/** Options of `server.connectSSE()`. */
 export interface ConnectSSEOptions {
   /** Path that the client posts its messages to. */
   messagePath: string;
@@ -40,6 +42,7 @@ export interface ConnectSSEOptions {
   options?: SSEOptions;
 }
 
+/** Options of `server.connectHonoSSE()`. */
 export interface ConnectHonoSSEOptions {
   /** Path that the client posts its messages to. */
   messagePath: string;
@@ -55,12 +58,14 @@ export interface HonoContextLike {
   get?(key: string): unknown;
 }
 
+/** Options of `server.startHonoSSE()`, with the context of Hono. */
 export interface StartHonoSSEWithContext extends SSERoute {
   /** Hono's context of the request. */
   context: HonoContextLike;
   options?: SSEOptions;
 }
 
+/** Options of `server.startHonoSSE()`. */
 export type StartHonoSSEOptions = StartHonoSSEWithContext | (StartSSEOptions & { context?: undefined });
 
 /** Returns the request and reply of the transport. */

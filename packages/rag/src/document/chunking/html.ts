@@ -4,6 +4,7 @@ import type { Chunker } from './pack-spans.js';
 import { findSections, packSections, splitAtLines, splitSections, type Section } from './sections.js';
 import { floorGraphemeBoundary, lastAtOrBefore } from './text-boundary.js';
 
+/** Options of the strategy `html`. */
 export interface HtmlChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'html';
   /** Headings that begin a chunk, and the metadata key of their titles: `[['h1', 'title']]`. Default: `h1` to `h6`, without keys. */

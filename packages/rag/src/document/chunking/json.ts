@@ -5,6 +5,7 @@ import { readJson, type JsonContainer, type JsonMember, type JsonNode } from './
 import { packSpans, type Chunker, type PackOptions, type Span } from './pack-spans.js';
 import { findSeparatorCut } from './separator-cut.js';
 
+/** Options of the strategy `json`. */
 export interface JsonChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'json';
   /** Accepted for compatibility: smaller chunks are joined with their neighbors if both fit, as all chunks are. At most `maxSize`. */

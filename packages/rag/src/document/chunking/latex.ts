@@ -3,6 +3,7 @@ import type { Chunker } from './pack-spans.js';
 import { findSections, packSections, type Block, type Heading } from './sections.js';
 import { isGraphemeBoundary, skipWhiteSpace } from './text-boundary.js';
 
+/** Options of the strategy `latex`. */
 export interface LatexChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'latex';
 }

@@ -3,6 +3,7 @@ import { firstMarkedLevel, readMarkdownBlocks } from './markdown-blocks.js';
 import type { Chunker } from './pack-spans.js';
 import { findSections, packSections, splitAtLines } from './sections.js';
 
+/** Options of the strategy `markdown`. */
 export interface MarkdownChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'markdown';
   /**

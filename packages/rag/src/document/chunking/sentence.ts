@@ -4,6 +4,7 @@ import { createSizeLimit, packSpans, type Chunker, type FindCut } from './pack-s
 import { findWordCut } from './separator-cut.js';
 import { isGraphemeBoundary, isWhiteSpace, lastAtOrBefore } from './text-boundary.js';
 
+/** Options of the strategy `sentence`. */
 export interface SentenceChunkOptions extends CommonChunkOptions, MeasureOptions {
   strategy?: 'sentence';
   /** Size that a chunk may not exceed by another sentence. A longer sentence becomes a chunk. Default 0.8 × `maxSize`. */

@@ -3,6 +3,7 @@ import { invalidOptions, requireOneOf, show, type OptionReader } from './chunk-o
 import type { Measure } from './pack-spans.js';
 import { isWhiteSpace } from './text-boundary.js';
 
+/** Encoding of OpenAI models. */
 export type TokenEncoding = 'cl100k_base' | 'o200k_base' | 'o200k_harmony' | 'p50k_base' | 'p50k_edit' | 'r50k_base';
 
 /** The function of `gpt-tokenizer` that is called. */

@@ -50,6 +50,7 @@ export interface SchemaExtractorOptions extends ExtractorOptions {
   metadataKey?: string;
 }
 
+/** Progress of metadata extraction. */
 export interface ExtractProgress {
   /** Finished requests, including failed ones. */
   done: number;

@@ -29,6 +29,7 @@ import {
 import { readByIds, readPages, recordsPerRead, toChromaRecord } from './chroma-record.js';
 import { findRecords } from './find-records.js';
 
+/** Options of `ChromaVector`. */
 export interface ChromaVectorConfig extends ChromaConnectionOptions {
   /** For your own records. */
   id?: string;
@@ -42,6 +43,7 @@ export interface ChromaConfig {
   whereDocument?: ChromaWhere;
 }
 
+/** Parameters of `query()` of `ChromaVector`. */
 export interface ChromaQueryParams extends QueryParams, ChromaConfig {
   /** The older name of `whereDocument`. */
   documentFilter?: ChromaWhere;

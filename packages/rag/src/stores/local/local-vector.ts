@@ -20,6 +20,7 @@ import type {
 } from '../../store/vector-store.js';
 import { createMemoryHolder, type IndexHolder, type StoredIndex, toUpsert } from './local-index.js';
 
+/** Options of `LocalVector`. */
 export interface LocalVectorOptions {
   /**
    * A folder for the indexes, one file each; it is created at the first write. Without it, indexes live in memory.

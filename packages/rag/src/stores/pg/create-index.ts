@@ -18,6 +18,7 @@ import {
   toComment,
 } from './pg-index.js';
 
+/** Parameters of `createIndex()` of `PgVector`. */
 export interface PgCreateIndexParams extends CreateIndexParams {
   indexConfig?: PgIndexConfig;
   /**
@@ -164,6 +165,7 @@ async function requireFreeName(query: SqlQuery, { schemaName, indexName }: PgTar
   );
 }
 
+/** Type and parameters of an index of pgvector. */
 export interface PgIndexConfig {
   /**
    * Default `hnsw`; `flat` above 4,000 dimensions, where no index is possible; for `buildIndex()` the type that the index has or was

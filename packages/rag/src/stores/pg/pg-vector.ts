@@ -46,6 +46,7 @@ import {
 } from './records.js';
 import { findRecords, type PgQueryParams } from './search.js';
 
+/** Options of `PgVector`. */
 export interface PgVectorOptions extends PgConnectionOptions {
   /** For your own records. */
   id?: string;
@@ -53,6 +54,7 @@ export interface PgVectorOptions extends PgConnectionOptions {
   schemaName?: string;
 }
 
+/** Result of `describeIndex()` of `PgVector`. */
 export interface PgIndexDescription extends IndexDescription {
   type: PgIndexType;
   vectorType: PgVectorType;

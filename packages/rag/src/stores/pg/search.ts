@@ -29,6 +29,7 @@ export interface PgVectorConfig {
   probes?: number;
 }
 
+/** Parameters of `query()` of `PgVector`. */
 export interface PgQueryParams extends QueryParams, PgVectorConfig {
   /** Whether to compare all vectors, which is slower and exact. Default `false`. */
   exact?: boolean;

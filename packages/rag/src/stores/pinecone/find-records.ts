@@ -92,6 +92,7 @@ export interface SparseEncoder {
   encodeQuery(text: string): SparseVector | undefined;
 }
 
+/** Options of `createLexicalSparseEncoder()`. */
 export interface LexicalSparseEncoderOptions {
   /** Words of a text of usual length. Default 100. */
   averageLength?: number;

@@ -42,6 +42,7 @@ export interface PineconeLikeClient {
   index(params: any): any;
 }
 
+/** Connection of `PineconeVector`. */
 export interface PineconeConnectionOptions {
   /** A `Pinecone` client. */
   client?: PineconeLikeClient;

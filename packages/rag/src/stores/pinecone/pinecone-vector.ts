@@ -46,6 +46,7 @@ import {
   writeRecords,
 } from './pinecone-index.js';
 
+/** Options of `PineconeVector`. */
 export interface PineconeVectorConfig extends PineconeConnectionOptions {
   /** For your own records. */
   id?: string;
@@ -73,7 +74,9 @@ export interface PineconeConfig extends InNamespace {
   sparseVector?: SparseVector;
 }
 
+/** Parameters of `query()` of `PineconeVector`. */
 export type PineconeQueryParams = QueryParams & PineconeConfig;
+/** Parameters of `upsert()` of `PineconeVector`. */
 export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?: readonly SparseVector[] };
 
 type InIndex = IndexParams & InNamespace;

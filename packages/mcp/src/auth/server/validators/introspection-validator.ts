@@ -7,6 +7,7 @@ import { limitedFetch } from '../../limited-fetch.js';
 import { validateClaims } from '../validate-claims.js';
 import { invalidToken, unavailable, type TokenValidationResult, type TokenValidator } from '../token-validator.js';
 
+/** Options of `createIntrospectionValidator()`. */
 export interface IntrospectionOptions {
   /** Credentials of this server at the authorization server, sent as HTTP Basic. */
   clientId?: string;

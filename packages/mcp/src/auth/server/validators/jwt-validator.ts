@@ -5,6 +5,7 @@ import { requireSecureUrl } from '../../secure-url.js';
 import { validateClaims } from '../validate-claims.js';
 import { invalidToken, unavailable, type TokenValidator } from '../token-validator.js';
 
+/** Options of `createJwtValidator()`. */
 export interface JwtValidatorOptions {
   /** The `iss` of every token, as an exact string. */
   issuer: string;
