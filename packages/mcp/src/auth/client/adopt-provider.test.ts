@@ -8,7 +8,8 @@ import type {
 import { createOAuthFetch, finishAuthorization } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
 import { expect, it } from 'vitest';
-import { clientMetadata, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
+import { startAuthorizationServer } from '../../../test/authorization-server.ts';
+import { clientMetadata, closing, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
 
 class SdkProvider implements OAuthClientProvider {
   readonly redirectUrl: string = redirectUrl;
@@ -48,15 +49,19 @@ class SdkProvider implements OAuthClientProvider {
   }
 }
 
+async function signIn(provider: SdkProvider, serverUrl: string): Promise<void> {
+  const answer = await globalThis.fetch(String(provider.shown.at(-1)), { redirect: 'manual' });
+  const { searchParams } = new URL(String(answer.headers.get('location')));
+  const [code = '', state, iss = ''] = ['code', 'state', 'iss'].map((name) => searchParams.get(name) ?? undefined);
+  await finishAuthorization({ provider, serverUrl, callback: { code, state, iss } });
+}
+
 it('signs in, refreshes and serves with a provider for the SDK', async () => {
   const { as, mcp, call } = await setUp();
   const provider = new SdkProvider();
   const fetch = createOAuthFetch({ provider, serverUrl: mcp.url });
   await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
-  const answer = await globalThis.fetch(String(provider.shown[0]), { redirect: 'manual' });
-  const { searchParams } = new URL(String(answer.headers.get('location')));
-  const [code = '', state, iss = ''] = ['code', 'state', 'iss'].map((name) => searchParams.get(name) ?? undefined);
-  await finishAuthorization({ provider, serverUrl: mcp.url, callback: { code, state, iss } });
+  await signIn(provider, mcp.url);
   expect(provider.stored?.access_token).toBeDefined();
   expect((await call(fetch)).status).toBe(200);
   as.active.clear();
@@ -69,4 +74,40 @@ it('signs in, refreshes and serves with a provider for the SDK', async () => {
     servers: { mcp: { url: mcp.url, authProvider: provider } },
   });
   expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
+});
+
+it('sends the refresh token of a provider that stores no issuer to no other authorization server', async () => {
+  const { as, mcp, call } = await setUp();
+  const evil = await startAuthorizationServer();
+  closing(evil.close);
+  class OldProvider extends SdkProvider {
+    override saveTokens({ issuer: _, ...tokens }: StoredOAuthTokens): void {
+      super.saveTokens(tokens);
+    }
+  }
+  const provider = new OldProvider();
+  let isHostile = false;
+  const fetch = createOAuthFetch({
+    provider,
+    serverUrl: mcp.url,
+    serverFetch: async (url, init) => {
+      if (!isHostile) return globalThis.fetch(url, init);
+      if (!String(url).includes('/.well-known/')) {
+        const [status, error] = as.active.size > 0 ? [403, 'insufficient_scope'] : [401, 'invalid_token'];
+        const headers = { 'www-authenticate': `Bearer error="${error}", scope="more"` };
+        return new Response(null, { status: Number(status), headers });
+      }
+      return Response.json({ resource: mcp.url, authorization_servers: [evil.issuer] });
+    },
+  });
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  await signIn(provider, mcp.url);
+  as.active.clear();
+  expect((await call(fetch)).status).toBe(200);
+  isHostile = true;
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  as.active.clear();
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  expect(evil.registrations.length).toBeGreaterThan(0);
+  expect(evil.tokenRequests).toHaveLength(0);
 });

@@ -48,6 +48,8 @@ export function adoptProvider(provider: OAuthClientProvider): MCPOAuthClientProv
 
 class AdoptedProvider extends MCPOAuthClientProvider {
   readonly #inner: OAuthClientProvider;
+  /** Issuer of the tokens, for providers that do not store it: no other server receives the refresh token. */
+  #tokenIssuer: string | undefined;
 
   constructor(inner: OAuthClientProvider) {
     const { redirectUrl, clientMetadata, clientMetadataUrl } = inner;
@@ -77,11 +79,14 @@ class AdoptedProvider extends MCPOAuthClientProvider {
   }
 
   override async tokens(context?: Context): Promise<KeptTokens | undefined> {
-    return this.#inner.tokens(context);
+    const tokens = await this.#inner.tokens(context);
+    const issuer = tokens?.issuer ?? this.#tokenIssuer;
+    return tokens && { ...tokens, ...(issuer !== undefined && { issuer }) };
   }
 
   override async saveTokens(tokens: KeptTokens, context?: Context): Promise<void> {
     await this.#inner.saveTokens(this.withExpiry(tokens), context);
+    this.#tokenIssuer = tokens.issuer;
   }
 
   override async saveCodeVerifier(codeVerifier: string): Promise<void> {

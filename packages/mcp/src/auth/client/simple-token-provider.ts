@@ -23,9 +23,12 @@ export function createSimpleTokenProvider(
   const tokens = JSON.stringify({
     access_token: accessToken,
     token_type: tokenType,
-    ...(refreshToken !== undefined && { refresh_token: refreshToken }),
-    ...(expiresIn !== undefined && { expires_in: expiresIn, expires_at: Math.floor(Date.now() / 1000) + expiresIn }),
-    ...(scope !== undefined && { scope }),
+    refresh_token: refreshToken,
+    expires_in: expiresIn,
+    expires_at: expiresIn && Math.floor(Date.now() / 1000) + expiresIn,
+    scope,
+    // The refresh token is sent to this server only.
+    issuer: options.clientInformation?.issuer,
   });
   // Under one key for every server, because the tokens are given before the server is known.
   const values = new Map([['tokens', tokens]]);
