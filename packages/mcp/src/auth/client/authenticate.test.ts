@@ -144,6 +144,24 @@ describe('authenticate', () => {
     expect(await provider.hasValidTokens()).toBe(true);
   });
 
+  it('is not disturbed by a call, which shows no other page meanwhile', async () => {
+    const { mcp, redirectUrl } = await setUp();
+    const shown: URL[] = [];
+    const provider = new MCPOAuthClientProvider({
+      redirectUrl,
+      clientMetadata: { redirect_uris: [redirectUrl] },
+      onRedirectToAuthorization: async (page) => {
+        shown.push(page);
+        const call = createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, { method: 'POST', body: '{}' });
+        await expect(call).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+        await fetch(page);
+      },
+    });
+    await authenticate({ provider, serverUrl: mcp.url });
+    expect(shown).toHaveLength(1);
+    expect(await provider.hasValidTokens()).toBe(true);
+  });
+
   it('names the callback that failed to show the page', async () => {
     const { mcp, redirectUrl } = await setUp();
     const failure = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
@@ -158,8 +176,10 @@ describe('authenticate', () => {
       cause: failure,
     };
     await expect(authenticate({ provider, serverUrl: mcp.url })).rejects.toMatchObject(expected);
-    const call = createOAuthFetch({ provider, serverUrl: mcp.url })(mcp.url, { method: 'POST', body: '{}' });
-    await expect(call).rejects.toMatchObject(expected);
+    const signedIn = createOAuthFetch({ provider, serverUrl: mcp.url });
+    for (let call = 0; call < 2; call += 1) {
+      await expect(signedIn(mcp.url, { method: 'POST', body: '{}' })).rejects.toMatchObject(expected);
+    }
   });
 
   it('times out without a response', async () => {

@@ -190,6 +190,13 @@ describe('more scopes', () => {
     expect([issued, shown.length]).toEqual([2, 2]);
   });
 
+  it('refreshes while the page for more scopes awaits its user', async () => {
+    const { call, fetch, as } = await setUpSignedIn();
+    await expect(call(fetch, 'secret')).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    as.active.clear();
+    expect((await call(fetch)).status).toBe(200);
+  });
+
   /** A server that requires the scope in the query from callers with a token. */
   const demanding =
     ({ as, mcp }: Stage) =>

@@ -74,12 +74,9 @@ interface ReplacementQueue {
 /** Queues by storage and by mode and server. A queue lives as long as its storage. */
 const queues = new WeakMap<OAuthStorage, Map<string, ReplacementQueue>>();
 
-/** Milliseconds in which a sign-in page that awaits its user is not shown again. */
-const pagePause = 30_000;
-
 /**
  * Serves the needs of one sign-in one after the other, so that each finds the tokens of the one before. A request that was sent before
- * a failure shares it, and so does every request while a page that was just shown awaits its user: one page, not one per request.
+ * a failure shares it.
  */
 function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
   const { provider, mode, started } = replacement;
@@ -90,8 +87,7 @@ function replaceInTurn(replacement: Replacement): Promise<KeptTokens> {
   const replaced = queue.last.then(async () => {
     const stored = await provider.tokens();
     if (stored && suffices(stored, replacement)) return stored;
-    const pause = (await provider.pendingSignIn()) ? pagePause : 0;
-    if (queue.failure && started < queue.failure.at + pause) throw queue.failure.error;
+    if (queue.failure && started < queue.failure.at) throw queue.failure.error;
     queue.failure = undefined;
     return replaceTokens(replacement).catch((error: unknown) => {
       queue.failure = { error, at: performance.now() };
@@ -118,7 +114,8 @@ async function replaceTokens(replacement: Replacement): Promise<KeptTokens> {
   }
   const granted = mode === 'step-up' ? (await provider.tokens())?.scope : undefined;
   let scope: string | null = unionOf(granted, challenged);
-  if (!provider.isPageLeftToAuthenticate) {
+  // One page, not one per request or process; and never instead of the page that `authenticate()` waits for.
+  if (!provider.isPageLeftToAuthenticate && !(await provider.isPageShown())) {
     try {
       const result = await beginAuthorization(replacement, scope);
       if (!(result instanceof URL)) return result;

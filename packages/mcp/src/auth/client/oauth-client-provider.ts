@@ -57,6 +57,9 @@ export interface TokenRequestContext {
 /** Milliseconds until the response of a sign-in must arrive. */
 const signInLifetime = 10 * 60_000;
 
+/** Milliseconds in which calls show no other page than the one that awaits its user. */
+const pagePause = 30_000;
+
 /** Stored tokens: with the time at which they expire, in seconds since 1970, and the requested scope. */
 export type KeptTokens = StoredOAuthTokens & { expires_at?: number; requested_scope?: string };
 
@@ -70,6 +73,7 @@ export interface PendingSignIn {
   readonly state: string;
   /** Milliseconds since 1970. */
   readonly expires_at: number;
+  readonly shown_at: number;
   /** Authorization server of the page. It and the scope are unknown to transports of the SDK. */
   readonly issuer?: string;
   readonly scope?: string;
@@ -176,9 +180,11 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
   /** Begins a sign-in. The code is sent to no other authorization server than that of the page. */
   async state(page: Pick<PendingSignIn, 'issuer' | 'scope'> = {}): Promise<string> {
     const { stateGenerator = randomUUID } = this.#options;
-    const pending: PendingSignIn = { ...page, state: await stateGenerator(), expires_at: this.#now() + signInLifetime };
+    const state = await stateGenerator();
+    const now = this.#now();
+    const pending: PendingSignIn = { ...page, state, expires_at: now + signInLifetime, shown_at: now };
     await this.#values.write('state', pending);
-    return pending.state;
+    return state;
   }
 
   /**
@@ -204,6 +210,12 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     return stored && stored.expires_at > this.#now() ? stored : undefined;
   }
 
+  /** Whether a page was shown a moment ago and awaits its user. */
+  async isPageShown(): Promise<boolean> {
+    const pending = await this.pendingSignIn();
+    return pending !== undefined && pending.shown_at + pagePause > this.#now();
+  }
+
   /** @throws `OAUTH_URL_INSECURE` without opening anything; `OAUTH_SIGN_IN_FAILED` when `onRedirectToAuthorization` fails */
   async redirectToAuthorization(url: URL): Promise<void> {
     const { onRedirectToAuthorization, logger = getDefaultLogger() } = this.#options;
@@ -212,6 +224,8 @@ export class MCPOAuthClientProvider implements OAuthClientProvider {
     try {
       await onRedirectToAuthorization(page);
     } catch (error) {
+      // Frameworks redirect by an error, so that a response may still arrive.
+      await this.#values.write('state', { ...(await this.pendingSignIn()), shown_at: 0 });
       throw new QuiverError(
         'OAUTH_SIGN_IN_FAILED',
         `The callback \`onRedirectToAuthorization\` failed to show the sign-in page of ${page.origin} (${reasonOf(error)}). Correct it, then sign in again.`,
