@@ -3,7 +3,7 @@ import { type FieldPath, type Filter, filterError, type FilterOrder, type Filter
 import { compilePattern } from './pattern.js';
 
 const maxDepth = 16;
-const maxNodes = 1000;
+const maxConditions = 1000;
 const maxListLength = 10_000;
 const maxPathLength = 100;
 
@@ -25,11 +25,10 @@ const maxPathLength = 100;
 export function parseFilter(input: unknown): Filter {
   const checked = parsed.get(input as object);
   if (checked) return checked;
-  const parser: Parser = { nodes: 0 };
   try {
     const value = typeof input === 'string' ? parseJson(input) : input;
     if (!isPlainObject(value)) throw filterError('', `A filter must be a plain object, not ${describe(value)}.`);
-    return parseQuery(parser, value, { path: [], where: '', depth: 1, isElement: false });
+    return parseQuery(value, { path: [], where: '', depth: 1, isElement: false, total: { conditions: 0 } });
   } catch (error) {
     if (isQuiverError(error)) throw error;
     // Getters and proxies can throw anything.
@@ -69,10 +68,6 @@ function deepFreeze<Value>(value: Value): Value {
   return value;
 }
 
-interface Parser {
-  nodes: number;
-}
-
 /** Position of the parser. */
 interface Place {
   /** The field that operators apply to. */
@@ -82,6 +77,8 @@ interface Place {
   readonly depth: number;
   /** Inside `$elemMatch`, where operators apply to the element itself. */
   readonly isElement: boolean;
+  /** Conditions of the whole filter so far. */
+  readonly total: { conditions: number };
 }
 
 type PlainObject = Readonly<Record<string, unknown>>;
@@ -95,39 +92,38 @@ function parseJson(text: string): unknown {
 }
 
 /** Field conditions and logical operators, all of which must hold. */
-function parseQuery(parser: Parser, query: PlainObject, place: Place): Filter {
-  const filters = keysOf(parser, query, place).map((key) => {
+function parseQuery(query: PlainObject, place: Place): Filter {
+  const filters = keysOf(query, place).map((key) => {
     const value = query[key];
     const inner = inside(place, key);
-    if (!key.startsWith('$'))
-      return parseField(parser, value, { ...inner, path: toPath(place.path, key, inner.where) });
+    if (!key.startsWith('$')) return parseField(value, { ...inner, path: toPath(place.path, key, inner.where) });
     if (key === '$and' || key === '$or' || key === '$nor')
-      return parseLogical(parser, key, value, { ...inner, path: place.path });
-    if (key === '$not' && !place.isElement) return not(parseQuery(parser, requireCondition(value, inner), inner));
-    if (place.isElement) return parseOperator(parser, key, query, inner);
+      return parseLogical(key, value, { ...inner, path: place.path });
+    if (key === '$not' && !place.isElement) return not(parseQuery(requireCondition(value, inner), inner));
+    if (place.isElement) return parseOperator(key, query, inner);
     if (isOperator(key)) throw filterError(place.where, `Invalid top-level operator: ${key}`);
     throw filterError(place.where, `Unsupported operator: ${key}`);
   });
   return and(filters);
 }
 
-function parseLogical(parser: Parser, operator: '$and' | '$or' | '$nor', value: unknown, place: Place): Filter {
+function parseLogical(operator: '$and' | '$or' | '$nor', value: unknown, place: Place): Filter {
   const filters = requireList(value, place).map((item, index) => {
     const inner = { ...place, where: `${place.where}[${index}]`, depth: place.depth + 1 };
     if (!isPlainObject(item))
       throw filterError(inner.where, `${operator} takes a list of filters, not ${describe(item)}.`);
-    return parseQuery(parser, item, inner);
+    return parseQuery(item, inner);
   });
   if (operator === '$and') return and(filters);
   return operator === '$or' ? combine('or', filters) : not(combine('or', filters));
 }
 
 /** The condition on one field: a value, operators, or fields below it. */
-function parseField(parser: Parser, value: unknown, place: Place): Filter {
+function parseField(value: unknown, place: Place): Filter {
   if (value instanceof RegExp) return parseRegex(value.source, value.flags, place.path, place.where);
   if (Array.isArray(value)) return oneOf(place.path, parseScalars(value, place));
   if (!isPlainObject(value)) return equal(place.path, parseScalar(value, place));
-  const keys = keysOf(parser, value, place);
+  const keys = keysOf(value, place);
   if (keys.length === 0) throw filterError(place.where, 'An empty object is not a condition.');
   const operators = keys.filter((key) => key.startsWith('$'));
   if (operators.length > 0 && operators.length < keys.length) {
@@ -136,63 +132,62 @@ function parseField(parser: Parser, value: unknown, place: Place): Filter {
   return and(
     keys.map((key) => {
       const inner = inside(place, key);
-      if (operators.length > 0) return parseOperator(parser, key, value, { ...inner, path: place.path });
-      return parseField(parser, value[key], { ...inner, path: toPath(place.path, key, inner.where) });
+      if (operators.length > 0) return parseOperator(key, value, { ...inner, path: place.path });
+      return parseField(value[key], { ...inner, path: toPath(place.path, key, inner.where) });
     }),
   );
 }
 
-type OperatorParser = (parser: Parser, value: unknown, place: Place, siblings: PlainObject) => Filter;
+type OperatorParser = (value: unknown, place: Place, siblings: PlainObject) => Filter;
 
 const operators: Readonly<Record<string, OperatorParser>> = {
-  $eq: (_parser, value, place) => equal(place.path, parseScalar(value, place)),
-  $ne: (_parser, value, place) => not(equal(place.path, parseScalar(value, place))),
+  $eq: (value, place) => equal(place.path, parseScalar(value, place)),
+  $ne: (value, place) => not(equal(place.path, parseScalar(value, place))),
   $gt: orderOperator('gt'),
   $gte: orderOperator('gte'),
   $lt: orderOperator('lt'),
   $lte: orderOperator('lte'),
-  $in: (_parser, value, place) => oneOf(place.path, parseScalars(requireList(value, place), place)),
-  $nin: (_parser, value, place) => not(oneOf(place.path, parseScalars(requireList(value, place), place))),
-  $all: (_parser, value, place) => {
+  $in: (value, place) => oneOf(place.path, parseScalars(requireList(value, place), place)),
+  $nin: (value, place) => not(oneOf(place.path, parseScalars(requireList(value, place), place))),
+  $all: (value, place) => {
     const values = parseScalars(requireList(value, place), place);
     // As in MongoDB, an empty list matches no record.
     return values.length === 0 ? combine('or', []) : and(values.map((item) => equal(place.path, item)));
   },
-  $exists: (_parser, value, place) => {
+  $exists: (value, place) => {
     if (typeof value !== 'boolean')
       throw filterError(place.where, `$exists takes true or false, not ${describe(value)}.`);
     const exists: Filter = Object.freeze({ kind: 'exists', path: place.path });
     return value ? exists : not(exists);
   },
-  $contains: (_parser, value, place) => {
+  $contains: (value, place) => {
     const values = parseScalars(Array.isArray(value) ? value : [value], place);
     if (values.length === 0) throw filterError(place.where, '$contains takes a value or a list of at least one.');
     return and(values.map((item): Filter => Object.freeze({ kind: 'contains', path: place.path, value: item })));
   },
-  $size: (_parser, value, place) => {
+  $size: (value, place) => {
     if (!Number.isSafeInteger(value) || (value as number) < 0) {
       throw filterError(place.where, `$size takes a whole number of at least 0, not ${describe(value)}.`);
     }
     return Object.freeze({ kind: 'size', path: place.path, size: value as number });
   },
-  $elemMatch: (parser, value, place) => {
-    const filter = parseQuery(parser, requireCondition(value, place), {
+  $elemMatch: (value, place) => {
+    const filter = parseQuery(requireCondition(value, place), {
       ...place,
       path: Object.freeze([]),
       isElement: true,
     });
     return Object.freeze({ kind: 'element', path: place.path, filter });
   },
-  $not: (parser, value, place) =>
-    not(parseField(parser, value instanceof RegExp ? value : requireCondition(value, place), place)),
-  $regex: (_parser, value, place, { $options: options = '' }) => {
+  $not: (value, place) => not(parseField(value instanceof RegExp ? value : requireCondition(value, place), place)),
+  $regex: (value, place, { $options: options = '' }) => {
     if (typeof options !== 'string')
       throw filterError(place.where, `$options takes a string, not ${describe(options)}.`);
     if (value instanceof RegExp) return parseRegex(value.source, options || value.flags, place.path, place.where);
     if (typeof value !== 'string') throw filterError(place.where, `$regex takes a string, not ${describe(value)}.`);
     return parseRegex(value, options, place.path, place.where);
   },
-  $options: (_parser, _value, place, siblings) => {
+  $options: (_value, place, siblings) => {
     if (!Object.hasOwn(siblings, '$regex'))
       throw filterError(place.where, '$options requires $regex in the same object.');
     return and([]);
@@ -200,7 +195,7 @@ const operators: Readonly<Record<string, OperatorParser>> = {
 };
 
 function orderOperator(order: FilterOrder): OperatorParser {
-  return (_parser, value, place) => {
+  return (value, place) => {
     const scalar = parseScalar(value, place);
     if (typeof scalar !== 'number' && typeof scalar !== 'string') {
       throw filterError(place.where, `$${order} takes a number, a string or a date, not ${describe(value)}.`);
@@ -213,9 +208,9 @@ function isOperator(key: string): boolean {
   return Object.hasOwn(operators, key);
 }
 
-function parseOperator(parser: Parser, key: string, siblings: PlainObject, place: Place): Filter {
+function parseOperator(key: string, siblings: PlainObject, place: Place): Filter {
   const operator = isOperator(key) ? operators[key] : undefined;
-  if (operator) return operator(parser, siblings[key], place, siblings);
+  if (operator) return operator(siblings[key], place, siblings);
   if (key === '$and' || key === '$or' || key === '$nor') {
     throw filterError(
       place.where,
@@ -226,12 +221,13 @@ function parseOperator(parser: Parser, key: string, siblings: PlainObject, place
 }
 
 /** Enters a nested object. All nesting passes through here, so this function limits depth and number of conditions. */
-function keysOf(parser: Parser, value: PlainObject, { where, depth }: Place): string[] {
+function keysOf(value: PlainObject, { where, depth, total }: Place): string[] {
   if (depth > maxDepth) throw filterError(where, `The filter is nested more than ${maxDepth} levels deep.`);
   if (Object.getOwnPropertySymbols(value).length > 0) throw filterError(where, 'Symbols cannot be keys of a filter.');
   const keys = Object.keys(value);
-  parser.nodes += Math.max(1, keys.length);
-  if (parser.nodes > maxNodes) throw filterError(where, `The filter has more than ${maxNodes} conditions.`);
+  total.conditions += Math.max(1, keys.length);
+  if (total.conditions > maxConditions)
+    throw filterError(where, `The filter has more than ${maxConditions} conditions.`);
   return keys;
 }
 

@@ -11,20 +11,19 @@ export async function* abortableItems<Item>(
 ): AsyncGenerator<Item> {
   if (!signal) return yield* items;
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
-  let isPending = false;
-  let isDone = false;
+  let isOpen = true;
   try {
-    while (!isDone) {
-      isPending = true;
+    for (;;) {
       const { done, value } = await untilAborted(async () => iterator.next(), signal);
-      isPending = false;
-      if (done) isDone = true;
-      else yield value;
+      isOpen = done !== true;
+      if (done) return;
+      yield value;
     }
   } finally {
-    if (!isPending && !isDone) await iterator.return?.();
-    // It ends after its pending item, which is no longer awaited.
-    else if (signal.aborted && isPending) void (async () => iterator.return?.())().catch(() => undefined);
+    const closing = isOpen ? (async () => iterator.return?.())() : undefined;
+    // After an abort, the source may end only after its pending item, which is no longer awaited.
+    if (signal.aborted) closing?.catch(() => undefined);
+    else await closing;
   }
 }
 

@@ -172,42 +172,16 @@ function possibleRows(
   return rows.filter((_row, position) => (highest[position] as number) >= least);
 }
 
-/** Four sums at once: the additions do not wait for each other. The order is fixed, so equal input gives equal bits. */
 export function dot(matrix: Float32Array, start: number, vector: Float32Array, dimension: number): number {
-  let sum0 = 0;
-  let sum1 = 0;
-  let sum2 = 0;
-  let sum3 = 0;
-  const whole = dimension - (dimension % 4);
-  let position = 0;
-  for (; position < whole; position += 4) {
-    const at = start + position;
-    sum0 += (matrix[at] as number) * (vector[position] as number);
-    sum1 += (matrix[at + 1] as number) * (vector[position + 1] as number);
-    sum2 += (matrix[at + 2] as number) * (vector[position + 2] as number);
-    sum3 += (matrix[at + 3] as number) * (vector[position + 3] as number);
-  }
-  for (; position < dimension; position += 1)
-    sum0 += (matrix[start + position] as number) * (vector[position] as number);
-  return sum0 + sum1 + (sum2 + sum3);
+  let sum = 0;
+  for (let at = 0; at < dimension; at += 1) sum += (matrix[start + at] as number) * (vector[at] as number);
+  return sum;
 }
 
 function squaredDistance(matrix: Float32Array, start: number, vector: Float32Array, dimension: number): number {
-  let sum0 = 0;
-  let sum1 = 0;
-  const whole = dimension - (dimension % 2);
-  let position = 0;
-  for (; position < whole; position += 2) {
-    const difference0 = (matrix[start + position] as number) - (vector[position] as number);
-    const difference1 = (matrix[start + position + 1] as number) - (vector[position + 1] as number);
-    sum0 += difference0 * difference0;
-    sum1 += difference1 * difference1;
-  }
-  if (position < dimension) {
-    const difference = (matrix[start + position] as number) - (vector[position] as number);
-    sum0 += difference * difference;
-  }
-  return sum0 + sum1;
+  let sum = 0;
+  for (let at = 0; at < dimension; at += 1) sum += ((matrix[start + at] as number) - (vector[at] as number)) ** 2;
+  return sum;
 }
 
 /** A view, not a copy. */

@@ -151,18 +151,12 @@ function toStorableJson({ id, metadata, document = '' }: Omit<CheckedRecord, 've
       `The id '${id.slice(0, 40)}…' takes ${Buffer.byteLength(id)} bytes; PostgreSQL can look up ${longestId}. Use a hash of it as id.`,
     );
   const json = JSON.stringify(metadata);
-  // As JSON, both kinds of characters are escapes, and escapes are rare.
-  const escaped = /\\u(?:0000|d[89a-f])/i.test(json) && !isStorableJson(metadata);
+  // In JSON, both kinds of characters are escapes, with an even number of backslashes before them.
+  const escaped = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(json);
   if (isStorableText(id) && isStorableText(document) && !escaped) return json;
   throw invalidArgument(
     `The record ${JSON.stringify(id)} holds a NUL character or half of a surrogate pair, which PostgreSQL cannot store; remove it.`,
   );
-}
-
-function isStorableJson(value: unknown): boolean {
-  if (typeof value === 'string') return isStorableText(value);
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, inner]) => isStorableText(key) && isStorableJson(inner));
 }
 
 export function toRecord({ id, metadata, document, vector }: SqlRow): VectorRecord {
