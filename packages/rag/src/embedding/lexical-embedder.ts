@@ -30,6 +30,9 @@ const gramWeight = 0.25;
  * by 1 + ln(frequency), scaled to length 1. A text that contains only stop words, such as “to be or not to be”, has a vector of zeros.
  *
  * @throws `EMBEDDER_INVALID` for a dimension that is not a whole number from 1 to 65,536
+ *
+ * @example
+ * const search = createVectorQueryTool({ vectorStore: store, indexName: 'guides', model: createLexicalEmbedder() });
  */
 export function createLexicalEmbedder({ dimension = defaultDimension }: LexicalEmbedderOptions = {}): Embedder {
   if (!Number.isSafeInteger(dimension) || dimension < 1 || dimension > maxDimension) {

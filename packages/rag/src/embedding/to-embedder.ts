@@ -25,6 +25,9 @@ export interface ModelEmbedderOptions {
  * fit, and the abort reason. A string is resolved at the first call, by `ModelRouterEmbeddingModel`.
  *
  * @throws `EMBEDDER_INVALID` for anything else
+ *
+ * @example
+ * const [vector] = await toEmbedder('openai/text-embedding-3-small').embed(['a text']);
  */
 export function toEmbedder(input: EmbedderInput, options: ModelEmbedderOptions = {}): Embedder {
   if (typeof input === 'string') {

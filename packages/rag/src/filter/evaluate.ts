@@ -24,6 +24,9 @@ const tests = new WeakMap<Filter, FilterTest>();
  *
  * @param metadata - JSON data; Date objects count as their ISO strings
  * @throws `FILTER_TOO_COSTLY` when `$regex` has to read more text than the budget allows
+ *
+ * @example
+ * evaluateFilter(parseFilter({ year: { $gte: 2024 } }), { year: 2025 }); // true
  */
 export function evaluateFilter(filter: Filter, metadata: unknown): boolean {
   let test = tests.get(filter);

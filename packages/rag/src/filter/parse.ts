@@ -21,6 +21,9 @@ const maxPathLength = 100;
  * @throws `FILTER_INVALID` with the place, for everything ambiguous: unknown operators, `undefined`, NaN, class
  *   instances, keys such as `__proto__`, patterns that need backtracking; more than 16 levels, 100 parts of a field name, 1,000 conditions, 10,000
  *   items in a list. A filter is never accepted in part.
+ *
+ * @example
+ * const filter = parseFilter({ team: 'red', year: { $gte: 2024 } });
  */
 export function parseFilter(input: unknown): Filter {
   const checked = parsed.get(input as object);

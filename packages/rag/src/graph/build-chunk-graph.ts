@@ -47,6 +47,9 @@ const similarityShare = 0.95;
  * machine and in every order. All pairs of vectors are compared, so the time grows with the square of their number.
  *
  * @throws `GRAPH_INVALID` for two passages of one id, and for vectors that do not fit; `signal.reason`
+ *
+ * @example
+ * const graph = await buildChunkGraph({ passages, vectors, dimension: 1536 });
  */
 export async function buildChunkGraph(options: BuildChunkGraphOptions): Promise<ChunkGraph> {
   const { signal, onProgress } = options;

@@ -77,6 +77,9 @@ const schema: JsonSchema = {
  * @returns by id; failed passages are absent
  * @throws `GRAPH_INVALID` for an invalid number; `TRIPLES_FAILED` after the last passage when some failed and there is no `onFailure`,
  *   the others are in the cache; `signal.reason`
+ *
+ * @example
+ * const triples = await extractTriples({ passages, model: 'openai/gpt-5.1-mini' });
  */
 export async function extractTriples(options: ExtractTriplesOptions): Promise<Map<string, readonly Triple[]>> {
   const { passages, model, cache = new Map(), maxTriples = 12, signal, onProgress, onFailure } = options;

@@ -90,6 +90,10 @@ export interface IngestOptions {
  *   when the index was made with another embedder; `INGEST_METADATA_RESERVED` for a document with metadata named `embedder`;
  *   `EMBEDDING_INVALID` for invalid vectors; `VECTOR_ARGUMENT_INVALID` for an invalid number or an unknown `cleanup`; errors of
  *   store, embedder and `documents`
+ *
+ * @example
+ * const report = await ingest({ documents: loadDocuments('./docs'), store, indexName: 'guides', embedder: 'openai/text-embedding-3-small' });
+ * console.log(report); // { documents: 12, added: 80, moved: 0, unchanged: 0, removed: 0 }
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;

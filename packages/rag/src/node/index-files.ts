@@ -21,6 +21,9 @@ export interface ExportIndexToFileOptions extends Omit<ExportIndexOptions, 'from
  * the same index and filter, and starts again otherwise.
  *
  * @throws as `exportIndex`, and errors of the file system
+ *
+ * @example
+ * await exportIndexToFile({ store, indexName: 'guides', path: 'guides.jsonl' });
  */
 export async function exportIndexToFile({ path, ...options }: ExportIndexToFileOptions): Promise<void> {
   const part = `${path}.part`;
@@ -50,6 +53,9 @@ export async function exportIndexToFile({ path, ...options }: ExportIndexToFileO
  *
  * @returns the number of its records
  * @throws as `importIndex`; `VECTOR_EXPORT_INVALID` for a file that cannot be read
+ *
+ * @example
+ * const records = await importIndexFromFile({ store, indexName: 'guides', path: 'guides.jsonl' });
  */
 export async function importIndexFromFile({
   path,

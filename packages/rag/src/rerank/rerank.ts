@@ -107,7 +107,12 @@ export interface RerankWithScorerOptions<Match extends VectorMatch> {
   options?: RerankerOptions;
 }
 
-/** {@link rerank} with its parameters in one object. */
+/**
+ * {@link rerank} with its parameters in one object.
+ *
+ * @example
+ * const ranked = await rerankWithScorer({ results, query: 'coats', scorer: 'openai/gpt-5.1', options: { topK: 5 } });
+ */
 export async function rerankWithScorer<Match extends VectorMatch>({
   results,
   query,

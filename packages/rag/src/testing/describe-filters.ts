@@ -25,6 +25,9 @@ const onceWrong: [VectorMetadata][] = [
  * refuse the filter with `FILTER_NOT_SUPPORTED`.
  *
  * @param open - a store that holds nothing
+ *
+ * @example
+ * describeFilters('MyStore', async () => new LocalVector(), (store) => store.close());
  */
 export function describeFilters<Store extends VectorStore>(
   name: string,

@@ -8,6 +8,9 @@ import { describeSearchModes, expectError } from './describe-search-modes.js';
  *
  * @param open - a store that holds nothing
  * @param close - called after each test with what `open` returned
+ *
+ * @example
+ * describeVectorStore('MyStore', async () => new LocalVector(), (store) => store.close());
  */
 export function describeVectorStore<Store extends VectorStore>(
   name: string,

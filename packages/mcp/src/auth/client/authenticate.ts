@@ -19,6 +19,10 @@ export interface AuthenticateOptions extends OAuthFetchOptions {
  * tokens. Shows nothing while the server accepts the stored tokens, or they can be refreshed.
  *
  * @throws what {@link createOAuthCallbackServer} and {@link finishAuthorization} throw; `OAUTH_UNAVAILABLE`
+ *
+ * @example
+ * const provider = createLoopbackProvider({ onRedirectToAuthorization: (page) => console.log(`Please visit ${page}`) });
+ * await authenticate({ provider, serverUrl: 'https://mcp.example.com/mcp' });
  */
 export async function authenticate({ scope, timeout, ...options }: AuthenticateOptions): Promise<void> {
   const target = toTarget(options);

@@ -31,6 +31,9 @@ export interface OAuthCallbackServer {
  *   `PORT_IN_USE`
  * @see [RFC 6749, section 10.12 – Cross-Site Request Forgery](https://www.rfc-editor.org/rfc/rfc6749.html#section-10.12)
  * @see [RFC 8252, section 7.3 – Loopback Interface Redirection](https://www.rfc-editor.org/rfc/rfc8252.html#section-7.3)
+ *
+ * @example
+ * const callbackServer = await createOAuthCallbackServer({ redirectUrl: 'http://localhost:33419/callback', state: 'from the page' });
  */
 export async function createOAuthCallbackServer({
   redirectUrl,

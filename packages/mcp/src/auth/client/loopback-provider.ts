@@ -17,6 +17,11 @@ export interface LoopbackProviderOptions extends Omit<
 /**
  * Returns a provider for a user at this computer: `mcp.authenticate(serverName)` listens on a loopback address, shows the sign-in page
  * and waits. Calls show no page. `auth: 'oauth'` in a server definition uses it with its defaults.
+ *
+ * @example
+ * const authProvider = createLoopbackProvider({ storage: new FileOAuthStorage({ path: '.tokens.json' }) });
+ * const mcp = new MCPClient({ servers: { notes: { url: 'https://mcp.example.com/mcp', authProvider } } });
+ * await mcp.authenticate('notes');
  */
 export function createLoopbackProvider({
   clientName = 'Quiver',

@@ -57,6 +57,9 @@ export interface ClientCredentialsOptions extends RegisteredClientOptions {
  *
  * @see [RFC 6749, section 4.4 – Client Credentials Grant](https://www.rfc-editor.org/rfc/rfc6749.html#section-4.4)
  * @see [RFC 7523, section 2.2 – Using JWTs for Client Authentication](https://www.rfc-editor.org/rfc/rfc7523.html#section-2.2)
+ *
+ * @example
+ * const authProvider = createClientCredentialsProvider({ clientId: 'bot', clientSecret: 'from your vault', issuer: 'https://auth.example.com' });
  */
 export function createClientCredentialsProvider({
   privateKey,
@@ -138,6 +141,17 @@ const idJag = 'urn:ietf:params:oauth:token-type:id-jag';
  * @throws `OAUTH_URL_INSECURE` when the token endpoint is neither https nor a loopback address
  * @see [MCP, Enterprise-Managed Authorization](https://modelcontextprotocol.io/extensions/auth/enterprise-managed-authorization)
  * @see [RFC 8693 – OAuth 2.0 Token Exchange](https://www.rfc-editor.org/rfc/rfc8693.html)
+ *
+ * @example
+ * const authProvider = createEnterpriseManagedProvider({
+ *   clientId: 'chat',
+ *   issuer: 'https://auth.example.com',
+ *   identityProvider: {
+ *     tokenEndpoint: 'https://login.company.example/token',
+ *     clientId: 'chat-at-company',
+ *     idToken: () => 'the ID token of the user',
+ *   },
+ * });
  */
 export function createEnterpriseManagedProvider({
   identityProvider,

@@ -180,6 +180,11 @@ export interface FinishAuthorizationOptions extends Pick<OAuthFetchOptions, 'pro
  * @throws `OAUTH_STATE_INVALID`; `OAUTH_EXCHANGE_FAILED` when the authorization server rejects the code
  * @see [RFC 9700, section 4.4 – Mix-Up Attacks](https://www.rfc-editor.org/rfc/rfc9700.html#section-4.4)
  * @see [RFC 9207 – Authorization Server Issuer Identification](https://www.rfc-editor.org/rfc/rfc9207.html)
+ *
+ * @example
+ * // The route of the redirect URL
+ * const { code, state, iss } = req.query;
+ * await finishAuthorization({ provider: authProvider, serverUrl: 'https://mcp.example.com/mcp', callback: { code, state, iss } });
  */
 export async function finishAuthorization(options: FinishAuthorizationOptions): Promise<void> {
   const { code, state, iss } = options.callback;

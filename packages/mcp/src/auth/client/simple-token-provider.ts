@@ -15,7 +15,13 @@ export interface SimpleTokenProviderOptions {
   scope?: string;
 }
 
-/** Returns a provider with a given token: for tests, and for tokens from other sources. */
+/**
+ * Returns a provider with a given token: for tests, and for tokens from other sources.
+ *
+ * @example
+ * const redirectUrl = 'http://localhost:33419/callback';
+ * const authProvider = createSimpleTokenProvider('a-token', { redirectUrl, clientMetadata: { redirect_uris: [redirectUrl] } });
+ */
 export function createSimpleTokenProvider(
   accessToken: string,
   { tokenType = 'Bearer', refreshToken, expiresIn, scope, ...options }: SimpleTokenProviderOptions,

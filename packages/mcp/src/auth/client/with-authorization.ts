@@ -32,6 +32,10 @@ export function withAuthorization(send: Send, options: OAuthFetchOptions): Send 
  * @throws `OAUTH_AUTHORIZATION_REQUIRED` when the user has to sign in; the message names how
  * @throws `OAUTH_TOKEN_INVALID` for a token that no header can carry
  * @throws `OAUTH_UNAVAILABLE` while the authorization server is unavailable; the sign-in is kept
+ *
+ * @example
+ * const fetch = createOAuthFetch({ provider: authProvider, serverUrl: 'https://api.example.com/notes' });
+ * const response = await fetch('https://api.example.com/notes');
  */
 export function createOAuthFetch(options: OAuthFetchOptions): Fetch {
   const target = toTarget(options);

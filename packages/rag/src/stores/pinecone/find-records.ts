@@ -108,6 +108,9 @@ const b = 0.75;
  * every stored text. Words become numbers by a hash of 32 bits.
  *
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
+ *
+ * @example
+ * const store = new PineconeVector({ apiKey: 'key', sparseEncoder: createLexicalSparseEncoder() });
  */
 export function createLexicalSparseEncoder({ averageLength = 100 }: LexicalSparseEncoderOptions = {}): SparseEncoder {
   return {

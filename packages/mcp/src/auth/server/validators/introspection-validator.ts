@@ -36,6 +36,9 @@ export interface IntrospectionOptions {
  *
  * @throws `OAUTH_URL_INSECURE` when the endpoint is neither https nor a loopback address
  * @see [RFC 7662 – OAuth 2.0 Token Introspection](https://www.rfc-editor.org/rfc/rfc7662.html)
+ *
+ * @example
+ * const validateToken = createIntrospectionValidator('https://auth.example.com/introspect', { clientId: 'server', clientSecret: 'secret' });
  */
 export function createIntrospectionValidator(
   endpoint: string | URL,

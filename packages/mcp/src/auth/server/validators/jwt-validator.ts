@@ -49,6 +49,9 @@ const keyHints = ['jku', 'x5u', 'jwk', 'x5c'];
  * @throws `OAUTH_ISSUER_MISSING`, `OAUTH_ALGORITHM_UNSAFE`, `OAUTH_URL_INSECURE`
  * @see [RFC 9068 – JWT Profile for Access Tokens](https://www.rfc-editor.org/rfc/rfc9068.html)
  * @see [RFC 8725 – JWT Best Current Practices](https://www.rfc-editor.org/rfc/rfc8725.html)
+ *
+ * @example
+ * const validateToken = createJwtValidator({ issuer: 'https://auth.example.com', jwksUri: 'https://auth.example.com/jwks' });
  */
 export function createJwtValidator(options: JwtValidatorOptions): TokenValidator {
   const { algorithms = defaultAlgorithms, now = Date.now, logger = getDefaultLogger() } = options;

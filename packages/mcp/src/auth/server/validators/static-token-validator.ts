@@ -15,6 +15,9 @@ export interface StaticToken {
  * and in constant time, so that responses reveal nothing about similar tokens.
  *
  * @throws `OAUTH_TOKENS_MISSING` when no token is given, or an empty one
+ *
+ * @example
+ * const validateToken = createStaticTokenValidator([{ token: 'a-long-random-token', subject: 'nightly-report' }]);
  */
 export function createStaticTokenValidator(tokens: readonly (string | StaticToken)[]): TokenValidator {
   const known = tokens.map((entry) => {
