@@ -336,19 +336,13 @@ async function askForInstructions(
   return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
 }
 
-const clientOptions: Readonly<Record<keyof MCPClientOptions, true>> = {
-  id: true,
-  servers: true,
-  timeout: true,
-  clientInfo: true,
-};
+const clientOptions: (keyof MCPClientOptions)[] = ['id', 'servers', 'timeout', 'clientInfo'];
 
 function requireClientOptions(options: MCPClientOptions): MCPClientOptions {
-  const known = Object.keys(clientOptions).join(', ');
   const invalid = (problem: string): QuiverError =>
-    new QuiverError('MCP_CLIENT_OPTIONS_INVALID', `${problem} MCPClient takes: ${known}.`);
+    new QuiverError('MCP_CLIENT_OPTIONS_INVALID', `${problem} MCPClient takes: ${clientOptions.join(', ')}.`);
   if (!isObject(options)) throw invalid('The options of an MCPClient must be an object.');
-  const unknown = Object.keys(options).filter((key) => !Object.hasOwn(clientOptions, key));
+  const unknown = Object.keys(options).filter((key) => !(clientOptions as string[]).includes(key));
   if (unknown.length > 0) throw invalid(`MCPClient has no option '${unknown.join(', ')}'.`);
   const { servers, timeout } = options;
   if (!isObject(servers)) throw invalid('`servers` must be an object with one definition per server name.');

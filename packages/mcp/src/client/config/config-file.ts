@@ -93,28 +93,19 @@ const transports: ReadonlyMap<unknown, 'http' | 'sse'> = new Map([
 function toDefinition(file: ConfigFile, key: string, entry: Record<string, unknown>): MastraMCPServerDefinition {
   const { command, args, env, cwd, url, headers, type } = entry;
   if (command !== undefined) {
+    const areTexts = args === undefined || (Array.isArray(args) && args.every(isText));
     requireType(file, isText(command), `${key}.command`, 'text');
-    requireType(
-      file,
-      args === undefined || (Array.isArray(args) && args.every(isText)),
-      `${key}.args`,
-      'a list of texts',
-    );
+    requireType(file, areTexts, `${key}.args`, 'a list of texts');
     requireType(file, cwd === undefined || isText(cwd), `${key}.cwd`, 'text');
     requireTexts(file, `${key}.env`, env);
-    const options = { command, ...(args !== undefined && { args }), ...(env !== undefined && { env }) };
-    // The types have been checked.
-    return { ...options, ...(cwd !== undefined && { cwd }) } as MastraMCPServerDefinition;
+    // The types have been checked. Undefined members count as missing.
+    return { command, args, env, cwd } as MastraMCPServerDefinition;
   }
   requireType(file, url !== undefined, key, 'an object with a command or a url');
   requireType(file, isText(url) && URL.canParse(url), `${key}.url`, 'a URL');
   requireTexts(file, `${key}.headers`, headers);
-  const transport = transports.get(type);
-  return {
-    url: url as string,
-    ...(transport && { transport }),
-    ...(headers !== undefined && { requestInit: { headers: headers as Record<string, string> } }),
-  };
+  const requestInit = headers && { headers };
+  return { url, transport: transports.get(type), requestInit } as MastraMCPServerDefinition;
 }
 
 function isText(value: unknown): value is string {

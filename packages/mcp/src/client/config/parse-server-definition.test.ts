@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { MCPServer } from '../../server/mcp-server.js';
 import { MCPClient } from '../mcp-client.js';
 import { parseServerDefinition } from './parse-server-definition.js';
+import type { HttpServerDefinition, ServerOptions, StdioServerDefinition } from './server-definition.js';
 
 const url = 'https://example.com/mcp';
 const server = new MCPServer({ name: 'It', version: '1', tools: {} });
@@ -38,6 +40,72 @@ test.for([
 ] as const)('%s is refused', ([, definition, problem]) => {
   expect(() => parseServerDefinition('it', definition)).toThrow(
     expect.objectContaining({ code: 'SERVER_DEFINITION_INVALID', message: expect.stringContaining(problem) }),
+  );
+});
+
+const commonOptions: Record<keyof ServerOptions, true> = {
+  timeout: true,
+  connectTimeout: true,
+  logger: true,
+  log: true,
+  enableServerLogs: true,
+  serverLogLevel: true,
+  enableProgressTracking: true,
+  resetTimeoutOnProgress: true,
+  clientInfo: true,
+  capabilities: true,
+  onMessage: true,
+  roots: true,
+  sampling: true,
+  maxInputRounds: true,
+  onToolError: true,
+  processToolCall: true,
+  requireToolApproval: true,
+  requestMeta: true,
+  retryIdempotent: true,
+  maxRetries: true,
+  cache: true,
+  includeReturnSchema: true,
+  includeInstructions: true,
+  protocol: true,
+  tools: true,
+  toolPrefix: true,
+};
+const stdioOptions: Record<Exclude<keyof StdioServerDefinition, keyof ServerOptions | 'url' | 'server'>, true> = {
+  command: true,
+  args: true,
+  env: true,
+  inheritDefaultEnv: true,
+  cwd: true,
+  stderr: true,
+};
+const httpOptions: Record<Exclude<keyof HttpServerDefinition, keyof ServerOptions | 'command' | 'server'>, true> = {
+  url: true,
+  transport: true,
+  requestInit: true,
+  headers: true,
+  eventSourceInit: true,
+  fetch: true,
+  authProvider: true,
+  auth: true,
+  tls: true,
+  reconnectionOptions: true,
+  sessionId: true,
+};
+
+test.for([
+  ['command', { command: 'x' }, stdioOptions],
+  ['url', { url }, httpOptions],
+  ['server', { server }, { server: true }],
+] as const)('knows the options of a definition with `%s`', ([target, definition, options]) => {
+  const known = Object.keys({ ...commonOptions, ...options });
+  const parse = (): unknown => parseServerDefinition('it', { ...definition, timeot: 5 });
+  expect(parse).toThrow(`not an option together with \`${target}\``);
+  expect(parse).toThrow(
+    expect.toSatisfy(({ message }: Error) => {
+      const listed = /Known: (.*)\.$/.exec(message)?.[1]?.split(', ');
+      return isDeepStrictEqual(listed?.toSorted(), known.toSorted());
+    }),
   );
 });
 

@@ -3,72 +3,20 @@ import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import { isInProcessServer, isTransport } from './in-process-server.js';
-import type {
-  HttpServerDefinition,
-  InProcessServerDefinition,
-  ServerOptions,
-  ServerTarget,
-  StdioServerDefinition,
-} from './server-definition.js';
+import type { HttpServerDefinition, ServerTarget, StdioServerDefinition } from './server-definition.js';
 
-type OptionNames<Definition> = Readonly<Record<keyof Definition, true>>;
+/** Options of every kind of server. The test compares the options with the types. */
+const serverOptions =
+  'timeout connectTimeout logger log enableServerLogs serverLogLevel enableProgressTracking resetTimeoutOnProgress clientInfo ' +
+  'capabilities onMessage roots sampling maxInputRounds onToolError processToolCall requireToolApproval requestMeta ' +
+  'retryIdempotent maxRetries cache includeReturnSchema includeInstructions protocol tools toolPrefix';
 
-const serverOptions: OptionNames<ServerOptions> = {
-  timeout: true,
-  connectTimeout: true,
-  logger: true,
-  log: true,
-  enableServerLogs: true,
-  serverLogLevel: true,
-  enableProgressTracking: true,
-  resetTimeoutOnProgress: true,
-  clientInfo: true,
-  capabilities: true,
-  onMessage: true,
-  roots: true,
-  sampling: true,
-  maxInputRounds: true,
-  onToolError: true,
-  processToolCall: true,
-  requireToolApproval: true,
-  requestMeta: true,
-  retryIdempotent: true,
-  maxRetries: true,
-  cache: true,
-  includeReturnSchema: true,
-  includeInstructions: true,
-  protocol: true,
-  tools: true,
-  toolPrefix: true,
-};
-
-/** Options of each kind of server, by the option that selects the kind. */
+/** Further options of each kind of server, by the option that selects the kind. */
 const optionsByTarget = {
-  command: {
-    ...serverOptions,
-    command: true,
-    args: true,
-    env: true,
-    inheritDefaultEnv: true,
-    cwd: true,
-    stderr: true,
-  } satisfies OptionNames<Omit<StdioServerDefinition, 'url' | 'server'>>,
-  url: {
-    ...serverOptions,
-    url: true,
-    transport: true,
-    requestInit: true,
-    headers: true,
-    eventSourceInit: true,
-    fetch: true,
-    authProvider: true,
-    auth: true,
-    tls: true,
-    reconnectionOptions: true,
-    sessionId: true,
-  } satisfies OptionNames<Omit<HttpServerDefinition, 'command' | 'server'>>,
-  server: { ...serverOptions, server: true } satisfies OptionNames<Omit<InProcessServerDefinition, 'command' | 'url'>>,
-} as const;
+  command: 'command args env inheritDefaultEnv cwd stderr',
+  url: 'url transport requestInit headers eventSourceInit fetch authProvider auth tls reconnectionOptions sessionId',
+  server: 'server',
+};
 
 const targets = ['command', 'url', 'server'] as const;
 
@@ -88,25 +36,22 @@ export function parseServerDefinition(name: string, value: unknown): ServerTarge
   if (given.length > 1) throw invalid(name, `has ${given.map((key) => `\`${key}\``).join(' and ')}`);
   requireKnownOptions(name, value, target);
   // The option that selects the kind is checked here; TypeScript checks the other values.
-  switch (target) {
-    case 'command':
-      if (typeof value['command'] !== 'string' || value['command'] === '')
-        throw invalid(name, 'has an empty `command`');
-      return { kind: 'stdio', definition: value as unknown as StdioServerDefinition };
-    case 'server':
-      if (!isObject(value['server']) || !(isInProcessServer(value['server']) || isTransport(value['server'])))
-        throw invalid(name, 'has a `server` that is neither a server nor a transport');
-      return { kind: 'in-process', definition: value as unknown as InProcessServerDefinition };
-    case 'url': {
-      const url = toHttpUrl(value['url']);
-      if (!url) throw invalid(name, `has the url '${String(value['url'])}'`);
-      if (value['tls'] !== undefined && value['fetch'] !== undefined) throw conflict(name, '`tls` and `fetch`');
-      if (value['auth'] !== undefined && value['authProvider'] !== undefined)
-        throw conflict(name, '`auth` and `authProvider`');
-      if (value['auth'] !== undefined && value['auth'] !== 'oauth') throw conflict(name, "`auth` other than 'oauth'");
-      return { kind: 'http', definition: value as unknown as HttpServerDefinition, url };
-    }
+  const { command, server, tls, fetch, auth, authProvider } = value;
+  if (target === 'command') {
+    if (typeof command !== 'string' || command === '') throw invalid(name, 'has an empty `command`');
+    return { kind: 'stdio', definition: value as unknown as StdioServerDefinition };
   }
+  if (target === 'server') {
+    if (!isObject(server) || !(isInProcessServer(server) || isTransport(server)))
+      throw invalid(name, 'has a `server` that is neither a server nor a transport');
+    return { kind: 'in-process', definition: { ...value, server } };
+  }
+  const url = toHttpUrl(value['url']);
+  if (!url) throw invalid(name, `has the url '${String(value['url'])}'`);
+  if (tls !== undefined && fetch !== undefined) throw conflict(name, '`tls` and `fetch`');
+  if (auth !== undefined && authProvider !== undefined) throw conflict(name, '`auth` and `authProvider`');
+  if (auth !== undefined && auth !== 'oauth') throw conflict(name, "`auth` other than 'oauth'");
+  return { kind: 'http', definition: value as unknown as HttpServerDefinition, url };
 }
 
 /** A URL, or the path of a script that runs in Node.js or Python. */
@@ -130,7 +75,7 @@ function toHttpUrl(value: unknown): URL | undefined {
 }
 
 function requireKnownOptions(name: string, value: Record<string, unknown>, target: keyof typeof optionsByTarget): void {
-  const known = Object.keys(optionsByTarget[target]);
+  const known = `${serverOptions} ${optionsByTarget[target]}`.split(' ');
   const unknown = Object.keys(value).filter((key) => value[key] !== undefined && !known.includes(key));
   if (unknown.length === 0) return;
   throw new QuiverError(

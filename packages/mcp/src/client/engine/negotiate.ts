@@ -29,16 +29,6 @@ const maxEras = 1000;
  */
 const eras = new Map<string, { readonly era: ServerEra; readonly at: number }>();
 
-function isKnownLegacy({ href }: URL): boolean {
-  const entry = eras.get(href);
-  return entry?.era === 'legacy' && Date.now() - entry.at < eraLifetime;
-}
-
-function cacheEra({ href }: URL, era: ServerEra): void {
-  if (eras.size >= maxEras) eras.clear();
-  eras.set(href, { era, at: Date.now() });
-}
-
 /**
  * Negotiates the era and the protocol version, and describes the server to the engine.
  *
@@ -46,7 +36,9 @@ function cacheEra({ href }: URL, era: ServerEra): void {
  */
 export async function negotiate(engine: Engine, options: NegotiateOptions): Promise<void> {
   const { mode, url } = options;
-  const isLegacy = mode === 'legacy' || (mode === 'auto' && url && isKnownLegacy(url));
+  const known = mode === 'auto' && url ? eras.get(url.href) : undefined;
+  const isKnownLegacy = known?.era === 'legacy' && Date.now() - known.at < eraLifetime;
+  const isLegacy = mode === 'legacy' || isKnownLegacy;
   const modern = isLegacy ? undefined : await discover(engine, options);
   if (!modern && mode === 'modern')
     throw new Error(`the server does not offer protocol version ${MODERN_VERSION}; set \`protocol\` to 'auto'`);
@@ -54,7 +46,9 @@ export async function negotiate(engine: Engine, options: NegotiateOptions): Prom
   engine.channel.negotiated?.(facts.protocolVersion as string);
   if (!modern) await engine.notify('notifications/initialized');
   engine.server = facts;
-  if (url) cacheEra(url, modern ? 'modern' : 'legacy');
+  if (!url) return;
+  if (eras.size >= maxEras) eras.clear();
+  eras.set(url.href, { era: modern ? 'modern' : 'legacy', at: Date.now() });
 }
 
 /** @returns `undefined` for a legacy server */

@@ -3,19 +3,18 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
 import { InputRoundsError, RequestTimeoutError } from './engine.js';
 
-export interface RequestFailure {
-  readonly serverName: string;
-  readonly error: unknown;
-  readonly channel: Channel;
-  /** Milliseconds. */
-  readonly timeout: number;
-}
-
 /**
  * Gives every failure of a request a code: `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED`, `MCP_INPUT_ROUNDS_EXCEEDED`, or
  * `MCP_REQUEST_FAILED` for errors that the server sent. `details` contains `rpcCode` and `httpStatus`.
+ *
+ * @param timeout - milliseconds
  */
-export function explainRequestError({ serverName, error, channel, timeout }: RequestFailure): QuiverError {
+export function explainRequestError(
+  error: unknown,
+  serverName: string,
+  channel: Channel,
+  timeout: number,
+): QuiverError {
   if (isQuiverError(error)) return error;
   const status = statusOf(error);
   const details: Record<string, unknown> = {

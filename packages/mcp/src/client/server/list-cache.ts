@@ -4,7 +4,7 @@ import type { ProtocolTool } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
-import type { ListKind, ServerHandlers } from '../config/handlers.js';
+import type { ServerHandlers } from '../config/handlers.js';
 import type { ServerOptions } from '../config/server-definition.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import { malformedToolsError, parseToolDefinitions } from './tool-definitions.js';
@@ -143,7 +143,16 @@ export async function fetchList<Method extends ListMethod>(
     if (!(error instanceof ProtocolError && error.code === errorCodes.methodNotFound)) throw error;
     return { items: [], keepFor: silentServerLifetime };
   }
-  const { items, error } = parseItems(name, kind, fetched.items, engine.isModern);
+  let { items } = fetched;
+  let error: unknown;
+  // The engine has checked the items of all lists except tools.
+  if (kind === 'tools') {
+    const { tools, malformed } = parseToolDefinitions(items, engine.isModern);
+    items = tools;
+    if (malformed.length > 0) error = malformedToolsError(name, malformed);
+  }
+  // Restores the members that travel in `_meta`, because the protocol does not define them.
+  if (kind === 'prompts') items = (items as Prompt[]).map((prompt) => ({ ...prompt, ...fromPromptMeta(prompt._meta) }));
   const mayCache = typeof cache === 'boolean' ? cache : cache[kind] !== false;
   const reports = (capabilities?.[kind] as { listChanged?: boolean } | undefined)?.listChanged === true;
   const isWatched = reports && (!engine.isModern || handlers.onListChanged[kind] !== undefined);
@@ -153,21 +162,6 @@ export async function fetchList<Method extends ListMethod>(
     keepFor: mayCache ? (isWatched ? Number.POSITIVE_INFINITY : lifetime) : 0,
     error,
   };
-}
-
-/** Parses the items of a list. The engine has checked those of all lists except tools. */
-function parseItems(
-  serverName: string,
-  kind: ListKind,
-  items: unknown[],
-  isModern: boolean,
-): { items: unknown[]; error?: unknown } {
-  // Restores the members that travel in `_meta`, because the protocol does not define them.
-  if (kind === 'prompts')
-    return { items: (items as Prompt[]).map((prompt) => ({ ...prompt, ...fromPromptMeta(prompt._meta) })) };
-  if (kind === 'resources') return { items };
-  const { tools, malformed } = parseToolDefinitions(items, isModern);
-  return { items: tools, error: malformed.length > 0 ? malformedToolsError(serverName, malformed) : undefined };
 }
 
 /** @throws `MCP_LIST_ENDLESS` when a server sends a cursor with every page */

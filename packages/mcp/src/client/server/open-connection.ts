@@ -1,6 +1,6 @@
 import { QuiverError, isQuiverError, untilAborted, withinTime } from '@quiver/core';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import type { HttpServerDefinition, ServerTarget } from '../config/server-definition.js';
+import type { ServerTarget } from '../config/server-definition.js';
 import { Engine, type EngineOptions } from '../engine/engine.js';
 import { negotiate, type NegotiationMode } from '../engine/negotiate.js';
 import { asSentence, isNetworkError, reasonOf, statusOf, stderrOf } from '../engine/request-error.js';
@@ -80,35 +80,26 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
     }
   }
   const { url } = target;
-  const { withAuthProvider } = await import('../transports/http-options.js');
+  const { resolveHttpOptions, withAuthProvider } = await import('../transports/http-options.js');
   const definition = await withAuthProvider(target.definition);
   const isSsePath = url.pathname.endsWith('/sse');
   const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
   if (transport !== 'sse') {
     const isResumed = options.resume && definition.sessionId !== undefined;
     try {
-      return await connect(await createHttpChannel(definition, url, isResumed), wanted, isResumed);
+      const { HttpChannel } = await import('../transports/http-channel.js');
+      const { reconnectionOptions: reconnection } = definition;
+      const sessionId = isResumed ? definition.sessionId : undefined;
+      const channel = new HttpChannel({ ...(await resolveHttpOptions(definition, url)), reconnection, sessionId });
+      return await connect(channel, wanted, isResumed);
     } catch (error) {
       if (transport === 'http' || wanted === 'modern' || !isReactionOfSseServer(error)) throw error;
     }
   }
-  return connect(await createSseChannel(definition, url), 'legacy');
-}
-
-async function createHttpChannel(definition: HttpServerDefinition, url: URL, isResumed: boolean): Promise<Channel> {
-  const { HttpChannel } = await import('../transports/http-channel.js');
-  const { resolveHttpOptions } = await import('../transports/http-options.js');
-  const { reconnectionOptions: reconnection, sessionId } = definition;
-  const options = await resolveHttpOptions(definition, url);
-  return new HttpChannel({ ...options, reconnection, sessionId: isResumed ? sessionId : undefined });
-}
-
-async function createSseChannel(definition: HttpServerDefinition, url: URL): Promise<Channel> {
   const { SseChannel } = await import('../transports/sse-channel.js');
-  const { resolveHttpOptions } = await import('../transports/http-options.js');
   const { fetch } = definition.eventSourceInit ?? {};
   const openStream = fetch && (await resolveHttpOptions({ url, fetch }, url)).send;
-  return new SseChannel({ ...(await resolveHttpOptions(definition, url)), openStream });
+  return connect(new SseChannel({ ...(await resolveHttpOptions(definition, url)), openStream }), 'legacy');
 }
 
 /**

@@ -189,7 +189,7 @@ export class RemoteServer {
           this.#forget(engine);
           continue;
         }
-        const explained = explainRequestError({ serverName: this.name, error, channel, timeout });
+        const explained = explainRequestError(error, this.name, channel, timeout);
         if (explained.code !== 'MCP_CONNECTION_CLOSED' || left <= 0) throw explained;
         left -= 1;
         this.log('info', 'Repeating a request after the connection was lost.', explained);

@@ -32,18 +32,14 @@ export interface ListOptions {
  */
 const live = new Set<SharedServers>();
 
-interface Configuration {
-  readonly id?: string | undefined;
-}
-
 /** The servers of one configuration and their users: clients and leases. The last user that releases them ends their connections. */
 export class SharedServers {
   readonly byName: ReadonlyMap<string, RemoteServer>;
-  readonly #configuration: Configuration;
+  readonly #configuration: { readonly id?: string };
   readonly #users = new Set<object>();
   #disconnecting: Promise<unknown> | undefined;
 
-  private constructor(configuration: Configuration, byName: ReadonlyMap<string, RemoteServer>) {
+  private constructor(configuration: { readonly id?: string }, byName: ReadonlyMap<string, RemoteServer>) {
     this.#configuration = configuration;
     this.byName = byName;
   }
@@ -55,7 +51,7 @@ export class SharedServers {
    * @throws `MCP_CLIENT_DUPLICATE` when a client without `id` repeats the configuration of a live one: each holds its own processes
    *   and sessions, so one client per request by accident is a leak that shows late
    */
-  static for(configuration: Configuration, create: () => ReadonlyMap<string, RemoteServer>): SharedServers {
+  static for(configuration: { readonly id?: string }, create: () => ReadonlyMap<string, RemoteServer>): SharedServers {
     const { id } = configuration;
     const sameId = [...live].filter((shared) => shared.#configuration.id === id);
     const same = sameId.find((shared) => isSameConfiguration(shared.#configuration, configuration));
@@ -171,12 +167,8 @@ export async function askServers<Answer>(
     [...servers].map(async (server) => {
       const { name } = server;
       try {
-        const limited = withinTime(
-          ask(server),
-          perServerTimeoutMs,
-          (limit) => new Error(`no answer within ${limit} ms`),
-        );
-        return { name, ...(await limited) };
+        const toError = (limit: number): Error => new Error(`no answer within ${limit} ms`);
+        return { name, ...(await withinTime(ask(server), perServerTimeoutMs, toError)) };
       } catch (error) {
         return { name, error };
       } finally {

@@ -13,19 +13,15 @@ interface SubscribingServer {
 }
 
 /** A stream of change notifications (modern era). */
-interface Subscription {
+interface OpenStream {
+  readonly engine: Engine;
+  /** The filter as JSON. */
+  readonly key: string;
   /** Part of the filter that the server agreed to. */
   readonly honored: SubscriptionFilter;
   /** Resolves when the stream ends, also by `close`. */
   readonly ended: Promise<void>;
   close(): void;
-}
-
-interface OpenStream {
-  readonly engine: Engine;
-  /** The filter as JSON. */
-  readonly key: string;
-  readonly subscription: Subscription;
 }
 
 /** Milliseconds until a modern server must have acknowledged a stream. */
@@ -106,24 +102,24 @@ export class Subscriptions {
       const filter = this.#filter();
       const key = JSON.stringify(filter);
       const current = this.#stream;
-      if (current?.engine === engine && current.key === key) return current.subscription.honored;
+      if (current?.engine === engine && current.key === key) return current.honored;
       if (key === '{}') {
         this.#close();
         return {};
       }
-      const subscription = await openStream(engine, filter);
+      const opened = await openStream(engine, filter, key);
       this.#close();
       this.#backOff.reset();
-      this.#stream = { engine, key, subscription };
-      void this.#reopenWhenEnded(this.#stream);
-      return subscription.honored;
+      this.#stream = opened;
+      void this.#reopenWhenEnded(opened);
+      return opened.honored;
     });
     this.#queue = replaced.catch(() => {});
     return replaced;
   }
 
   async #reopenWhenEnded(stream: OpenStream): Promise<void> {
-    await stream.subscription.ended;
+    await stream.ended;
     if (this.#stream !== stream) return;
     this.#stream = undefined;
     this.#reopenLater(stream.engine);
@@ -147,24 +143,21 @@ export class Subscriptions {
     clearTimeout(this.#timer);
     const stream = this.#stream;
     this.#stream = undefined;
-    stream?.subscription.close();
+    stream?.close();
   }
 }
 
 /** @throws as `Engine.request` when the server does not acknowledge the stream */
-function openStream(engine: Engine, filter: SubscriptionFilter): Promise<Subscription> {
+function openStream(engine: Engine, notifications: SubscriptionFilter, key: string): Promise<OpenStream> {
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
     const close = (): void => stop.abort('the subscription is no longer needed');
     // Later: a transport may deliver the acknowledgment before `request` returns.
     const onAcknowledged = (honored: SubscriptionFilter): void =>
-      queueMicrotask(() => resolve({ honored, ended, close }));
+      queueMicrotask(() => resolve({ engine, key, honored, ended, close }));
+    const options = { signal: stop.signal, timeout: acknowledgeTimeout, onAcknowledged };
     const ended = engine
-      .request(
-        'subscriptions/listen',
-        { notifications: filter },
-        { signal: stop.signal, timeout: acknowledgeTimeout, onAcknowledged },
-      )
+      .request('subscriptions/listen', { notifications }, options)
       .then(() => reject(new ConnectionLostError('the server ended the subscription')), reject);
   });
 }

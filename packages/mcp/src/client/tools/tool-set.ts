@@ -20,12 +20,6 @@ export interface ToolsWithErrors<Tools> {
 /** The tools of all servers as plain data, by server. It survives JSON. */
 export type ToolCatalogue = Record<string, ProtocolTool[]>;
 
-/** A tool of a server with its configured name, without prefix. */
-interface SelectedTool {
-  readonly tool: ProtocolTool;
-  readonly name: string;
-}
-
 /**
  * Creates tools from definitions, as one set: selected and renamed as configured, with unique names that every model provider accepts.
  * Where two names would be equal, both end in a hash, so that no server can take over the name of another server's tool.
@@ -72,7 +66,11 @@ export function toToolsets(
   return Object.fromEntries(toolsets);
 }
 
-function selectTools(list: readonly ProtocolTool[], { options }: RemoteServer): SelectedTool[] {
+/** Returns the selected tools with their configured names, without prefix. */
+function selectTools(
+  list: readonly ProtocolTool[],
+  { options }: RemoteServer,
+): { readonly tool: ProtocolTool; readonly name: string }[] {
   const { allow, deny, filter, rename }: NonNullable<ToolSelection['tools']> = options.tools ?? {};
   const selected = list.filter(
     (tool) => (!allow || allow.includes(tool.name)) && !deny?.includes(tool.name) && (!filter || filter(tool)),

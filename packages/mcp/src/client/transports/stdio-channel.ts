@@ -153,24 +153,14 @@ export class StdioChannel implements Channel {
 }
 
 /** Variables that programs need to start. Everything else of this process's environment, such as keys and tokens, stays here. */
-const inherited = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER'];
-const inheritedOnWindows = [
-  'APPDATA',
-  'HOMEDRIVE',
-  'HOMEPATH',
-  'LOCALAPPDATA',
-  'PATH',
-  'PROCESSOR_ARCHITECTURE',
-  'SYSTEMDRIVE',
-  'SYSTEMROOT',
-  'TEMP',
-  'USERNAME',
-  'USERPROFILE',
-];
+const inherited =
+  process.platform === 'win32'
+    ? 'APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE'
+    : 'HOME LOGNAME PATH SHELL TERM USER';
 
 function createChildEnvironment(given: Readonly<Record<string, string>> = {}): Record<string, string> {
   const environment: Record<string, string> = {};
-  for (const name of process.platform === 'win32' ? inheritedOnWindows : inherited) {
+  for (const name of inherited.split(' ')) {
     const value = process.env[name];
     // Shells export functions this way; they are code.
     if (value !== undefined && !value.startsWith('()')) environment[name] = value;
