@@ -238,7 +238,7 @@ export function indexedElements({
   return dimension > indexableDimension.vector ? 'halfvec' : vectorType;
 }
 
-/** Parameters that are not given stay as they are. */
+/** Parameters that are not given keep their values. */
 function hnswOptions({ hnsw = {} }: PgIndexConfig, { config }: PgIndex): string {
   const m = requireInteger('m', hnsw.m ?? config['m'] ?? 16, 2, 100);
   const construction = hnsw.efConstruction ?? config['ef_construction'] ?? 64;

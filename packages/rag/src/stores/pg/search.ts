@@ -106,7 +106,7 @@ async function findByTerms(
   { queryText, limit, includeVector }: KeywordSearch,
 ): Promise<VectorMatch[]> {
   const { index, indexName, filter } = context;
-  const { table, language } = index;
+  const { language } = index;
   if (!language)
     throw new QuiverError(
       'VECTOR_TEXT_SEARCH_MISSING',
@@ -118,10 +118,10 @@ async function findByTerms(
   const text = parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '));
   const condition = toCondition(filter, parameters);
   const columns = toColumns(includeVector);
-  const keyword = { table, language: languageConstant(language), text, columns, where: condition.sql };
-  const rows = await collect(limit, filter, condition, (size, offset) =>
-    runQuery(context, keywordSql({ ...keyword, limit: size, offset }), parameters),
-  );
+  const rows = await collect(limit, filter, condition, (size, offset) => {
+    const page = { columns, where: condition.sql, limit: size, offset };
+    return runQuery(context, keywordSql(index, languageConstant(language), text, page), parameters);
+  });
   return rows.map((row) => ({ ...toRecord(row), score: Math.min(1, row['score'] as number) }));
 }
 
@@ -238,18 +238,6 @@ function distanceSql(index: ExistingIndex, vector: string): string {
   return `embedding ${operatorSql(index)} ${vector}::${extension.schema}.vector${cast}`;
 }
 
-interface KeywordSqlOptions {
-  readonly table: string;
-  /** The language as a constant, see `languageConstant`. */
-  readonly language: string;
-  /** Placeholder of the query text. */
-  readonly text: string;
-  readonly columns: readonly string[];
-  readonly where: string;
-  readonly limit: number;
-  readonly offset: number;
-}
-
 /** Above this number of rows, their number is taken from the statistics of the database. */
 const countedRows = 10_000;
 
@@ -260,10 +248,17 @@ const countedRows = 10_000;
  * sum over the terms of weight times `ts_rank`, which grows ever less with each further occurrence, divided by the logarithm of the
  * text's length; then divided by the largest possible sum.
  *
+ * @param language - constant, see `languageConstant`
+ * @param text - placeholder of the query text
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  * @see [ts_rank](https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-RANKING)
  */
-function keywordSql({ table, language, text, columns, where, limit, offset }: KeywordSqlOptions): string {
+function keywordSql(
+  { table }: ExistingIndex,
+  language: string,
+  text: string,
+  { columns, where, limit, offset }: Pick<NearestSqlOptions, 'columns' | 'where' | 'limit'> & { offset: number },
+): string {
   // A term of a text search query is quoted; quotes and backslashes inside are doubled.
   const quoted = `(chr(39) || replace(replace(lexeme, chr(92), chr(92) || chr(92)), chr(39), chr(39) || chr(39)) || chr(39))::tsquery`;
   const rank = `pg_catalog.ts_rank('{1,1,1,1}', ${wordsColumn}, word, 1)::float8`;
