@@ -40,11 +40,11 @@ export type OAuthMiddleware = (req: ProtectedRequest, res: ServerResponse, url?:
 export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMiddleware {
   const authorize = createRequestAuthorizer(options);
   return async (req, res, url) => {
-    const [path, query] = splitTarget(req.originalUrl ?? req.url ?? '/');
+    const target = req.url ?? '/';
     const result = await authorize({
       method: req.method ?? 'GET',
-      paths: url ? [path, url.pathname] : [path],
-      query,
+      paths: [...pathsOf(target), ...pathsOf(req.originalUrl ?? target), ...(url ? [url.pathname] : [])],
+      query: target.split('?').slice(1).join('?'),
       authorization: authorizationOf(req),
       origin: req.headers.origin,
     });
@@ -58,10 +58,14 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
   };
 }
 
-/** An absolute-form target (`GET http://host/path`) counts by its path. */
-function splitTarget(target: string): [path: string, query: string] {
-  const [path = '', ...query] = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split('?');
-  return [path === '' ? '/' : path, query.join('?')];
+/**
+ * Returns the path of a target without its origin (`GET http://host/path`), and the path that `new URL()` reads: it takes the first
+ * name of `//name/path` for a host.
+ */
+function pathsOf(target: string): string[] {
+  const [path] = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').split('?');
+  const base = 'http://localhost';
+  return [path || '/', ...(URL.canParse(target, base) ? [new URL(target, base).pathname] : [])];
 }
 
 /** Node keeps only the first of several headers in `headers`, so they are counted where nothing is lost. */

@@ -6,7 +6,7 @@ import { MCPServer } from '@quiver/mcp/server';
 import express from 'express';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { modern, openSession, rpc, send } from '../../../test/wire.ts';
+import { initializeParams, modern, openSession, rpc, send } from '../../../test/wire.ts';
 
 const oauth = {
   resource: 'http://localhost/mcp',
@@ -135,6 +135,41 @@ describe('the adapters', () => {
     });
     expect(json.result.content[0].text).toBe('{"subject":"ada"}');
     expect(seen[0]).toMatchObject({ tenant: 't1', scopes: ['mcp:read'] });
+    http.close();
+    await server.close();
+  });
+
+  it.each(['//evil.example/mcp', '/\\\\evil.example/mcp', 'http://evil.example/mcp', '//evil.example//mcp'])(
+    'protect a server behind Express that parses %s as a URL with a host',
+    async (path) => {
+      const server = createServer();
+      const app = express();
+      app.use(expressOAuth({ oauth }));
+      app.use(async (req, res) => {
+        const url = new URL(req.url, 'http://localhost');
+        await server.startHTTP({ url, httpPath: '/mcp', req, res });
+      });
+      const http = app.listen(0);
+      const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+      const { status } = await send(url, { path, body: rpc('initialize', initializeParams) });
+      expect([400, 401, 404]).toContain(status);
+      http.close();
+      await server.close();
+    },
+  );
+
+  it('protect a server that Express mounts below a path', async () => {
+    const server = createServer();
+    const app = express();
+    const router = express.Router();
+    router.use(expressOAuth({ oauth }));
+    router.use(async (req, res) => {
+      await server.startHTTP({ url: new URL(req.url, 'http://localhost'), httpPath: '/mcp', req, res });
+    });
+    app.use('/api', router);
+    const http = app.listen(0);
+    const url = `http://localhost:${(http.address() as AddressInfo).port}/api/mcp`;
+    expect(await send(url, { body: rpc('initialize', initializeParams) })).toMatchObject({ status: 401 });
     http.close();
     await server.close();
   });
