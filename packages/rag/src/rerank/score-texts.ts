@@ -46,11 +46,11 @@ export async function scoreTexts(
     const { resolveLanguageModel } = await import('@quiver/core/llm');
     return scoreTexts(await resolveLanguageModel(model), query, texts, signal);
   }
-  const { size, ask } = toAsk(model);
+  const { size, ask } = toAsk(model, query, signal);
   const limit = createLimit(callsAtOnce);
   const judge = async (part: readonly string[]): Promise<TextScore[]> => {
     try {
-      const answer = await retry(() => ask(query, part, signal), { signal });
+      const answer = await retry(() => ask(part), { signal });
       return part.map((_, position) => toTextScore(answer[position]));
     } catch (error) {
       signal?.throwIfAborted();
@@ -64,48 +64,46 @@ export async function scoreTexts(
   return scores.flat();
 }
 
-type Ask = (
-  query: string,
-  texts: readonly string[],
-  signal: AbortSignal | undefined,
-) => Promise<(number | undefined)[]>;
+/** Requests one score per text, unchecked; `undefined` for a text without a score. */
+type Ask = (texts: readonly string[]) => Promise<unknown[]>;
 
-function toAsk(model: Exclude<RelevanceModel, string>): { size: number; ask: Ask } {
+/** @returns number of texts per call, and the call */
+function toAsk(
+  model: Exclude<RelevanceModel, string>,
+  query: string,
+  signal: AbortSignal | undefined,
+): { size: number; ask: Ask } {
   const { doRerank, getRelevanceScore, doGenerate } = (model ?? {}) as Partial<
     RerankingModel & RelevanceScorer & LanguageModel
   >;
-  if (typeof doRerank === 'function') {
-    return { size: Number.POSITIVE_INFINITY, ask: (...call) => askRerankingModel(model as RerankingModel, ...call) };
-  }
+  if (typeof doRerank === 'function')
+    return { size: Infinity, ask: askRerankingModel(model as RerankingModel, query, signal) };
   if (typeof getRelevanceScore === 'function') {
     const scorer = model as RelevanceScorer;
-    return { size: 1, ask: async (query, [text = '']) => [await scorer.getRelevanceScore(query, text)] };
+    return { size: 1, ask: async ([text = '']) => [await scorer.getRelevanceScore(query, text)] };
   }
-  if (typeof doGenerate === 'function') {
-    return { size: textsPerPrompt, ask: (...call) => askLanguageModel(model as LanguageModel, ...call) };
-  }
+  if (typeof doGenerate === 'function')
+    return { size: textsPerPrompt, ask: askLanguageModel(model as LanguageModel, query, signal) };
   throw new QuiverError(
     'RERANK_MODEL_INVALID',
     'A reranker must be a model string such as openai/gpt-5.1, a language or reranking model of the AI SDK, or an object with getRelevanceScore(query, text).',
   );
 }
 
-async function askRerankingModel(
-  model: RerankingModel,
-  query: string,
-  texts: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<(number | undefined)[]> {
-  const { ranking } = await model.doRerank({
-    query,
-    documents: { type: 'text', values: [...texts] },
-    ...(signal && { abortSignal: signal }),
-  });
-  const scores = new Map(ranking.map(({ index, relevanceScore }) => [index, relevanceScore]));
-  return texts.map((_, position) => scores.get(position));
+function askRerankingModel(model: RerankingModel, query: string, signal: AbortSignal | undefined): Ask {
+  return async (texts) => {
+    const { ranking } = await model.doRerank({
+      query,
+      documents: { type: 'text', values: [...texts] },
+      ...(signal && { abortSignal: signal }),
+    });
+    const scores = new Map(ranking.map(({ index, relevanceScore }) => [index, relevanceScore]));
+    return texts.map((_, position) => scores.get(position));
+  };
 }
 
-function toTextScore(score: number | undefined): TextScore {
+/** @param score - of a model, so it can be anything */
+function toTextScore(score: unknown): TextScore {
   if (typeof score === 'number' && Number.isFinite(score)) return { score: Math.min(1, Math.max(0, score)) };
   return {
     error: new QuiverError(
@@ -135,35 +133,24 @@ const schema = {
   additionalProperties: false,
 };
 
-/**
- * Requests the scores of several texts from a language model in one call.
- *
- * @returns one score per text; `undefined` for a text without a score
- * @throws `RERANK_ANSWER_INVALID` when the response is not JSON of the expected form
- */
-async function askLanguageModel(
-  model: LanguageModel,
-  query: string,
-  texts: readonly string[],
-  signal: AbortSignal | undefined,
-): Promise<(number | undefined)[]> {
-  const passages = texts.map((text, position) => ({ passage: position + 1, text }));
-  const { content } = (await model.doGenerate({
-    prompt: [
-      { role: 'system', content: instructions },
-      { role: 'user', content: [{ type: 'text', text: JSON.stringify({ query, passages }) }] },
-    ],
-    temperature: 0,
-    responseFormat: { type: 'json', schema, name: 'relevance' },
-    ...(signal && { abortSignal: signal }),
-    // All specification versions since AI SDK 5 return a list of parts.
-  })) as { content: readonly { type: string; text?: string }[] };
-  const answer = content.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join('');
-  const scores = new Map(parseScores(answer).map(({ passage, score }) => [passage, score]));
-  return texts.map((_, position) => {
-    const score = scores.get(position + 1);
-    return typeof score === 'number' && Number.isFinite(score) ? score : undefined;
-  });
+/** Scores several texts in one call. @throws `RERANK_ANSWER_INVALID` when the response is not JSON of the expected form */
+function askLanguageModel(model: LanguageModel, query: string, signal: AbortSignal | undefined): Ask {
+  return async (texts) => {
+    const passages = texts.map((text, position) => ({ passage: position + 1, text }));
+    const { content } = (await model.doGenerate({
+      prompt: [
+        { role: 'system', content: instructions },
+        { role: 'user', content: [{ type: 'text', text: JSON.stringify({ query, passages }) }] },
+      ],
+      temperature: 0,
+      responseFormat: { type: 'json', schema, name: 'relevance' },
+      ...(signal && { abortSignal: signal }),
+      // All specification versions since AI SDK 5 return a list of parts.
+    })) as { content: readonly { type: string; text?: string }[] };
+    const answer = content.map(({ type, text }) => (type === 'text' ? (text ?? '') : '')).join('');
+    const scores = new Map(parseScores(answer).map(({ passage, score }) => [passage, score]));
+    return texts.map((_, position) => scores.get(position + 1));
+  };
 }
 
 function parseScores(answer: string): { passage?: unknown; score?: unknown }[] {

@@ -160,27 +160,16 @@ export class QuantizedRows {
   }
 }
 
-/**
- * The query as 16-bit integers, the row that is being stored as floats and as integers, what the kernel returns of it, the results of
- * two rows, those of a block, and the rows: of each block all high halves, then all low ones.
- */
-interface MemoryLayout {
-  /** Bytes of the high halves of a row, or of the low ones. */
-  readonly stride: number;
-  readonly rowAddress: number;
-  readonly codesAddress: number;
-  readonly sumsAddress: number;
-  readonly pairAddress: number;
-  readonly blockAddress: number;
-  readonly rowsAddress: number;
-  /** Larger integers in a query could make a sum of the kernel larger than 32 bits. */
-  readonly largestQueryCode: number;
-}
+type MemoryLayout = ReturnType<typeof layOut>;
 
 /** With less than that, reached beyond 140,000 dimensions, rounding the query would lose too much. */
 const minQueryCode = 1000;
 
-function layOut(dimension: number): MemoryLayout {
+/**
+ * Returns the addresses of the query as 16-bit integers, the row that is being stored as floats and as integers, what the kernel returns of
+ * it, the results of two rows, those of a block, and the rows: of each block all high halves, then all low ones.
+ */
+function layOut(dimension: number) {
   // The kernel takes 32 numbers at once.
   const steps = Math.ceil(dimension / 32);
   const stride = steps * 16;
@@ -190,6 +179,7 @@ function layOut(dimension: number): MemoryLayout {
   const pairAddress = sumsAddress + 16;
   const blockAddress = pairAddress + 16;
   return {
+    /** Bytes of the high halves of a row, or of the low ones. */
     stride,
     rowAddress,
     codesAddress,
@@ -197,6 +187,7 @@ function layOut(dimension: number): MemoryLayout {
     pairAddress,
     blockAddress,
     rowsAddress: blockAddress + blockRows * 4,
+    /** Larger integers in a query could make a sum of the kernel larger than 32 bits. */
     largestQueryCode: Math.min(32_767, Math.floor((2 ** 31 - 1) / (480 * steps))),
   };
 }
@@ -207,17 +198,18 @@ function enlarge(numbers: Float64Array, length: number): Float64Array<ArrayBuffe
   return larger;
 }
 
-interface QuantizedQuery {
-  /** Size of one integer step. */
-  readonly scale: number;
-  /** Length of the query. */
-  readonly length: number;
-  /** Sum of the integers. */
-  readonly sum: number;
-}
-
-/** Rounds a query to integers up to `largestCode`. @param factor - multiplies every number */
-function quantizeQuery(vector: Float32Array, factor: number, largestCode: number, codes: Int16Array): QuantizedQuery {
+/**
+ * Rounds a query to integers up to `largestCode`.
+ *
+ * @param factor - multiplies every number
+ * @returns size of one integer step, length of the query, sum of the integers
+ */
+function quantizeQuery(
+  vector: Float32Array,
+  factor: number,
+  largestCode: number,
+  codes: Int16Array,
+): Record<'scale' | 'length' | 'sum', number> {
   let largest = 0;
   for (const number of vector) largest = Math.max(largest, Math.abs(number));
   const scale = (largest * factor) / largestCode;
