@@ -16,20 +16,9 @@ import {
 } from './query-tool.js';
 
 /** Options of `createGraphRAGTool()`. */
-export interface GraphRAGToolOptions extends Pick<
+export interface GraphRAGToolOptions extends Omit<
   VectorQueryToolOptions,
-  | 'id'
-  | 'description'
-  | 'indexName'
-  | 'model'
-  | 'vectorStore'
-  | 'vectorStoreName'
-  | 'fusion'
-  | 'enableFilter'
-  | 'filterFields'
-  | 'includeSources'
-  | 'databaseConfig'
-  | 'providerOptions'
+  'mode' | 'diversity' | 'includeVectors' | 'reranker'
 > {
   /** Options of the graph and its ranking. */
   graphOptions?: GraphOptions;
@@ -88,9 +77,7 @@ export function createGraphRAGTool(options: GraphRAGToolOptions): GraphRAGTool {
       new QuiverError(
         'GRAPH_QUERY_FAILED',
         `The query of the graph over index '${indexName}' failed: ${toErrorMessage(cause)}`,
-        {
-          cause,
-        },
+        { cause },
       ),
     query: async (call) => {
       const { found, report } = await queryGraph({

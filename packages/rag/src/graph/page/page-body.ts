@@ -7,15 +7,13 @@ const listedEdges = 12;
 export function pageBody(view: GraphView): string {
   const names = new Map(view.nodes.map(({ id, title }, position) => [id, { title, anchor: `passage-${position}` }]));
   const nodes = new Map(view.nodes.map((node) => [node.id, node]));
-  const edges = edgesOfNodes(view.edges);
+  const context = { names, edges: edgesOfNodes(view.edges) };
   const ranked = new Set(view.ranking.map(({ id }) => id));
-  const entry = (node: GraphViewNode, position: number, rank?: GraphViewRank): string =>
-    passage({ node, position, rank, edges: edges.get(node.id) ?? [], names });
   const found = view.ranking.flatMap((rank, position) => {
     const node = nodes.get(rank.id);
-    return node ? [entry(node, position, rank)] : [];
+    return node ? [passage(node, context, rank, position)] : [];
   });
-  const others = view.nodes.filter(({ id }) => !ranked.has(id)).map((node) => entry(node, -1));
+  const others = view.nodes.filter(({ id }) => !ranked.has(id)).map((node) => passage(node, context));
   const kinds = [...new Set(view.edges.map(({ kind }) => kind))].toSorted();
   return `<header>
 <p class="overline">Query</p>
@@ -44,18 +42,17 @@ function summary({ nodes, edges, ranking }: GraphView): string {
   return `A graph of ${nodes.length} passages and ${edges.length} connections. The list beside it holds the same: ${ranking.length} passages found, with the reasons.`;
 }
 
-interface Passage {
-  node: GraphViewNode;
-  /** From 0; -1 when the passage was not found. */
-  position: number;
-  rank: GraphViewRank | undefined;
-  edges: readonly GraphViewEdge[];
-  names: Names;
-}
-
 type Names = ReadonlyMap<string, { readonly title: string; readonly anchor: string }>;
 
-function passage({ node, position, rank, edges, names }: Passage): string {
+interface Context {
+  readonly names: Names;
+  /** Edges by node, the heaviest first. */
+  readonly edges: ReadonlyMap<string, readonly GraphViewEdge[]>;
+}
+
+/** @param rank - of a passage that was found, with its position from 0 */
+function passage(node: GraphViewNode, { names, edges }: Context, rank?: GraphViewRank, position = 0): string {
+  const own = edges.get(node.id) ?? [];
   const kind = node.seedScore !== undefined ? 'seed' : rank ? 'reached' : 'near';
   const score = rank
     ? `<span class="score"><meter min="0" max="1" value="${rank.score.toFixed(4)}"></meter>${rank.score.toFixed(2)}</span>`
@@ -67,14 +64,14 @@ ${node.source === undefined ? '' : `<p class="source">${escapeHtml(node.source)}
 <p class="text">${escapeHtml(node.text)}</p>
 ${rank || node.seedScore !== undefined ? `<h3>Why</h3>${reasons(node, rank, names)}` : ''}
 ${
-  edges.length > 0
-    ? `<h3>Connections</h3><ul class="edges">${edges
+  own.length > 0
+    ? `<h3>Connections</h3><ul class="edges">${own
         .slice(0, listedEdges)
         .map((edge) => connection(edge, node.id, names))
         .join('')}</ul>`
     : ''
 }
-${edges.length > listedEdges ? `<p class="more">and ${edges.length - listedEdges} more</p>` : ''}
+${own.length > listedEdges ? `<p class="more">and ${own.length - listedEdges} more</p>` : ''}
 </details></li>`;
 }
 
