@@ -26,37 +26,6 @@ export interface HtmlText {
   readonly decoded: DecodedText;
 }
 
-/**
- * Reads the text that a browser shows, without `script`, `style`, `head` and similar elements.
- *
- * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
- */
-export function readHtmlText(source: string, elementNames: ReadonlySet<string>): HtmlText {
-  const reader = new HtmlReader(elementNames);
-  const parser = new Parser(
-    {
-      onopentag: (name, attributes) => reader.open(name, attributes, parser.startIndex),
-      onclosetag: (name) => reader.close(name, parser.endIndex + 1),
-      ontext: (data) => reader.addText(data, parser.startIndex, parser.endIndex + 1),
-    },
-    { recognizeSelfClosing: false },
-  );
-  parser.end(source);
-  return reader.finish();
-}
-
-interface Element {
-  readonly name: string;
-  readonly xpath: string;
-  readonly isBlock: boolean;
-  /** The path of the innermost block, which may be the element itself. */
-  readonly blockXpath: string;
-  /** Number of children of each name so far. */
-  children: Map<string, number> | undefined;
-  /** Present for a requested element. */
-  readonly asked?: { start: number; label: string | undefined };
-}
-
 /** Deeper paths are truncated, so that the time stays linear. */
 const maxDepth = 200;
 
@@ -64,134 +33,136 @@ const maxDepth = 200;
 const maxNesting = 10_000;
 const collapsible = /[ \t\n\r\f]+/g;
 
-class HtmlReader {
-  readonly #elementNames: ReadonlySet<string>;
-  readonly #blocks: {
-    start: number;
-    heading: { level: number; title: string; end: number } | undefined;
-    xpath: string;
-    depth: number;
-  }[] = [];
-  readonly #elements: HtmlElement[] = [];
-  readonly #decoded = new DecodedText();
-  readonly #stack: Element[] = [{ name: '', xpath: '', isBlock: true, blockXpath: '', children: undefined }];
-  #hidden = 0;
-  #preformatted = 0;
+interface Element {
+  readonly name: string;
+  readonly kind: TagKind | undefined;
+  readonly xpath: string;
+  /** The path of the innermost block, which may be the element itself. */
+  readonly blockXpath: string;
+  /** Number of children of each name so far. */
+  children?: Map<string, number>;
+  /** Present for a requested element. `start` is -1 before its first text. */
+  readonly asked?: { start: number; label: string | undefined } | undefined;
+}
+
+/**
+ * Reads the text that a browser shows, without `script`, `style`, `head` and similar elements.
+ *
+ * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
+ */
+export function readHtmlText(source: string, elementNames: ReadonlySet<string>): HtmlText {
+  const decoded = new DecodedText();
+  const blocks: (HtmlBlock & { heading: { level: number; title: string; end: number } | undefined })[] = [];
+  const elements: HtmlElement[] = [];
+  const stack: Element[] = [{ name: '', kind: 'block', xpath: '', blockXpath: '' }];
+  let hidden = 0;
+  let preformatted = 0;
   /** Open rows of tables, and those of them that contain a block. */
-  #rows = 0;
-  #filledRows = 0;
+  let rows = 0;
+  let filledRows = 0;
   /** White space that is written before the next text, as an index of {@link gaps}. */
-  #gap = 0;
-  #gapAt = 0;
-  #blockXpath = '';
-  #startsBlock = true;
-  #heading: { level: number; block: number } | undefined;
+  let gap = 0;
+  let gapAt = 0;
+  let blockXpath = '';
+  let startsBlock = true;
+  let openHeading: { level: number; block: number } | undefined;
   /** Requested elements without text so far. */
-  #waiting: { start: number }[] = [];
+  let waiting: { start: number }[] = [];
 
-  constructor(elementNames: ReadonlySet<string>) {
-    this.#elementNames = elementNames;
+  function addGap(added: number, at: number): void {
+    if (added <= gap) return;
+    gap = added;
+    gapAt = at;
   }
 
-  open(name: string, attributes: Record<string, string>, at: number): void {
-    if (this.#stack.length > maxNesting) throw tooDeep(at);
-    const parent = this.#stack.at(-1) as Element;
-    const kind = tagKind(name);
-    const isBlock = kind === 'block' || kind === 'cell';
-    const place = (parent.children?.get(name) ?? 0) + 1;
-    (parent.children ??= new Map()).set(name, place);
-    const xpath = this.#stack.length < maxDepth ? `${parent.xpath}/${name}[${place}]` : parent.xpath;
-    const asked = this.#elementNames.has(name)
-      ? { start: -1, label: attributes['aria-label'] ?? attributes['id'] }
-      : undefined;
-    if (asked) this.#waiting.push(asked);
-    const blockXpath = isBlock ? xpath : parent.blockXpath;
-    this.#stack.push({ name, xpath, isBlock, blockXpath, children: undefined, ...(asked && { asked }) });
-    if (kind === 'hidden') this.#hidden++;
-    if (name === 'tr') this.#rows++;
-    if (name === 'pre' || name === 'textarea') this.#preformatted++;
-    if (kind === 'break') this.#addGap(lineGap, at);
-    if (isBlock) this.#startBlock(name, xpath, at);
-    const level = headingLevel(name);
-    if (level !== undefined) this.#heading = { level, block: -1 };
+  /** At both edges of a block. */
+  function startBlock({ name, kind }: Element, xpath: string, at: number): void {
+    addGap(kind === 'cell' ? cellGap : paragraphs.test(name) ? paragraphGap : lineGap, at);
+    blockXpath = xpath;
+    startsBlock = true;
   }
 
-  close(name: string, at: number): void {
-    const element = this.#stack.at(-1) as Element;
-    if (element.name !== name || this.#stack.length === 1) return;
-    this.#stack.pop();
-    if (tagKind(name) === 'hidden') this.#hidden--;
-    if (name === 'tr') this.#filledRows = Math.min(this.#filledRows, --this.#rows);
-    if (name === 'pre' || name === 'textarea') this.#preformatted--;
-    if (headingLevel(name) !== undefined) this.#endHeading();
-    if (element.asked && element.asked.start !== -1) {
-      this.#elements.push({ name, start: element.asked.start, end: this.#decoded.length, label: element.asked.label });
-    }
-    if (element.isBlock) this.#startBlock(name, (this.#stack.at(-1) as Element).blockXpath, at);
-  }
-
-  addText(data: string, start: number, end: number): void {
-    if (this.#hidden > 0) return;
-    if (this.#preformatted > 0) return this.#write(data, start, end);
-    // Only text that is the same in the source can be split further.
-    if (data.length !== end - start) return this.#write(data, start, end);
-    let from = 0;
-    collapsible.lastIndex = 0;
-    for (let space = collapsible.exec(data); space; space = collapsible.exec(data)) {
-      const { index } = space;
-      const after = collapsible.lastIndex;
-      // A single space between words stays part of its run.
-      if (after - index === 1 && data.charCodeAt(index) === 0x20 && index > from && after < data.length) continue;
-      if (index > from) this.#write(data.slice(from, index), start + from, start + index);
-      this.#addGap(spaceGap, start + index);
-      from = after;
-    }
-    if (from < data.length) this.#write(data.slice(from), start + from, end);
-  }
-
-  finish(): HtmlText {
-    const text = this.#decoded.toString();
-    for (const { start, heading } of this.#blocks)
-      if (heading) heading.title = text.slice(start, heading.end).replace(/\s+/g, ' ').trim();
-    return { text, blocks: this.#blocks, elements: this.#elements, decoded: this.#decoded };
-  }
-
-  #startBlock(name: string, xpath: string, at: number): void {
-    this.#addGap(tagKind(name) === 'cell' ? cellGap : paragraphs.test(name) ? paragraphGap : lineGap, at);
-    this.#blockXpath = xpath;
-    this.#startsBlock = true;
-  }
-
-  #endHeading(): void {
-    const heading = this.#heading;
-    this.#heading = undefined;
-    const block = heading && this.#blocks[heading.block];
-    if (!block) return;
-    block.heading = { level: heading.level, title: '', end: this.#decoded.length };
-  }
-
-  #addGap(gap: number, at: number): void {
-    if (gap <= this.#gap) return;
-    this.#gap = gap;
-    this.#gapAt = at;
-  }
-
-  #write(data: string, start: number, end: number): void {
+  function write(data: string, start: number, end: number): void {
     if (data === '') return;
-    if (this.#decoded.length > 0 && this.#gap > 0) this.#decoded.append(gaps[this.#gap]!, this.#gapAt, this.#gapAt);
-    this.#gap = 0;
-    for (const element of this.#waiting) element.start = this.#decoded.length;
-    this.#waiting = [];
-    if (this.#startsBlock) {
-      this.#startsBlock = false;
-      if (this.#heading?.block === -1) this.#heading.block = this.#blocks.length;
+    if (decoded.length > 0 && gap > 0) decoded.append(gaps[gap]!, gapAt, gapAt);
+    gap = 0;
+    for (const element of waiting) element.start = decoded.length;
+    waiting = [];
+    if (startsBlock) {
+      startsBlock = false;
+      if (openHeading?.block === -1) openHeading.block = blocks.length;
       // A row of a table stays together if it fits: all but its first block are inside it.
-      const xpath = this.#blockXpath;
-      this.#blocks.push({ start: this.#decoded.length, heading: undefined, xpath, depth: this.#filledRows });
-      this.#filledRows = this.#rows;
+      blocks.push({ start: decoded.length, heading: undefined, xpath: blockXpath, depth: filledRows });
+      filledRows = rows;
     }
-    this.#decoded.append(data, start, end);
+    decoded.append(data, start, end);
   }
+
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        const at = parser.startIndex;
+        if (stack.length > maxNesting) throw tooDeep(at);
+        const parent = stack.at(-1)!;
+        const kind = tagKind(name);
+        const isBlock = kind === 'block' || kind === 'cell';
+        const place = (parent.children?.get(name) ?? 0) + 1;
+        (parent.children ??= new Map()).set(name, place);
+        const xpath = stack.length < maxDepth ? `${parent.xpath}/${name}[${place}]` : parent.xpath;
+        const isAsked = elementNames.has(name);
+        const asked = isAsked ? { start: -1, label: attributes['aria-label'] ?? attributes['id'] } : undefined;
+        if (asked) waiting.push(asked);
+        const element = { name, kind, xpath, blockXpath: isBlock ? xpath : parent.blockXpath, asked };
+        stack.push(element);
+        if (kind === 'hidden') hidden++;
+        if (name === 'tr') rows++;
+        if (name === 'pre' || name === 'textarea') preformatted++;
+        if (kind === 'break') addGap(lineGap, at);
+        if (isBlock) startBlock(element, xpath, at);
+        const level = headingLevel(name);
+        if (level !== undefined) openHeading = { level, block: -1 };
+      },
+      onclosetag(name) {
+        const element = stack.at(-1)!;
+        if (element.name !== name || stack.length === 1) return;
+        stack.pop();
+        const { kind, asked } = element;
+        if (kind === 'hidden') hidden--;
+        if (name === 'tr') filledRows = Math.min(filledRows, --rows);
+        if (name === 'pre' || name === 'textarea') preformatted--;
+        if (headingLevel(name) !== undefined) {
+          const block = openHeading && blocks[openHeading.block];
+          if (block) block.heading = { level: openHeading!.level, title: '', end: decoded.length };
+          openHeading = undefined;
+        }
+        if (asked && asked.start !== -1) elements.push({ name, ...asked, end: decoded.length });
+        if (kind === 'block' || kind === 'cell') startBlock(element, stack.at(-1)!.blockXpath, parser.endIndex + 1);
+      },
+      ontext(data) {
+        if (hidden > 0) return;
+        const start = parser.startIndex;
+        const end = parser.endIndex + 1;
+        // Only text that is the same in the source can be split further.
+        if (preformatted > 0 || data.length !== end - start) return write(data, start, end);
+        let from = 0;
+        for (const { 0: space, index } of data.matchAll(collapsible)) {
+          const after = index + space.length;
+          // A single space between words stays part of its run.
+          if (space === ' ' && index > from && after < data.length) continue;
+          write(data.slice(from, index), start + from, start + index);
+          addGap(spaceGap, start + index);
+          from = after;
+        }
+        write(data.slice(from), start + from, end);
+      },
+    },
+    { recognizeSelfClosing: false },
+  );
+  parser.end(source);
+  const text = decoded.toString();
+  for (const { start, heading } of blocks)
+    if (heading) heading.title = text.slice(start, heading.end).replace(/\s+/g, ' ').trim();
+  return { text, blocks, elements, decoded };
 }
 
 function tooDeep(at: number): QuiverError {

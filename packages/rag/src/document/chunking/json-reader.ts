@@ -33,7 +33,7 @@ export interface JsonText {
  * @see [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259.html), [JSON Lines](https://jsonlines.org)
  */
 export function readJson(source: string, ensureAscii = false): JsonText {
-  const reader = new JsonReader(source, ensureAscii);
+  const reader = createReader(source, ensureAscii);
   try {
     return { compact: reader.compact, root: reader.readValue(0, source.length) };
   } catch (error) {
@@ -45,7 +45,7 @@ export function readJson(source: string, ensureAscii = false): JsonText {
 
 /** Returns `undefined` for a text that is not JSON Lines. Reading stops at the first line that is not JSON. */
 function readJsonLines(source: string, ensureAscii: boolean): JsonText | undefined {
-  const reader = new JsonReader(source, ensureAscii);
+  const reader = createReader(source, ensureAscii);
   const { compact } = reader;
   const members: JsonMember[] = [];
   for (let start = 0; start < source.length;) {
@@ -69,123 +69,119 @@ const space = /[ \t\n\r]*/y;
 const escape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
-class JsonReader {
-  readonly compact = new DecodedText();
-  readonly #source: string;
-  readonly #ensureAscii: boolean;
-  #at = 0;
-  #end = 0;
+interface JsonReader {
+  readonly compact: DecodedText;
+  /** Reads the one value in a part of the source; `undefined` if there is only white space. `before` is written before the value. */
+  readonly readValue: (start: number, end: number, before?: string) => JsonNode | undefined;
+}
 
-  constructor(source: string, ensureAscii: boolean) {
-    this.#source = source;
-    this.#ensureAscii = ensureAscii;
-  }
+function createReader(source: string, ensureAscii: boolean): JsonReader {
+  const compact = new DecodedText();
+  let at = 0;
+  let end = 0;
 
-  /**
-   * Reads the one value in a part of the source; `undefined` if there is only white space.
-   *
-   * @param before - written before the value
-   */
-  readValue(start: number, end: number, before?: string): JsonNode | undefined {
-    this.#end = end;
+  function readValue(start: number, to: number, before?: string): JsonNode | undefined {
+    end = to;
     // A byte order mark is not part of the text (RFC 8259, section 8.1).
-    this.#skipSpace(this.#source.charCodeAt(start) === 0xfeff ? start + 1 : start);
-    if (this.#at >= end) return undefined;
-    if (before) this.compact.append(before, this.#at, this.#at);
-    const root = this.#readStart();
+    skipSpace(source.charCodeAt(start) === 0xfeff ? start + 1 : start);
+    if (at >= end) return undefined;
+    if (before) compact.append(before, at, at);
+    const root = readStart();
     const open: JsonContainer[] = [];
     for (let value = root; ;) {
       if ('members' in value) open.push(value);
       let container = open.at(-1);
       // Closes as many containers as end here.
-      while (container && this.#peek() === closingOf(container)) {
-        this.#take(this.#at + 1);
-        container.end = this.compact.length;
+      while (container && peek() === closingOf(container)) {
+        take(at + 1);
+        container.end = compact.length;
         open.pop();
         container = open.at(-1);
       }
       if (!container) break;
-      if (container !== value) this.#takeComma(container);
-      const key = container.kind === 'object' ? this.#readKey() : undefined;
-      value = this.#readStart();
+      if (container !== value) takeComma(container);
+      const key = container.kind === 'object' ? readKey() : undefined;
+      value = readStart();
       container.members.push(key ? { key, value } : { value });
     }
-    if (this.#at < end) throw this.#invalid('the end of the text');
+    if (at < end) throw invalid('the end of the text');
     return root;
   }
 
   /** Empty at the end. */
-  #peek(): string {
-    return this.#at < this.#end ? this.#source.charAt(this.#at) : '';
+  function peek(): string {
+    return at < end ? source.charAt(at) : '';
   }
 
   /** Reads a string, a literal, or the first character of a container. */
-  #readStart(): JsonNode {
-    const start = this.compact.length;
-    const character = this.#peek();
+  function readStart(): JsonNode {
+    const start = compact.length;
+    const character = peek();
     if (character === '{' || character === '[') {
-      this.#take(this.#at + 1);
+      take(at + 1);
       return { kind: character === '{' ? 'object' : 'array', start, end: start, members: [] };
     }
-    if (character === '"') return this.#readString();
-    literal.lastIndex = this.#at;
-    if (!literal.test(this.#source)) throw this.#invalid('a value');
-    return this.#take(literal.lastIndex);
+    if (character === '"') return readString();
+    literal.lastIndex = at;
+    if (!literal.test(source)) throw invalid('a value');
+    return take(literal.lastIndex);
   }
 
-  #readKey(): JsonNode {
-    if (this.#peek() !== '"') throw this.#invalid('a key in quotation marks');
-    const key = this.#readString();
-    if (this.#peek() !== ':') throw this.#invalid("':'");
-    this.#take(this.#at + 1);
+  function readKey(): JsonNode {
+    if (peek() !== '"') throw invalid('a key in quotation marks');
+    const key = readString();
+    if (peek() !== ':') throw invalid("':'");
+    take(at + 1);
     return key;
   }
 
-  #readString(): JsonNode {
-    let at = this.#at + 1;
+  function readString(): JsonNode {
+    let quote = at + 1;
     let hasEscapes = false;
-    for (; this.#source.charCodeAt(at) !== 0x22; at++) {
-      if (at >= this.#end) throw this.#invalid("'\"'", at);
-      const unit = this.#source.charCodeAt(at);
-      if (unit < 0x20) throw this.#invalid('no control character in a string', at);
+    for (; source.charCodeAt(quote) !== 0x22; quote++) {
+      if (quote >= end) throw invalid("'\"'", quote);
+      const unit = source.charCodeAt(quote);
+      if (unit < 0x20) throw invalid('no control character in a string', quote);
       if (unit !== 0x5c) continue;
       hasEscapes = true;
-      escape.lastIndex = at + 1;
-      if (!escape.test(this.#source)) throw this.#invalid('an escape sequence', at);
-      at = escape.lastIndex - 1;
+      escape.lastIndex = quote + 1;
+      if (!escape.test(source)) throw invalid('an escape sequence', quote);
+      quote = escape.lastIndex - 1;
     }
-    const raw = this.#source.slice(this.#at, at + 1);
+    const raw = source.slice(at, quote + 1);
     const text = hasEscapes ? JSON.stringify(JSON.parse(raw)) : raw;
-    return this.#take(at + 1, this.#ensureAscii ? escapeNonAscii(text) : text);
+    return take(quote + 1, ensureAscii ? escapeNonAscii(text) : text);
   }
 
-  #takeComma(container: JsonContainer): void {
+  function takeComma(container: JsonContainer): void {
     const closing = closingOf(container);
-    if (this.#peek() !== ',') throw this.#invalid(`',' or '${closing}'`);
-    this.#take(this.#at + 1);
-    if (this.#peek() === closing) throw this.#invalid('a value');
+    if (peek() !== ',') throw invalid(`',' or '${closing}'`);
+    take(at + 1);
+    if (peek() === closing) throw invalid('a value');
   }
 
-  /** Writes the token up to `end`, and skips the white space behind it. */
-  #take(end: number, text: string = this.#source.slice(this.#at, end)): JsonNode {
-    const start = this.compact.length;
-    this.compact.append(text, this.#at, end);
-    this.#skipSpace(end);
-    return { start, end: this.compact.length };
+  /** Writes the token up to a position, and skips the white space behind it. */
+  function take(to: number, text: string = source.slice(at, to)): JsonNode {
+    const start = compact.length;
+    compact.append(text, at, to);
+    skipSpace(to);
+    return { start, end: compact.length };
   }
 
-  #skipSpace(from: number): void {
+  function skipSpace(from: number): void {
     space.lastIndex = from;
-    space.test(this.#source);
-    this.#at = space.lastIndex;
+    space.test(source);
+    at = space.lastIndex;
   }
 
-  #invalid(expected: string, at: number = this.#at): QuiverError {
-    const found = at < this.#end ? `'${this.#source.slice(at, at + 12)}'` : 'the end of the text';
-    return new QuiverError('JSON_INVALID', `This is not JSON: at ${at}, ${expected} was expected, not ${found}.`, {
-      details: { index: at },
+  function invalid(expected: string, index: number = at): QuiverError {
+    const found = index < end ? `'${source.slice(index, index + 12)}'` : 'the end of the text';
+    return new QuiverError('JSON_INVALID', `This is not JSON: at ${index}, ${expected} was expected, not ${found}.`, {
+      details: { index },
     });
   }
+
+  return { compact, readValue };
 }
 
 function closingOf({ kind }: JsonContainer): string {
