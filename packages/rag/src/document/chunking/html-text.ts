@@ -145,10 +145,12 @@ export function readHtmlText(source: string, elementNames: ReadonlySet<string>):
         // Only text that is the same in the source can be split further.
         if (preformatted > 0 || data.length !== end - start) return write(data, start, end);
         let from = 0;
-        for (const { 0: space, index } of data.matchAll(collapsible)) {
-          const after = index + space.length;
+        collapsible.lastIndex = 0;
+        for (let space = collapsible.exec(data); space; space = collapsible.exec(data)) {
+          const { index } = space;
+          const after = collapsible.lastIndex;
           // A single space between words stays part of its run.
-          if (space === ' ' && index > from && after < data.length) continue;
+          if (space[0] === ' ' && index > from && after < data.length) continue;
           write(data.slice(from, index), start + from, start + index);
           addGap(spaceGap, start + index);
           from = after;

@@ -85,8 +85,10 @@ function splitValue(source: string, compact: DecodedText, root: JsonNode, option
       continue;
     }
     const last = container.members[group.end - 1]!;
-    const lastPointer = pointerTo(frame.pointer, json, last, group.end - 1);
-    add(startOf(first), last.value.end, group.text, { pointer, ...(last !== first && { lastPointer }) });
+    add(startOf(first), last.value.end, group.text, {
+      pointer,
+      ...(last !== first && { lastPointer: pointerTo(frame.pointer, json, last, group.end - 1) }),
+    });
   }
   return spans;
 }
