@@ -33,7 +33,31 @@ export {
   type FilterOrder,
   type FilterScalar,
 } from './filter/index.js';
-export type * from './store/index.js';
+export type {
+  Cancellable,
+  CreateIndexParams,
+  DeleteVectorsParams,
+  DerivedData,
+  DiversityOptions,
+  FusionWeights,
+  GetParams,
+  IndexDescription,
+  IndexParams,
+  QueryMode,
+  QueryParams,
+  ScanPage,
+  ScanParams,
+  UpdateVectorParams,
+  UpsertParams,
+  VectorFilter,
+  VectorMatch,
+  VectorMetadata,
+  VectorMetric,
+  VectorRecord,
+  VectorStore,
+  VectorStoreCapabilities,
+  VersionParams,
+} from './store/index.js';
 export {
   exportIndex,
   type ExportIndexOptions,
