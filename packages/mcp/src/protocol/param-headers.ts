@@ -16,10 +16,8 @@ const permittedTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'bool
 /** Schemas are deeper only to exhaust the stack. */
 const maxDepth = 128;
 
-const none: readonly ParamHeader[] = [];
-
 /** Declarations by input schema, which nothing changes. An entry lives as long as its key. */
-const known = new WeakMap<object, readonly ParamHeader[] | TypeError>();
+const known = new WeakMap<object, readonly ParamHeader[]>();
 
 /**
  * Finds the properties of an input schema that are marked with `x-mcp-header`.
@@ -29,15 +27,7 @@ const known = new WeakMap<object, readonly ParamHeader[] | TypeError>();
  */
 export function declaredParamHeaders(inputSchema: object): readonly ParamHeader[] {
   let found = known.get(inputSchema);
-  if (!found) {
-    try {
-      found = scan(inputSchema);
-    } catch (error) {
-      found = error instanceof TypeError ? error : new TypeError(`the input schema is nested too deeply`);
-    }
-    known.set(inputSchema, found);
-  }
-  if (found instanceof TypeError) throw found;
+  if (!found) known.set(inputSchema, (found = scan(inputSchema)));
   return found;
 }
 
@@ -59,7 +49,7 @@ function scan(inputSchema: object): readonly ParamHeader[] {
     }
   };
   visit(inputSchema, [], true, 0);
-  return found.length === 0 ? none : found;
+  return found;
 }
 
 /** Keywords whose values are data, not schemas. */
