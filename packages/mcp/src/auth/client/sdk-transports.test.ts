@@ -46,7 +46,12 @@ const sdks: Record<string, (url: URL, provider: MCPOAuthClientProvider) => () =>
   },
 };
 
-it.each(Object.entries(sdks))('signs in to a server through SDK %s', async (_version, createSdk) => {
+const cases = Object.entries(sdks).flatMap(([version, createSdk]) => [
+  { version, createSdk, isBound: false },
+  { version, createSdk, isBound: true },
+]);
+
+it.each(cases)('signs in to a server through SDK $version, bound to it: $isBound', async ({ createSdk, isBound }) => {
   const as = await startAuthorizationServer();
   const mcp = await startProtectedServer({
     authorizationServers: [as.issuer],
@@ -59,6 +64,7 @@ it.each(Object.entries(sdks))('signs in to a server through SDK %s', async (_ver
     clientMetadata: { redirect_uris: [redirectUrl] },
     onRedirectToAuthorization: (page) => void shown.push(page),
   });
+  if (isBound) provider.bind(mcp.url);
   const create = createSdk(new URL(mcp.url), provider);
   const first = create();
   await expect(first.connect()).rejects.toThrow(/unauthorized/i);
