@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
@@ -47,6 +46,7 @@ interface ConfigFile {
 }
 
 async function readJson(path: string | URL): Promise<unknown> {
+  const { readFile } = await import('node:fs/promises');
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     const message = `Cannot read the MCP configuration ${String(path)}: ${toErrorMessage(cause)}`;
     throw new QuiverError('MCP_CONFIG_NOT_FOUND', message, { cause });

@@ -149,7 +149,7 @@ const subjects: Record<'sdk' | 'engine', (send: typeof fetch, application: Appli
   },
   engine: (send, { respond, notify }) => {
     const server = createRemoteServer({ url, protocol: 'modern', capabilities, fetch: send }, 20_000);
-    // Handlers are told the server in addition, and every elicitation has a schema.
+    // Handlers receive the server in addition, and every elicitation has a schema.
     const withoutServer = (params: Params): Params => {
       const { serverName: _, requestedSchema, ...rest } = params;
       return { ...rest, ...(requestedSchema !== undefined && params['mode'] !== 'url' && { requestedSchema }) };

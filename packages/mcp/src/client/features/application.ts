@@ -7,7 +7,6 @@ import type { SamplingRequest } from '../config/handlers.js';
 import { toProgressUpdate, type EngineOptions } from '../engine/engine.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { answerElicitation } from './elicitation.js';
-import { sampleFromModel } from './sampling.js';
 
 /** Returns the engine's view of the application: its handlers for requests and notifications of a server. */
 export function createApplication(server: RemoteServer): Pick<EngineOptions, 'application' | 'onMessage'> {
@@ -36,8 +35,10 @@ async function respond(
     const problem = await findShapeError('CreateMessageRequestParamsSchema', params);
     if (problem !== undefined) throw invalidParams(`Invalid params: ${problem}`);
     const request = { ...params, serverName } as unknown as SamplingRequest;
-    const isHandler = typeof sampling === 'function';
-    return { ...(await (isHandler ? sampling(request, { signal }) : sampleFromModel(sampling, request, signal))) };
+    if (typeof sampling === 'function') return { ...(await sampling(request, { signal })) };
+    // Loaded on demand, with the models of the AI SDK.
+    const { sampleFromModel } = await import('./sampling.js');
+    return { ...(await sampleFromModel(sampling, request, signal)) };
   }
   if (method === 'roots/list' && roots) return { roots: typeof roots === 'function' ? await roots() : roots };
   throw methodNotFound(method);
