@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
+import { registerTypes, toSql } from 'pgvector/pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from './database.js';
 import { type PgCreateIndexParams, type PgIndexDescription, PgVector, type PgVectorOptions } from './index.js';
@@ -268,6 +269,33 @@ describe.skipIf(!server)('PgVector on a server', () => {
     expect([pool.totalCount, pool.idleCount, pool.waitingCount]).toEqual([2, 2, 0]);
     await store.close();
     expect((await pool.query('SELECT 1 AS alive')).rows).toEqual([{ alive: 1 }]);
+    await pool.end();
+  });
+
+  it('shares tables and a pool with the pgvector package', async () => {
+    const pool = new Pool({ connectionString: postgresUrl as string, max: 1 });
+    const client = await pool.connect();
+    await registerTypes(client);
+    client.release();
+    const { schemaName = '' } = await open();
+    const store = new PgVector({ pool, schemaName });
+    await store.createIndex({ indexName: 'shared', dimension: 3 });
+    await store.upsert({
+      indexName: 'shared',
+      ids: ['a', 'b'],
+      vectors: [
+        [1, 2.5, -3e-5],
+        [0, 0, 1],
+      ],
+    });
+    const table = `"${schemaName}"."shared"`;
+    const { rows } = await pool.query(`SELECT embedding FROM ${table} ORDER BY embedding <-> $1 LIMIT 1`, [
+      toSql([0, 0, 2]),
+    ]);
+    expect(rows).toEqual([{ embedding: [0, 0, 1] }]);
+    const found = await store.query({ indexName: 'shared', queryVector: [1, 2, 0], topK: 1, includeVector: true });
+    expect(found).toMatchObject([{ id: 'a', vector: [1, 2.5, expect.closeTo(-3e-5, 9)] }]);
+    await store.close();
     await pool.end();
   });
 
