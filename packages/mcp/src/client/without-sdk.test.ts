@@ -6,12 +6,15 @@ import { MCPServer } from '@quiver/mcp/server';
 import { expect, onTestFinished, test } from 'vitest';
 import { exampleTools } from '../../test/example-tools.ts';
 
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+/** Runs Node on the sources and returns what the program prints. */
 const run = async (...args: string[]): Promise<unknown> => {
+  const hooks = fileOf('../../../../scripts/source-hooks.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--conditions=@quiver/source',
     '--import',
-    fileURLToPath(new URL('../../../../scripts/source-hooks.mjs', import.meta.url)),
-    fileURLToPath(new URL('../../test/tool-caller.ts', import.meta.url)),
+    hooks,
     ...args,
   ]);
   return JSON.parse(stdout);
@@ -29,5 +32,14 @@ test.each([
   const server = new MCPServer({ name: 'Example', version: '1.0.0', instructions: 'Be kind.', tools: exampleTools });
   const { url } = await server.listen({ port: 0 });
   onTestFinished(() => server.close());
-  expect(await run(kind, url, protocol)).toEqual({ output: { sum: 3 }, loaded: [] });
+  expect(await run(fileOf('../../test/tool-caller.ts'), kind, url, protocol)).toEqual({
+    output: { sum: 3 },
+    loaded: [],
+  });
+});
+
+test('an import loads neither the HTTP stack of Node nor undici', async () => {
+  const loaded = 'process.moduleLoadList.filter((name) => /NativeModule (http|internal.deps.undici)/.test(name))';
+  const program = `await import(${JSON.stringify(new URL('../index.ts', import.meta.url).href)}); console.log(JSON.stringify(${loaded}))`;
+  expect(await run('--input-type=module', '--eval', program)).toEqual([]);
 });
