@@ -215,7 +215,7 @@ export async function listen(endpoint: HttpEndpoint, options: ListenOptions): Pr
   const connectionsCheckingInterval = Math.min(1_000, headersTimeout, requestTimeout);
   const limits = { headersTimeout, requestTimeout, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, connectionsCheckingInterval };
   // Loaded here, because edge runtimes have no servers.
-  const { createServer } = await import('../../http/node-send.js');
+  const { createServer } = await import('node:http');
   const server = createServer(limits, (req, res) => {
     const pathname = pathOf(req.url);
     if (pathname === undefined) return void res.writeHead(400).end();
