@@ -35,7 +35,7 @@ const stages = [
 ];
 
 const total = { passed: 0, failed: 0, skipped: 0 };
-/** What failed, repeated after the last stage: the output of the stages is long. */
+/** Failed stages and tests, repeated at the end, because the output of the stages is long. */
 const failures = [];
 for (const { name, command, count } of stages) {
   console.log(`\n── ${name}`);
