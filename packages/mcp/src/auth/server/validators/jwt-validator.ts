@@ -115,7 +115,7 @@ function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
   const { timeout = 5000, cooldown = 30_000, maxKeyAge = 600_000, fetch = globalThis.fetch } = options;
   const { now = Date.now, logger = getDefaultLogger() } = options;
   let keys: ReturnType<typeof createRemoteJWKSet> | undefined;
-  let loadedAt = Number.NEGATIVE_INFINITY;
+  let loadedAt: number | undefined;
   let triedAt = Number.NEGATIVE_INFINITY;
 
   const refresh = async (): Promise<void> => {
@@ -132,15 +132,15 @@ function createKeySet(url: URL, options: JwtValidatorOptions): JWTVerifyGetKey {
       await keys.reload();
       loadedAt = now();
     } catch (error) {
-      if (!keys.jwks()) throw error;
+      if (loadedAt === undefined) throw error;
       const reason = toErrorMessage(error);
       logger.warn(`The key set at ${url.origin} cannot be refreshed; the known keys remain in use: ${reason}`);
     }
   };
 
   return async (header, token) => {
-    if (now() - loadedAt > maxKeyAge) await refresh();
-    if (!keys?.jwks()) {
+    if (loadedAt === undefined || now() - loadedAt > maxKeyAge) await refresh();
+    if (!keys || loadedAt === undefined) {
       throw new QuiverError('OAUTH_KEYS_UNAVAILABLE', `The key set at ${url.origin} was not available a moment ago.`);
     }
     try {

@@ -347,6 +347,13 @@ describe('createJwtValidator', () => {
     expect(await validate(token, resource)).toMatchObject({ valid: true });
   });
 
+  it('fetches keys that never grow too old', async () => {
+    const { url } = await endpoint((_req, res) => json(res, { keys: [jwk] }));
+    const options = { issuer, jwksUri: url, logger: quiet, maxKeyAge: Number.POSITIVE_INFINITY };
+    const token = await sign({ ...claims(), exp: seconds() + 3600 });
+    expect(await createJwtValidator(options)(token, resource)).toMatchObject({ valid: true });
+  });
+
   it('uses known keys through an outage, and returns temporarily_unavailable without any', async () => {
     let isDown = false;
     let now = Date.now();
