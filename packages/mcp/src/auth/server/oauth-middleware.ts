@@ -43,7 +43,7 @@ export function createOAuthMiddleware(options: OAuthMiddlewareOptions): OAuthMid
     const target = req.url ?? '/';
     const result = await authorize({
       method: req.method ?? 'GET',
-      paths: [...pathsOf(target), ...pathsOf(req.originalUrl ?? target), ...(url ? [url.pathname] : [])],
+      paths: [...pathsOf(req.originalUrl ?? target), ...pathsOf(target), ...(url ? [url.pathname] : [])],
       query: target.split('?').slice(1).join('?'),
       authorization: authorizationOf(req),
       origin: req.headers.origin,

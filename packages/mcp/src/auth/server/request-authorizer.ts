@@ -17,7 +17,7 @@ import { validateToken, type TokenValidationResult } from './token-validator.js'
 /** The head of an HTTP request. */
 export interface RequestHead {
   readonly method: string;
-  /** Every spelling of the path that a later handler may use. */
+  /** Every spelling of the path that a later handler may use; first the one that the client sent. */
   readonly paths: readonly string[];
   readonly query: string;
   readonly authorization: readonly string[];
@@ -110,7 +110,7 @@ export function createRequestAuthorizer(
   };
 
   return async ({ method, paths, query, authorization, origin }) => {
-    if (paths.every((path) => metadataPaths.has(path))) return serveMetadata(method);
+    if (metadataPaths.has(paths[0] as string)) return serveMetadata(method);
     if (!paths.some((path) => protectedPaths.some((prefix) => isProtectedPath(path, prefix)))) {
       return { kind: 'unprotected' };
     }

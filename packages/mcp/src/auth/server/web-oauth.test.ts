@@ -174,6 +174,17 @@ describe('the adapters', () => {
     await server.close();
   });
 
+  it('serve the metadata where Express mounts them at its path only', async () => {
+    const app = express();
+    app.use(['/.well-known', '/mcp'], expressOAuth({ oauth }));
+    const http = app.listen(0);
+    const url = `http://localhost:${(http.address() as AddressInfo).port}/mcp`;
+    expect(await send(url, { body: rpc('initialize', initializeParams) })).toMatchObject({ status: 401 });
+    const path = '/.well-known/oauth-protected-resource';
+    expect(await send(url, { method: 'GET', path })).toMatchObject({ status: 200 });
+    http.close();
+  });
+
   it('protect a Hono application', async () => {
     const server = createServer();
     const app = new Hono<{ Variables: { auth: unknown } }>();
