@@ -23,12 +23,14 @@ describe('loadMcpConfig', () => {
       files: { command: 'npx', args: ['-y', 'files'], env: { A: '1' }, cwd: '/tmp' },
       web: { type: 'streamable-http', url: 'https://a.example/mcp', headers: { 'X-Key': 'k' } },
       old: { type: 'sse', url: 'https://b.example/events' },
+      plain: { command: 'x' },
       off: { command: 'x', disabled: true },
     });
-    expect(servers).toEqual({
+    expect(servers).toStrictEqual({
       files: { command: 'npx', args: ['-y', 'files'], env: { A: '1' }, cwd: '/tmp' },
       web: { url: 'https://a.example/mcp', transport: 'http', requestInit: { headers: { 'X-Key': 'k' } } },
       old: { url: 'https://b.example/events', transport: 'sse' },
+      plain: { command: 'x' },
     });
   });
 

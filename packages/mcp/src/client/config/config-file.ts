@@ -98,14 +98,19 @@ function toDefinition(file: ConfigFile, key: string, entry: Record<string, unkno
     requireType(file, areTexts, `${key}.args`, 'a list of texts');
     requireType(file, cwd === undefined || isText(cwd), `${key}.cwd`, 'text');
     requireTexts(file, `${key}.env`, env);
-    // The types have been checked. Undefined members count as missing.
-    return { command, args, env, cwd } as MastraMCPServerDefinition;
+    // The types have been checked.
+    return withoutUndefined({ command, args, env, cwd }) as MastraMCPServerDefinition;
   }
   requireType(file, url !== undefined, key, 'an object with a command or a url');
   requireType(file, isText(url) && URL.canParse(url), `${key}.url`, 'a URL');
   requireTexts(file, `${key}.headers`, headers);
   const requestInit = headers && { headers };
-  return { url, transport: transports.get(type), requestInit } as MastraMCPServerDefinition;
+  return withoutUndefined({ url, transport: transports.get(type), requestInit }) as MastraMCPServerDefinition;
+}
+
+/** An undefined member would replace a default that a program spreads the definition over, and make equal definitions differ. */
+function withoutUndefined(definition: object): object {
+  return Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined));
 }
 
 function isText(value: unknown): value is string {
