@@ -23,6 +23,21 @@ test.for([
 });
 
 test.for([
+  ['command', 'x'],
+  ['url', url],
+  ['server', server],
+] as const)(
+  'reads a definition with `%s` where it is, because a class may define its other members',
+  ([target, value]) => {
+    class Definition {
+      requireToolApproval = true;
+    }
+    const definition = Object.assign(new Definition(), { [target]: value });
+    expect(parseServerDefinition('it', definition).definition).toBe(definition);
+  },
+);
+
+test.for([
   ['an unknown option', { url, timeot: 5 }, "'timeot'"],
   ['an option of another kind of server', { url, args: ['x'] }, "'args'"],
   ['a url and a command', { url, command: 'npx' }, 'has `command` and `url`'],

@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import { isInProcessServer, isTransport } from './in-process-server.js';
-import type { HttpServerDefinition, ServerTarget, StdioServerDefinition } from './server-definition.js';
+import type {
+  HttpServerDefinition,
+  InProcessServerDefinition,
+  ServerTarget,
+  StdioServerDefinition,
+} from './server-definition.js';
 
 /** Options of every kind of server. The test compares the options with the types. */
 const serverOptions =
@@ -44,7 +49,7 @@ export function parseServerDefinition(name: string, value: unknown): ServerTarge
   if (target === 'server') {
     if (!isObject(server) || !(isInProcessServer(server) || isTransport(server)))
       throw invalid(name, 'has a `server` that is neither a server nor a transport');
-    return { kind: 'in-process', definition: { ...value, server } };
+    return { kind: 'in-process', definition: value as unknown as InProcessServerDefinition };
   }
   const url = toHttpUrl(value['url']);
   if (!url) throw invalid(name, `has the url '${String(value['url'])}'`);
