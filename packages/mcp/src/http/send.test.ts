@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import http, { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { nodeSend } from './node-send.js';
 import { fromFetch, HttpCall, maxResponseLength, toFetch, type Send } from './send.js';
 
@@ -124,6 +124,15 @@ describe.each(Object.entries(sends))('%s', (_name, send) => {
     const response = await send(url, post(''));
     expect([response.status, await response.text()]).toEqual([status, '']);
   });
+});
+
+test('sends through a `request` of `node:http` that was replaced after the import', async () => {
+  handle = (_request, response) => response.end('ok');
+  const request = vi.spyOn(http, 'request');
+  const response = await nodeSend(url, post('{}'));
+  expect(await response.text()).toBe('ok');
+  expect(request).toHaveBeenCalledOnce();
+  request.mockRestore();
 });
 
 test('a custom fetch may read, change and spread the headers, and receives the request context', async () => {
