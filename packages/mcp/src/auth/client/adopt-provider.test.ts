@@ -7,7 +7,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { createOAuthFetch, finishAuthorization } from '@quiver/mcp/auth';
 import { MCPClient } from '@quiver/mcp/client';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { startAuthorizationServer } from '../../../test/authorization-server.ts';
 import { clientMetadata, closing, redirectUrl, setUp } from '../../../test/oauth-stage.ts';
 
@@ -74,6 +74,20 @@ it('signs in, refreshes and serves with a provider for the SDK', async () => {
     servers: { mcp: { url: mcp.url, authProvider: provider } },
   });
   expect(Object.keys(await client.listTools())).toContain('mcp_whoami');
+});
+
+it('shows the page at the next call when the provider could not store the verifier', async () => {
+  const { mcp, call } = await setUp();
+  const provider = new SdkProvider();
+  const save = vi.spyOn(provider, 'saveCodeVerifier').mockImplementationOnce(() => {
+    throw new Error('the disk is full');
+  });
+  const fetch = createOAuthFetch({ provider, serverUrl: mcp.url });
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_SIGN_IN_FAILED' });
+  expect(provider.shown).toHaveLength(0);
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  expect(provider.shown).toHaveLength(1);
+  expect(save).toHaveBeenCalledTimes(2);
 });
 
 it('sends the refresh token of a provider that stores no issuer to no other authorization server', async () => {

@@ -58,7 +58,6 @@ async function createSignInPage(
     response_type: 'code',
     client_id: clientId,
     redirect_uri: String(provider.redirectUrl),
-    state: await provider.state({ issuer: issuerOf(discovered), ...(scope !== undefined && { scope }) }),
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     ...(scope !== undefined && { scope }),
@@ -69,6 +68,11 @@ async function createSignInPage(
   const page = new URL(toAuthorizationServer(discovered).authorization_endpoint ?? '');
   for (const [name, value] of Object.entries(parameters)) page.searchParams.set(name, value);
   await provider.saveCodeVerifier(codeVerifier);
+  // Last: calls that find a state take the page for shown.
+  page.searchParams.set(
+    'state',
+    await provider.state({ issuer: issuerOf(discovered), ...(scope !== undefined && { scope }) }),
+  );
   return page;
 }
 
