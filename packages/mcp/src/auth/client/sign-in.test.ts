@@ -102,6 +102,16 @@ describe('signing in', () => {
     await expect(user.codeVerifier()).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
   });
 
+  it('says that the storage lacks the sign-in when the registration was lost meanwhile', async () => {
+    const { mcp, provider, call, signIn } = await setUp();
+    const user = provider();
+    await expect(call(createOAuthFetch({ provider: user, serverUrl: mcp.url }))).rejects.toMatchObject({
+      code: 'OAUTH_AUTHORIZATION_REQUIRED',
+    });
+    await user.invalidateCredentials('client');
+    await expect(signIn(user)).rejects.toMatchObject({ code: 'OAUTH_VERIFIER_MISSING' });
+  });
+
   it('names what to pass when the server does not register clients', async () => {
     const { mcp, provider, call, shown } = await setUp({
       metadata: (found) => ({ ...found, registration_endpoint: undefined }),

@@ -202,7 +202,13 @@ export async function finishAuthorization(options: FinishAuthorizationOptions): 
     const discovered = await provider.discoveryState();
     const issuer = discovered && issuerOf(discovered);
     const clientInformation = issuer === undefined ? undefined : await provider.clientInformation({ issuer });
-    if (!discovered || !clientInformation || (pending.issuer ?? issuer) !== issuer) {
+    if (!discovered || !clientInformation) {
+      throw new QuiverError(
+        'OAUTH_VERIFIER_MISSING',
+        'No sign-in has begun with this storage. Begin one, then finish it.',
+      );
+    }
+    if (pending.issuer !== undefined && pending.issuer !== issuer) {
       // Another sign-in has begun meanwhile, elsewhere: its server must not get the code of this one.
       throw new QuiverError(
         'OAUTH_STATE_INVALID',
