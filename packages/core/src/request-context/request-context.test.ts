@@ -130,6 +130,17 @@ describe('RequestContext as JSON', () => {
     expect(JSON.stringify(new RequestContext({ a: 1, inner }))).toBe('{"a":1,"inner":{"b":2}}');
   });
 
+  it('leaves out a map of another library whose JSON holds a bigint', () => {
+    const map = new Map([['a', 1n]]);
+    const foreign = {
+      get: (key: string) => map.get(key),
+      set: (key: string, value: bigint) => map.set(key, value),
+      values: () => map.values(),
+      toJSON: () => Object.fromEntries(map),
+    };
+    expect(JSON.stringify(new RequestContext({ foreign, a: 1 }))).toBe('{"a":1}');
+  });
+
   it('bounds the traversal of contexts that share contexts', () => {
     let visits = 0;
     let shared = new RequestContext({

@@ -148,7 +148,8 @@ function isSerializable(root: unknown, context: RequestContext): boolean {
       return true;
     }
     const { toJSON } = value as { toJSON?: unknown };
-    const isNested = isRequestContext(value);
+    // Only contexts of this package leave out what cannot be serialized; other maps are what their `toJSON` returns.
+    const isNested = isRequestContext(value) && typeof value.getRaw === 'function';
     if (typeof toJSON === 'function' && !isNested) return visit(toJSON.call(value));
     if (Array.isArray(value)) spend(value.length);
     const parts = isNested ? Array.from(value.values()) : Object.values(value);
