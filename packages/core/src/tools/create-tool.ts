@@ -90,8 +90,9 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
   for (const name of hookNames)
     if (options[name]) tool[name] = (event: object) => defined.runHook(name, event as never);
   if (options.execute) {
-    tool.execute = (isGenerator(options.execute) ? defined.stream : defined.execute).bind(defined);
-    markSelfContained(tool.execute);
+    const execute = defined.execute.bind(defined);
+    tool.execute = isGenerator(options.execute) ? defined.stream.bind(defined) : execute;
+    markSelfContained(tool.execute, tool.execute === execute ? undefined : execute);
   }
   return tool;
 }

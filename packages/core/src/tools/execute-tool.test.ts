@@ -167,6 +167,31 @@ describe('executeTool', () => {
     expect(await executeTool(tool, {})).toBe('two');
     expect(isClosed).toBe(true);
   });
+
+  it('validates only the last value of a tool that yields', async () => {
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      outputSchema: z.object({ percent: z.number().min(100) }),
+      execute: async function* () {
+        yield { percent: 50 };
+        yield { percent: 100 };
+      },
+    });
+    expect(await executeTool(tool, {}, { onFailure: 'throw' })).toEqual({ percent: 100 });
+  });
+
+  it('rejects where it cannot start', async () => {
+    const foreign = {
+      get inputSchema(): never {
+        throw new Error('no schema');
+      },
+      execute: () => 1,
+    };
+    const legacy = acceptV0Calls({ ...add, inputSchema: (() => 1) as never });
+    await expect(executeTool(foreign, {})).rejects.toThrow('no schema');
+    await expect(executeTool(legacy, { context: {} })).rejects.toMatchObject({ code: 'SCHEMA_NOT_RECOGNISED' });
+  });
 });
 
 describe('a failed validation', () => {
@@ -376,6 +401,26 @@ describe('abort', () => {
       const call = executeTool(tool, {}, { abortSignal: AbortSignal.timeout(10) });
       await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });
     }
+  });
+
+  it('never passes a preliminary output off as the output', async () => {
+    const controller = new AbortController();
+    const tool = createTool({
+      id: 't',
+      description: 'x',
+      outputSchema: z.number().refine(async () => {
+        await Promise.resolve();
+        controller.abort(new Error('changed my mind'));
+        return true;
+      }),
+      execute: async function* () {
+        yield 1;
+        yield 2;
+      },
+    });
+    const { tool: wrapped } = withRequestContext({ tool }, new RequestContext());
+    const call = executeTool(wrapped, {}, { abortSignal: controller.signal });
+    await expect(call).rejects.toThrow('changed my mind');
   });
 
   it('prevents a call that has not begun', async () => {

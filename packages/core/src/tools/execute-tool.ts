@@ -48,14 +48,25 @@ function accept(value: unknown): Validation & { ok: true } {
  * const forecast = await executeTool(tools.weather, { city: 'Oslo' }, { abortSignal: AbortSignal.timeout(5000) });
  */
 export function executeTool(tool: ToolLike, input: unknown, options: ToolCallOptions = {}): Promise<unknown> {
+  try {
+    return startTool(tool, input, options);
+  } catch (error) {
+    // Not an async function, which would wait for the promise of the tool.
+    return Promise.reject(error as Error);
+  }
+}
+
+function startTool(tool: ToolLike, input: unknown, options: ToolCallOptions): Promise<unknown> {
   const { execute } = tool;
   if (typeof execute !== 'function') {
     const message = `The tool '${getToolId(tool) ?? '?'}' has no execute function: the application that receives the call must provide its result.`;
-    return Promise.reject(new QuiverError('TOOL_NOT_EXECUTABLE', message));
+    throw new QuiverError('TOOL_NOT_EXECUTABLE', message);
   }
   if (!(selfContained in execute)) return executeDefinition(defineForeign(tool, execute), input, options);
+  const { [selfContained]: executeToLast } = execute as { [selfContained]?: unknown };
+  if (typeof executeToLast === 'function') return executeToLast(input, options) as Promise<unknown>;
   const output: unknown = execute.call(tool, input, options);
-  // A promise of the result unless the tool yields preliminary results.
+  // A promise of the result, unless a wrapper returns the preliminary results of its tool.
   return isAsyncIterable(output) ? lastOf(output, options.abortSignal) : (output as Promise<unknown>);
 }
 
@@ -223,8 +234,9 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
 async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
   let last: unknown;
   for await (const value of results) {
+    // A preliminary result is not the result.
+    signal?.throwIfAborted();
     last = value;
-    if (signal?.aborted) break;
   }
   return last;
 }
@@ -260,10 +272,15 @@ function resolveRequestContext(options: ToolCallOptions): AnyRequestContext {
 }
 
 /** Marks an `execute` that takes this path itself: of `createTool`, also of another copy of this package, or a wrapper around it. */
-const selfContained = Symbol.for('quiver.tool.execute');
+const selfContained: unique symbol = Symbol.for('quiver.tool.execute') as never;
 
-export function markSelfContained(execute: object): void {
-  Object.defineProperty(execute, selfContained, { value: true });
+/**
+ * Marks the `execute` of a tool; see `selfContained`.
+ *
+ * @param executeToLast - for an `execute` that yields preliminary results, the one that returns and validates the last result only
+ */
+export function markSelfContained(execute: object, executeToLast?: object): void {
+  Object.defineProperty(execute, selfContained, { value: executeToLast ?? true });
 }
 
 /** Marks a wrapper around an `execute` of `createTool`, so that the input is validated once and each hook runs once. */
