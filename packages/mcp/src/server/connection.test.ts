@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { initializeParams, rpc } from '../../test/wire.ts';
+import { initializeParams, modern, rpc } from '../../test/wire.ts';
 import { createServerDefinition } from './create-server-definition.js';
 import { Connection } from './connection.js';
 
@@ -35,3 +35,28 @@ test.each(['2025-11-25', '2025-03-26'])(
     );
   },
 );
+
+test('a canceled request ends, also when its callback then sends a request to the client', async () => {
+  const sent: { id?: unknown }[] = [];
+  let proceed: (() => void) | undefined;
+  const server = createServerDefinition({
+    name: 'Cancelling',
+    version: '1.0.0',
+    tools: {},
+    prompts: {
+      listPrompts: async () => [{ name: 'late' }],
+      getPromptMessages: async ({ mcp }) => {
+        await new Promise<void>((resolve) => (proceed = resolve));
+        await mcp.roots();
+        return [];
+      },
+    },
+  });
+  const peer = new Connection({ server, write: (text) => void sent.push(JSON.parse(text)) });
+  const getting = peer.receive(modern('prompts/get', { name: 'late' }, 'late').body);
+  await expect.poll(() => proceed).toBeDefined();
+  await peer.receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'late' } });
+  proceed?.();
+  await getting;
+  expect(sent).toEqual([]);
+});

@@ -100,15 +100,19 @@ function answerWithInput(request: ModernRequest, method: Method): Promise<Answer
 class InputRound {
   readonly #request: ServerRequest;
   readonly #previous: RequestState | undefined;
-  readonly #settle: (result: Promise<string>) => void;
+  readonly #settle: (result: Promise<string> | string) => void;
   #answers: RequestState['answers'];
   #outstanding: Map<string, ClientRequest<unknown>> | undefined;
   #count = 0;
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
 
-  /** @param settle - receives the `input_required` result when a request has no result yet */
-  constructor(request: ServerRequest, previous: RequestState | undefined, settle: (result: Promise<string>) => void) {
+  /** @param settle - receives the `input_required` result when a request has no result yet; the first result counts */
+  constructor(
+    request: ServerRequest,
+    previous: RequestState | undefined,
+    settle: (result: Promise<string> | string) => void,
+  ) {
     this.#request = request;
     this.#previous = previous;
     this.#settle = settle;
@@ -136,7 +140,9 @@ class InputRound {
   /** Collects the requests of one turn of the event loop. */
   #endSoon(): void {
     defer(() => {
-      if (this.#checking === 0 && this.#request.abandon()) this.#settle(this.#end());
+      if (this.#checking > 0) return;
+      // The handler waits forever, so the run of a canceled request ends here; it has no response.
+      this.#settle(this.#request.abandon() ? this.#end() : '');
     });
   }
 
