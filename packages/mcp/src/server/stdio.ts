@@ -51,6 +51,8 @@ export function serveStdio({ server, input, write, onClose }: StdioOptions): Std
   };
   input.on('data', onData);
   for (const event of endEvents) input.on(event, close);
+  // A stream that ended before emits no event. Later: the caller has no connection yet.
+  if (input.readableEnded || input.destroyed) queueMicrotask(close);
   const shutDown = async (graceMilliseconds: number): Promise<void> => {
     input.pause();
     await connection.drained(graceMilliseconds);
