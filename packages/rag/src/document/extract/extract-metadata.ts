@@ -152,7 +152,9 @@ function planTitles(items: readonly ExtractItem[], chunks: readonly number[], pa
   const groups = new Map<unknown, number[]>();
   for (const chunk of chunks) {
     const { group } = items[chunk]!;
-    groups.set(group, [...(groups.get(group) ?? []), chunk]);
+    const known = groups.get(group);
+    if (known) known.push(chunk);
+    else groups.set(group, [chunk]);
   }
   return Array.from(groups.values(), (group) => ({
     extractor: 'title',
