@@ -168,7 +168,8 @@ describe('extraction', () => {
   });
 
   test('makes no request for an extractor that is false', async () => {
-    await (await divided()).extractMetadata({ llm: llm(), keywords: false, title: false });
+    const params = { llm: llm(), keywords: false, title: false, schema: false };
+    await (await divided()).extractMetadata(params as unknown as ExtractParams);
     expect(prompts).toEqual([]);
   });
 
@@ -251,6 +252,7 @@ describe('extraction', () => {
       { title: { combineTemplate: 'x' } },
       { summary: { summaries: ['previous'] } },
       { title: { nodeTemplate: 5 } },
+      { schema: true },
       { schema: { schema: z.object({}), metadataKey: 5 } },
       { schema: { schema: z.object({}), metadataKey: 'startIndex' } },
     ]) {

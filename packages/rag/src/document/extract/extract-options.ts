@@ -92,7 +92,7 @@ const count = { type: 'integer', minimum: 1 };
 /** The model would not see the text without its placeholder. */
 const template = { type: 'string', pattern: String.raw`\{context\}` };
 
-function extractor(type: string[], properties: Record<string, unknown>): unknown {
+function extractor(type: string[], properties: Record<string, unknown>): object {
   return { type: [...type, 'object', 'null'], properties: { llm: true, ...properties }, additionalProperties: false };
 }
 
@@ -107,7 +107,7 @@ const paramsSchema: JsonSchema = {
     summary: extractor(['boolean'], { summaries, promptTemplate: template }),
     questions: extractor(['boolean'], { questions: count, promptTemplate: template }),
     keywords: extractor(['boolean'], { keywords: count, promptTemplate: template }),
-    schema: extractor([], { schema: true, instructions: true, metadataKey }),
+    schema: { ...extractor(['boolean'], { schema: true, instructions: true, metadataKey }), not: { const: true } },
     concurrency: count,
     onProgress: true,
     onFailure: true,
