@@ -77,6 +77,12 @@ describe('a chunk of a script without spaces', () => {
       expect(chunks.map((found) => found.text).join('')).toBe(text);
     }
   });
+
+  test('is cut at an earlier word where the last word starts inside a character', async () => {
+    // The segmenter starts a word at the vowel, which belongs to the mark before it.
+    const chunks = await MDocument.fromText('ฟ๏ำฝ').chunk({ strategy: 'recursive', maxSize: 3, overlap: 0 });
+    expect(chunks.map(({ text }) => text)).toEqual(['ฟ', '๏ำฝ']);
+  });
 });
 
 test('a chunk with overlap does not begin with white space', async () => {

@@ -71,10 +71,11 @@ export function floorWordBoundary(text: string, at: number, from: number): numbe
   wordSegmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
   const offset = Math.max(0, at - context);
   const window = wordSegmenter.segment(text.slice(offset, at + context));
-  const boundary = offset + window.containing(at - offset)!.index;
-  // The window may start inside a word or a character.
-  const isFound = boundary > offset && boundary >= from && isGraphemeBoundary(text, boundary, offset);
-  return isFound ? boundary : at;
+  let { index } = window.containing(at - offset)!;
+  // The window may start inside a word or a character, and a misspelled word may be split inside a character.
+  for (; index > 0 && offset + index >= from; { index } = window.containing(index - 1)!)
+    if (isGraphemeBoundary(text, offset + index, offset)) return offset + index;
+  return at;
 }
 
 /** White space as `String.prototype.trim` means it. */
