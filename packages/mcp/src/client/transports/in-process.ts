@@ -78,8 +78,9 @@ class TransportChannel implements Channel {
     await this.#transport.start();
   }
 
-  send(message: OutgoingMessage): Promise<void> {
-    return this.#transport.send(message);
+  // Awaits what is no promise as well: transports in JavaScript return what the stream behind them returns.
+  async send(message: OutgoingMessage): Promise<void> {
+    await this.#transport.send(message);
   }
 
   negotiated(protocolVersion: string): void {
