@@ -90,6 +90,20 @@ it('shows the page at the next call when the provider could not store the verifi
   expect(save).toHaveBeenCalledTimes(2);
 });
 
+it('gives a provider no undefined members to store', async () => {
+  const { as, mcp, call } = await setUp();
+  const provider = new SdkProvider();
+  const fetch = createOAuthFetch({ provider, serverUrl: mcp.url });
+  await expect(call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+  await signIn(provider, mcp.url);
+  const { access_token = '', token_type = '', refresh_token = '' } = provider.stored ?? {};
+  provider.stored = { access_token, token_type, refresh_token };
+  as.active.clear();
+  expect((await call(fetch)).status).toBe(200);
+  expect(provider.stored).toHaveProperty('expires_in');
+  expect(Object.values(provider.stored)).not.toContain(undefined);
+});
+
 it('sends the refresh token of a provider that stores no issuer to no other authorization server', async () => {
   const { as, mcp, call } = await setUp();
   const evil = await startAuthorizationServer();

@@ -51,10 +51,12 @@ export async function requestTokens(
     if (cause?.body?.token_type !== undefined) requireTokenType(cause.body.token_type);
     throw error;
   });
-  const received = Object.fromEntries(Object.entries(response).filter(([name]) => tokenMembers.has(name)));
+  const received = Object.entries(response).filter(([name]) => tokenMembers.has(name));
+  // Not every storage of an application accepts undefined members.
+  const given = Object.entries(defaults).filter(([, value]) => value !== undefined);
   const issuer = issuerOf(discovered);
   // Safe: the library has checked the members of the response.
-  const tokens = { ...defaults, ...received, issuer } as KeptTokens;
+  const tokens = { ...Object.fromEntries([...given, ...received]), issuer } as KeptTokens;
   await provider.saveTokens(tokens, { issuer });
   return tokens;
 }
