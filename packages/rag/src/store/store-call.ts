@@ -11,16 +11,18 @@ export async function* abortableItems<Item>(
 ): AsyncGenerator<Item> {
   if (!signal) return yield* items;
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
-  let isOpen = true;
+  // Not while `next()` runs: a source that has ended or failed is closed.
+  let mustClose = false;
   try {
     for (;;) {
+      mustClose = false;
       const { done, value } = await untilAborted(async () => iterator.next(), signal);
-      isOpen = done !== true;
       if (done) return;
+      mustClose = true;
       yield value;
     }
   } finally {
-    const closing = isOpen ? (async () => iterator.return?.())() : undefined;
+    const closing = mustClose || signal.aborted ? (async () => iterator.return?.())() : undefined;
     // After an abort, the source may end only after its pending item, which is no longer awaited.
     if (signal.aborted) closing?.catch(() => undefined);
     else await closing;
