@@ -10,7 +10,7 @@ import {
   toFilter,
   toSelection,
 } from './check-arguments.js';
-import { fuseSearches, type KeywordSearch, runSearch, type VectorSearch } from './search.js';
+import { fuseSearches, type KeywordSearch, runSearch, type Search, type VectorSearch } from './search.js';
 import type {
   Cancellable,
   CreateIndexParams,
@@ -88,10 +88,13 @@ export abstract class RecordStore<
 
   async query(params: Query): Promise<VectorMatch[]> {
     const store = { name: `The store '${this.databaseConfigKey}'`, capabilities: this.capabilities };
-    return runSearch(params, store, (search) => {
-      const filter = toFilter(params.filter);
-      return this.use(params, (index) => fuseSearches(search, async (part) => index.find(part, filter, params)));
-    });
+    return runSearch(params, store, async (search) => this.search(search, params));
+  }
+
+  /** Returns the results of a query from which `diversity` selects. */
+  protected async search(search: Search, params: Query): Promise<VectorMatch[]> {
+    const filter = toFilter(params.filter);
+    return this.use(params, (index) => fuseSearches(search, async (part) => index.find(part, filter, params)));
   }
 
   async get(params: GetParams & Target): Promise<VectorRecord[]> {

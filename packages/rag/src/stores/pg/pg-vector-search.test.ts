@@ -78,6 +78,10 @@ describe.each(databases)('searching in $name', (database) => {
     const all = await store.query(query);
     const limit = all[9]?.score as number;
     expect(await store.query({ ...query, minScore: limit })).toEqual(all.slice(0, 9));
+    // They are left out before diverse results are selected, so these are as many as wanted.
+    const diverse = await store.query({ ...query, topK: 5, minScore: limit, diversity: { lambda: 0.1 } });
+    expect(diverse).toHaveLength(5);
+    for (const { score } of diverse) expect(score).toBeGreaterThan(limit);
   });
 
   it('takes ef and probes, as integers only', async () => {

@@ -1,6 +1,7 @@
 import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
 import { invalidArgument, requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import type { Search } from '../../store/search.js';
 import { indexCache, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -149,11 +150,11 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
     await this.#alter(params, ({ query }) => addTextSearch(query, target, language));
   }
 
-  override async query(params: PgQueryParams): Promise<VectorMatch[]> {
+  protected override async search(search: Search, params: PgQueryParams): Promise<VectorMatch[]> {
     const { minScore } = params;
     if (minScore !== undefined && !Number.isFinite(minScore))
       throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
-    const found = await super.query(params);
+    const found = await super.search(search, params);
     return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
   }
 
