@@ -106,6 +106,11 @@ export function describeDerivedData<Store extends VectorStore>(
         await remove();
         expect(await derived.read({ indexName, name })).toHaveLength(0);
       }
+      await derived.write({ indexName, name, data });
+      await store.deleteVectors({ indexName, ids: [] });
+      await store.deleteVectors({ indexName, ids: ['a'] });
+      await store.deleteVectors({ indexName, filter: { team: 'red' } });
+      expect(await derived.read({ indexName, name })).toHaveLength(data.length);
       expect([...((await derived.read({ indexName: 'other', name })) ?? [])]).toEqual([...data]);
     });
   });

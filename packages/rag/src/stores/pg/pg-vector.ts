@@ -265,8 +265,7 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
       write: (records) => upsertRecords(query, index, this.#database, records),
       // Derived data may contain parts of the records.
       remove: async (ids) => {
-        await deleteRecords(query, index, ids);
-        await changeDerived(query, 'UPDATE', this.#schemaName, indexName);
+        if (await deleteRecords(query, index, ids)) await changeDerived(query, 'UPDATE', this.#schemaName, indexName);
       },
       clear: async () => {
         await query(`TRUNCATE ${index.table}`);

@@ -78,8 +78,14 @@ export async function updateRecords(
     throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
 }
 
-export async function deleteRecords(query: SqlQuery, { table }: PgIndex, ids: readonly string[]): Promise<void> {
-  await query(`DELETE FROM ${table} WHERE id = ANY ($1::text[])`, [ids.filter(isStorableText)]);
+/** @returns whether a record was there */
+export async function deleteRecords(query: SqlQuery, { table }: PgIndex, ids: readonly string[]): Promise<boolean> {
+  if (ids.length === 0) return false;
+  const rows = await query(
+    `WITH deleted AS (DELETE FROM ${table} WHERE id = ANY ($1::text[]) RETURNING 1) SELECT 1 AS found FROM deleted LIMIT 1`,
+    [ids.filter(isStorableText)],
+  );
+  return rows.length > 0;
 }
 
 /** Ids of all records that pass a filter, locked until the transaction ends. */
