@@ -35,9 +35,13 @@ export class LocalIndex {
   }
 
   apply(operation: IndexOperation): void {
-    if (operation.type === 'upsert')
+    if (operation.type === 'upsert') {
+      const size = this.header.dimension * Float32Array.BYTES_PER_ELEMENT;
+      // Before anything changes. In a damaged log, vectors can have any length.
+      if (operation.vectors.some(({ byteLength }) => byteLength !== size))
+        throw new TypeError('the vectors do not have the dimension of the index');
       operation.rows.forEach((row, place) => this.#set(row, operation.vectors[place] as Uint8Array));
-    else if (operation.type === 'delete') this.#delete(operation.ids);
+    } else if (operation.type === 'delete') this.#delete(operation.ids);
     else this.#truncate();
   }
 

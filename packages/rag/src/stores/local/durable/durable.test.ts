@@ -219,6 +219,21 @@ describe('a log that was cut off', () => {
     }
   });
 
+  it.each([1, 3])('reports vectors of another dimension than that of the index: %d', async (dimension) => {
+    const other = 'other';
+    let start = 0;
+    await write(async (store) => {
+      await store.createIndex({ indexName: other, dimension });
+      start = (await stat(join(path, `${other}.qvlog`))).size;
+      await store.upsert({ indexName: other, ids: ['a', 'b'], vectors: [1, 2].map((n) => Array(dimension).fill(n)) });
+    });
+    await appendFile(logFile(), (await readFile(join(path, `${other}.qvlog`))).subarray(start));
+    await expect(ids()).rejects.toMatchObject({
+      code: 'VECTOR_STORE_CORRUPT',
+      message: expect.stringContaining('do not have the dimension of the index'),
+    });
+  });
+
   it('refuses a file that holds no index', async () => {
     await write(async () => undefined);
     await truncate(logFile(), 0);
