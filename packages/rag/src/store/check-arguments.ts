@@ -177,8 +177,10 @@ function isUnconditional(filter: Filter): boolean {
 
 /** @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireIds(method: string, ids: unknown): void {
-  if (Array.isArray(ids) && ids.every((id) => typeof id === 'string')) return;
-  throw invalidArgument(`${method} requires ids, a list of strings, not ${String(ids).slice(0, 80)}.`);
+  if (!Array.isArray(ids)) throw invalidArgument(`${method} requires ids, a list of strings, not ${typeof ids}.`);
+  // Unlike `every()`, also finds the holes of a sparse list.
+  for (const id of ids)
+    if (typeof id !== 'string') throw invalidArgument(`${method} requires ids that are strings, not ${typeof id}.`);
 }
 
 /** @throws `FILTER_INVALID` */

@@ -174,6 +174,8 @@ export function describeVectorStore<Store extends VectorStore>(
         ...[{}, '{}', { $and: [] }, { $and: [{}, { $or: [{}] }] }].map((filter) => deleteVectors({ filter })),
         updateVector({ filter: {} }),
         deleteVectors({ ids: ['cat', undefined] }),
+        deleteVectors({ ids: Array(1) }),
+        store.get({ indexName, ids: Object.create(null) as never }),
         // Not its characters.
         deleteVectors({ ids: 'cat' }),
         store.get({ indexName, ids: 'cat' as never }),
