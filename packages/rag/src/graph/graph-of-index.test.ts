@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { getDefaultLogger } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VectorStore } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { facts, fill, idsOf, indexName, toolOver, watched } from '../tools/graph-rag.fixture.js';
@@ -116,6 +117,40 @@ describe('the graph of an index', () => {
     const requestContext = new RequestContext([['filter', filter]]);
     await toolOver(second).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
     expect(await readKept()).toContain('"ada"');
+  });
+
+  it('is stored for a filter with the next change, where a record was added during the build', async () => {
+    const filter = { tenant: 'a' };
+    await using local = new LocalVector({ path });
+    const { store, before } = watched(local);
+    await fill(store, facts, filter);
+    await buildGraph({ store, indexName, filter });
+    const requestContext = new RequestContext([['filter', filter]]);
+    const ask = () => toolOver(store).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw', requestContext });
+    await fill(store, { widow: 'Otto Lindqvist married Ines Faro.' }, filter);
+    before.scan = () => fill(local, { late: 'Ines Faro sold the pastry.' }, filter);
+    await ask();
+    delete before.scan;
+    await ask();
+    expect(await readKept()).toContain('"late"');
+  });
+
+  it('warns of no failure where the only caller aborts while it is stored', async () => {
+    const warn = vi.spyOn(getDefaultLogger(), 'warn');
+    await using local = new LocalVector({ path });
+    const { store, before } = watched(local);
+    await fill(store, facts);
+    const controller = new AbortController();
+    before.scan = async () => {
+      vi.spyOn(local, 'version').mockImplementationOnce(() => {
+        controller.abort(new Error('enough'));
+        return Promise.reject(controller.signal.reason as Error);
+      });
+    };
+    await expect(buildGraph({ store, indexName, signal: controller.signal })).rejects.toThrow('enough');
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 
   it('is made where the kept one can be neither read nor replaced', async () => {

@@ -127,7 +127,7 @@ export async function findGraph(request: GraphRequest): Promise<ChunkGraph | und
   } finally {
     evictUnused(graphs, maxNodesHeld);
   }
-  if (keep && held.graph && !held.isStored) held.isStored = await storeGraph(request, held.graph);
+  if (keep && held.graph && !held.isStored) held.isStored = await storeGraph(request, held, held.graph);
   return held.graph?.graph;
 }
 
@@ -167,7 +167,7 @@ async function bringUpToDate(held: Held, request: GraphRequest, version: string)
   held.graph = graph ? { version, graph } : null;
   held.checked = version;
   if (held.graph && !isCurrent && (held.isStored || !request.filter)) {
-    held.isStored = await storeGraph(request, held.graph);
+    held.isStored = await storeGraph(request, held, held.graph);
   }
 }
 
@@ -273,10 +273,12 @@ async function readStoredGraph(request: GraphRequest, held: Held): Promise<Versi
  * Stores a graph with its index, unless records were deleted or changed meanwhile: it must not contain deleted names. The graph in memory
  * serves without it, so a failure is a warning.
  *
- * @returns whether it is stored
+ * @returns whether graphs of the scope are stored
+ * @throws `signal.reason`
  */
-async function storeGraph(request: GraphRequest, { version, graph }: VersionedGraph): Promise<boolean> {
-  const { store, indexName } = request;
+async function storeGraph(request: GraphRequest, { isStored }: Held, built: VersionedGraph): Promise<boolean> {
+  const { store, indexName, signal } = request;
+  const { version, graph } = built;
   if (!store.derived) return false;
   const key = scopeKey(request);
   const head = new TextEncoder().encode(`${JSON.stringify({ key, version } satisfies SnapshotHead)}\n`);
@@ -285,9 +287,10 @@ async function storeGraph(request: GraphRequest, { version, graph }: VersionedGr
   data.set(head);
   data.set(body, head.length);
   try {
-    if ((await readVersion(request)) !== version) return false;
+    if ((await readVersion(request)) !== version) return isStored;
     return await store.derived.write({ indexName, name: nameOf(key), data });
   } catch (error) {
+    signal?.throwIfAborted();
     if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return false;
     getDefaultLogger().warn(`The graph of '${indexName}' could not be stored: ${toErrorMessage(error)}`);
     return false;
