@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -204,6 +204,27 @@ describe('HTTP', () => {
     });
     expect(answer.status).toBe(413);
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
+  });
+
+  test('each part of a refused body is discarded without work', async () => {
+    let req: IncomingMessage | undefined;
+    const options = { maxBodyBytes: 10 };
+    const http = createServer((received, res) => {
+      req = received;
+      const given = new URL(received.url ?? '', 'http://localhost');
+      void server.startHTTP({ url: given, httpPath: '/mcp', req: received, res, options });
+    }).listen(0);
+    const { port } = http.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    const head =
+      'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: */*\r\nTransfer-Encoding: chunked\r\n\r\n';
+    socket.write(`${head}b\r\n${'x'.repeat(11)}\r\n`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 413/);
+    expect(req?.listenerCount('data')).toBe(0);
+    expect(req?.readableFlowing).toBe(true);
+    socket.destroy();
+    http.close();
   });
 
   test('compressed bodies are refused unread', async () => {

@@ -99,13 +99,15 @@ function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
     const onLost = (): void => {
       if (!req.complete) reject(parseError('Parse error: the body ended early'));
     };
-    req.on('data', (chunk: Buffer) => {
+    const onData = (chunk: Buffer): void => {
       length += chunk.length;
       if (length <= maxBytes) return void chunks.push(chunk);
       // The rest is read and discarded, so that the client sees the response and not a broken connection.
+      req.off('data', onData).resume();
       chunks.length = 0;
       reject(bodyTooLarge(maxBytes));
-    });
+    };
+    req.on('data', onData);
     req.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     req.on('error', onLost);
     req.on('close', onLost);
