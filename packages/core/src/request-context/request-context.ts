@@ -168,7 +168,6 @@ function isSerializable(root: unknown, context: RequestContext): boolean {
 
 /** Recognizes a request context by its methods, not by `instanceof`: it may come from another copy of this package. */
 export function isRequestContext(value: unknown): value is RequestContext {
-  const { get, set, values, toJSON } = (value ?? {}) as Partial<RequestContext>;
-  const hasMap = typeof get === 'function' && typeof set === 'function' && typeof values === 'function';
-  return hasMap && typeof toJSON === 'function';
+  const { get, set, toJSON } = (value ?? {}) as Partial<RequestContext>;
+  return typeof get === 'function' && typeof set === 'function' && typeof toJSON === 'function';
 }

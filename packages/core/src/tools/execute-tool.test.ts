@@ -501,6 +501,16 @@ describe('the context of a call', () => {
     expect((await contextOf({ [key]: requestContext })).requestContext).toBe(requestContext);
   });
 
+  it('passes a context on that has only the methods of a request context that tools call', async () => {
+    const own = { get: () => 'ada', set: () => {}, toJSON: () => ({ user: 'ada' }) } as object as RequestContext;
+    for (const options of [
+      { requestContext: own },
+      { experimental_context: own },
+      { context: { requestContext: own } },
+    ])
+      expect((await contextOf(options)).requestContext).toBe(own);
+  });
+
   it('takes plain objects of the AI SDK, and a request context inside of them', async () => {
     const requestContext = new RequestContext([['tenant', 'acme']]);
     expect((await contextOf({ context: { tenant: 'acme' } })).requestContext.get('tenant')).toBe('acme');
