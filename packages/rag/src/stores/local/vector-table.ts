@@ -14,6 +14,8 @@ export class VectorTable {
   readonly dimension: number;
   readonly metric: VectorMetric;
   readonly #segments: Float32Array[] = [];
+  /** The bytes of the segments. Views of each row would cost more than its copy. */
+  readonly #bytes: Uint8Array[] = [];
   /** Length of each row, −1 until it is needed. */
   readonly #norms: Float64Array[] = [];
   #quantized: QuantizedRows | undefined;
@@ -32,17 +34,20 @@ export class VectorTable {
   set(row: number, vector: Float32Array | Uint8Array): void {
     if (row === this.#count) {
       if (row === this.#segments.length * rowsPerSegment) {
-        this.#segments.push(new Float32Array(rowsPerSegment * this.dimension));
+        const numbers = new Float32Array(rowsPerSegment * this.dimension);
+        this.#segments.push(numbers);
+        this.#bytes.push(bytesOf(numbers));
         this.#norms.push(new Float64Array(rowsPerSegment));
       }
       this.#count += 1;
     }
-    const stored = this.row(row);
-    bytesOf(stored).set(bytesOf(vector));
-    const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
-    norms[row % rowsPerSegment] = -1;
+    const segment = Math.floor(row / rowsPerSegment);
+    const place = row % rowsPerSegment;
+    const bytes = vector instanceof Uint8Array ? vector : bytesOf(vector);
+    (this.#bytes[segment] as Uint8Array).set(bytes, place * this.dimension * Float32Array.BYTES_PER_ELEMENT);
+    (this.#norms[segment] as Float64Array)[place] = -1;
     if (this.#quantized?.reserve(this.#count) === false) this.#quantized = undefined;
-    this.#quantized?.set(row, stored);
+    this.#quantized?.set(row, this.row(row));
   }
 
   /** A view, not a copy. */
@@ -69,6 +74,7 @@ export class VectorTable {
     this.#count = last;
     const used = Math.ceil(last / rowsPerSegment);
     this.#segments.length = used;
+    this.#bytes.length = used;
     this.#norms.length = used;
     return row === last ? undefined : last;
   }
