@@ -92,7 +92,7 @@ export async function* readPages(
 }
 
 /** The database of Chroma rejects 1,000 conditions, and 6,000 crash the server. */
-const maxConditions = 300;
+export const maxConditions = 300;
 
 /**
  * Returns the part of a filter that Chroma can apply: a superset matches it.

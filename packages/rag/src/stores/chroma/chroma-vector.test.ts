@@ -26,6 +26,18 @@ describe.skipIf(address === '')('Chroma', () => {
   describeFilters('ChromaVector', openStore, async () => {});
 
   describe('ChromaVector', () => {
+    it('finds the words of a text that has more words than Chroma takes conditions', async () => {
+      const { store } = await open(address);
+      await store.createIndex({ indexName: 'docs', dimension: 2 });
+      const documents = ['the word w5x', 'another one'];
+      await store.upsert({ indexName: 'docs', ids: ['a', 'b'], vectors: documents.map(() => [1, 0]), documents });
+      const queryText = Array.from({ length: 1100 }, (_, n) => `w${n}x`).join(' ');
+      const query = { indexName: 'docs', mode: 'keyword', queryText } as const;
+      for (const params of [query, { ...query, whereDocument: { $contains: 'word' } }])
+        expect((await store.query(params)).map(({ id }) => id)).toEqual(['a']);
+      expect(await store.query({ ...query, whereDocument: { $contains: 'another' } })).toEqual([]);
+    });
+
     it('filters by documents, and by where in addition to the filter', async () => {
       const { store } = await open(address);
       const indexName = 'texts';

@@ -6,7 +6,7 @@ import { type IndexShape, recordText, toVector } from '../../store/check-argumen
 import { combine, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaSelection, ChromaWhere } from './chroma-client.js';
-import { filterToWhere, fromChromaRows, includedIn, readByIds, readPages } from './chroma-record.js';
+import { filterToWhere, fromChromaRows, includedIn, maxConditions, readByIds, readPages } from './chroma-record.js';
 
 /** Limit of texts that are read and ranked here. */
 const maxTexts = 10_000;
@@ -41,11 +41,11 @@ async function findByTerms(
 ): Promise<VectorMatch[]> {
   const terms = lexicalTerms(queryText);
   if (terms.length === 0) return [];
-  const withTerms = withAnyOf(terms);
-  const selection: ChromaSelection = {
-    include: includedIn(false),
-    whereDocument: whereDocument ? { $and: [withTerms, whereDocument] } : withTerms,
-  };
+  const condition = combine(
+    '$and',
+    [withAnyOf(terms), whereDocument].filter((part) => part !== undefined),
+  );
+  const selection: ChromaSelection = { include: includedIn(false), ...(condition && { whereDocument: condition }) };
   const records: VectorRecord[] = [];
   for await (const page of readPages(collection, selection, filter)) {
     records.push(...page);
@@ -73,11 +73,14 @@ async function findByTerms(
 /**
  * Matches all texts that contain one of the terms, and others. Beyond ASCII, Chroma's case folding and accents differ from ours, so
  * all such texts match.
+ *
+ * @returns `undefined` for more terms than Chroma can take
  */
-function withAnyOf(terms: readonly string[]): ChromaWhere {
+function withAnyOf(terms: readonly string[]): ChromaWhere | undefined {
   const beginnings = new Set(terms.filter((term) => /^[a-z0-9]+$/.test(term)).map(beginningOf));
+  if (beginnings.size > maxConditions) return undefined;
   const patterns = [...beginnings].map((beginning) => ({ $regex: `(?i)${beginning}` }));
-  return combine('$or', [...patterns, { $regex: '[^\\x00-\\x7F]' }]) as ChromaWhere;
+  return combine('$or', [...patterns, { $regex: '[^\\x00-\\x7F]' }]);
 }
 
 /**
