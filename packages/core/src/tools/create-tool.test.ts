@@ -70,6 +70,14 @@ describe('tools of AI SDK 4', () => {
 });
 
 describe('createTool', () => {
+  it('makes tools that later changes of the options do not affect', async () => {
+    const options = { id: 'first', description: 'd', execute: async () => 'first' };
+    const first = createTool(options);
+    Object.assign(options, { id: 'second', execute: async () => 'second', inputSchema: { type: 'string' } });
+    expect(await first.execute({})).toBe('first');
+    expect(await createTool({ ...options, inputSchema: undefined }).execute({})).toBe('second');
+  });
+
   it('keeps every option', () => {
     const inputSchema = z.object({ a: z.string() });
     const outputSchema = z.object({ b: z.string() });

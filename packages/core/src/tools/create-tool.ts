@@ -68,7 +68,9 @@ export function createTool(given: ErasedToolOptions): AnyClientTool {
       `createTool needs a non-empty id and a description (id: ${String(id)}).`,
     );
   }
-  const options = withInputSchema(given);
+  // A copy, so that options that are changed or used again do not change this tool. Instances of classes have getters.
+  const isPlain = Object.getPrototypeOf(given) === Object.prototype;
+  const options = withInputSchema(isPlain ? { ...given } : given);
   const defined = new DefinedTool(options);
   const { inputSchema, outputSchema, requireApproval, title, strict, inputExamples, mcp, providerOptions } = options;
   // Own enumerable properties on a plain object: a copy made by spreading is still the tool. Rare properties are
