@@ -151,8 +151,8 @@ export function requireSameShape(indexName: string, existing: IndexShape, wanted
 /**
  * Returns the parsed filter of a change that names no ids; a change without a condition would affect everything.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, for a filter without a condition, such as `{ $and: [] }`, and for
- *   ids that are not a list of strings; `FILTER_INVALID`
+ * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, for a filter without a condition, such as `{ $and: [] }` or
+ *   `{ $or: [{}, …] }`, and for ids that are not a list of strings; `FILTER_INVALID`
  */
 export function toSelection(
   method: string,
@@ -172,6 +172,7 @@ export function toSelection(
 }
 
 function isUnconditional(filter: Filter): boolean {
+  if (filter.kind === 'or') return filter.filters.some(isUnconditional);
   return filter.kind === 'and' && filter.filters.every(isUnconditional);
 }
 
