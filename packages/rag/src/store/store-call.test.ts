@@ -96,3 +96,21 @@ it('rejects with the error of a source without closing it: it may never end', as
   await expect(abortableItems(source, new AbortController().signal).next()).rejects.toThrow('read failed');
   expect(closed).toBe(0);
 });
+
+it('closes a source of items before an aborted consumer continues', async () => {
+  const controller = new AbortController();
+  let isClosed = false;
+  async function* source() {
+    try {
+      yield* [1, 2];
+    } finally {
+      await new Promise((resolve) => setTimeout(resolve));
+      isClosed = true;
+    }
+  }
+  for await (const _ of abortableItems(source(), controller.signal)) {
+    controller.abort();
+    break;
+  }
+  expect(isClosed).toBe(true);
+});

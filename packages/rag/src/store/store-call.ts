@@ -22,10 +22,9 @@ export async function* abortableItems<Item>(
       yield value;
     }
   } finally {
-    const closing = mustClose || signal.aborted ? (async () => iterator.return?.())() : undefined;
-    // After an abort, the source may end only after its pending item, which is no longer awaited.
-    if (signal.aborted) closing?.catch(() => undefined);
-    else await closing;
+    if (mustClose) await iterator.return?.();
+    // The source may end only after its pending item, which is no longer awaited.
+    else if (signal.aborted) void (async () => iterator.return?.())().catch(() => undefined);
   }
 }
 
