@@ -24,8 +24,10 @@ export function requireSecureUrl(url: string | URL, role: string): URL {
       `The URL of ${role} ${reason}; pass an https URL (http is for loopback hosts only).`,
     );
   // URL drops line breaks and escapes other characters; the text itself could change what an error message shows.
-  if (!URL.canParse(String(url)) || /[\s\p{Cc}]/u.test(String(url))) throw refuse('is not a URL');
-  const parsed = new URL(url);
+  // Space around it is dropped, because files and variables of the environment often end in a line break.
+  const text = String(url).trim();
+  if (!URL.canParse(text) || /[\s\p{Cc}]/u.test(text)) throw refuse('is not a URL');
+  const parsed = new URL(text);
   const { protocol, hostname, username, password, hash } = parsed;
   if (username !== '' || password !== '') throw refuse('contains credentials');
   if (hash !== '') throw refuse('has a fragment');

@@ -347,6 +347,14 @@ describe('createJwtValidator', () => {
     expect(await validate(token, resource)).toMatchObject({ valid: true });
   });
 
+  it('accepts a URL that ends in a line break, and none with one inside', async () => {
+    const { url } = await endpoint((_req, res) => json(res, { keys: [jwk] }));
+    const token = await sign({ ...claims(), exp: seconds() + 3600 });
+    const validate = createJwtValidator({ issuer, jwksUri: `${url}\n`, logger: quiet });
+    expect(await validate(token, resource)).toMatchObject({ valid: true });
+    expect(() => createJwtValidator({ issuer, jwksUri: `${url}\nx`, logger: quiet })).toThrow('is not a URL');
+  });
+
   it('fetches keys that never grow too old', async () => {
     const { url } = await endpoint((_req, res) => json(res, { keys: [jwk] }));
     const options = { issuer, jwksUri: url, logger: quiet, maxKeyAge: Number.POSITIVE_INFINITY };
