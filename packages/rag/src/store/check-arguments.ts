@@ -151,8 +151,8 @@ export function requireSameShape(indexName: string, existing: IndexShape, wanted
 /**
  * Returns the parsed filter of a change that names no ids; a change without a condition would affect everything.
  *
- * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, for a filter without a condition, such as `{ $and: [] }` or
- *   `{ $or: [{}, …] }`, and for ids that are not a list of strings; `FILTER_INVALID`
+ * @throws `VECTOR_ARGUMENT_INVALID` for ids and a filter, for neither, for a filter that matches everything, such as `{ $and: [] }`,
+ *   `{ $or: [{}, …] }` or `{ tag: { $nin: [] } }`, and for ids that are not a list of strings; `FILTER_INVALID`
  */
 export function toSelection(
   method: string,
@@ -161,7 +161,7 @@ export function toSelection(
 ): Filter | undefined {
   if (ids === undefined || ids === null) {
     const parsed = toFilter(filter);
-    if (parsed && !isUnconditional(parsed)) return parsed;
+    if (parsed && !isConstant(parsed, true)) return parsed;
     throw invalidArgument(
       `${method} needs an id or a filter with a condition. To remove everything, use truncateIndex().`,
     );
@@ -171,9 +171,14 @@ export function toSelection(
   return undefined;
 }
 
-function isUnconditional(filter: Filter): boolean {
-  if (filter.kind === 'or') return filter.filters.some(isUnconditional);
-  return filter.kind === 'and' && filter.filters.every(isUnconditional);
+/** Whether a filter matches every record (`matches`), or none, whatever the records hold. */
+function isConstant(filter: Filter, matches: boolean): boolean {
+  const { kind } = filter;
+  if (kind === 'not') return isConstant(filter.filter, !matches);
+  if (kind === 'in') return !matches && filter.values.length === 0;
+  if (kind !== 'and' && kind !== 'or') return false;
+  const isConstantPart = (part: Filter): boolean => isConstant(part, matches);
+  return (kind === 'and') === matches ? filter.filters.every(isConstantPart) : filter.filters.some(isConstantPart);
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID` */

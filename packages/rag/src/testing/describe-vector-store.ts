@@ -171,9 +171,14 @@ export function describeVectorStore<Store extends VectorStore>(
       const calls: Promise<unknown>[] = [
         deleteVectors({}),
         deleteVectors({ ids: null }),
-        ...[{}, '{}', { $and: [] }, { $and: [{}, { $or: [{}, { legs: 4 }] }] }].map((filter) =>
-          deleteVectors({ filter }),
-        ),
+        ...[
+          {},
+          '{}',
+          { $and: [] },
+          { $and: [{}, { $or: [{}, { legs: 4 }] }] },
+          { $nor: [] },
+          { legs: { $nin: [] } },
+        ].map((filter) => deleteVectors({ filter })),
         updateVector({ filter: {} }),
         deleteVectors({ ids: ['cat', undefined] }),
         deleteVectors({ ids: Array(1) }),
