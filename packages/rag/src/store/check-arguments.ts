@@ -171,7 +171,7 @@ export function toSelection(
   return undefined;
 }
 
-/** Whether a filter matches every record (`matches`), or none, whatever the records hold. */
+/** Whether a filter matches every record (`matches`), or none, independently of their contents. */
 function isConstant(filter: Filter, matches: boolean): boolean {
   const { kind } = filter;
   if (kind === 'not') return isConstant(filter.filter, !matches);

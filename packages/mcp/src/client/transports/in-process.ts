@@ -78,7 +78,7 @@ class TransportChannel implements Channel {
     await this.#transport.start();
   }
 
-  // Awaits what is no promise as well: transports in JavaScript return what the stream behind them returns.
+  // Awaits other values than promises too: transports in JavaScript return what the stream behind them returns.
   async send(message: OutgoingMessage): Promise<void> {
     await this.#transport.send(message);
   }
