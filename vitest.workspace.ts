@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { defineProject } from 'vitest/config';
 
 /** Tests run against the packages' sources, never against a build that may be stale. */
@@ -12,6 +13,7 @@ export const projects = ['core', 'mcp', 'rag'].map((name) =>
     test: {
       name,
       include: ['src/**/*.test.ts'],
+      setupFiles: [join(import.meta.dirname, 'scripts/property-seed.ts')],
       typecheck: { enabled: true, include: ['src/**/*.test-d.ts'] },
       // Limits end tests that hang. They leave room for machines that run many programs at once; a poll ends as soon as it can.
       testTimeout: 120_000,

@@ -29,11 +29,18 @@ function copy(value: unknown, ancestors: readonly object[]): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   if (value instanceof Error) return { name: value.name, message: value.message };
   if (value instanceof Uint8Array) return undefined;
-  if (value instanceof Map) return copy(Object.fromEntries(value), inside);
+  if (value instanceof Map) {
+    return copy(Object.fromEntries([...value].map(([key, item]) => [textOfKey(key, inside), item])), inside);
+  }
   if (value instanceof Set) return copy([...value], inside);
   if (Array.isArray(value)) return value.map((item) => copy(item, inside) ?? null);
   const entries = keysOf(value).map((key) => [key, copy(read(value, key), inside)] as const);
   return Object.fromEntries(entries.filter(([, member]) => member !== undefined));
+}
+
+/** A key of a map can be any value; the conversion of an object to text can throw, its JSON text cannot. */
+function textOfKey(key: unknown, ancestors: readonly object[]): string {
+  return typeof key === 'object' && key !== null ? (JSON.stringify(copy(key, ancestors)) ?? '') : String(key);
 }
 
 /** An object of a class keeps what it knows behind getters. */
