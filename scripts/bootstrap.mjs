@@ -13,7 +13,7 @@ const hostNode = process.env.npm_node_execpath ?? process.execPath;
 const [script, ...scriptArguments] = process.argv.slice(2);
 
 if (!isInstalled()) {
-  console.error('Installing dependencies once. This takes several minutes and 750 MB, most of it for the tests …');
+  console.error('Installing dependencies once. This takes several minutes and 1 GB, most of it for the tests …');
   const status = install();
   if (status !== 0) {
     console.error(
