@@ -7,7 +7,8 @@ import { createLexicalEmbedder } from '../embedding/index.js';
 import { ingest } from '../ingestion/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createPathMatcher } from './glob.js';
-import { loadDocuments, type LoadDocumentsOptions, type SkippedFile } from './load-documents.js';
+import type { SkippedFile } from '../loaders/document-loader.js';
+import { loadDocuments, type LoadDocumentsOptions } from './load-documents.js';
 
 let root: string;
 let skipped: SkippedFile[];
@@ -116,25 +117,16 @@ describe('loadDocuments', () => {
     expect(skipped[2]?.error).toBeInstanceOf(Error);
   });
 
-  test('reports files of other types and encodings with the reason', async () => {
-    await write({
-      LICENSE: 'text',
-      'letter.docx': new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x00]),
-      'latin.txt': new Uint8Array([0x47, 0x72, 0xfc, 0xdf, 0x65]),
-      'notes.md': 'Notes.',
-    });
+  test('reports files of other types, and reads those that a pattern matches as text', async () => {
+    await write({ LICENSE: 'text', 'photo.png': new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x00]), 'notes.md': 'Notes.' });
     expect(sources(await load())).toEqual(['notes.md']);
     expect(skipped).toEqual([
       { path: 'LICENSE', reason: 'unknown type' },
-      { path: 'latin.txt', reason: 'unknown encoding' },
-      { path: 'letter.docx', reason: 'unknown type' },
+      { path: 'photo.png', reason: 'unknown type' },
     ]);
     skipped = [];
     expect(sources(await load({ include: ['**/*'] }))).toEqual(['LICENSE', 'notes.md']);
-    expect(skipped.map(({ path, reason }) => [path, reason])).toEqual([
-      ['latin.txt', 'unknown encoding'],
-      ['letter.docx', 'binary'],
-    ]);
+    expect(skipped).toMatchObject([{ path: 'photo.png', reason: 'binary', error: { code: 'DOCUMENT_BINARY' } }]);
   });
 
   test('reads JSON Lines as JSON', async () => {
@@ -163,8 +155,9 @@ describe('loadDocuments', () => {
     const progress: unknown[] = [];
     await load({ onProgress: (event) => progress.push(event) });
     expect(progress).toEqual([
-      { loaded: 1, skipped: 0, path: 'a.md' },
-      { loaded: 2, skipped: 0, path: 'b.md' },
+      { loaded: 1, skipped: 0, total: 3, path: 'a.md' },
+      { loaded: 2, skipped: 0, total: 3, path: 'b.md' },
+      { loaded: 2, skipped: 1, total: 3, path: 'c.md' },
     ]);
     const controller = new AbortController();
     await expect(load({ signal: controller.signal, onProgress: () => controller.abort() })).rejects.toMatchObject({

@@ -1,35 +1,27 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
-import type { Metadata } from '../document/chunk.js';
-import type { CodeLanguage } from '../document/chunking/code-languages.js';
-import { readJson } from '../document/chunking/json-reader.js';
-import { MDocument, type DocumentType, type SourceDocument } from '../document/document.js';
-import { fileKind } from './file-kinds.js';
+import { MDocument } from '../document/document.js';
+import { findFormat } from '../loaders/document-formats.js';
+import { tooLargeDocument, type SkippedFile } from '../loaders/document-loader.js';
+import { defaultMaxSize, loadDocument, toSkippedFile, type LoadDocumentOptions } from '../loaders/load-document.js';
 import { createPathMatcher } from './glob.js';
-
-/** `unknown encoding`: neither UTF-8 nor UTF-16 with a byte order mark, for example Latin-1. */
-export type SkipReason = 'unreadable' | 'binary' | 'unknown encoding' | 'too large' | 'unknown type';
-
-/** A file that was not loaded. */
-export interface SkippedFile {
-  /** Path from the folder, with `/`. */
-  path: string;
-  reason: SkipReason;
-  /** Cause of `unreadable`, for example `PDF_PARSER_MISSING`, whose message names the package to install. */
-  error?: unknown;
-}
 
 /** Progress of `loadDocuments()`. */
 export interface LoadProgress {
-  /** Documents so far, including the one at `path`. */
+  /** Number of loaded files, including the one at `path`. */
   loaded: number;
   skipped: number;
+  /** Number of files in the folder: the sum of `loaded` and `skipped` after the last file. */
+  total: number;
   path: string;
 }
 
 /** Options of `loadDocuments()`. */
-export interface LoadDocumentsOptions {
+export interface LoadDocumentsOptions extends Pick<
+  LoadDocumentOptions,
+  'encoding' | 'metadata' | 'rowGroupSize' | 'signal'
+> {
   /**
    * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.
    * Default: every file with a known extension; the others are reported with the reason `unknown type`.
@@ -39,29 +31,33 @@ export interface LoadDocumentsOptions {
   exclude?: readonly string[];
   /** Size above which files are skipped, in bytes. Default 20 MB. */
   maxFileSize?: number;
-  /** Metadata of every document. */
-  metadata?: Metadata;
+  /** Called for every file that was loaded, or skipped for another reason than `unknown type`. */
   onProgress?: (progress: LoadProgress) => void;
   /** Called for every file that is neither loaded nor excluded, with the reason. Default: a line in the log. */
   onSkip?: (file: SkippedFile) => void;
-  signal?: AbortSignal;
 }
 
-const defaultMaxFileSize = 20_000_000;
 const defaultExclude = ['node_modules', '.*'];
 
 /**
- * Reads the documents of a folder on demand, one by one: Markdown, HTML, JSON, JSON Lines, source code, other text, and PDF page by
- * page. Each has its path from the folder as `metadata.source`. A file that cannot be read does not affect the others. A `.json` file
- * that is not JSON is read as source code. PDF files need the package `unpdf`; without it they are skipped.
+ * Reads the documents of a folder on demand, one by one, in every format of `loadDocument()`. Each has its path from the folder as
+ * `metadata.source`. A file that cannot be read does not affect the others. Parsers are optional packages; without the one of its
+ * format, a file is skipped, and the error names the package to install.
  *
  * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; the abort reason
  * @example
  * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
  */
 export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
-  const { include, exclude = defaultExclude, metadata = {}, signal, maxFileSize = defaultMaxFileSize } = options;
-  const { onProgress, onSkip = log } = options;
+  const {
+    include,
+    exclude = defaultExclude,
+    maxFileSize = defaultMaxSize,
+    onProgress,
+    onSkip = log,
+    ...rest
+  } = options;
+  const { signal } = rest;
   const isIncluded = include && createPathMatcher(include);
   const isExcluded = createPathMatcher(exclude);
   const root = resolve(folder);
@@ -72,69 +68,29 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     onSkip(file);
   };
   const onUnreadable = (path: string, error: unknown): void => skip({ path, reason: 'unreadable', error });
+  const paths: string[] = [];
   for await (const path of walkFolder(root, '', { isExcluded, signal, onUnreadable })) {
+    if (isIncluded ? isIncluded(path) : findFormat(path)) paths.push(path);
+    else if (!isIncluded) skip({ path, reason: 'unknown type' });
+  }
+  const total = paths.length + skipped;
+  for (const path of paths) {
     signal?.throwIfAborted();
-    if (isIncluded && !isIncluded(path)) continue;
-    if (!isIncluded && !fileKind(path)) {
-      skip({ path, reason: 'unknown type' });
-      continue;
+    let documents: MDocument[] = [];
+    try {
+      const metadata = { ...rest.metadata, source: path };
+      // Files that `include` matches are text if their extension is unknown.
+      const how = { ...rest, metadata, name: path, mediaType: 'text/plain', maxSize: maxFileSize, onSkip };
+      const { size } = await stat(join(root, path));
+      if (size > maxFileSize) throw tooLargeDocument(path, `it has ${size} bytes, and the limit is ${maxFileSize}`);
+      documents = await loadDocument(await readFile(join(root, path), signal ? { signal } : {}), how);
+      loaded += 1;
+    } catch (error) {
+      signal?.throwIfAborted();
+      skip(toSkippedFile(path, error));
     }
-    const result = await loadFile(join(root, path), path, { maxFileSize, signal });
-    if ('reason' in result) {
-      skip({ path, ...result });
-      continue;
-    }
-    loaded += 1;
-    onProgress?.({ loaded, skipped, path });
-    const docs = result.docs.map((doc) => ({
-      text: doc.text,
-      metadata: { ...metadata, source: path, ...doc.metadata },
-    }));
-    yield new MDocument({ docs, type: result.type, ...(result.language && { language: result.language }) });
-  }
-}
-
-type Loaded = { docs: SourceDocument[]; type: DocumentType; language?: CodeLanguage } | Omit<SkippedFile, 'path'>;
-
-async function loadFile(
-  file: string,
-  path: string,
-  { maxFileSize, signal }: { maxFileSize: number; signal: AbortSignal | undefined },
-): Promise<Loaded> {
-  const kind = fileKind(path) ?? { type: 'text' as const };
-  try {
-    if ((await stat(file)).size > maxFileSize) return { reason: 'too large' };
-    const bytes = await readFile(file, signal ? { signal } : {});
-    if (kind.type === 'pdf') return { docs: await readPdf(new Uint8Array(bytes)), type: 'text' };
-    const text = decode(bytes);
-    if (text === undefined) return { reason: bytes.includes(0) ? 'binary' : 'unknown encoding' };
-    if (text.includes('\0')) return { reason: 'binary' };
-    if (kind.type === 'json' && !isJson(text)) return { docs: [{ text }], type: 'text', language: 'js' };
-    return { docs: [{ text }], type: kind.type, ...(kind.language && { language: kind.language }) };
-  } catch (error) {
-    signal?.throwIfAborted();
-    return { reason: 'unreadable', error };
-  }
-}
-
-/** Some `.json` files contain comments or trailing commas. */
-function isJson(text: string): boolean {
-  try {
-    readJson(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Decodes UTF-8, and UTF-16 with a byte order mark. Returns `undefined` for other encodings. */
-function decode(bytes: Uint8Array): string | undefined {
-  const encoding =
-    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
-  try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
+    onProgress?.({ loaded, skipped, total, path });
+    yield* documents;
   }
 }
 
@@ -143,25 +99,6 @@ function log({ path, reason, error }: SkippedFile): void {
   const message = `${path} was not loaded: ${reason}${error === undefined ? '' : ` (${toErrorMessage(error)})`}`;
   if (reason === 'unknown type') getDefaultLogger().debug(message);
   else getDefaultLogger().warn(message);
-}
-
-/**
- * The text of each page of a PDF, with its number in the metadata, through `unpdf`, an optional peer dependency.
- *
- * @throws `PDF_PARSER_MISSING` when it is not installed; its own errors for damaged or encrypted files
- */
-async function readPdf(bytes: Uint8Array): Promise<SourceDocument[]> {
-  const { extractText, getDocumentProxy } = await import('unpdf').catch((error: unknown) => {
-    throw new QuiverError(
-      'PDF_PARSER_MISSING',
-      'Reading PDF files needs the package unpdf. Install it: npm install unpdf',
-      { cause: error },
-    );
-  });
-  // 0: throws errors and prints nothing.
-  const document = await getDocumentProxy(bytes, { verbosity: 0 });
-  const { text } = await extractText(document, { mergePages: false }).finally(() => document.destroy());
-  return text.map((page, index) => ({ text: page, metadata: { page: index + 1 } }));
 }
 
 interface WalkOptions {

@@ -1,0 +1,93 @@
+import type { CodeLanguage } from '../document/chunking/code-languages.js';
+import type { DocumentLoader } from './document-loader.js';
+import { loadPdf } from './pdf.js';
+import { textLoader } from './text.js';
+
+/** Format of files, by the extension of their names or their media type. */
+export interface DocumentFormat {
+  /** Names without the dot, in lower case, separated by spaces. */
+  readonly extensions: string;
+  /** Separated by spaces. `text/plain` is left out: servers send it for any text. */
+  readonly mediaTypes?: string;
+  readonly load: DocumentLoader;
+}
+
+/** Text whose extension is not known. */
+export const plainText: DocumentFormat = {
+  extensions: 'txt text log yaml yml toml ini xml adoc org css sql sh bash env',
+  load: textLoader('text'),
+};
+
+const code: Readonly<Record<Exclude<CodeLanguage, 'markdown' | 'html'>, string>> = {
+  c: 'c h',
+  cobol: 'cob cbl cpy',
+  cpp: 'cc cpp cxx hpp hh hxx',
+  csharp: 'cs',
+  elixir: 'ex exs',
+  go: 'go',
+  haskell: 'hs',
+  java: 'java',
+  js: 'js mjs cjs jsx',
+  kotlin: 'kt kts',
+  latex: 'tex',
+  lua: 'lua',
+  perl: 'pl pm',
+  php: 'php',
+  powershell: 'ps1 psm1',
+  proto: 'proto',
+  python: 'py pyi',
+  rst: 'rst',
+  ruby: 'rb',
+  rust: 'rs',
+  scala: 'scala sc',
+  sol: 'sol',
+  swift: 'swift',
+  ts: 'ts mts cts tsx',
+};
+
+/** Every format. A new one is one entry here and the file of its loader. */
+const formats: readonly DocumentFormat[] = [
+  plainText,
+  { extensions: 'md markdown mdx', mediaTypes: 'text/markdown', load: textLoader('markdown') },
+  { extensions: 'html htm xhtml', mediaTypes: 'text/html application/xhtml+xml', load: textLoader('html') },
+  { extensions: 'json', mediaTypes: 'application/json', load: textLoader('json') },
+  { extensions: 'jsonl ndjson', mediaTypes: 'application/jsonl application/x-ndjson', load: textLoader('json') },
+  { extensions: 'csv', mediaTypes: 'text/csv', load: textLoader('text') },
+  { extensions: 'tsv', mediaTypes: 'text/tab-separated-values', load: textLoader('text') },
+  { extensions: 'pdf', mediaTypes: 'application/pdf', load: loadPdf },
+  ...Object.entries(code).map(([language, extensions]) => ({
+    extensions,
+    load: textLoader('text', language as CodeLanguage),
+  })),
+];
+
+function indexBy(key: 'extensions' | 'mediaTypes'): ReadonlyMap<string, DocumentFormat> {
+  return new Map(formats.flatMap((format) => (format[key] ?? '').split(' ').map((name) => [name, format] as const)));
+}
+
+const byExtension = indexBy('extensions');
+const byMediaType = indexBy('mediaTypes');
+
+/**
+ * Returns the format of a file, or `undefined` for an unknown one. A known media type decides before the extension: the page
+ * `/list.php` is HTML.
+ *
+ * @param name - path, file name or URL
+ * @param mediaType - media type, for example the value of `Content-Type`
+ */
+export function findFormat(name: string, mediaType = ''): DocumentFormat | undefined {
+  const type = mediaType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return (
+    (type === '' ? undefined : byMediaType.get(type)) ??
+    byExtension.get(extensionOf(name)) ??
+    (type.startsWith('text/') ? plainText : undefined)
+  );
+}
+
+function extensionOf(name: string): string {
+  const path = /^https?:/i.test(name) ? name.replace(/[?#].*$/s, '') : name;
+  const file = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+  const dot = file.lastIndexOf('.');
+  // The space is not part of any extension: a dot file such as `.env` has none.
+  return dot <= 0 ? ' ' : file.slice(dot + 1).toLowerCase();
+}

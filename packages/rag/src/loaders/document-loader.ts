@@ -1,0 +1,89 @@
+import { QuiverError } from '@quiver/core';
+import type { CodeLanguage } from '../document/chunking/code-languages.js';
+import type { DocumentType, SourceDocument } from '../document/document.js';
+
+/**
+ * Reason for which a file was not loaded. `unknown encoding`: text that is neither UTF-8 nor UTF-16 with a byte order mark, and whose
+ * encoding the package `chardet` did not detect. `no text`: for example a scanned document.
+ */
+export type SkipReason =
+  | 'unreadable'
+  | 'binary'
+  | 'unknown encoding'
+  | 'too large'
+  | 'unknown type'
+  | 'encrypted'
+  | 'no text';
+
+/** A file, or a part of one such as an attachment, that was not loaded. */
+export interface SkippedFile {
+  /** Path from the folder, with `/`; an attachment has the path of its email, `#` and its name. */
+  path: string;
+  reason: SkipReason;
+  /** Cause of the reason, for example `DOCUMENT_PARSER_MISSING`, whose message names the package to install. */
+  error?: unknown;
+}
+
+/**
+ * Texts of a file with their places in the metadata, such as `page`, `slide` or `row`. Arguments of the constructor of `MDocument`: each
+ * text is chunked alone, and its chunks carry its metadata.
+ */
+export interface LoadedDocument {
+  type: DocumentType;
+  language?: CodeLanguage;
+  docs: SourceDocument[];
+}
+
+/** Input of a format's loader, apart from the bytes. */
+export interface LoaderOptions {
+  /** Path, file name or URL, for error messages. */
+  readonly name: string;
+  /** Encoding of text as the caller knows it, for example from `Content-Type`. Default: detected. */
+  readonly encoding: string | undefined;
+  /** Maximum size of everything that an archive unpacks to, in bytes. */
+  readonly maxUnpackedSize: number;
+  /** Maximum size of a group of table rows, in UTF-16 code units. A longer row is a group of its own. */
+  readonly rowGroupSize: number;
+  /** Loads a file inside the file by the loader of its own format. */
+  readonly loadPart: (bytes: Uint8Array, part: { name: string; mediaType?: string }) => Promise<LoadedDocument[]>;
+  /** Reports a part that is not loaded. */
+  readonly onSkip: (file: SkippedFile) => void;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Reads one file of one format. Errors that are not a `QuiverError` are reported as `DOCUMENT_UNREADABLE`, therefore a loader throws
+ * its own errors only where it knows more.
+ */
+export type DocumentLoader = (bytes: Uint8Array, options: LoaderOptions) => Promise<LoadedDocument[]>;
+
+/** Returns the error of a file that is damaged, or has another format than its name says. */
+export function unreadableDocument(name: string, problem: string, cause?: unknown): QuiverError {
+  return new QuiverError(
+    'DOCUMENT_UNREADABLE',
+    `${name} cannot be read: ${problem} Check that the file is complete and that its extension names its format.`,
+    { cause, details: { name } },
+  );
+}
+
+/** Returns the error of a file that exceeds a limit. */
+export function tooLargeDocument(name: string, problem: string): QuiverError {
+  return new QuiverError(
+    'DOCUMENT_TOO_LARGE',
+    `${name} is too large: ${problem}. Raise the limit if you trust the file.`,
+    {
+      details: { name },
+    },
+  );
+}
+
+/** Returns the function that turns a failed import of a parser into an error that names the package to install. */
+export function explainMissing(packageName: string, format: string): (error: unknown) => never {
+  return (cause) => {
+    throw new QuiverError(
+      'DOCUMENT_PARSER_MISSING',
+      `Reading ${format} files needs the package ${packageName}. Install it: npm install ${packageName}`,
+      { cause, details: { package: packageName } },
+    );
+  };
+}

@@ -1,0 +1,2 @@
+export { loadDocument, type LoadDocumentOptions } from './load-document.js';
+export type { SkippedFile, SkipReason } from './document-loader.js';

@@ -1,0 +1,142 @@
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import type { Metadata } from '../document/chunk.js';
+import { MDocument } from '../document/document.js';
+import { findFormat } from './document-formats.js';
+import {
+  tooLargeDocument,
+  unreadableDocument,
+  type LoadedDocument,
+  type LoaderOptions,
+  type SkippedFile,
+  type SkipReason,
+} from './document-loader.js';
+
+/** Options of `loadDocument()`. */
+export interface LoadDocumentOptions {
+  /** Path, file name or URL. Its extension decides the format. Default: the name of a `File`. */
+  name?: string;
+  /** Media type, for example the value of `Content-Type`. A known one decides before the extension. Default: the type of a `Blob`. */
+  mediaType?: string;
+  /** Encoding of text without a byte order mark, such as `windows-1252`. Default: UTF-8, or detected by the package `chardet`. */
+  encoding?: string;
+  /** Metadata of every document. `source` is `name` by default. */
+  metadata?: Metadata;
+  /** Maximum size of the file in bytes. An archive such as DOCX may unpack to ten times this size. Default 20 MB. */
+  maxSize?: number;
+  /**
+   * Maximum size of a group of table rows, in UTF-16 code units. Each group repeats the header. Use at most the `maxSize` with which the
+   * documents are chunked. Default 1000.
+   */
+  rowGroupSize?: number;
+  /** Called for every part of the file that is not loaded, for example an attachment. Default: nothing. */
+  onSkip?: (file: SkippedFile) => void;
+  signal?: AbortSignal;
+}
+
+export const defaultMaxSize = 20_000_000;
+const defaultRowGroupSize = 1000;
+const unpackedRatio = 10;
+/** Maximum depth of files in files, such as emails that are attached to emails. */
+const maxDepth = 5;
+
+/**
+ * Reads a file without a file system: Markdown, HTML, JSON, source code and other text, PDF, DOCX, PPTX, XLSX, ODT, EPUB, CSV, email,
+ * notebooks and subtitles. Chunks of the documents have their place in the metadata, such as `page`, `slide`, `sheet` and `row`.
+ *
+ * Parsers are optional packages, see the guide to documents.
+ *
+ * @returns one document; for an email with attachments, also their documents
+ * @throws `DOCUMENT_TYPE_UNKNOWN`; `DOCUMENT_PARSER_MISSING` and `PDF_PARSER_MISSING`, which name the package to install;
+ *   `DOCUMENT_UNREADABLE` for a damaged file; `DOCUMENT_ENCRYPTED`; `DOCUMENT_TOO_LARGE`; `DOCUMENT_EMPTY` for a file without text;
+ *   `DOCUMENT_BINARY`; `DOCUMENT_ENCODING_UNKNOWN`; `DOCUMENT_INVALID` for an invalid argument; the abort reason
+ * @example
+ * const documents = await loadDocument(await request.blob(), { name: 'report.docx' });
+ * await ingest({ documents, store, indexName: 'uploads', embedder });
+ */
+export async function loadDocument(
+  file: Blob | Uint8Array | ArrayBuffer,
+  options: LoadDocumentOptions = {},
+): Promise<MDocument[]> {
+  const { signal, metadata, maxSize = defaultMaxSize } = options;
+  signal?.throwIfAborted();
+  const name = options.name ?? (file as Partial<File>).name;
+  if (typeof name !== 'string' || name === '')
+    throw new QuiverError('DOCUMENT_INVALID', 'loadDocument() needs the `name` of the file, for example report.docx.');
+  for (const [key, value] of [
+    ['maxSize', maxSize],
+    ['rowGroupSize', options.rowGroupSize ?? defaultRowGroupSize],
+  ] as const) {
+    if (!(value > 0))
+      throw new QuiverError('DOCUMENT_INVALID', `${key} must be a positive number, not ${String(value)}.`);
+  }
+  const size = file instanceof Blob ? file.size : file?.byteLength;
+  if (typeof size !== 'number')
+    throw new QuiverError('DOCUMENT_INVALID', `The content of ${name} must be a Blob, a Uint8Array or an ArrayBuffer.`);
+  if (size > maxSize) throw tooLargeDocument(name, `it has ${size} bytes, and the limit is ${maxSize}`);
+  const bytes =
+    file instanceof Uint8Array ? file : new Uint8Array(file instanceof Blob ? await file.arrayBuffer() : file);
+  const mediaType = options.mediaType ?? (file instanceof Blob ? file.type : undefined);
+  const loaded = await loadBytes(bytes, mediaType === undefined ? { name } : { name, mediaType }, options, 0);
+  return loaded.map(
+    ({ docs, ...document }) =>
+      new MDocument({
+        ...document,
+        docs: docs.map((doc) => ({ text: doc.text, metadata: { source: name, ...metadata, ...doc.metadata } })),
+      }),
+  );
+}
+
+async function loadBytes(
+  bytes: Uint8Array,
+  { name, mediaType }: { name: string; mediaType?: string },
+  options: Omit<LoadDocumentOptions, 'metadata'>,
+  depth: number,
+): Promise<LoadedDocument[]> {
+  const { signal, onSkip = () => undefined, maxSize = defaultMaxSize } = options;
+  const format = findFormat(name, mediaType);
+  if (!format) {
+    throw new QuiverError(
+      'DOCUMENT_TYPE_UNKNOWN',
+      `The format of ${name} is unknown. Name the file with a known extension, or pass its \`mediaType\`.`,
+      { details: { name } },
+    );
+  }
+  if (depth > maxDepth) throw tooLargeDocument(name, `it is nested more than ${maxDepth} files deep`);
+  const { encoding, ...inherited } = options;
+  const loaderOptions: LoaderOptions = {
+    name,
+    encoding,
+    maxUnpackedSize: maxSize * unpackedRatio,
+    rowGroupSize: options.rowGroupSize ?? defaultRowGroupSize,
+    loadPart: (content, part) => loadBytes(content, part, inherited, depth + 1),
+    onSkip,
+    signal,
+  };
+  const loaded = await format.load(bytes, loaderOptions).catch((error: unknown) => {
+    signal?.throwIfAborted();
+    throw isQuiverError(error) ? error : unreadableDocument(name, `${toErrorMessage(error)}.`, error);
+  });
+  signal?.throwIfAborted();
+  if (loaded.some(({ docs }) => docs.length > 0)) return loaded;
+  throw new QuiverError(
+    'DOCUMENT_EMPTY',
+    `${name} contains no text. A scanned document needs text recognition first.`,
+    {
+      details: { name },
+    },
+  );
+}
+
+const reasons: Readonly<Record<string, SkipReason>> = {
+  DOCUMENT_BINARY: 'binary',
+  DOCUMENT_ENCODING_UNKNOWN: 'unknown encoding',
+  DOCUMENT_TOO_LARGE: 'too large',
+  DOCUMENT_TYPE_UNKNOWN: 'unknown type',
+  DOCUMENT_ENCRYPTED: 'encrypted',
+  DOCUMENT_EMPTY: 'no text',
+};
+
+/** Returns the report of a file that could not be loaded because of an error. */
+export function toSkippedFile(path: string, error: unknown): SkippedFile {
+  return { path, reason: (isQuiverError(error) && reasons[error.code]) || 'unreadable', error };
+}
