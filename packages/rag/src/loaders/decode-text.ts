@@ -60,15 +60,13 @@ async function detect(bytes: Uint8Array, name: string): Promise<DecodedText | un
   return undefined;
 }
 
-/** Text has no control characters except white space and the escape character of terminals. */
+/** Any bytes can be decoded in an encoding such as windows-1252: control characters other than white space show that they are no text. */
+const controlCharacter = /(?![\s\u007f-\u009f])\p{Cc}/u;
+
 function requireText(decoded: DecodedText | undefined, name: string): DecodedText {
   if (!decoded) throw unknownEncoding(name);
-  // oxlint-disable-next-line no-control-regex
-  if (
-    decoded.text.includes('\0') ||
-    (decoded.encoding !== 'utf-8' && /[\u0001-\u0008\u000e-\u001a]/.test(decoded.text))
-  )
-    throw binary(name);
+  const { text, encoding } = decoded;
+  if (encoding === 'utf-8' ? text.includes('\0') : controlCharacter.test(text)) throw binary(name);
   return decoded;
 }
 

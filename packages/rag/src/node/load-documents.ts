@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
-import { MDocument } from '../document/document.js';
+import type { MDocument } from '../document/document.js';
 import { findFormat } from '../loaders/document-formats.js';
 import { tooLargeDocument, type SkippedFile } from '../loaders/document-loader.js';
 import { defaultMaxSize, loadDocument, toSkippedFile, type LoadDocumentOptions } from '../loaders/load-document.js';
