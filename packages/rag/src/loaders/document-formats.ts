@@ -13,7 +13,7 @@ export interface DocumentFormat {
 }
 
 /** Text whose extension is not known. */
-export const plainText: DocumentFormat = {
+const plainText: DocumentFormat = {
   extensions: 'txt text log yaml yml toml ini xml adoc org css sql sh bash env',
   load: textLoader('text'),
 };
