@@ -60,6 +60,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/graph-rag',
         'guides/graph-view',
         'guides/rerank',
+        'guides/question-planning',
         'guides/cost',
       ),
       group(

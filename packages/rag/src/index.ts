@@ -93,6 +93,24 @@ export {
   type DocumentChunkerToolOptions,
 } from './tools/document-chunker-tool.js';
 export {
+  retrieve,
+  type QueryTrace,
+  type Retrieval,
+  type RetrieveOptions,
+  type StepTrace,
+} from './planning/retrieve.js';
+export type {
+  ConversationTurn,
+  FilterStepOptions,
+  QueriesStepOptions,
+  QueryStepOptions,
+  RetrievalSteps,
+  StepName,
+  StepOptions,
+} from './planning/steps.js';
+export type { FilterField } from './planning/declared-fields.js';
+export type { AnswerCache } from './document/extract/ask-model.js';
+export {
   rerank,
   rerankWithScorer,
   type RerankConfig,

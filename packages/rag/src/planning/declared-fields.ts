@@ -1,0 +1,82 @@
+import { QuiverError } from '@quiver/core';
+import { checkFilter, parseFilter, type Filter, type FilterScalar } from '../filter/index.js';
+import type { VectorFilter } from '../store/index.js';
+
+/** A metadata field that a filter may use. */
+export interface FilterField {
+  /** Meaning of the field, for the model. */
+  description: string;
+  /** Type of its values; `date` is a string in ISO 8601. Default: any. */
+  type?: 'string' | 'number' | 'boolean' | 'date';
+  /** Values that occur, if they are few. Others are rejected. */
+  values?: readonly FilterScalar[];
+}
+
+type Fields = Readonly<Record<string, string | FilterField>>;
+
+/** Returns one line per field for a prompt. */
+export function describeFields(fields: Fields): string {
+  return Object.keys(fields)
+    .map((name) => {
+      const { description, type, values } = fieldOf(fields, name) as FilterField;
+      const kind = type === undefined ? '' : ` (${type === 'date' ? 'date as ISO 8601 text' : type})`;
+      const known = values ? ` One of ${JSON.stringify(values)}.` : '';
+      return `${JSON.stringify(name)}${kind}: ${description}${known}`;
+    })
+    .join('\n');
+}
+
+/**
+ * Returns a filter if it is valid and uses declared fields alone, with values of their types.
+ *
+ * @throws `FILTER_INVALID`
+ */
+export function requireDeclared(filter: VectorFilter, fields: Fields): VectorFilter {
+  const checked = checkFilter(filter);
+  checkNode(parseFilter(checked), fields, '');
+  return checked;
+}
+
+function checkNode(node: Filter, fields: Fields, prefix: string): void {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+      return node.filters.forEach((part) => checkNode(part, fields, prefix));
+    case 'not':
+      return checkNode(node.filter, fields, prefix);
+    case 'element':
+      return checkNode(node.filter, fields, nameOf(prefix, node.path));
+    default: {
+      const name = nameOf(prefix, node.path);
+      const field = fieldOf(fields, name);
+      if (!field) throw undeclared(`The field '${name}' is not declared; declared: ${Object.keys(fields).join(', ')}`);
+      const values = node.kind === 'in' ? node.values : 'value' in node ? [node.value] : [];
+      for (const value of values) if (!fits(field, value)) throw wrongValue(name, field, value);
+    }
+  }
+}
+
+function nameOf(prefix: string, path: readonly string[]): string {
+  return [prefix, ...path].filter((part) => part !== '').join('.');
+}
+
+function fieldOf(fields: Fields, name: string): FilterField | undefined {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  return typeof field === 'string' ? { description: field } : field;
+}
+
+function fits({ type, values }: FilterField, value: FilterScalar): boolean {
+  if (values && !values.includes(value)) return false;
+  if (value === null || type === undefined) return true;
+  if (type === 'date') return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+  return typeof value === type;
+}
+
+function wrongValue(name: string, { type, values }: FilterField, value: FilterScalar): QuiverError {
+  const expected = values ? `one of ${JSON.stringify(values)}` : `a ${type}`;
+  return undeclared(`The value ${JSON.stringify(value)} of '${name}' is not ${expected}`);
+}
+
+function undeclared(message: string): QuiverError {
+  return new QuiverError('FILTER_INVALID', `${message}. Use declared fields and values of their types.`);
+}

@@ -1,0 +1,205 @@
+import { MockLanguageModelV4 } from 'ai/test';
+import { expect, test } from 'vitest';
+import { createLexicalEmbedder } from '../embedding/index.js';
+import { LocalVector } from '../stores/local/index.js';
+import { retrieve, type RetrieveOptions } from './retrieve.js';
+
+const embedder = createLexicalEmbedder({ dimension: 256 });
+const documents = {
+  approve: 'The lead of the red team approves travel requests.',
+  claim: 'Expenses are claimed with the form T-12.',
+  blue: 'The blue team sails on Fridays.',
+  journey: 'A journey abroad must be authorized by the head of the unit.',
+};
+
+/** Answers by the step, whose instructions the prompt contains. Counts the calls. */
+function modelThat(answers: Readonly<Record<string, object | ((prompt: string) => object)>>): MockLanguageModelV4 {
+  return new MockLanguageModelV4({
+    doGenerate: async ({ prompt }) => {
+      const text = JSON.stringify(prompt);
+      const found = Object.entries(answers).find(([instruction]) => text.includes(instruction));
+      if (!found) throw new Error('This model was asked for something unexpected.');
+      const answer = typeof found[1] === 'function' ? found[1](text) : found[1];
+      return {
+        content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
+        finishReason: { unified: 'stop' as const, raw: 'stop' },
+        usage: {
+          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: 1, text: 1, reasoning: 0 },
+        },
+        warnings: [],
+      };
+    },
+  });
+}
+
+async function optionsWith(options: Partial<RetrieveOptions>): Promise<RetrieveOptions> {
+  const store = new LocalVector();
+  await store.createIndex({ indexName: 'handbook', dimension: 256 });
+  const ids = Object.keys(documents);
+  const texts = Object.values(documents);
+  const metadata = ids.map((id, place) => ({ team: id === 'blue' ? 'blue' : 'red', year: 2020 + place }));
+  await store.upsert({ indexName: 'handbook', ids, documents: texts, metadata, vectors: await embedder.embed(texts) });
+  return { question: 'Who approves travel?', store, indexName: 'handbook', embedder, topK: 2, ...options };
+}
+
+const ids = (matches: readonly { id: string }[]): string[] => matches.map(({ id }) => id);
+
+test('is one search without steps', async () => {
+  const { matches, question, trace } = await retrieve(await optionsWith({}));
+  expect(ids(matches)[0]).toBe('approve');
+  expect(question).toBe('Who approves travel?');
+  expect(trace).toEqual([
+    {
+      step: 'question',
+      calls: 0,
+      queries: [{ text: 'Who approves travel?', found: 2, inResult: 2 }],
+      contributed: ids(matches),
+    },
+  ]);
+});
+
+test('merges variants, parts and a hypothetical passage, and traces what each brought', async () => {
+  const llm = modelThat({
+    'in other words': { queries: ['who approves TRAVEL? ', 'journey authorized by the head of the unit'] },
+    simpler: { queries: [] },
+    'Write a passage': { queries: ['A journey abroad is authorized by the head.'] },
+  });
+  const options = await optionsWith({ llm, mode: 'keyword', steps: { variants: true, decompose: true, hyde: true } });
+  const { matches, trace } = await retrieve(options);
+  expect(ids(matches).toSorted()).toEqual(['approve', 'journey']);
+  expect(trace.map(({ step, calls, queries, contributed }) => [step, calls, queries.length, contributed])).toEqual([
+    ['question', 0, 1, ['approve']],
+    ['variants', 1, 1, []],
+    ['decompose', 1, 0, []],
+    ['hyde', 1, 1, []],
+  ]);
+  expect(trace[1]?.queries[0]).toMatchObject({ inResult: 1 });
+});
+
+test('embeds a hypothetical passage as a document, and the other queries as queries', async () => {
+  const llm = modelThat({
+    'Write a passage': { queries: ['The lead approves it.'] },
+    simpler: { queries: ['Who leads?'] },
+  });
+  const calls: unknown[] = [];
+  const watched = {
+    ...embedder,
+    embed: (texts: readonly string[], options = {}) => {
+      calls.push([texts, (options as { purpose?: string }).purpose]);
+      return embedder.embed(texts);
+    },
+  };
+  await retrieve(await optionsWith({ llm, embedder: watched, steps: { hyde: true, decompose: true } }));
+  expect(calls).toEqual([
+    [['Who approves travel?', 'Who leads?'], 'query'],
+    [['The lead approves it.'], 'document'],
+  ]);
+});
+
+test('rewrites the question with the conversation and uses the new one in all steps', async () => {
+  const llm = modelThat({
+    'Rewrite the last question': (prompt) => ({
+      queries: [prompt.includes('sails') ? 'When does the blue team sail?' : ''],
+    }),
+    'in other words': (prompt) => ({ queries: prompt.includes('When does the blue') ? ['blue team Fridays'] : [] }),
+  });
+  const history = [{ role: 'user' as const, content: 'Which team sails?' }];
+  const options = await optionsWith({ question: 'And when?', llm, history, steps: { rewrite: true, variants: true } });
+  const { question, matches, trace } = await retrieve(options);
+  expect(question).toBe('When does the blue team sail?');
+  expect(matches[0]?.id).toBe('blue');
+  expect(trace.map(({ step, queries }) => [step, queries.map(({ text }) => text)])).toEqual([
+    ['question', ['When does the blue team sail?']],
+    ['rewrite', []],
+    ['variants', ['blue team Fridays']],
+  ]);
+});
+
+test('narrows the search by a written filter, and never widens the given one', async () => {
+  const fields = { team: { description: 'Name of the team', values: ['red', 'blue'] } };
+  const llm = modelThat({ 'Write a filter': { filter: { $or: [{ team: 'blue' }, { team: 'red' }] } } });
+  const options = await optionsWith({ llm, filter: { year: { $gte: 2022 } }, steps: { filter: { fields } } });
+  const { matches, trace } = await retrieve(options);
+  expect(ids(matches).toSorted()).toEqual(['blue', 'journey']);
+  expect(trace[1]).toMatchObject({ step: 'filter', calls: 1, filter: { $or: [{ team: 'blue' }, { team: 'red' }] } });
+});
+
+test('lets the model correct a filter over undeclared fields once', async () => {
+  const fields = { team: 'Name of the team', year: { description: 'Year', type: 'number' as const } };
+  const answers = [{ filter: { owner: 'x' } }, { filter: { year: { $gt: 2021 } } }];
+  const prompts: string[] = [];
+  const llm = modelThat({ 'Write a filter': (prompt) => (prompts.push(prompt), answers[prompts.length - 1]!) });
+  const { trace } = await retrieve(await optionsWith({ llm, steps: { filter: { fields } } }));
+  expect(prompts[1]).toContain("The field 'owner' is not declared; declared: team, year");
+  expect(trace[1]).toMatchObject({ calls: 2, filter: { year: { $gt: 2021 } } });
+
+  const stubborn = modelThat({ 'Write a filter': { filter: { $not: { year: 'old' } } } });
+  await expect(retrieve(await optionsWith({ llm: stubborn, steps: { filter: { fields } } }))).rejects.toMatchObject({
+    code: 'RETRIEVE_STEP_FAILED',
+    message: expect.stringContaining(`The value "old" of 'year' is not a number`),
+  });
+});
+
+test('a failed step is an error, or is reported and left out', async () => {
+  const steps = { variants: true, hyde: true };
+  const llm = modelThat({ 'in other words': { wrong: 1 }, 'Write a passage': { queries: ['The lead approves it.'] } });
+  await expect(retrieve(await optionsWith({ llm, steps }))).rejects.toMatchObject({
+    code: 'RETRIEVE_STEP_FAILED',
+    details: { step: 'variants' },
+  });
+  const failures: string[] = [];
+  const onStepFailure: RetrieveOptions['onStepFailure'] = ({ step }) => failures.push(step);
+  const { matches, trace } = await retrieve(await optionsWith({ llm, steps, onStepFailure }));
+  expect(failures).toEqual(['variants']);
+  expect(matches[0]?.id).toBe('approve');
+  expect(trace.find(({ step }) => step === 'variants')).toMatchObject({
+    queries: [],
+    error: { code: 'EXTRACT_ANSWER_INVALID' },
+  });
+});
+
+test('asks the model once per question with a cache', async () => {
+  const cache = new Map<string, unknown>();
+  const llm = modelThat({ 'in other words': { queries: ['journey'] } });
+  const options = await optionsWith({ llm, cache, steps: { variants: true } });
+  const first = await retrieve(options);
+  const second = await retrieve(options);
+  expect(second.matches).toEqual(first.matches);
+  expect([first, second].map(({ trace }) => trace[1]?.calls)).toEqual([1, 0]);
+  await retrieve({ ...options, cacheScope: 'another model' });
+  expect(llm.doGenerateCalls).toHaveLength(2);
+  cache.set([...cache.keys()][0]!, 'damaged');
+  await retrieve(options);
+  expect(llm.doGenerateCalls).toHaveLength(3);
+});
+
+test('sorts the merged results by a reranker', async () => {
+  const scorer = { getRelevanceScore: async (_query: string, text: string) => (text.startsWith('Expenses') ? 1 : 0) };
+  const reranker = { model: scorer, options: { weights: { semantic: 1, vector: 0, position: 0 } } };
+  const { matches } = await retrieve(await optionsWith({ reranker, topK: 1 }));
+  expect(ids(matches)).toEqual(['claim']);
+});
+
+test('stops when the signal aborts', async () => {
+  const controller = new AbortController();
+  const llm = modelThat({ 'in other words': () => (controller.abort(new Error('enough')), { queries: ['x'] }) });
+  const options = await optionsWith({ llm, steps: { variants: true }, signal: controller.signal });
+  await expect(retrieve(options)).rejects.toThrow('enough');
+});
+
+test.each<[string, Partial<RetrieveOptions> & Record<string, unknown>]>([
+  ["Unknown step 'varaints'", { steps: { varaints: true } as never }],
+  ['variants.count must be a whole number from 1 to 10, not 0', { steps: { variants: { count: 0 } } }],
+  ['hyde.weight must be a number above 0, not NaN', { steps: { hyde: { weight: Number.NaN } } }],
+  ["The step 'rewrite' needs history", { steps: { rewrite: true } }],
+  ["The step 'filter' needs fields", { steps: { filter: {} as never } }],
+  ["The step 'hyde' has no language model", { steps: { hyde: true } }],
+  ["The step 'hyde' must be true or an object", { steps: { hyde: 'yes' as never } }],
+  ['needs a question that is not empty', { question: ' ' }],
+  ['topK', { topK: 0 }],
+  ['Unsupported operator', { filter: { $where: 1 } }],
+])('rejects wrong options before the first request: %s', async (message, options) => {
+  const llm = message.includes('no language model') ? {} : { llm: modelThat({}) };
+  await expect(retrieve(await optionsWith({ ...llm, ...options }))).rejects.toThrow(message);
+});

@@ -1,0 +1,248 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { AnswerCache } from '../document/extract/ask-model.js';
+import type { LanguageModelInput } from '../document/extract/extract-options.js';
+import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
+import { bothFilters, checkFilter } from '../filter/index.js';
+import { rerank, type RerankConfig } from '../rerank/rerank.js';
+import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
+import { invalidArgument, requireTopK } from '../store/check-arguments.js';
+import type { FusionWeights, QueryMode, VectorFilter, VectorMatch, VectorStore } from '../store/index.js';
+import type { DatabaseConfig } from '../tools/database-config.js';
+import { runSteps, type ConversationTurn, type RetrievalSteps, type StepAnswer, type StepName } from './steps.js';
+
+/** Options of `retrieve()`. */
+export interface RetrieveOptions {
+  question: string;
+  store: VectorStore;
+  indexName: string;
+  /** Embedder of the index. Not used in the mode `keyword`. */
+  embedder: EmbedderInput;
+  /** Steps before the search, each one request to a language model. Default: none, the question is searched for as it is. */
+  steps?: RetrievalSteps;
+  /** Model of all steps. There is no default. */
+  llm?: LanguageModelInput;
+  /** The conversation before the question, oldest turn first. Required by the step `rewrite`. */
+  history?: readonly ConversationTurn[];
+  /** Default `vector`. */
+  mode?: QueryMode;
+  fusion?: FusionWeights;
+  /** Always applies. A filter of the step `filter` narrows it further. */
+  filter?: VectorFilter;
+  /** Default 10. */
+  topK?: number;
+  reranker?: RerankConfig;
+  databaseConfig?: DatabaseConfig;
+  /** Answers of the model, by a hash of the step, the question and the prompt. Default: none. */
+  cache?: AnswerCache;
+  /** Part of every key of the cache: change it with the model. Default empty. */
+  cacheScope?: string;
+  /** Receives each failed step. The search continues without it then; by default a failed step is an error. */
+  onStepFailure?: (failure: { step: StepName; error: unknown }) => void;
+  signal?: AbortSignal;
+}
+
+/** A query, and what it brought. */
+export interface QueryTrace {
+  text: string;
+  /** Number of records that it found. */
+  found: number;
+  /** Number of its records in the result. */
+  inResult: number;
+}
+
+/** A step, and what it brought. */
+export interface StepTrace {
+  step: 'question' | StepName;
+  /** Requests to the model; 0 when the answer was cached. */
+  calls: number;
+  queries: QueryTrace[];
+  /** Ids in the result that only queries of this step found. */
+  contributed: string[];
+  /** Filter that the step `filter` wrote; absent when the question restricts nothing. */
+  filter?: VectorFilter;
+  /** Reason why the step failed, if `onStepFailure` was given. */
+  error?: unknown;
+}
+
+/** Result of `retrieve()`. */
+export interface Retrieval {
+  /** The best records, best first. */
+  matches: VectorMatch[];
+  /** The question that was searched for: the given one, or the one that the step `rewrite` wrote. */
+  question: string;
+  /** What each step brought. A step that contributes nothing over many questions costs money and time for nothing. */
+  trace: StepTrace[];
+}
+
+/**
+ * Searches an index for a question, with steps that prepare the search. Without steps it is one search.
+ *
+ * The rankings of all queries are merged by reciprocal rank fusion. The question has the weight 1; the queries of one step share its
+ * weight. With a reranker, the merged results are sorted by it.
+ *
+ * @throws `RETRIEVE_STEP_FAILED` with the step in `details.step` and its error as cause, unless `onStepFailure` was given;
+ *   `RETRIEVE_STEPS_INVALID` for wrong options; `VECTOR_ARGUMENT_INVALID`; `FILTER_INVALID`; errors of store, embedder and reranker; the
+ *   abort reason
+ * @example
+ * const { matches, trace } = await retrieve({
+ *   question: 'Who approves travel in the red team?',
+ *   store,
+ *   indexName: 'handbook',
+ *   embedder: 'openai/text-embedding-3-small',
+ *   llm: 'openai/gpt-5.1-mini',
+ *   steps: { variants: true, filter: { fields: { team: 'Name of the team' } } },
+ * });
+ */
+export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
+  const { question, filter, reranker, signal, onStepFailure } = options;
+  if (typeof question !== 'string' || question.trim() === '')
+    throw invalidArgument('retrieve() needs a question that is not empty.');
+  const topK = requireTopK(options.topK ?? 10);
+  const given = filter === undefined || filter === null ? undefined : checkFilter(filter);
+  signal?.throwIfAborted();
+  const planned = await runSteps(options);
+  for (const { step, error } of planned.answers) {
+    if (error === undefined) continue;
+    if (!onStepFailure) throw stepFailed(step, error);
+    onStepFailure({ step, error });
+  }
+  const searches = planSearches(planned.question, planned.answers);
+  const written = planned.answers.find((answer) => answer.filter)?.filter;
+  const limit = searches.length > 1 ? fusionDepth(topK) : reranker ? 4 * topK : topK;
+  const found = await search(options, searches, { limit, filter: bothFilters(given, written) });
+  const merged = merge(searches, found).slice(0, reranker ? 4 * topK : topK);
+  const matches =
+    reranker && merged.length > 0 ? await sortBy(reranker, planned.question, merged, topK, signal) : merged;
+  const trace = traceOf(searches, found, matches, planned.answers);
+  return { matches, question: planned.question, trace };
+}
+
+/** A query of the question or of a step. */
+interface PlannedSearch {
+  readonly step: 'question' | StepName;
+  readonly text: string;
+  readonly weight: number;
+}
+
+/** Texts that differ in upper and lower case or in space alone are searched for once. */
+function planSearches(question: string, answers: readonly StepAnswer[]): PlannedSearch[] {
+  const known = new Set<string>();
+  const isNew = (text: string): boolean => {
+    const key = text.trim().replace(/\s+/g, ' ').toLowerCase();
+    return key !== '' && known.size !== known.add(key).size;
+  };
+  isNew(question);
+  const searches: PlannedSearch[] = [{ step: 'question', text: question, weight: 1 }];
+  for (const { step, queries, weight } of answers) {
+    const texts = queries.filter(isNew);
+    for (const text of texts) searches.push({ step, text, weight: weight / texts.length });
+  }
+  return searches;
+}
+
+async function search(
+  { store, indexName, embedder, mode = 'vector', fusion, databaseConfig, signal }: RetrieveOptions,
+  searches: readonly PlannedSearch[],
+  { limit, filter }: { limit: number; filter: VectorFilter },
+): Promise<VectorMatch[][]> {
+  const { embed, weights } = embedAll(embedder, mode, fusion);
+  const vectors = await embed(searches, signal);
+  return Promise.all(
+    searches.map(({ text }, place) =>
+      store.query({
+        ...databaseConfig?.[store.databaseConfigKey],
+        indexName,
+        mode,
+        queryText: text,
+        ...(vectors[place] && { queryVector: vectors[place] }),
+        ...(weights && { fusion: weights }),
+        topK: limit,
+        ...(filter && { filter }),
+        ...(signal && { signal }),
+      }),
+    ),
+  );
+}
+
+/** A hypothetical passage is embedded like a document, the others like queries. */
+function embedAll(
+  input: EmbedderInput,
+  mode: QueryMode,
+  fusion: FusionWeights | undefined,
+): {
+  embed: (searches: readonly PlannedSearch[], signal: AbortSignal | undefined) => Promise<Float32Array[]>;
+  weights: FusionWeights | undefined;
+} {
+  if (mode === 'keyword') return { embed: async () => [], weights: undefined };
+  const embedder = toEmbedder(input);
+  const embed = async (
+    searches: readonly PlannedSearch[],
+    signal: AbortSignal | undefined,
+  ): Promise<Float32Array[]> => {
+    const isDocument = ({ step }: PlannedSearch): boolean => step === 'hyde';
+    const [queries, documents] = await Promise.all(
+      [searches.filter((one) => !isDocument(one)), searches.filter(isDocument)].map((group, place) => {
+        if (group.length === 0) return [];
+        const texts = group.map(({ text }) => text);
+        return embedder.embed(texts, { purpose: place === 0 ? 'query' : 'document', ...(signal && { signal }) });
+      }),
+    );
+    const [nextQuery, nextDocument] = [queries?.values(), documents?.values()];
+    return searches.map((one) => (isDocument(one) ? nextDocument : nextQuery)?.next().value as Float32Array);
+  };
+  return { embed, weights: mode === 'hybrid' ? { vector: embedder.hybridWeight ?? 1, ...fusion } : undefined };
+}
+
+/** One list stays as it is, with the scores of the store. */
+function merge(searches: readonly PlannedSearch[], found: readonly VectorMatch[][]): VectorMatch[] {
+  if (found.length === 1) return found[0]!;
+  const matches = new Map(found.toReversed().flatMap((list) => list.map((match) => [match.id, match] as const)));
+  const rankings = searches.map(({ weight }, place) => ({ weight, ids: found[place]!.map(({ id }) => id) }));
+  return reciprocalRankFusion(rankings).map(({ id, score }) => ({ ...(matches.get(id) as VectorMatch), score }));
+}
+
+async function sortBy(
+  { model, options }: RerankConfig,
+  question: string,
+  matches: readonly VectorMatch[],
+  topK: number,
+  signal: AbortSignal | undefined,
+): Promise<VectorMatch[]> {
+  const ranked = await rerank(matches, question, model, { topK, ...options, ...(signal && { signal }) });
+  return ranked.map(({ result, score }) => ({ ...result, score }));
+}
+
+function traceOf(
+  searches: readonly PlannedSearch[],
+  found: readonly VectorMatch[][],
+  matches: readonly VectorMatch[],
+  answers: readonly StepAnswer[],
+): StepTrace[] {
+  const result = new Set(matches.map(({ id }) => id));
+  const steps = [{ step: 'question' as const, calls: 0 }, ...answers];
+  /** Steps that found each record of the result. */
+  const finders = new Map<string, Set<string>>();
+  for (const [place, { step }] of searches.entries())
+    for (const { id } of found[place]!)
+      if (result.has(id)) finders.set(id, (finders.get(id) ?? new Set<string>()).add(step));
+  return steps.map(({ step, calls, ...answer }) => ({
+    step,
+    calls,
+    queries: searches.flatMap((one, place) => {
+      const list = found[place]!;
+      const inResult = list.filter(({ id }) => result.has(id)).length;
+      return one.step === step ? [{ text: one.text, found: list.length, inResult }] : [];
+    }),
+    contributed: [...finders].flatMap(([id, names]) => (names.size === 1 && names.has(step) ? [id] : [])),
+    ...('filter' in answer && answer.filter && { filter: answer.filter }),
+    ...('error' in answer && answer.error !== undefined && { error: answer.error }),
+  }));
+}
+
+function stepFailed(step: StepName, error: unknown): QuiverError {
+  return new QuiverError(
+    'RETRIEVE_STEP_FAILED',
+    `The step '${step}' of retrieve() failed: ${toErrorMessage(error)} Pass onStepFailure to search without a step that fails.`,
+    { cause: error, details: { step } },
+  );
+}
