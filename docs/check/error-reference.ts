@@ -19,7 +19,7 @@ const areas: readonly (readonly [title: string, codes: RegExp])[] = [
     'Documents and ingestion',
     /^(CHUNK|DOCUMENT|EXTRACT|EXTRACTION|FOLDER|GLOB|HTML|INGEST|JSON|METADATA|PDF|TOKENIZER)_/,
   ],
-  ['Search and graphs', /^(CASES|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|RERANK|TRIPLES)_/],
+  ['Search and graphs', /^(CASES|EMBEDDER|EMBEDDING|EVALUATION|FILTER|GRAPH|RERANK|RETRIEVE|TRIPLES)_/],
   ['Vector stores and files', /^(FILE|VECTOR)_/],
 ];
 

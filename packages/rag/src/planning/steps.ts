@@ -48,6 +48,7 @@ export interface RetrievalSteps {
   hyde?: boolean | QueryStepOptions;
 }
 
+/** Name of a step. */
 export type StepName = keyof RetrievalSteps;
 
 /** A turn of a conversation. */
@@ -142,7 +143,7 @@ async function writeQueries(
 }
 
 async function writeFilter(question: string, { steps }: StepInput, ask: Ask): Promise<{ filter?: VectorFilter }> {
-  const { fields } = steps?.filter as FilterStepOptions;
+  const { fields } = (steps as { filter: FilterStepOptions }).filter;
   const prompt = [
     'Write a filter for the restrictions on these fields that the question states. Add nothing that it does not state; without a restriction the filter is null.',
     `The fields:\n${describeFields(fields)}`,
