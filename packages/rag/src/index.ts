@@ -1,4 +1,4 @@
-export type { Chunk, ChunkMetadata, Metadata } from './document/chunk.js';
+export type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './document/chunk.js';
 export type { CommonChunkOptions, MeasureOptions } from './document/chunking/chunk-options.js';
 export type { ChunkParams } from './document/chunking/chunking-strategy.js';
 export type { CharacterChunkOptions } from './document/chunking/character.js';

@@ -24,4 +24,13 @@ export interface Chunk {
   /** The same as `text`. */
   readonly content: string;
   readonly metadata: ChunkMetadata;
+  /** The chunk before it in the same text; absent for the first one. `ingest` stores it as `previousChunk` and `textBefore`. */
+  readonly previous?: PreviousChunk;
+}
+
+/** Link from a chunk to the one before it. */
+export interface PreviousChunk {
+  readonly id: string;
+  /** Verbatim text between both chunks, usually white space. Absent where they touch or overlap, and where their texts are decoded. */
+  readonly textBetween?: string;
 }

@@ -14,6 +14,35 @@ describe('a document', () => {
     }
   });
 
+  test.each([
+    ['# One\n\nFirst.\n\n\n# Two\n\nSecond.\n\n## Three\n\nThird.', {}],
+    [story, { maxSize: 50, overlap: 0 }],
+    [story, { maxSize: 100, overlap: 20 }],
+  ])(
+    'links each chunk to the one before it, so that the text can be put together again (%#)',
+    async (text, options) => {
+      const chunks = await MDocument.fromMarkdown(text).chunk(options);
+      let joined = '';
+      for (const [index, { text: part, metadata, previous }] of chunks.entries()) {
+        expect(previous?.id).toBe(chunks[index - 1]?.id);
+        joined += previous?.textBetween ?? '';
+        joined += part.slice(Math.max(0, joined.length - metadata.startIndex));
+      }
+      expect(chunks.length).toBeGreaterThan(2);
+      expect(joined).toBe(text.trimEnd());
+    },
+  );
+
+  test('does not link chunks of different texts, or with a long text between them', async () => {
+    const docs = [{ text: 'One.' }, { text: `Two.${' '.repeat(2000)}Three.` }];
+    const chunks = await new MDocument({ docs }).chunk({ maxSize: 6, overlap: 0 });
+    expect(chunks.map(({ text, previous }) => [text, previous])).toEqual([
+      ['One.', undefined],
+      ['Two.', undefined],
+      ['Three.', undefined],
+    ]);
+  });
+
   test('is not changed by chunking, and gives the same chunks twice', async () => {
     const document = MDocument.fromText(story);
     const first = await document.chunk({ maxSize: 100 });

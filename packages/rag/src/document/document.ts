@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { canonicalJson, contentHash, partHash } from './content-hash.js';
-import type { Chunk, Metadata } from './chunk.js';
+import type { Chunk, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
@@ -200,17 +200,31 @@ function invalid(message: string): QuiverError {
 function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
   const identity = canonicalJson(metadata);
   const occurrences = new Map<string, number>();
+  let last: { id: string; span: Span } | undefined;
   return spans.map((span) => {
     const { start, end, headings } = span;
     const content = span.text ?? text.slice(start, end);
     const hash = span.text === undefined ? partHash(identity, text, start, end) : contentHash(identity, span.text);
     const earlier = occurrences.get(hash) ?? 0;
     occurrences.set(hash, earlier + 1);
+    const id = earlier === 0 ? hash : contentHash(hash, String(earlier));
+    const previous = last && toPrevious(text, last, span);
+    last = { id, span };
     return {
-      id: earlier === 0 ? hash : contentHash(hash, String(earlier)),
+      id,
       text: content,
       content,
       metadata: { ...metadata, ...span.metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },
+      ...(previous && { previous }),
     };
   });
+}
+
+/** Longer texts between two chunks are not kept, so the chunks are not neighbors. */
+const longestBetween = 1000;
+
+function toPrevious(text: string, { id, span }: { id: string; span: Span }, next: Span): PreviousChunk | undefined {
+  const isDecoded = span.text !== undefined || next.text !== undefined;
+  if (isDecoded || next.start <= span.end) return { id };
+  return next.start - span.end > longestBetween ? undefined : { id, textBetween: text.slice(span.end, next.start) };
 }

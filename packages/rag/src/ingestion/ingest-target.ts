@@ -172,17 +172,26 @@ function toEmbeddedText({ text, metadata: { headings } }: Chunk): string {
   return headings ? `${headings.join(' › ')}\n\n${text}` : text;
 }
 
+const reservedKeys = ['embedder', 'previousChunk', 'textBefore', 'vectorOf'];
+
 /**
- * Adds the embedder's id to the metadata, so that a later run detects another embedder.
+ * Adds the embedder's id to the metadata, so that a later run detects another embedder, and the link to the previous chunk, so that
+ * `expandPassages` finds neighbors.
  *
- * @throws `INGEST_METADATA_RESERVED` when a document has metadata named `embedder`
+ * @throws `INGEST_METADATA_RESERVED` when a document has metadata of these names
  */
-function metadataOf({ metadata }: Chunk, embedder: Embedder): VectorMetadata {
-  if ('embedder' in metadata) {
+function metadataOf({ metadata, previous }: Chunk, embedder: Embedder): VectorMetadata {
+  const taken = reservedKeys.find((key) => key in metadata);
+  if (taken !== undefined) {
     throw new QuiverError(
       'INGEST_METADATA_RESERVED',
-      "ingest() writes the metadata key 'embedder'. Rename the key of your documents.",
+      `ingest() writes the metadata key '${taken}'. Rename the key of your documents.`,
     );
   }
-  return { ...metadata, embedder: embedder.id };
+  return {
+    ...metadata,
+    ...(previous && { previousChunk: previous.id }),
+    ...(previous?.textBetween !== undefined && { textBefore: previous.textBetween }),
+    embedder: embedder.id,
+  };
 }

@@ -6,7 +6,16 @@ import type { VectorMetadata } from '../store/vector-store.js';
 /** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */
 export type IngestScope = Readonly<Record<string, string | number | boolean>>;
 
-const reservedKeys: ReadonlySet<string> = new Set(['source', 'embedder', 'startIndex', 'endIndex', 'headings']);
+const reservedKeys: ReadonlySet<string> = new Set([
+  'source',
+  'startIndex',
+  'endIndex',
+  'headings',
+  'embedder',
+  'previousChunk',
+  'textBefore',
+  'vectorOf',
+]);
 
 /**
  * Checks a scope. An empty scope and a missing value are errors, because both would reach the documents of all owners.
@@ -57,5 +66,7 @@ export function addScope(chunk: Chunk, scope: IngestScope | undefined): Chunk {
       );
     }
   }
-  return { ...chunk, id: contentHash(canonicalJson(scope), chunk.id), metadata: { ...metadata, ...scope } };
+  const idOf = (id: string): string => contentHash(canonicalJson(scope), id);
+  const previous = chunk.previous && { ...chunk.previous, id: idOf(chunk.previous.id) };
+  return { ...chunk, id: idOf(chunk.id), metadata: { ...metadata, ...scope }, ...(previous && { previous }) };
 }
