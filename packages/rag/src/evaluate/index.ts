@@ -16,3 +16,16 @@ export {
   type JudgedRanking,
   type MetricName,
 } from './metrics.js';
+export type { CaseTarget, RetrievalCase } from './cases.js';
+export type {
+  CustomConfiguration,
+  RetrievalConfiguration,
+  RetrievalTool,
+  RetrieveFunction,
+  SearchConfiguration,
+} from './configuration.js';
+export type { ModelCost } from './count-calls.js';
+export { evaluateRetrieval, type EvaluateRetrievalOptions, type EvaluationProgress } from './evaluate-retrieval.js';
+export type { Comparison, ConfigurationReport, Evaluation, QuestionReport, ReportedResult } from './evaluation.js';
+export { evaluationToTable } from './evaluation-to-table.js';
+export type { RetrievedResult } from './judge.js';

@@ -1,0 +1,126 @@
+import type { QuiverError } from '@quiver/core';
+import { RequestContext } from '@quiver/core/request-context';
+import { createLexicalEmbedder, type EmbedderInput } from '../embedding/index.js';
+import type { RerankConfig } from '../rerank/rerank.js';
+import type { DiversityOptions, FusionWeights, QueryMode, VectorFilter, VectorStore } from '../store/index.js';
+import { createVectorQueryTool } from '../tools/vector-query-tool.js';
+import { countCalls, type ModelCost } from './count-calls.js';
+import { evaluationInvalid } from './evaluation-error.js';
+import type { RetrievedResult } from './judge.js';
+
+/** A function that retrieves: returns results, best first. */
+export type RetrieveFunction = (
+  question: string,
+  options: { topK: number; signal?: AbortSignal },
+) => PromiseLike<readonly RetrievedResult[]>;
+
+/** A tool that retrieves, such as those of `createGraphRAGTool()` and `createVectorQueryTool()`. */
+export interface RetrievalTool {
+  execute(
+    input: { queryText: string; topK: number },
+    options: { onFailure: 'throw'; abortSignal?: AbortSignal },
+  ): PromiseLike<unknown>;
+}
+
+interface ConfigurationBase {
+  name: string;
+  /** Index of the results, where the cases are looked up. Default: `indexName` of the evaluation. */
+  indexName?: string;
+  /** Number of results. Default: the largest k of the metrics. */
+  topK?: number;
+}
+
+/** A search in an index, as `createVectorQueryTool()` does it. */
+export interface SearchConfiguration extends ConfigurationBase {
+  /** Default `vector`. */
+  mode?: QueryMode;
+  /** Needed unless the mode is `keyword`. */
+  embedder?: EmbedderInput;
+  fusion?: FusionWeights;
+  diversity?: DiversityOptions;
+  filter?: VectorFilter;
+  reranker?: RerankConfig;
+  retrieve?: never;
+}
+
+/** Any other retrieval: a tool or a function. */
+export interface CustomConfiguration extends ConfigurationBase {
+  retrieve: RetrieveFunction | RetrievalTool;
+}
+
+/** How to retrieve, with a name. */
+export type RetrievalConfiguration = SearchConfiguration | CustomConfiguration;
+
+/** A configuration that was checked. */
+export type CheckedConfiguration = RetrievalConfiguration & { indexName: string };
+
+const commonKeys = ['name', 'indexName', 'topK'];
+const searchKeys = [...commonKeys, 'mode', 'embedder', 'fusion', 'diversity', 'filter', 'reranker'];
+
+/**
+ * @param indexName - index of the configurations that name none
+ * @throws `EVALUATION_INVALID`
+ */
+export function checkConfigurations(configurations: unknown, indexName: string | undefined): CheckedConfiguration[] {
+  if (!Array.isArray(configurations) || configurations.length === 0) {
+    throw evaluationInvalid('An evaluation needs configurations: a list with at least one { name }.');
+  }
+  const names = new Set<string>();
+  return configurations.map((given: RetrievalConfiguration) => {
+    const { name, topK, retrieve, indexName: own = indexName } = given ?? {};
+    if (typeof name !== 'string' || name === '' || names.has(name)) {
+      throw evaluationInvalid(`Every configuration needs a unique name, not '${String(name)}'.`);
+    }
+    names.add(name);
+    const invalid = (problem: string): QuiverError => evaluationInvalid(`The configuration '${name}' ${problem}`);
+    if (typeof own !== 'string') throw invalid('needs indexName: the index in which its cases are looked up.');
+    if (topK !== undefined && (!Number.isSafeInteger(topK) || topK < 1)) {
+      throw invalid(`needs a topK that is a whole number of at least 1, not ${String(topK)}.`);
+    }
+    const known = retrieve === undefined ? searchKeys : [...commonKeys, 'retrieve'];
+    const unknown = Object.keys(given).find((key) => !known.includes(key));
+    if (unknown !== undefined) throw invalid(`has no option '${unknown}'. Known: ${known.join(', ')}.`);
+    if (retrieve === undefined) {
+      const { mode, embedder } = given as SearchConfiguration;
+      if (mode !== 'keyword' && embedder === undefined) throw invalid(`needs an embedder, or the mode 'keyword'.`);
+    } else if (typeof retrieve !== 'function' && typeof (retrieve as RetrievalTool | null)?.execute !== 'function') {
+      throw invalid('needs a retrieve that is a function or a tool.');
+    }
+    return { ...given, indexName: own };
+  });
+}
+
+/** Returns the function that retrieves, and the cost of its models as far as it is known. */
+export async function createRetrieve(
+  store: VectorStore,
+  configuration: CheckedConfiguration,
+): Promise<{ retrieve: RetrieveFunction; cost?: ModelCost }> {
+  const { retrieve } = configuration;
+  if (typeof retrieve === 'function') return { retrieve };
+  if (retrieve !== undefined) return { retrieve: fromTool(retrieve) };
+  const { indexName, mode, fusion, diversity, filter, embedder, reranker } = configuration;
+  const cost: ModelCost = { calls: 0 };
+  const model = await countCalls(embedder ?? createLexicalEmbedder(), cost, 'embedding');
+  const tool = createVectorQueryTool({
+    vectorStore: store,
+    indexName,
+    model,
+    ...(mode && { mode }),
+    ...(fusion && { fusion }),
+    ...(diversity && { diversity }),
+    ...(reranker && { reranker: { ...reranker, model: await countCalls(reranker.model, cost, 'language') } }),
+  });
+  const requestContext = new RequestContext(filter ? [['filter', filter]] : []);
+  const execute: RetrievalTool['execute'] = (input, options) => tool.execute(input, { ...options, requestContext });
+  return { retrieve: fromTool({ execute }), cost };
+}
+
+function fromTool(tool: RetrievalTool): RetrieveFunction {
+  return async (queryText, { topK, signal }) => {
+    const result = await tool.execute(
+      { queryText, topK },
+      { onFailure: 'throw', ...(signal && { abortSignal: signal }) },
+    );
+    return (result as { sources: readonly RetrievedResult[] } | undefined)?.sources as readonly RetrievedResult[];
+  };
+}

@@ -1,0 +1,220 @@
+import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { runAhead } from '../ingestion/run-ahead.js';
+import { abortableItems } from '../store/store-call.js';
+import type { VectorStore } from '../store/index.js';
+import { bootstrapMean, compareMeans, type BootstrapOptions } from './bootstrap.js';
+import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
+import {
+  checkConfigurations,
+  createRetrieve,
+  type CheckedConfiguration,
+  type RetrievalConfiguration,
+} from './configuration.js';
+import type { Comparison, ConfigurationReport, Evaluation, QuestionReport } from './evaluation.js';
+import { evaluationInvalid } from './evaluation-error.js';
+import { judge, locateCases, textOf, type LocatedCase, type RetrievedResult } from './judge.js';
+import { parseMetric, type Metric, type MetricName } from './metrics.js';
+
+/** Progress of an evaluation. */
+export interface EvaluationProgress {
+  /** Questions that were asked, of all configurations. */
+  done: number;
+  total: number;
+  /** Name of the configuration. */
+  configuration: string;
+}
+
+/** Options of `evaluateRetrieval()`. */
+export interface EvaluateRetrievalOptions {
+  store: VectorStore;
+  /** Index of the configurations that name none. */
+  indexName?: string;
+  cases: readonly RetrievalCase[];
+  /** At least one. The others are compared with the first. */
+  configurations: readonly RetrievalConfiguration[];
+  /** Default `recallAt5`, `allAt5`, `precisionAt5`, `hitRateAt5`, `mrrAt10` and `ndcgAt10`. */
+  metrics?: readonly MetricName[];
+  /** Options of the intervals. */
+  bootstrap?: BootstrapOptions;
+  /** Questions at once. More make the evaluation faster, and its latencies longer. Default 1. */
+  concurrency?: number;
+  onProgress?: (progress: EvaluationProgress) => void;
+  signal?: AbortSignal;
+}
+
+const defaultMetrics: readonly MetricName[] = [
+  'recallAt5',
+  'allAt5',
+  'precisionAt5',
+  'hitRateAt5',
+  'mrrAt10',
+  'ndcgAt10',
+];
+
+/**
+ * Measures how well configurations retrieve what questions need. First it looks up every case in the index of every configuration, so that
+ * a case that cannot be answered is an error; that reads the whole index, without vectors.
+ *
+ * @throws `EVALUATION_INVALID` for invalid options and cases; `CASES_NOT_FOUND` for cases that an index does not contain;
+ *   `EVALUATION_FAILED` with the cause when a configuration fails; errors of the store; the abort reason
+ * @example
+ * const evaluation = await evaluateRetrieval({
+ *   store,
+ *   indexName: 'guides',
+ *   cases: [{ question: 'How do I install it?', relevant: [{ quote: 'npm install @quiver/rag' }] }],
+ *   configurations: [{ name: 'keyword', mode: 'keyword' }, { name: 'hybrid', mode: 'hybrid', embedder }],
+ * });
+ * console.log(evaluationToTable(evaluation));
+ */
+export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Promise<Evaluation> {
+  const { store, bootstrap, concurrency = 1, onProgress, signal } = options;
+  const cases = checkCases(options.cases);
+  const metrics = checkMetrics(options.metrics ?? defaultMetrics);
+  const configurations = checkConfigurations(options.configurations, options.indexName);
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+    throw evaluationInvalid(`concurrency must be a whole number of at least 1, not ${String(concurrency)}.`);
+  }
+  // Checks the options before anything is asked.
+  bootstrapMean([0], bootstrap);
+  signal?.throwIfAborted();
+  const located = await locateAll(cases, configurations, { store, signal });
+
+  const topKOfMetrics = Math.max(...metrics.map(({ k }) => k));
+  const total = cases.length * configurations.length;
+  const reports: ConfigurationReport[] = [];
+  let done = 0;
+  for (const configuration of configurations) {
+    const topK = configuration.topK ?? topKOfMetrics;
+    const { retrieve, cost } = await createRetrieve(store, configuration);
+    const ask = async (one: LocatedCase, stop: AbortSignal): Promise<QuestionReport> => {
+      const { question } = one;
+      const where = `The configuration '${configuration.name}'`;
+      const started = performance.now();
+      const results = await untilAborted(async () => retrieve(question, { topK, signal: stop }), stop).catch(
+        (cause: unknown) => {
+          signal?.throwIfAborted();
+          throw new QuiverError(
+            'EVALUATION_FAILED',
+            `${where} failed for the question '${question}': ${toErrorMessage(cause)}`,
+            { cause },
+          );
+        },
+      );
+      const milliseconds = performance.now() - started;
+      if (!Array.isArray(results)) throw evaluationInvalid(`${where} must return a list of results.`);
+      return report(one, {
+        results: (results as readonly RetrievedResult[]).slice(0, topK),
+        metrics,
+        where,
+        milliseconds,
+      });
+    };
+    const asked: QuestionReport[] = [];
+    const items = located.get(configuration) as LocatedCase[];
+    for await (const one of runAhead(abortableItems(items, signal), concurrency, ask, signal)) {
+      asked.push(one);
+      done += 1;
+      onProgress?.({ done, total, configuration: configuration.name });
+    }
+    reports.push({
+      name: configuration.name,
+      topK,
+      metrics: toRecord(metrics, (name) => bootstrapMean(valuesOf(asked, name), bootstrap)),
+      latency: latencyOf(asked.map(({ milliseconds }) => milliseconds)),
+      ...(cost && { cost }),
+      contextCharacters: Math.round(asked.reduce((sum, one) => sum + one.contextCharacters, 0) / asked.length),
+      questions: asked,
+    });
+  }
+  return {
+    cases: cases.length,
+    metrics: metrics.map(({ name }) => name),
+    configurations: reports,
+    comparisons: compareWithFirst(reports, metrics, bootstrap),
+  };
+}
+
+const shownCharacters = 300;
+
+function report(
+  one: LocatedCase,
+  given: { results: readonly RetrievedResult[]; metrics: readonly Metric[]; where: string; milliseconds: number },
+): QuestionReport {
+  const { results, metrics, where, milliseconds } = given;
+  const judged = judge(one, results, where);
+  const found = new Set(judged.found.flat());
+  const texts = results.map(textOf);
+  return {
+    question: one.question,
+    values: toRecord(metrics, (_, { measure }) => measure(judged)),
+    milliseconds,
+    missed: one.targets.flatMap(({ target }, index) => (found.has(index) ? [] : [describeTarget(target)])),
+    contextCharacters: texts.reduce((sum, { length }) => sum + length, 0),
+    results: results.map(({ id, score, metadata }, index) => ({
+      ...(id !== undefined && { id }),
+      ...(typeof metadata?.['source'] === 'string' && { source: metadata['source'] }),
+      ...(score !== undefined && { score }),
+      text: (texts[index] as string).slice(0, shownCharacters),
+      isRelevant: judged.relevant[index] as boolean,
+    })),
+  };
+}
+
+function toRecord<Value>(
+  metrics: readonly Metric[],
+  valueOf: (name: MetricName, metric: Metric) => Value,
+): Record<MetricName, Value> {
+  return Object.fromEntries(metrics.map((metric) => [metric.name, valueOf(metric.name, metric)]));
+}
+
+function valuesOf(questions: readonly QuestionReport[], metric: MetricName): number[] {
+  return questions.map(({ values }) => values[metric] as number);
+}
+
+function compareWithFirst(
+  [first, ...others]: readonly ConfigurationReport[],
+  metrics: readonly Metric[],
+  bootstrap: BootstrapOptions | undefined,
+): Comparison[] {
+  if (!first) return [];
+  return others.flatMap((other) =>
+    metrics.map(({ name: metric }) => ({
+      metric,
+      baseline: first.name,
+      configuration: other.name,
+      ...compareMeans(valuesOf(first.questions, metric), valuesOf(other.questions, metric), bootstrap),
+    })),
+  );
+}
+
+/** Nearest ranks. */
+function latencyOf(milliseconds: readonly number[]): { p50: number; p95: number } {
+  const sorted = milliseconds.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number;
+  return { p50: at(0.5), p95: at(0.95) };
+}
+
+/** Looks up the cases once in each index. */
+async function locateAll(
+  cases: readonly RetrievalCase[],
+  configurations: readonly CheckedConfiguration[],
+  { store, signal }: { store: VectorStore; signal: AbortSignal | undefined },
+): Promise<Map<RetrievalConfiguration, LocatedCase[]>> {
+  const byIndex = new Map<string, LocatedCase[]>();
+  const all = new Map<RetrievalConfiguration, LocatedCase[]>();
+  for (const configuration of configurations) {
+    const { indexName } = configuration;
+    const filter = configuration.retrieve === undefined ? configuration.filter : undefined;
+    const key = JSON.stringify([indexName, filter]);
+    const located = byIndex.get(key) ?? (await locateCases(cases, { store, indexName, filter, signal }));
+    byIndex.set(key, located);
+    all.set(configuration, located);
+  }
+  return all;
+}
+
+/** @throws `EVALUATION_INVALID` */
+function checkMetrics(names: readonly string[]): Metric[] {
+  if (!Array.isArray(names) || names.length === 0) throw evaluationInvalid('metrics must name at least one metric.');
+  return [...new Set<string>(names)].map((name) => parseMetric(String(name)));
+}
