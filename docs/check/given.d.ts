@@ -23,6 +23,7 @@ declare global {
   const listenTo: any;
   const notesOf: any;
   const readNote: any;
+  const recognizeText: any;
   const record: any;
   const review: any;
   const sendTo: any;

@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
 import type { DocumentType, SourceDocument } from '../document/document.js';
+import type { RecognizeText } from './pdf/scanned-page.js';
 
 /**
  * Reason for which a file was not loaded. `unknown encoding`: text that is neither UTF-8 nor UTF-16 with a byte order mark, and whose
@@ -44,6 +45,8 @@ export interface LoaderOptions {
   readonly maxUnpackedSize: number;
   /** Maximum size of a group of table rows, in UTF-16 code units. A longer row is a group of its own. */
   readonly rowGroupSize: number;
+  /** Recognizes the text of scanned pages. */
+  readonly ocr: RecognizeText | undefined;
   /** Loads a file inside the file by the loader of its own format. */
   readonly loadPart: (bytes: Uint8Array, part: { name: string; mediaType?: string }) => Promise<LoadedDocument[]>;
   /** Reports a part that is not loaded. */

@@ -10,6 +10,7 @@ import {
   type SkippedFile,
   type SkipReason,
 } from './document-loader.js';
+import type { RecognizeText } from './pdf/scanned-page.js';
 
 /** Options of `loadDocument()`. */
 export interface LoadDocumentOptions {
@@ -28,6 +29,8 @@ export interface LoadDocumentOptions {
    * documents are chunked. Default 1000.
    */
   rowGroupSize?: number;
+  /** Recognizes the text of scanned PDF pages. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
+  ocr?: RecognizeText;
   /** Called for every part of the file that is not loaded, for example an attachment. Default: nothing. */
   onSkip?: (file: SkippedFile) => void;
   signal?: AbortSignal;
@@ -109,6 +112,7 @@ async function loadBytes(
     maxUnpackedSize: maxSize * unpackedRatio,
     rowGroupSize: options.rowGroupSize ?? defaultRowGroupSize,
     loadPart: (content, part) => loadBytes(content, part, inherited, depth + 1),
+    ocr: options.ocr,
     onSkip,
     signal,
   };

@@ -1,13 +1,17 @@
 import { QuiverError } from '@quiver/core';
+import type { SourceDocument } from '../document/document.js';
 import type { DocumentLoader } from './document-loader.js';
+import type { PdfTextContent } from './pdf/pdf-fragments.js';
+import { toMarkdownPages, type PdfPageContent } from './pdf/pdf-markdown.js';
 
 /**
- * Reads the text of each page of a PDF, with its number in the metadata, through `unpdf`, an optional peer dependency.
+ * Reads each page of a PDF document as Markdown, with its number in the metadata, through `unpdf`, an optional peer dependency. Scanned
+ * pages are recognized by `ocr`, or reported without it.
  *
- * @throws `PDF_PARSER_MISSING` when it is not installed
+ * @throws `PDF_PARSER_MISSING` when it is not installed; `DOCUMENT_ENCRYPTED`
  */
-export const loadPdf: DocumentLoader = async (bytes) => {
-  const { extractText, getDocumentProxy } = await import('unpdf').catch((error: unknown) => {
+export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal }) => {
+  const unpdf = await import('unpdf').catch((error: unknown) => {
     throw new QuiverError(
       'PDF_PARSER_MISSING',
       'Reading PDF files needs the package unpdf. Install it: npm install unpdf',
@@ -15,7 +19,46 @@ export const loadPdf: DocumentLoader = async (bytes) => {
     );
   });
   // A copy, because the parser detaches its input. 0: throws errors and prints nothing.
-  const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 });
-  const { text } = await extractText(document, { mergePages: false }).finally(() => document.destroy());
-  return [{ type: 'text', docs: text.map((page, index) => ({ text: page, metadata: { page: index + 1 } })) }];
+  const document = await unpdf.getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 }).catch((cause: unknown) => {
+    if ((cause as Error | undefined)?.name !== 'PasswordException') throw cause;
+    throw new QuiverError('DOCUMENT_ENCRYPTED', `${name} is encrypted. Save it without a password.`, {
+      cause,
+      details: { name },
+    });
+  });
+  try {
+    const pages: PdfPageContent[] = [];
+    const scanned: number[] = [];
+    const { OPS } = await unpdf.getResolvedPDFJS();
+    for (let number = 1; number <= document.numPages; number++) {
+      signal?.throwIfAborted();
+      const page = await document.getPage(number);
+      const content: PdfTextContent = await page.getTextContent();
+      pages.push({ content, view: page.getViewport({ scale: 1 }).transform });
+      const isEmpty = content.items.every(({ str }) => typeof str !== 'string' || str.trim() === '');
+      if (isEmpty) {
+        const { fnArray }: { fnArray: number[] } = await page.getOperatorList();
+        const images = new Set<number>([OPS.paintImageXObject, OPS.paintInlineImageXObject, OPS.paintImageMaskXObject]);
+        if (fnArray.some((operator) => images.has(operator))) scanned.push(number);
+      }
+      page.cleanup();
+    }
+    const texts = toMarkdownPages(pages).map(({ text }) => text);
+    for (const page of scanned) {
+      const path = `${name}#page=${page}`;
+      try {
+        const images = () => unpdf.extractImages(document, page);
+        const text = await ocr?.({ name, page, images, signal });
+        if (text?.trim()) texts[page - 1] = text;
+        else onSkip({ path, reason: 'no text' });
+      } catch (error) {
+        signal?.throwIfAborted();
+        onSkip({ path, reason: 'no text', error });
+      }
+    }
+    const docs = texts.map((text, index): SourceDocument => ({ text, metadata: { page: index + 1 } }));
+    return [{ type: 'markdown', docs: docs.filter(({ text }) => text !== '') }];
+  } finally {
+    await document.destroy();
+  }
 };

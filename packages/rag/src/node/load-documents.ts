@@ -20,7 +20,7 @@ export interface LoadProgress {
 /** Options of `loadDocuments()`. */
 export interface LoadDocumentsOptions extends Pick<
   LoadDocumentOptions,
-  'encoding' | 'metadata' | 'rowGroupSize' | 'signal'
+  'encoding' | 'metadata' | 'ocr' | 'rowGroupSize' | 'signal'
 > {
   /**
    * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.

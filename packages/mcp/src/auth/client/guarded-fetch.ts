@@ -1,13 +1,11 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup as resolveName } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
-import { callbackify } from 'node:util';
+import { isIP } from 'node:net';
 import { QuiverError } from '@quiver/core';
+import { createAddressGuard, isLoopbackAddress, isPrivateAddress } from '@quiver/core/private-address';
 import type { Fetch } from '../../fetch.js';
 import { isFetchReplaced, toFetch } from '../../http/send.js';
 import { limitedFetch } from '../limited-fetch.js';
 import { isLoopbackHost, requireSecureUrl } from '../secure-url.js';
-import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
 
 export interface GuardedFetchOptions {
   /** Sends the requests to endpoints. Default: `node:http` with a check of the address that it connects to. */
@@ -34,7 +32,7 @@ export function createGuardedFetch({
   serverFetch = fetch ?? globalThis.fetch,
   serverUrl,
   timeout = 10_000,
-  resolve = resolveName,
+  resolve,
 }: GuardedFetchOptions): Fetch {
   const allowsLoopback = isLoopbackHost(serverUrl.hostname);
   const requireAllowed = (hostname: string, address: string): void => {
@@ -47,22 +45,11 @@ export function createGuardedFetch({
       `An MCP server named ${hostname}, which is a private address. No request is sent to it.`,
     );
   };
-  const resolveAllowed = async (hostname: string): Promise<LookupAddress[]> => {
-    const addresses = await resolve(hostname, { all: true });
-    for (const { address } of addresses) requireAllowed(hostname, address);
-    return addresses;
-  };
-  // Checks the address that the connection is opened to: a name that is resolved twice may change in between.
-  const lookup: LookupFunction = (hostname, { all }, callback) => {
-    callbackify(resolveAllowed)(hostname, (error, addresses) => {
-      if (error ?? all) return callback(error, addresses ?? []);
-      return callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-    });
-  };
+  const guard = createAddressGuard(requireAllowed, resolve);
   // Loaded with the first request, because importing `node:http` costs 70 ms.
   const checkedFetch: Fetch = async (url, init) => {
     const { createNodeSend } = await import('../../http/node-send.js');
-    return toFetch(createNodeSend({ lookup, keepAlive: false }))(url, init);
+    return toFetch(createNodeSend({ lookup: guard.lookup, keepAlive: false }))(url, init);
   };
 
   const send: Fetch = async (url, init) => {
@@ -79,7 +66,7 @@ export function createGuardedFetch({
       });
     }
     // A name that does not resolve is left to `fetch`, which reports it; behind a proxy it may be reachable.
-    await resolveAllowed(literal).catch((error: unknown) => {
+    await guard.resolve(literal).catch((error: unknown) => {
       if (error instanceof QuiverError) throw error;
     });
     return custom(url, init);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isLoopbackAddress, isPrivateAddress } from './private-address.js';
+import { createAddressGuard, isLoopbackAddress, isPrivateAddress } from './private-address.js';
 
 it.each([
   '0.0.0.0',
@@ -45,4 +45,23 @@ it('distinguishes loopback addresses from addresses of the network', () => {
     true,
   ]);
   expect(['10.0.0.1', '0.0.0.0', 'fe80::1', '8.8.8.8'].map(isLoopbackAddress)).toEqual([false, false, false, false]);
+});
+
+it('checks every address of a name, also for a connection', async () => {
+  const { resolve, lookup } = createAddressGuard(
+    (_hostname, address) => {
+      if (isPrivateAddress(address)) throw new Error(`private: ${address}`);
+    },
+    async (hostname) =>
+      (hostname === 'mixed.example' ? ['203.0.113.7', '10.0.0.1'] : ['203.0.113.7']).map((address) => ({
+        address,
+        family: 4,
+      })),
+  );
+  expect(await resolve('public.example')).toEqual([{ address: '203.0.113.7', family: 4 }]);
+  await expect(resolve('mixed.example')).rejects.toThrow('private: 10.0.0.1');
+  const connect = (hostname: string): Promise<unknown> =>
+    new Promise((done) => lookup(hostname, {}, (error, address) => done(error ?? address)));
+  expect(await connect('public.example')).toBe('203.0.113.7');
+  expect(await connect('mixed.example')).toMatchObject({ message: 'private: 10.0.0.1' });
 });

@@ -1,4 +1,7 @@
-import { BlockList, isIP } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { lookup as resolveName } from 'node:dns/promises';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { callbackify } from 'node:util';
 
 /**
  * Ranges without public servers: local host, private, link-local, shared, benchmark, multicast, reserved; and the IPv6 ranges that a
@@ -33,4 +36,37 @@ loopback.addAddress('::1', 'ipv6');
 /** Whether an address is a loopback address. A name of localhost may, by mistake or on purpose, resolve to another one. */
 export function isLoopbackAddress(address: string): boolean {
   return loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Addresses that a host name resolves to, checked before a connection is opened to one of them. */
+export interface AddressGuard {
+  /** @throws the error of the check */
+  readonly resolve: (hostname: string) => Promise<LookupAddress[]>;
+  /** The same for `node:http` and `node:net`: a name that is resolved a second time may have changed in between. */
+  readonly lookup: LookupFunction;
+}
+
+/**
+ * Returns a guard against requests to addresses that the caller must not reach.
+ *
+ * @param requireAllowed - throws for an address of the host name that is not allowed
+ * @param resolve - resolves host names. Default: `dns.lookup`
+ * @see [OWASP, Server-Side Request Forgery Prevention](https://cheatsheetseries.owasp.org/cheatsheets/Server_Side_Request_Forgery_Prevention_Cheat_Sheet.html)
+ */
+export function createAddressGuard(
+  requireAllowed: (hostname: string, address: string) => void,
+  resolve: (hostname: string, options: { readonly all: true }) => Promise<LookupAddress[]> = resolveName,
+): AddressGuard {
+  const resolveAllowed = async (hostname: string): Promise<LookupAddress[]> => {
+    const addresses = await resolve(hostname, { all: true });
+    for (const { address } of addresses) requireAllowed(hostname, address);
+    return addresses;
+  };
+  const lookup: LookupFunction = (hostname, { all }, callback) => {
+    callbackify(resolveAllowed)(hostname, (error, addresses) => {
+      if (error ?? all) return callback(error, addresses ?? []);
+      return callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+    });
+  };
+  return { resolve: resolveAllowed, lookup };
 }
