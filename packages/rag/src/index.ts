@@ -14,6 +14,8 @@ export type { TokenChunkOptions } from './document/chunking/token.js';
 export type { CodeLanguage, CodeLanguage as Language } from './document/chunking/code-languages.js';
 export type { TokenEncoding, TokenOptions } from './document/chunking/token-counter.js';
 export type {
+  AnswerCache,
+  ContextExtractorOptions,
   ExtractFailure,
   ExtractParams,
   ExtractProgress,
@@ -109,7 +111,6 @@ export type {
   StepOptions,
 } from './planning/steps.js';
 export type { FilterField } from './planning/declared-fields.js';
-export type { AnswerCache } from './document/extract/ask-model.js';
 export {
   rerank,
   rerankWithScorer,

@@ -123,7 +123,12 @@ export class MDocument {
     if (this.#chunks) await this.#extractFrom(this.#chunks, params);
     else {
       const { extractMetadata } = await import('./extract/extract-metadata.js');
-      const items = this.sources.map(({ text, metadata }, source) => ({ text, group: groupOf(metadata, source) }));
+      const items = this.sources.map(({ text, metadata }, source) => ({
+        text,
+        metadata,
+        document: text,
+        group: groupOf(metadata, source),
+      }));
       await extractMetadata(items, params, (found) => {
         this.#found = found.map((metadata, index) => ({ ...this.#found?.[index], ...metadata }));
       });
@@ -136,6 +141,8 @@ export class MDocument {
     const items = chunks.map(({ source, chunk: { id, text, metadata } }) => ({
       id,
       text,
+      metadata,
+      document: this.sources[source]!.text,
       group: groupOf(metadata, source),
     }));
     let extended = chunks;

@@ -4,6 +4,7 @@ import { canonicalJson } from '../document/content-hash.js';
 import { checkEmbeddings } from '../embedding/embedder.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { retry } from '../embedding/call-model.js';
+import { contextKey } from '../store/check-arguments.js';
 import type { Cancellable, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
 import type { IngestScope } from './scope.js';
 import { isTransientError } from './transient-error.js';
@@ -103,13 +104,14 @@ export async function storeChunks(target: IngestTarget, chunks: readonly Chunk[]
   return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length };
 }
 
-/** Returns whether all chunks are stored with their metadata. Stored metadata may contain more. */
-export async function areStored(target: IngestTarget, chunks: readonly Chunk[]): Promise<boolean> {
+/** Returns whether all chunks are stored with their metadata and with a key that was extracted. Stored metadata may contain more. */
+export async function areStored(target: IngestTarget, chunks: readonly Chunk[], key?: string): Promise<boolean> {
   const stored = await readStored(target, chunks);
   return chunks.every((chunk) => {
     const found = stored.get(chunk.id);
+    if (!found || (key !== undefined && !(key in found))) return false;
     const metadata = Object.entries(metadataOf(chunk, target.embedder));
-    return found && metadata.every(([key, value]) => canonicalJson(found[key]) === canonicalJson(value));
+    return metadata.every(([key, value]) => canonicalJson(found[key]) === canonicalJson(value));
   });
 }
 
@@ -127,8 +129,9 @@ type ChunkState = 'new' | 'moved' | 'unchanged';
 
 function compareChunk(chunk: Chunk, stored: VectorMetadata | undefined, embedder: Embedder): ChunkState {
   const metadata = metadataOf(chunk, embedder);
-  // The vector was made from the headings and the text, and the id contains the text.
-  if (!stored || canonicalJson(stored['headings']) !== canonicalJson(metadata['headings'])) return 'new';
+  // The vector was made from these and the text, and the id contains the text.
+  const isSame = (key: string): boolean => canonicalJson(stored?.[key]) === canonicalJson(metadata[key]);
+  if (!stored || !isSame('headings') || !isSame(contextKey)) return 'new';
   return canonicalJson(stored) === canonicalJson(metadata) ? 'unchanged' : 'moved';
 }
 
@@ -167,9 +170,10 @@ async function upsertChunks(
   await callStore(target, (store, end) => store.upsert({ ...records, ...end }));
 }
 
-/** Headings name the subject of a chunk, often in words that its text does not contain. */
-function toEmbeddedText({ text, metadata: { headings } }: Chunk): string {
-  return headings ? `${headings.join(' › ')}\n\n${text}` : text;
+/** The context or the headings name the subject of a chunk, often in words that its text does not contain. */
+function toEmbeddedText({ text, metadata: { headings, [contextKey]: context } }: Chunk): string {
+  const before = typeof context === 'string' ? context : headings?.join(' › ');
+  return before ? `${before}\n\n${text}` : text;
 }
 
 const reservedKeys = ['embedder', 'previousChunk', 'textBefore', 'vectorOf'];

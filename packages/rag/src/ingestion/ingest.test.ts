@@ -141,6 +141,17 @@ describe('ingest', () => {
     expect(progress.at(-1)).toBe(100);
   });
 
+  it('embeds a chunk with its context instead of its headings, also when the context is new', async () => {
+    const metadata = { source: 'a.md', title: 'Handbook' };
+    const documents = [MDocument.fromMarkdown('# Travel\n\nAsk first.', metadata)];
+    const prefix = { chunkOptions: { extract: { context: 'prefix' as const } } };
+    await run(documents);
+    expect(await run(documents, prefix)).toMatchObject({ added: 1 });
+    expect(await run(documents, prefix)).toMatchObject({ added: 0, unchanged: 1 });
+    expect(embedded()).toEqual(['Travel\n\n# Travel\n\nAsk first.', 'Handbook › Travel\n\n# Travel\n\nAsk first.']);
+    expect(await stored()).toEqual(['# Travel\n\nAsk first.']);
+  });
+
   it('asks a model about new and changed documents, and keeps what it said of the others', async () => {
     let asked = 0;
     const llm = new MockLanguageModelV4({

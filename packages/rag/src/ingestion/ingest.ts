@@ -4,7 +4,7 @@ import type { MDocument } from '../document/document.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { abortableItems } from '../store/store-call.js';
-import { invalidArgument } from '../store/check-arguments.js';
+import { contextKey, invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
   areStored,
@@ -194,7 +194,8 @@ async function chunkDocument(
     (await document.chunk(params)).map((one) => addScope(one, target.scope));
   const chunks = await chunk(plain);
   if (!extract) return { chunks, isStored: false };
-  if (await areStored(target, chunks)) return { chunks, isStored: true };
+  // An index that was made without context gets it.
+  if (await areStored(target, chunks, extract.context ? contextKey : undefined)) return { chunks, isStored: true };
   return { chunks: await chunk({ ...plain, extract: withSignal(extract, target.signal) }), isStored: false };
 }
 

@@ -1,6 +1,5 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
-import type { AnswerCache } from '../document/extract/ask-model.js';
-import type { LanguageModelInput } from '../document/extract/extract-options.js';
+import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
 import { rerank, type RerankConfig } from '../rerank/rerank.js';

@@ -1,8 +1,8 @@
 import { QuiverError } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
-import { askOnce, type AnswerCache } from '../document/extract/ask-model.js';
-import type { LanguageModelInput } from '../document/extract/extract-options.js';
+import { askOnce } from '../document/extract/ask-model.js';
+import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
 import type { VectorFilter } from '../store/index.js';
 import { describeFields, requireDeclared, type FilterField } from './declared-fields.js';
 

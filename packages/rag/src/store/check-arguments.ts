@@ -230,3 +230,12 @@ export function recordText({ document, metadata }: Pick<VectorRecord, 'document'
   const key = textKeys.find((name) => typeof metadata[name] === 'string');
   return key === undefined ? '' : (metadata[key] as string);
 }
+
+/** Metadata key of the context that the extractor `context` writes. */
+export const contextKey = 'excerptContext';
+
+/** The text that keyword search finds a record by: its context and its text. */
+export function keywordText(record: Pick<VectorRecord, 'document' | 'metadata'>): string {
+  const context: unknown = record.metadata[contextKey];
+  return typeof context === 'string' ? `${context}\n${recordText(record)}` : recordText(record);
+}

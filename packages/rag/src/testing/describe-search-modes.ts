@@ -87,6 +87,13 @@ export function describeSearchModes<Store extends VectorStore>(
         expect(await find('submarines')).toEqual([]);
       });
 
+      it('finds a text by the words of its context, which is not part of it', async () => {
+        const record = { ids: ['tide'], vectors: [[1, 1, 0]], documents: ['It turns twice a day.'] };
+        await store.upsert({ indexName, ...record, metadata: [{ excerptContext: 'About lighthouses' }] });
+        const [match] = await store.query({ indexName, mode: 'keyword', queryText: 'lighthouses' });
+        expect(match).toMatchObject({ id: 'tide', document: 'It turns twice a day.' });
+      });
+
       it('scores in [0, 1], best first, with metadata, text and, when asked, vectors', async () => {
         const query = { indexName, mode: 'keyword', queryText: 'whales sing' } as const;
         const matches = await store.query({ ...query, includeVector: true });

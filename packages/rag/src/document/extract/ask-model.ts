@@ -1,18 +1,12 @@
 import { QuiverError } from '@quiver/core';
 import { toJsonSchema, validate, type Schema } from '@quiver/core/schema';
 import { retry } from '../../embedding/call-model.js';
-import type { LanguageModelInput } from './extract-options.js';
+import type { AnswerCache, LanguageModelInput } from './extract-options.js';
 
 export interface ModelRequest {
   llm: LanguageModelInput;
   prompt: string;
   signal: AbortSignal | undefined;
-}
-
-/** Answers of a model between runs: a `Map`, or an object with its two methods, which may return promises. */
-export interface AnswerCache {
-  get(key: string): unknown;
-  set(key: string, answer: unknown): unknown;
 }
 
 /**

@@ -280,3 +280,76 @@ test('does not call a model for blank text', async () => {
   await document.extractMetadata({ llm: llm(), title: { nodes: 1 }, keywords: true });
   expect(prompts).toHaveLength(1 + texts.filter((text) => text.trim() !== '').length);
 });
+
+describe('context of a chunk', () => {
+  const text = '# Travel\n\nIt needs approval.\n\n# Expenses\n\nThey need a form.';
+  const handbook = (): MDocument => MDocument.fromMarkdown(text, { title: 'Handbook', date: '2026-01-01' });
+  const situate = (prompt: string): string => {
+    const parts = [...prompt.matchAll(/<part number="(\d+)">\n([^\n]*)/g)];
+    return JSON.stringify({
+      contexts: parts.map(([, part, line]) => ({ chunk: Number(part), context: `On ${line}` })),
+    });
+  };
+  const contextsOf = async (
+    context: NonNullable<ExtractParams['context']>,
+    more: ExtractParams = {},
+  ): Promise<unknown[]> => {
+    const chunks = await handbook().chunk({ extract: { llm: llm(), context, ...more } });
+    return chunks.map(({ metadata }) => metadata['excerptContext']);
+  };
+
+  test('begins with title, headings and date, and needs no model for them', async () => {
+    expect(await contextsOf('prefix')).toEqual(['Handbook › Travel › 2026-01-01', 'Handbook › Expenses › 2026-01-01']);
+    expect(prompts).toEqual([]);
+  });
+
+  test('is written for all chunks of a document in one request, which begins with the document', async () => {
+    answer = situate;
+    expect(await contextsOf({ fields: ['title'] })).toEqual(['Handbook\nOn # Travel', 'Handbook\nOn # Expenses']);
+    expect(prompts).toHaveLength(1);
+    expect(prompts[0]).toMatch(/^<document>\n# Travel/);
+  });
+
+  test('is asked for again only where the cache has none', async () => {
+    answer = situate;
+    const cache = new Map<string, unknown>();
+    const first = await contextsOf({ cache });
+    expect(await contextsOf({ cache })).toEqual(first);
+    expect(prompts).toHaveLength(1);
+    cache.delete([...cache.keys()][0]!);
+    expect(await contextsOf({ cache })).toEqual(first);
+    expect(prompts).toHaveLength(2);
+    expect(prompts[1]).not.toContain('<part number="2">');
+  });
+
+  test('shows the model the surroundings of the chunks in a long document', async () => {
+    answer = situate;
+    const document = MDocument.fromText(`${'a'.repeat(5000)} middle ${'z'.repeat(5000)}`);
+    await document.chunk({
+      strategy: 'recursive',
+      maxSize: 1000,
+      overlap: 0,
+      extract: { llm: llm(), context: { maxDocumentLength: 2000 } },
+    });
+    for (const prompt of prompts) {
+      const [, shown, part] = /<document>\n(.*)\n<\/document>.*?<part number="1">\n([^\n]*)/s.exec(prompt)!;
+      expect(shown).toHaveLength(2000);
+      expect(shown).toContain(part);
+    }
+    expect(prompts).toHaveLength(11);
+  });
+
+  test('is an error when the model leaves out a chunk', async () => {
+    answer = () => JSON.stringify({ contexts: [{ chunk: 1, context: 'Only one.' }] });
+    await expect(contextsOf(true)).rejects.toMatchObject({
+      code: 'EXTRACTION_FAILED',
+      message: expect.stringContaining('no context for part 2 of 2'),
+    });
+  });
+
+  test('is for chunks alone', async () => {
+    await expect(handbook().extractMetadata({ context: 'prefix' })).rejects.toMatchObject({
+      code: 'EXTRACT_OPTIONS_INVALID',
+    });
+  });
+});

@@ -1,10 +1,20 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import { toJsonSchema } from '@quiver/core/schema';
 import { createLimit } from '../../embedding/call-model.js';
+import { partsOf } from '../../store/store-call.js';
+import { contextKey } from '../../store/check-arguments.js';
 import type { Metadata } from '../chunk.js';
 import { askForObject, askForText, type ModelRequest } from './ask-model.js';
 import {
+  chunksPerRequest,
+  contextPrefix,
+  defaultMaxDocumentLength,
+  situateChunks,
+  type ChunkInDocument,
+} from './chunk-context.js';
+import {
   requireExtractParams,
+  type ContextExtractorOptions,
   type ExtractFailure,
   type ExtractParams,
   type SchemaExtractorOptions,
@@ -13,8 +23,12 @@ import {
 
 /** A chunk, or a whole document. */
 export interface ExtractItem {
+  /** Absent for a whole document. */
   readonly id?: string;
   readonly text: string;
+  readonly metadata: Metadata;
+  /** Text of the document. */
+  readonly document: string;
   /** Items of one group are parts of one document. */
   readonly group: unknown;
 }
@@ -78,7 +92,7 @@ function extractionFailed(failures: readonly ExtractFailure[]): QuiverError {
 }
 
 type Extractor = ExtractFailure['extractor'];
-type OptionsOf<Name extends Extractor> = Exclude<NonNullable<ExtractParams[Name]>, boolean>;
+type OptionsOf<Name extends Extractor> = Exclude<NonNullable<ExtractParams[Name]>, boolean | string>;
 type ModelAccess = Omit<ModelRequest, 'prompt'>;
 
 interface Step {
@@ -140,7 +154,44 @@ function planSteps(items: readonly ExtractItem[], params: ExtractParams): Step[]
       storeAs('excerptKeywords'),
     ),
     ...planTitles(items, chunks, params),
+    ...planContexts(items, chunks, params),
   ];
+}
+
+/** Plans one step for several chunks of a document, because the model reads the whole document for each request. */
+function planContexts(items: readonly ExtractItem[], chunks: readonly number[], params: ExtractParams): Step[] {
+  const options = readOptions(params, 'context');
+  if (!options) return [];
+  if (items.some(({ id }) => id === undefined))
+    throw new QuiverError('EXTRACT_OPTIONS_INVALID', "The extractor 'context' is for chunks: call chunk() first.");
+  const model = params.context === 'prefix' ? undefined : requireModel(params, 'context');
+  return groupBy(chunks, (chunk) => items[chunk]!.document).flatMap((group) =>
+    splitForModel(group, items, options).map((part): Step => {
+      const members = part.map((chunk) => items[chunk] as ExtractItem & ChunkInDocument);
+      return {
+        extractor: 'context',
+        chunk: part[0]!,
+        ask: async () => (model ? situateChunks(members, options, model) : []),
+        store: (found, sentences) => {
+          for (const [place, chunk] of part.entries()) {
+            const prefix = contextPrefix(members[place]!.metadata, options.fields);
+            const context = [prefix, (sentences as string[])[place] ?? ''].filter((text) => text !== '').join('\n');
+            if (context !== '') found[chunk]![contextKey] = context;
+          }
+        },
+      };
+    }),
+  );
+}
+
+/** The chunks of a request fill at most half of the part of the document that the model sees. */
+function splitForModel(
+  chunks: readonly number[],
+  items: readonly ExtractItem[],
+  { maxDocumentLength = defaultMaxDocumentLength }: ContextExtractorOptions,
+): number[][] {
+  const sizeOf = (chunk: number): number => items[chunk]!.text.length;
+  return partsOf(chunks, chunksPerRequest, { sizeOf, maxSize: maxDocumentLength / 2 });
 }
 
 /** Plans one step for each document: titles of its first chunks, then one title from them. */
@@ -149,14 +200,7 @@ function planTitles(items: readonly ExtractItem[], chunks: readonly number[], pa
   if (!options) return [];
   const { nodes = 5, nodeTemplate = titlePrompt, combineTemplate = combinePrompt } = options;
   const model = requireModel(params, 'title');
-  const groups = new Map<unknown, number[]>();
-  for (const chunk of chunks) {
-    const { group } = items[chunk]!;
-    const known = groups.get(group);
-    if (known) known.push(chunk);
-    else groups.set(group, [chunk]);
-  }
-  return Array.from(groups.values(), (group) => ({
+  return groupBy(chunks, (chunk) => items[chunk]!.group).map((group) => ({
     extractor: 'title',
     chunk: group[0]!,
     ask: async () => {
@@ -171,11 +215,22 @@ function planTitles(items: readonly ExtractItem[], chunks: readonly number[], pa
   }));
 }
 
+/** Returns the chunks of each document. */
+function groupBy(chunks: readonly number[], keyOf: (chunk: number) => unknown): number[][] {
+  const groups = new Map<unknown, number[]>();
+  for (const chunk of chunks) {
+    const known = groups.get(keyOf(chunk));
+    if (known) known.push(chunk);
+    else groups.set(keyOf(chunk), [chunk]);
+  }
+  return [...groups.values()];
+}
+
 /** Returns the options of a requested extractor. */
 function readOptions<Name extends Extractor>(params: ExtractParams, extractor: Name): OptionsOf<Name> | undefined {
   const given: unknown = params[extractor];
   // The options of extractors that can be `true` are optional.
-  return given ? ((given === true ? {} : given) as OptionsOf<Name>) : undefined;
+  return given ? ((typeof given === 'object' ? given : {}) as OptionsOf<Name>) : undefined;
 }
 
 function requireModel(params: ExtractParams, extractor: Extractor): ModelAccess {

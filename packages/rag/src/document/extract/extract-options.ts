@@ -5,6 +5,12 @@ import { validate, type JsonSchema, type Schema } from '@quiver/core/schema';
 /** A language model of AI SDK 5, 6 or 7, or a model string such as `openai/gpt-5.1`. */
 export type LanguageModelInput = LanguageModel | string;
 
+/** Answers of a model between runs: a `Map`, or an object with its two methods, which may return promises. */
+export interface AnswerCache {
+  get(key: string): unknown;
+  set(key: string, answer: unknown): unknown;
+}
+
 interface ExtractorOptions {
   /** Model for this extractor. Default: the common `llm`. */
   llm?: LanguageModelInput;
@@ -50,6 +56,21 @@ export interface SchemaExtractorOptions extends ExtractorOptions {
   metadataKey?: string;
 }
 
+/**
+ * Writes `excerptContext`: what situates a chunk within its document. `ingest()` embeds it with the chunk, and keyword search finds its words; it is not
+ * shown as part of the text.
+ */
+export interface ContextExtractorOptions extends ExtractorOptions {
+  /** Metadata keys that the context begins with. Default `['title', 'headings', 'date']`. */
+  fields?: readonly string[];
+  /** Sentences by a hash of the document, the chunk, `cacheScope` and the prompt. A run with the same cache resumes. Default: none. */
+  cache?: AnswerCache;
+  /** Part of every key of the cache: change it with the model. Default empty. */
+  cacheScope?: string;
+  /** Length above which the model sees only the part of the document around the chunks, in UTF-16 code units. Default 100,000. */
+  maxDocumentLength?: number;
+}
+
 /** Progress of metadata extraction. */
 export interface ExtractProgress {
   /** Finished requests, including failed ones. */
@@ -59,7 +80,7 @@ export interface ExtractProgress {
 
 /** A failed extraction. */
 export interface ExtractFailure {
-  extractor: 'title' | 'summary' | 'questions' | 'keywords' | 'schema';
+  extractor: 'title' | 'summary' | 'questions' | 'keywords' | 'schema' | 'context';
   /** Index of the chunk. */
   chunk: number;
   /** Id of the chunk; absent for a whole document. */
@@ -76,6 +97,11 @@ export interface ExtractParams {
   questions?: boolean | QuestionsExtractorOptions;
   keywords?: boolean | KeywordsExtractorOptions;
   schema?: SchemaExtractorOptions;
+  /**
+   * What situates a chunk within its document: title, headings and date, then one or two sentences by the model. `'prefix'` leaves out the
+   * sentences and needs no model. Only for chunks.
+   */
+  context?: boolean | 'prefix' | ContextExtractorOptions;
   /** Maximum number of parallel requests. Default 4. */
   concurrency?: number;
   onProgress?: (progress: ExtractProgress) => void;
@@ -108,6 +134,17 @@ const paramsSchema: JsonSchema = {
     questions: extractor(['boolean'], { questions: count, promptTemplate: template }),
     keywords: extractor(['boolean'], { keywords: count, promptTemplate: template }),
     schema: { ...extractor(['boolean'], { schema: true, instructions: true, metadataKey }), not: { const: true } },
+    context: {
+      anyOf: [
+        { const: 'prefix' },
+        extractor(['boolean'], {
+          fields: { type: 'array', items: { type: 'string' } },
+          cache: true,
+          cacheScope: { type: 'string' },
+          maxDocumentLength: count,
+        }),
+      ],
+    },
     concurrency: count,
     onProgress: true,
     onFailure: true,

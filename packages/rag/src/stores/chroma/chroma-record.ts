@@ -1,5 +1,5 @@
 import type { Filter } from '../../filter/index.js';
-import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
+import { type CheckedRecord, keywordText, recordText } from '../../store/check-arguments.js';
 import { combine, toServiceCondition } from '../../store/search.js';
 import { partsOf } from '../../store/store-call.js';
 import type { VectorMetadata, VectorRecord } from '../../store/vector-store.js';
@@ -9,7 +9,10 @@ import type { ChromaCollection, ChromaRows, ChromaSelection, ChromaWhere } from 
 const jsonKey = 'quiver_json';
 /** `true` where some of the metadata is only in the JSON, so that Chroma cannot filter by it. */
 const partialKey = 'quiver_partial';
-/** `false` where the document in Chroma is only a copy of a text in the metadata, for keyword search. */
+/**
+ * `false` where the document in Chroma is only a copy of a text in the metadata, for keyword search; where it begins with the context of
+ * the text, the length of this beginning.
+ */
 const documentKey = 'quiver_document';
 
 /** Keys that mean themselves in Chroma's filters. */
@@ -25,6 +28,8 @@ export function toChromaRecord(record: CheckedRecord): {
   document: string;
 } {
   const { id, vector, metadata, document = '' } = record;
+  const searched = keywordText(record);
+  const before = searched.length - recordText(record).length;
   const native = Object.entries(metadata).filter(
     ([key, value]) => isNativeKey(key) && ['string', 'number', 'boolean'].includes(typeof value),
   );
@@ -35,9 +40,9 @@ export function toChromaRecord(record: CheckedRecord): {
       ...Object.fromEntries(native),
       [partialKey]: native.length < Object.keys(metadata).length,
       [jsonKey]: JSON.stringify(metadata),
-      ...(document === '' && { [documentKey]: false }),
+      ...(document === '' ? { [documentKey]: false } : before > 0 && { [documentKey]: before }),
     },
-    document: recordText(record),
+    document: searched,
   };
 }
 
@@ -46,10 +51,11 @@ export function fromChromaRows({ ids, metadatas, documents, embeddings }: Chroma
   return ids.map((id, row) => {
     const [stored, document, vector] = [metadatas?.[row], documents?.[row], embeddings?.[row]];
     const json: unknown = stored?.[jsonKey];
+    const kept: unknown = stored?.[documentKey];
     return {
       id,
       metadata: typeof json === 'string' ? (JSON.parse(json) as VectorMetadata) : { ...stored },
-      ...(document && stored?.[documentKey] !== false && { document }),
+      ...(document && kept !== false && { document: typeof kept === 'number' ? document.slice(kept) : document }),
       ...(vector && { vector: Array.from(vector) }),
     };
   });

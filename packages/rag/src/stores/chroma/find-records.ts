@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { evaluateFilter, type Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { lexicalTerms } from '../../retrieval/lexical-terms.js';
-import { type IndexShape, recordText, toVector } from '../../store/check-arguments.js';
+import { type IndexShape, keywordText, toVector } from '../../store/check-arguments.js';
 import { combine, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import type { ChromaCollection, ChromaSelection, ChromaWhere } from './chroma-client.js';
@@ -57,7 +57,7 @@ async function findByTerms(
       );
   }
   const index = new Bm25Index();
-  records.forEach((record, row) => index.set(row, recordText(record)));
+  records.forEach((record, row) => index.set(row, keywordText(record)));
   const recordOf = (row: number): VectorRecord => records[row] as VectorRecord;
   const best = index.search(queryText, {
     limit,

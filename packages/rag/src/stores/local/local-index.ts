@@ -1,6 +1,6 @@
 import type { Filter } from '../../filter/index.js';
 import { Bm25Index } from '../../retrieval/bm25-index.js';
-import { type CheckedRecord, recordText } from '../../store/check-arguments.js';
+import { type CheckedRecord, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { RowSelection } from './row-selection.js';
@@ -56,7 +56,7 @@ export class LocalIndex {
     this.#rows[position] = row;
     this.#vectors.set(position, vector);
     this.#selection.set(position);
-    this.#keywords?.set(position, recordText(row));
+    this.#keywords?.set(position, keywordText(row));
   }
 
   /** Ids that do not exist are ignored. */
@@ -149,7 +149,7 @@ export class LocalIndex {
   #indexWords(): Bm25Index {
     if (this.#keywords) return this.#keywords;
     const keywords = new Bm25Index();
-    for (const [row, record] of this.#rows.entries()) keywords.set(row, recordText(record));
+    for (const [row, record] of this.#rows.entries()) keywords.set(row, keywordText(record));
     this.#keywords = keywords;
     return keywords;
   }

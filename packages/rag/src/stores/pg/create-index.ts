@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { invalidArgument, requireSameShape, textKeys } from '../../store/check-arguments.js';
+import { invalidArgument, requireSameShape, contextKey, textKeys } from '../../store/check-arguments.js';
 import type { CreateIndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { SqlQuery } from './database.js';
 import { fieldToSql, quoteIdentifier, requireInteger, requireTextSearchName } from './filter-to-sql.js';
@@ -335,7 +335,8 @@ function textSearchColumn(language: PgLanguage): string {
     ...textKeys.map((key) => `CASE jsonb_typeof(metadata -> '${key}') WHEN 'string' THEN metadata ->> '${key}' END`),
     `''`,
   ];
-  return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, COALESCE(${text.join(', ')}))) STORED`;
+  const context = `COALESCE((metadata ->> '${contextKey}') || ' ', '')`;
+  return `${wordsColumn} tsvector GENERATED ALWAYS AS (pg_catalog.to_tsvector(${languageConstant(language)}, ${context} || COALESCE(${text.join(', ')}))) STORED`;
 }
 
 function textSearchIndexName(indexName: string): string {

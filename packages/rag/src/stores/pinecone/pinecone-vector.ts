@@ -3,7 +3,7 @@ import {
   checkUpsert,
   indexNotFound,
   invalidArgument,
-  recordText,
+  keywordText,
   requireIndexShape,
   requireSameShape,
   requireTopK,
@@ -208,7 +208,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   }
 
   #encode(record: Pick<VectorRecord, 'document' | 'metadata'>): SparseVector | undefined {
-    return this.#config.sparseEncoder?.encodeDocument(recordText(record));
+    return this.#config.sparseEncoder?.encodeDocument(keywordText(record));
   }
 
   protected async use<Result>(
@@ -244,7 +244,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
             index,
             records.map((record) => {
               const before = stored.get(record.id);
-              const hasSameText = before && recordText(fromPineconeRecord(before, false)) === recordText(record);
+              const hasSameText = before && keywordText(fromPineconeRecord(before, false)) === keywordText(record);
               const kept = before?.sparseValues?.indices?.length ? before.sparseValues : undefined;
               return toPineconeRecord(record, hasSameText || !this.#config.sparseEncoder ? kept : this.#encode(record));
             }),
