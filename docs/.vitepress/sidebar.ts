@@ -57,6 +57,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/ingestion',
         'guides/delete-and-update',
         'guides/search',
+        'guides/passages',
         'guides/graph-rag',
         'guides/graph-view',
         'guides/rerank',

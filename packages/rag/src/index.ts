@@ -71,6 +71,14 @@ export { deleteDocuments, type DeleteDocumentsOptions } from './ingestion/delete
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
 export type { IngestScope } from './ingestion/scope.js';
 export {
+  expandPassages,
+  type ExpandedPassage,
+  type ExpandPassagesOptions,
+  type MergedRecord,
+  type PassageExpansion,
+  type PassageExpansionOptions,
+} from './passages/expand-passages.js';
+export {
   createVectorQueryTool,
   defaultVectorQueryDescription,
   type VectorQueryOutput,

@@ -56,7 +56,7 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
  * updated after every change.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
- * `includeSources`, `databaseConfig`, `model`, `providerOptions`. A filter in the request context selects a
+ * `includeSources`, `databaseConfig`, `model`, `providerOptions`, `expand`. A filter in the request context selects a
  * separate graph of the matching records, which separates tenants. A filter of the model narrows ranking and results.
  *
  * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `GRAPH_INVALID` for bad options; `VECTOR_QUERY_UNSUPPORTED`

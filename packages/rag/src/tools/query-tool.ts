@@ -3,6 +3,7 @@ import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type Tool, type ToolContext, type ToolExecute } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
 import { checkFilter } from '../filter/index.js';
+import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
 import type { RerankConfig } from '../rerank/rerank.js';
 import { recordText } from '../store/check-arguments.js';
 import type {
@@ -51,6 +52,8 @@ export interface VectorQueryToolOptions {
   fusion?: FusionWeights;
   /** Prefers passages that differ from each other. Default: the best passages. */
   diversity?: DiversityOptions;
+  /** Returns the sections or neighbors of the passages that match, merged where they touch. Default: the passages themselves. */
+  expand?: PassageExpansion;
   /** Lets the model filter by metadata. Default `false`. */
   enableFilter?: boolean;
   /** Metadata fields for filters of the model, each with a description that the model receives. */
@@ -85,12 +88,14 @@ export interface QueryResult {
   score: number;
   /** Text of the passage; empty if the store has none. */
   document: string;
+  /** With `expand`: records that the passage consists of, in the order of their source. */
+  records?: MergedRecord[];
 }
 
 const defaultTopK = 10;
 const maxTopK = 1000;
 
-type CallSetting = 'providerOptions' | 'mode' | 'fusion' | 'diversity' | 'reranker' | 'includeVectors';
+type CallSetting = 'providerOptions' | 'mode' | 'fusion' | 'diversity' | 'reranker' | 'expand' | 'includeVectors';
 
 type CallSettings = { readonly [Setting in CallSetting]: VectorQueryToolOptions[Setting] | undefined };
 
@@ -139,7 +144,7 @@ export function createQueryTool<Output extends { relevantContext: string; source
       const call = await resolveCall(options, input, context);
       try {
         const result = await query(call);
-        const { sources } = result;
+        const sources = call.expand === undefined ? result.sources : await expandSources(call, result.sources);
         const texts = sources.map(({ document }) => document).filter((text) => text !== '');
         const isIncluded = settingOf(options, context.requestContext, 'includeSources') ?? true;
         return {
@@ -152,6 +157,19 @@ export function createQueryTool<Output extends { relevantContext: string; source
         throw toFailure(call.indexName, error);
       }
     },
+  });
+}
+
+/** Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround. */
+function expandSources(call: QueryCall, sources: readonly QueryResult[]): Promise<QueryResult[]> {
+  const { store, indexName, databaseConfig, signal } = call;
+  return expandPassages(sources, {
+    store,
+    indexName,
+    expand: call.expand as PassageExpansion,
+    filter: call.trustedFilter,
+    databaseConfig: { [store.databaseConfigKey]: databaseConfig },
+    ...(signal && { signal }),
   });
 }
 
@@ -190,6 +208,7 @@ async function resolveCall(
     fusion: setting('fusion'),
     diversity: setting('diversity'),
     reranker: setting('reranker'),
+    expand: setting('expand'),
     topK: parseTopK(requestContext.get('topK') ?? topK ?? defaultTopK),
     trustedFilter,
     modelFilter: hasModelFilter ? checkFilter(filter) : undefined,
@@ -290,6 +309,21 @@ function queryInputSchema({
   };
 }
 
+const recordsSchema: JsonSchema = {
+  type: 'array',
+  description: 'The records that were merged into this passage.',
+  items: {
+    type: 'object',
+    properties: {
+      id: { type: 'string' },
+      startIndex: { type: 'integer' },
+      endIndex: { type: 'integer' },
+      score: { type: 'number', description: 'Present if the record itself matched.' },
+    },
+    required: ['id'],
+  },
+};
+
 /**
  * Returns the output schema of tools that find passages.
  *
@@ -314,6 +348,7 @@ export function passagesSchema(
             vector: { type: 'array', items: { type: 'number' } },
             score: { type: 'number', minimum: 0, maximum: 1 },
             document: { type: 'string' },
+            records: recordsSchema,
             ...ofSource,
           },
           required: ['id', 'metadata', 'vector', 'score', 'document', ...Object.keys(ofSource)],

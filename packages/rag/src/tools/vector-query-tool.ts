@@ -31,8 +31,8 @@ export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, Vecto
  * Creates a tool that returns the passages of an index that match a query best.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
- * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`. A filter in the request context always applies, in addition to
- * the filter of the model.
+ * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`. A filter in the request context
+ * always applies, in addition to the filter of the model.
  *
  * @throws (from `execute`) `VECTOR_STORE_MISSING`; `FILTER_INVALID`; `VECTOR_QUERY_UNSUPPORTED`; `VECTOR_QUERY_FAILED` with the cause when store or
  *   embedding model fail. A failure is never an empty result.

@@ -14,6 +14,8 @@ import type {
   CreateIndexParams,
   IndexParams,
   QueryParams,
+  ScanPage,
+  ScanParams,
   VectorFilter,
   VectorMatch,
   VectorMetric,
@@ -114,8 +116,11 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
   }
 
   override async query(params: ChromaQueryParams): Promise<VectorMatch[]> {
-    const { filter, where } = params;
-    return super.query({ ...params, filter: where && filter ? { $and: [where, filter] } : (filter ?? where) });
+    return super.query({ ...params, filter: bothConditions(params) });
+  }
+
+  override async scan(params: ScanParams & Pick<ChromaQueryParams, 'where'>): Promise<ScanPage> {
+    return super.scan({ ...params, filter: bothConditions(params) });
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
@@ -190,6 +195,11 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
     const first = after === undefined ? 0 : listing.ids.findIndex((id) => id > after);
     return first === -1 ? [] : listing.ids.slice(first);
   }
+}
+
+/** `where` of `databaseConfig` can separate tenants, so it applies to every read of a query tool. */
+function bothConditions({ filter, where }: Pick<ChromaQueryParams, 'filter' | 'where'>): VectorFilter {
+  return where && filter ? { $and: [where, filter] } : (filter ?? where);
 }
 
 /** Chroma requires three characters, and a letter or digit at the end. @throws `VECTOR_ARGUMENT_INVALID` */

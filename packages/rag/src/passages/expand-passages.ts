@@ -1,0 +1,272 @@
+import { canonicalJson } from '../document/content-hash.js';
+import { bothFilters, checkFilter } from '../filter/index.js';
+import { invalidArgument, recordText } from '../store/check-arguments.js';
+import { partsOf } from '../store/store-call.js';
+import type { Cancellable, VectorFilter, VectorMatch, VectorStore } from '../store/vector-store.js';
+import { linkChunks, toPlacedChunk, type PlacedChunk } from './chunk-chains.js';
+import { joinTexts } from './join-texts.js';
+
+/** How far a passage reaches beyond the chunk that matches: `'section'` is short for `{ section: true }`. */
+export type PassageExpansion = 'section' | PassageExpansionOptions;
+
+/** Limits of a passage. Only whole chunks are added, and at least one limit must be given. */
+export interface PassageExpansionOptions {
+  /** Whether to stay among the chunks below the same headings. A document without headings is one section. */
+  section?: boolean;
+  /** Number of chunks to add before the match. Default: any number, or 0 if `after` is given. */
+  before?: number;
+  /** Number of chunks to add after the match. Default: any number, or 0 if `before` is given. */
+  after?: number;
+  /**
+   * Size up to which chunks are added to a match, at four UTF-16 code units per token. Default 2,000. Passages that merge can be larger
+   * together, and a match is never cut.
+   */
+  maxTokens?: number;
+}
+
+/** Options of `expandPassages()`. */
+export interface ExpandPassagesOptions extends Cancellable {
+  store: VectorStore;
+  indexName: string;
+  expand: PassageExpansion;
+  /** Filter of the application, such as the tenant. Neighbors that do not match it are not read. Default: none. */
+  filter?: VectorFilter;
+  /** Settings by store, as those of a query tool, for example the namespace. */
+  databaseConfig?: Readonly<Record<string, object | undefined>>;
+}
+
+/** A record that is part of a passage. */
+export interface MergedRecord {
+  id: string;
+  /** Place in the source; absent for a record without one. */
+  startIndex?: number;
+  endIndex?: number;
+  /** Present if the record itself matched the query. */
+  score?: number;
+}
+
+/** A match whose `document`, `metadata.startIndex` and `metadata.endIndex` are those of the whole passage. */
+export type ExpandedPassage<Match extends VectorMatch = VectorMatch> = Match & {
+  document: string;
+  /** Records of the passage, in the order of their source. */
+  records: MergedRecord[];
+};
+
+/**
+ * Returns the passages around matches: search small chunks, and read the section or the neighbors of those that match. Passages that
+ * touch or overlap are merged. The best match of a passage decides its rank, its score, its id and its other metadata.
+ *
+ * Neighbors are read from the store with one request for up to 100 passages. Chunks of `ingest` name the chunk before them, so that
+ * passages end at a chunk that was deleted, and never mix documents, pages or tenants: `document` is the verbatim part of the source
+ * from `startIndex` to `endIndex`. HTML and JSON are decoded, and their chunks joined by blank lines. Other records are neighbors when
+ * they have the same `source` and their places touch, overlap with equal text, or leave out at most two characters, which become a
+ * space or a blank line. Records without `source`, `startIndex` and `endIndex` stay as they are.
+ *
+ * @param matches - best first, as `store.query()` returns them
+ * @throws `VECTOR_ARGUMENT_INVALID` for invalid limits, and when a `source` stands for too many records; `FILTER_INVALID`; errors of the
+ *   store; the abort reason
+ * @example
+ * const matches = await store.query({ indexName: 'docs', queryVector, topK: 5 });
+ * const passages = await expandPassages(matches, { store, indexName: 'docs', expand: 'section' });
+ */
+export async function expandPassages<Match extends VectorMatch>(
+  matches: readonly Match[],
+  options: ExpandPassagesOptions,
+): Promise<ExpandedPassage<Match>[]> {
+  const limits = parseExpansion(options.expand);
+  if (!Array.isArray(matches)) throw invalidArgument('expandPassages() needs matches, a list of records.');
+  const found = new Map<string, PlacedChunk>();
+  for (const match of matches) {
+    const chunk = toPlacedChunk(match);
+    if (chunk && !found.has(chunk.id)) found.set(chunk.id, chunk);
+  }
+  const chains = linkChunks(found, await readNeighbors([...found.values()], limits.maxLength, options));
+  const scores = new Map(matches.toReversed().map(({ id, score }) => [id, score]));
+  const passages: { rank: number; passage: ExpandedPassage<Match> }[] = [];
+  const add = (rank: number, chunks: readonly PlacedChunk[]): void => {
+    passages.push({ rank, passage: toPassage(matches[rank] as Match, chunks, scores) });
+  };
+  const ranges = new Map<readonly PlacedChunk[], Range[]>();
+  for (const [rank, match] of matches.entries()) {
+    const place = chains.get(match.id);
+    if (!place) {
+      add(rank, []);
+      continue;
+    }
+    const known = ranges.get(place.chain);
+    const range = { ...growRange(place.chain, place.at, limits), rank };
+    if (known) known.push(range);
+    else ranges.set(place.chain, [range]);
+  }
+  for (const [chain, list] of ranges)
+    for (const { from, to, rank } of mergeRanges(list)) add(rank, chain.slice(from, to + 1));
+  return passages.toSorted((a, b) => a.rank - b.rank).map(({ passage }) => passage);
+}
+
+interface Limits {
+  readonly section: boolean;
+  readonly before: number;
+  readonly after: number;
+  /** In UTF-16 code units. */
+  readonly maxLength: number;
+}
+
+const defaultMaxTokens = 2000;
+const unitsPerToken = 4;
+const limitNames: ReadonlySet<string> = new Set(['section', 'before', 'after', 'maxTokens']);
+
+function parseExpansion(expand: unknown): Limits {
+  const given = expand === 'section' ? { section: true } : expand;
+  const entries = typeof given === 'object' && given !== null ? Object.entries(given) : [];
+  const invalid = entries.find(([name, value]) => !limitNames.has(name) || !isLimit(name, value));
+  if (entries.length === 0 || invalid) {
+    const problem = invalid ? `${invalid[0]}: ${String(invalid[1])}` : String(expand);
+    throw invalidArgument(
+      `expand must be 'section', or an object of section (a boolean), before and after (whole numbers from 0), and maxTokens (a whole number from 1), not ${problem}.`,
+    );
+  }
+  const { section = false, before, after, maxTokens = defaultMaxTokens } = given as PassageExpansionOptions;
+  const other = before === undefined && after === undefined ? Number.POSITIVE_INFINITY : 0;
+  return { section, before: before ?? other, after: after ?? other, maxLength: maxTokens * unitsPerToken };
+}
+
+function isLimit(name: string, value: unknown): boolean {
+  if (value === undefined) return true;
+  if (name === 'section') return typeof value === 'boolean';
+  return Number.isSafeInteger(value) && (value as number) >= (name === 'maxTokens' ? 1 : 0);
+}
+
+const windowsPerRequest = 100;
+const recordsPerPage = 5000;
+const maxRecords = 50_000;
+
+/** Returns the chunks of the same sources whose places are less than `maxLength` away from a match. */
+async function readNeighbors(
+  found: readonly PlacedChunk[],
+  maxLength: number,
+  { store, indexName, filter, databaseConfig, signal }: ExpandPassagesOptions,
+): Promise<PlacedChunk[]> {
+  const trusted = filter === undefined || filter === null ? undefined : checkFilter(filter);
+  const neighbors: PlacedChunk[] = [];
+  for (const part of partsOf(toWindows(found, maxLength), windowsPerRequest)) {
+    const params = { ...databaseConfig?.[store.databaseConfigKey], indexName, ...(signal && { signal }) };
+    const both = bothFilters(trusted, { $or: part });
+    let read = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await store.scan({
+        ...params,
+        filter: both,
+        limit: recordsPerPage,
+        ...(cursor !== undefined && { cursor }),
+      });
+      for (const record of page.records) {
+        const chunk = toPlacedChunk(record);
+        if (chunk) neighbors.push(chunk);
+      }
+      read += page.records.length;
+      if (read > maxRecords)
+        throw invalidArgument(
+          `More than ${maxRecords} records of the index '${indexName}' have the sources of ${part.length} passages and places next to them. metadata.source must name one document, such as its path.`,
+        );
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+  return neighbors;
+}
+
+/** A condition for the chunks around matches that are close to each other. */
+interface Window {
+  readonly source: unknown;
+  readonly startIndex: { $lt: number };
+  readonly endIndex: { $gt: number };
+}
+
+function toWindows(found: readonly PlacedChunk[], maxLength: number): Window[] {
+  const bySource = new Map<string, Window[]>();
+  for (const { source, start, end, text } of found.toSorted((a, b) => a.start - b.start)) {
+    // A decoded text is shorter than its source.
+    const reach = maxLength * Math.min(20, Math.max(1, (end - start) / Math.max(1, text.length)));
+    const window = { source, startIndex: { $lt: end + reach }, endIndex: { $gt: start - reach } };
+    const key = canonicalJson(source);
+    const windows = bySource.get(key) ?? [];
+    bySource.set(key, windows);
+    const last = windows.at(-1);
+    if (last && window.endIndex.$gt <= last.startIndex.$lt)
+      last.startIndex.$lt = Math.max(last.startIndex.$lt, window.startIndex.$lt);
+    else windows.push(window);
+  }
+  return [...bySource.values()].flat();
+}
+
+/** Chunks of a chain that make a passage, both ends included. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+  /** Index of the best match in the range. */
+  readonly rank: number;
+}
+
+/** Adds chunks after and before a match in turn, as far as the limits allow. */
+function growRange(chain: readonly PlacedChunk[], at: number, limits: Limits): { from: number; to: number } {
+  const { section, before, after, maxLength } = limits;
+  let [from, to] = [at, at];
+  let length = chain[at]!.text.length;
+  /** Size with one more chunk, or `undefined` if the chunk must not be added. */
+  const sizeWith = (next: number, last: number): number | undefined => {
+    const [chunk, neighbor] = [chain[next], chain[last]!];
+    if (!chunk || (section && chunk.section !== neighbor.section)) return undefined;
+    const added =
+      chunk.isVerbatim && neighbor.isVerbatim
+        ? Math.max(0, next > last ? chunk.end - neighbor.end : neighbor.start - chunk.start)
+        : chunk.text.length;
+    return length + added <= maxLength ? length + added : undefined;
+  };
+  let [isOpenAfter, isOpenBefore] = [true, true];
+  while (isOpenAfter || isOpenBefore) {
+    const longerAfter = isOpenAfter && to - at < after ? sizeWith(to + 1, to) : undefined;
+    if (longerAfter === undefined) isOpenAfter = false;
+    else [length, to] = [longerAfter, to + 1];
+    const longerBefore = isOpenBefore && at - from < before ? sizeWith(from - 1, from) : undefined;
+    if (longerBefore === undefined) isOpenBefore = false;
+    else [length, from] = [longerBefore, from - 1];
+  }
+  return { from, to };
+}
+
+/** Merges ranges that touch or overlap. */
+function mergeRanges(ranges: readonly Range[]): Range[] {
+  const merged: Range[] = [];
+  for (const range of ranges.toSorted((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last && range.from <= last.to + 1) {
+      const [to, rank] = [Math.max(last.to, range.to), Math.min(last.rank, range.rank)];
+      merged[merged.length - 1] = { from: last.from, to, rank };
+    } else merged.push(range);
+  }
+  return merged;
+}
+
+function toPassage<Match extends VectorMatch>(
+  match: Match,
+  chunks: readonly PlacedChunk[],
+  scores: ReadonlyMap<string, number>,
+): ExpandedPassage<Match> {
+  const withScore = (record: MergedRecord): MergedRecord => {
+    const score = scores.get(record.id);
+    return score === undefined ? record : { ...record, score };
+  };
+  const records = chunks.map(({ id, start, end }) => withScore({ id, startIndex: start, endIndex: end }));
+  if (chunks.length < 2) {
+    return {
+      ...match,
+      document: recordText(match),
+      records: records.length > 0 ? records : [withScore({ id: match.id })],
+    };
+  }
+  // The link to the chunk before the match does not describe the passage.
+  const { previousChunk: _previous, textBefore: _text, ...metadata } = match.metadata;
+  const startIndex = chunks[0]!.start;
+  const endIndex = chunks.reduce((largest, { end }) => Math.max(largest, end), startIndex);
+  return { ...match, metadata: { ...metadata, startIndex, endIndex }, document: joinTexts(chunks), records };
+}
