@@ -40,6 +40,8 @@ export interface RetrievalCase {
   question: string;
   /** At least one; recall counts each. */
   relevant: readonly CaseTarget[];
+  /** The expected answer, for programs that rate generated answers. The evaluation of retrieval does not read it. */
+  answer?: string;
 }
 
 /** More letters make the comparison of a quote that is spread over several chunks slow. */
@@ -55,7 +57,7 @@ export function checkCases(cases: unknown): readonly RetrievalCase[] {
 }
 
 /** @param what - the case, for messages */
-function checkCase(value: unknown, what: string): asserts value is RetrievalCase {
+export function checkCase(value: unknown, what: string): asserts value is RetrievalCase {
   const { question, relevant } = (value ?? {}) as Partial<Record<keyof RetrievalCase, unknown>>;
   if (typeof question !== 'string' || question.trim() === '') {
     throw evaluationInvalid(`${what} needs a question, a text that is not empty.`);

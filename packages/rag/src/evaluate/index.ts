@@ -29,3 +29,11 @@ export { evaluateRetrieval, type EvaluateRetrievalOptions, type EvaluationProgre
 export type { Comparison, ConfigurationReport, Evaluation, QuestionReport, ReportedResult } from './evaluation.js';
 export { evaluationToTable } from './evaluation-to-table.js';
 export type { RetrievedResult } from './judge.js';
+export { readCases, writeCases } from './case-file.js';
+export {
+  generateCases,
+  type GenerateCasesOptions,
+  type GeneratedCases,
+  type GenerateProgress,
+  type RejectionReason,
+} from './generate-cases.js';
