@@ -1,5 +1,9 @@
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
 import type { DocumentLoader } from './document-loader.js';
+import { loadDocx } from './docx.js';
+import { loadEpub } from './epub.js';
+import { loadOdt } from './odt.js';
+import { loadPptx } from './pptx.js';
 import { loadPdf } from './pdf.js';
 import { textLoader } from './text.js';
 
@@ -45,6 +49,8 @@ const code: Readonly<Record<Exclude<CodeLanguage, 'markdown' | 'html'>, string>>
   ts: 'ts mts cts tsx',
 };
 
+const openXml = 'application/vnd.openxmlformats-officedocument';
+
 /** Every format. A new one is one entry here and the file of its loader. */
 const formats: readonly DocumentFormat[] = [
   plainText,
@@ -55,6 +61,10 @@ const formats: readonly DocumentFormat[] = [
   { extensions: 'csv', mediaTypes: 'text/csv', load: textLoader('text') },
   { extensions: 'tsv', mediaTypes: 'text/tab-separated-values', load: textLoader('text') },
   { extensions: 'pdf', mediaTypes: 'application/pdf', load: loadPdf },
+  { extensions: 'docx docm dotx', mediaTypes: `${openXml}.wordprocessingml.document`, load: loadDocx },
+  { extensions: 'pptx pptm ppsx', mediaTypes: `${openXml}.presentationml.presentation`, load: loadPptx },
+  { extensions: 'odt ott', mediaTypes: 'application/vnd.oasis.opendocument.text', load: loadOdt },
+  { extensions: 'epub', mediaTypes: 'application/epub+zip', load: loadEpub },
   ...Object.entries(code).map(([language, extensions]) => ({
     extensions,
     load: textLoader('text', language as CodeLanguage),

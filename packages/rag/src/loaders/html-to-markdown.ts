@@ -1,0 +1,39 @@
+import { QuiverError } from '@quiver/core';
+import { Parser } from 'htmlparser2';
+import { MarkdownWriter } from './markdown-writer.js';
+
+/** The parser takes quadratic time for deep nesting; browsers stop at 512. */
+const maxNesting = 10_000;
+
+/**
+ * Converts HTML to Markdown: headings, paragraphs, lists, tables, quotes, code and absolute links. Text of `head`, `script`, `style` and
+ * similar elements is left out. Runs in linear time and without recursion.
+ *
+ * @param isXhtml - whether `<p/>` is an empty element, as in XHTML
+ * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
+ */
+export function htmlToMarkdown(html: string, isXhtml = false): string {
+  const writer = new MarkdownWriter();
+  let depth = 0;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        depth += 1;
+        if (depth > maxNesting)
+          throw new QuiverError(
+            'HTML_TOO_DEEP',
+            `The elements are nested more than ${maxNesting} deep. Check that it is HTML.`,
+          );
+        writer.open(name, attributes);
+      },
+      ontext: (data) => writer.text(data),
+      onclosetag(name) {
+        depth -= 1;
+        writer.close(name);
+      },
+    },
+    { recognizeSelfClosing: isXhtml, recognizeCDATA: isXhtml },
+  );
+  parser.end(html);
+  return writer.toString();
+}

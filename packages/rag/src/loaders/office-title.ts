@@ -1,0 +1,17 @@
+import { readXml } from './xml.js';
+import type { UnpackedFiles } from './zip.js';
+
+/** Returns the title in the properties of an Office document as metadata, if it has one. */
+export function readOfficeTitle(files: UnpackedFiles, name: string, path = 'docProps/core.xml'): { title?: string } {
+  const properties = files.get(path);
+  let title = '';
+  let isTitle = false;
+  if (properties) {
+    readXml(properties, name, {
+      open: (element) => (isTitle = element === 'title'),
+      text: (data) => (title += isTitle ? data : ''),
+      close: () => (isTitle = false),
+    });
+  }
+  return title.trim() === '' ? {} : { title: title.trim() };
+}
