@@ -1,11 +1,17 @@
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
+import { loadCsv } from './csv.js';
 import type { DocumentLoader } from './document-loader.js';
 import { loadDocx } from './docx.js';
+import { loadEmail } from './email.js';
 import { loadEpub } from './epub.js';
+import { loadJsonLines } from './json-lines.js';
+import { loadNotebook } from './notebook.js';
 import { loadOdt } from './odt.js';
 import { loadPptx } from './pptx.js';
+import { loadSubtitles } from './subtitles.js';
 import { loadPdf } from './pdf.js';
 import { textLoader } from './text.js';
+import { loadXlsx } from './xlsx.js';
 
 /** Format of files, by the extension of their names or their media type. */
 export interface DocumentFormat {
@@ -57,14 +63,17 @@ const formats: readonly DocumentFormat[] = [
   { extensions: 'md markdown mdx', mediaTypes: 'text/markdown', load: textLoader('markdown') },
   { extensions: 'html htm xhtml', mediaTypes: 'text/html application/xhtml+xml', load: textLoader('html') },
   { extensions: 'json', mediaTypes: 'application/json', load: textLoader('json') },
-  { extensions: 'jsonl ndjson', mediaTypes: 'application/jsonl application/x-ndjson', load: textLoader('json') },
-  { extensions: 'csv', mediaTypes: 'text/csv', load: textLoader('text') },
-  { extensions: 'tsv', mediaTypes: 'text/tab-separated-values', load: textLoader('text') },
+  { extensions: 'jsonl ndjson', mediaTypes: 'application/jsonl application/x-ndjson', load: loadJsonLines },
+  { extensions: 'csv tsv', mediaTypes: 'text/csv text/tab-separated-values', load: loadCsv },
   { extensions: 'pdf', mediaTypes: 'application/pdf', load: loadPdf },
   { extensions: 'docx docm dotx', mediaTypes: `${openXml}.wordprocessingml.document`, load: loadDocx },
   { extensions: 'pptx pptm ppsx', mediaTypes: `${openXml}.presentationml.presentation`, load: loadPptx },
+  { extensions: 'xlsx xlsm', mediaTypes: `${openXml}.spreadsheetml.sheet`, load: loadXlsx },
   { extensions: 'odt ott', mediaTypes: 'application/vnd.oasis.opendocument.text', load: loadOdt },
   { extensions: 'epub', mediaTypes: 'application/epub+zip', load: loadEpub },
+  { extensions: 'eml', mediaTypes: 'message/rfc822', load: loadEmail },
+  { extensions: 'ipynb', mediaTypes: 'application/x-ipynb+json', load: loadNotebook },
+  { extensions: 'srt vtt', mediaTypes: 'text/vtt application/x-subrip', load: loadSubtitles },
   ...Object.entries(code).map(([language, extensions]) => ({
     extensions,
     load: textLoader('text', language as CodeLanguage),

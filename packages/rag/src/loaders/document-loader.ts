@@ -1,4 +1,4 @@
-import { QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError } from '@quiver/core';
 import type { CodeLanguage } from '../document/chunking/code-languages.js';
 import type { DocumentType, SourceDocument } from '../document/document.js';
 import type { RecognizeText } from './pdf/scanned-page.js';
@@ -43,8 +43,8 @@ export interface LoaderOptions {
   readonly encoding: string | undefined;
   /** Maximum size of everything that an archive unpacks to, in bytes. */
   readonly maxUnpackedSize: number;
-  /** Maximum size of a group of table rows, in UTF-16 code units. A longer row is a group of its own. */
-  readonly rowGroupSize: number;
+  /** Maximum size of a group of table rows or subtitles, in UTF-16 code units. A longer row is a group of its own. */
+  readonly groupSize: number;
   /** Recognizes the text of scanned pages. */
   readonly ocr: RecognizeText | undefined;
   /** Loads a file inside the file by the loader of its own format. */
@@ -89,4 +89,18 @@ export function explainMissing(packageName: string, format: string): (error: unk
       { cause, details: { package: packageName } },
     );
   };
+}
+
+const reasons: Readonly<Record<string, SkipReason>> = {
+  DOCUMENT_BINARY: 'binary',
+  DOCUMENT_ENCODING_UNKNOWN: 'unknown encoding',
+  DOCUMENT_TOO_LARGE: 'too large',
+  DOCUMENT_TYPE_UNKNOWN: 'unknown type',
+  DOCUMENT_ENCRYPTED: 'encrypted',
+  DOCUMENT_EMPTY: 'no text',
+};
+
+/** Returns the report of a file that could not be loaded because of an error. */
+export function toSkippedFile(path: string, error: unknown): SkippedFile {
+  return { path, reason: (isQuiverError(error) && reasons[error.code]) || 'unreadable', error };
 }

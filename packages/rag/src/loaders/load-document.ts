@@ -8,7 +8,6 @@ import {
   type LoadedDocument,
   type LoaderOptions,
   type SkippedFile,
-  type SkipReason,
 } from './document-loader.js';
 import type { RecognizeText } from './pdf/scanned-page.js';
 
@@ -25,10 +24,10 @@ export interface LoadDocumentOptions {
   /** Maximum size of the file in bytes. An archive such as DOCX may unpack to ten times this size. Default 20 MB. */
   maxSize?: number;
   /**
-   * Maximum size of a group of table rows, in UTF-16 code units. Each group repeats the header. Use at most the `maxSize` with which the
-   * documents are chunked. Default 1000.
+   * Maximum size of a group of table rows or subtitles, in UTF-16 code units. Each group of rows repeats the header. Use at most the
+   * `maxSize` with which the documents are chunked. Default 1000.
    */
-  rowGroupSize?: number;
+  groupSize?: number;
   /** Recognizes the text of scanned PDF pages. Without it, each is reported to `onSkip` as `<name>#page=<number>`. */
   ocr?: RecognizeText;
   /** Called for every part of the file that is not loaded, for example an attachment. Default: nothing. */
@@ -37,7 +36,7 @@ export interface LoadDocumentOptions {
 }
 
 export const defaultMaxSize = 20_000_000;
-const defaultRowGroupSize = 1000;
+const defaultGroupSize = 1000;
 const unpackedRatio = 10;
 /** Maximum depth of files in files, such as emails that are attached to emails. */
 const maxDepth = 5;
@@ -67,7 +66,7 @@ export async function loadDocument(
     throw new QuiverError('DOCUMENT_INVALID', 'loadDocument() needs the `name` of the file, for example report.docx.');
   for (const [key, value] of [
     ['maxSize', maxSize],
-    ['rowGroupSize', options.rowGroupSize ?? defaultRowGroupSize],
+    ['groupSize', options.groupSize ?? defaultGroupSize],
   ] as const) {
     if (!(value > 0))
       throw new QuiverError('DOCUMENT_INVALID', `${key} must be a positive number, not ${String(value)}.`);
@@ -110,7 +109,7 @@ async function loadBytes(
     name,
     encoding,
     maxUnpackedSize: maxSize * unpackedRatio,
-    rowGroupSize: options.rowGroupSize ?? defaultRowGroupSize,
+    groupSize: options.groupSize ?? defaultGroupSize,
     loadPart: (content, part) => loadBytes(content, part, inherited, depth + 1),
     ocr: options.ocr,
     onSkip,
@@ -129,18 +128,4 @@ async function loadBytes(
       details: { name },
     },
   );
-}
-
-const reasons: Readonly<Record<string, SkipReason>> = {
-  DOCUMENT_BINARY: 'binary',
-  DOCUMENT_ENCODING_UNKNOWN: 'unknown encoding',
-  DOCUMENT_TOO_LARGE: 'too large',
-  DOCUMENT_TYPE_UNKNOWN: 'unknown type',
-  DOCUMENT_ENCRYPTED: 'encrypted',
-  DOCUMENT_EMPTY: 'no text',
-};
-
-/** Returns the report of a file that could not be loaded because of an error. */
-export function toSkippedFile(path: string, error: unknown): SkippedFile {
-  return { path, reason: (isQuiverError(error) && reasons[error.code]) || 'unreadable', error };
 }

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import type { MDocument } from '../document/document.js';
 import { findFormat } from '../loaders/document-formats.js';
-import { tooLargeDocument, type SkippedFile } from '../loaders/document-loader.js';
-import { defaultMaxSize, loadDocument, toSkippedFile, type LoadDocumentOptions } from '../loaders/load-document.js';
+import { tooLargeDocument, toSkippedFile, type SkippedFile } from '../loaders/document-loader.js';
+import { defaultMaxSize, loadDocument, type LoadDocumentOptions } from '../loaders/load-document.js';
 import { createPathMatcher } from './glob.js';
 
 /** Progress of `loadDocuments()`. */
@@ -20,7 +20,7 @@ export interface LoadProgress {
 /** Options of `loadDocuments()`. */
 export interface LoadDocumentsOptions extends Pick<
   LoadDocumentOptions,
-  'encoding' | 'metadata' | 'ocr' | 'rowGroupSize' | 'signal'
+  'encoding' | 'metadata' | 'ocr' | 'groupSize' | 'signal'
 > {
   /**
    * Patterns of the files to load, such as `**\/*.md` or `docs/**`. Matching files with an unknown extension are read as text.

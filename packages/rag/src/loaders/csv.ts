@@ -1,0 +1,45 @@
+import { decodeText } from './decode-text.js';
+import { explainMissing, type DocumentLoader } from './document-loader.js';
+import { groupRows } from './group-rows.js';
+
+/** Size of the part in which the delimiter is counted, in UTF-16 code units. */
+const sampleSize = 20_000;
+const delimiters = [',', ';', '\t', '|'];
+
+/** Reads a table of text with any of the usual delimiters through `csv-parse`, in groups of rows with the header. */
+export const loadCsv: DocumentLoader = async (bytes, { name, encoding: known, groupSize }) => {
+  const { parse } = await import('csv-parse/sync').catch(explainMissing('csv-parse', 'CSV and TSV'));
+  const { text, encoding } = await decodeText(bytes, name, known);
+  const read = (input: string, delimiter: string, quote: '"' | false): string[][] =>
+    parse(input, { delimiter, quote, relax_column_count: true, relax_quotes: true, skip_empty_lines: false });
+  const readTolerantly = (input: string, delimiter: string): string[][] => {
+    try {
+      return read(input, delimiter, '"');
+    } catch {
+      // Some tables contain quotes that are not closed, as ordinary characters.
+      return read(input, delimiter, false);
+    }
+  };
+  // The last line of the sample may be cut.
+  const sample = text.length > sampleSize ? text.slice(0, text.lastIndexOf('\n', sampleSize) + 1) : text;
+  const delimiter = findDelimiter((candidate) => readTolerantly(sample === '' ? text : sample, candidate));
+  const docs = groupRows(readTolerantly(text, delimiter), groupSize);
+  return [
+    {
+      type: 'markdown',
+      docs: docs.map((doc) => ({ ...doc, metadata: { ...doc.metadata, ...(encoding !== 'utf-8' && { encoding }) } })),
+    },
+  ];
+};
+
+/** Returns the delimiter that cuts most rows into the same number of cells, and among these into the most cells. */
+function findDelimiter(read: (delimiter: string) => string[][]): string {
+  let best = { delimiter: ',', score: 0 };
+  for (const delimiter of delimiters) {
+    const counts = new Map<number, number>();
+    for (const { length } of read(delimiter)) if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1);
+    const score = Math.max(0, ...Array.from(counts, ([columns, rows]) => rows + columns / 1000));
+    if (score > best.score) best = { delimiter, score };
+  }
+  return best.delimiter;
+}
