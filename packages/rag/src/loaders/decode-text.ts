@@ -51,13 +51,33 @@ async function detect(bytes: Uint8Array, name: string): Promise<DecodedText | un
       throw unknownEncoding(name, cause);
     }
   });
-  // Plain ASCII before the first special character tells nothing.
-  const start = Math.max(0, bytes.findIndex((byte) => byte > 127) - 1024);
-  for (const { name: label } of analyse(bytes.subarray(start, start + sampleSize))) {
+  for (const { name: label } of analyse(sampleOf(bytes))) {
     const decoded = decode(bytes, label);
     if (decoded) return decoded;
   }
   return undefined;
+}
+
+/** Returns the words with a byte above 127: markup and English names in ASCII tell nothing, and outweigh the text. */
+function sampleOf(bytes: Uint8Array): Uint8Array {
+  const sample = new Uint8Array(sampleSize);
+  let length = 0;
+  let start = 0;
+  let isSpecial = false;
+  for (let index = 0; index <= bytes.length && length < sampleSize; index += 1) {
+    const byte = bytes[index] ?? 0x20;
+    if (byte > 127) isSpecial = true;
+    if (byte > 0x20 && byte !== 0x3c && byte !== 0x3e) continue;
+    if (isSpecial) {
+      const word = bytes.subarray(start, Math.min(index, start + sampleSize - length));
+      sample.set(word, length);
+      length += word.length;
+      if (length < sampleSize) sample[length++] = 0x20;
+    }
+    start = index + 1;
+    isSpecial = false;
+  }
+  return sample.subarray(0, length);
 }
 
 /** Any bytes can be decoded in an encoding such as windows-1252: control characters other than white space show that they are no text. */

@@ -164,7 +164,7 @@ function toFence(raw: string): string {
 }
 
 /** Returns rows as a table of Markdown, whose first row is the header; `undefined` for rows that are not a table. */
-export function toTable(rows: readonly (readonly string[])[]): string | undefined {
+function toTable(rows: readonly (readonly string[])[]): string | undefined {
   const filled = rows.filter((cells) => cells.some((cell) => cell !== ''));
   const columns = filled.reduce((most, { length }) => Math.max(most, length), 0);
   if (columns < 2 || filled.length < 2) return undefined;
