@@ -36,7 +36,7 @@ export function evaluationToTable({ cases, metrics, configurations, comparisons 
 }
 
 /** Returns a comparison as one sentence. */
-function describeComparison({ configuration, baseline, metric, difference, wins, losses }: Comparison): string {
+export function describeComparison({ configuration, baseline, metric, difference, wins, losses }: Comparison): string {
   const { mean, low, high } = difference;
   return `${configuration} against ${baseline}: ${metric} ${signed(mean)} (${signed(low)} to ${signed(high)}), better for ${wins} questions, worse for ${losses}.`;
 }

@@ -37,3 +37,12 @@ export {
   type GenerateProgress,
   type RejectionReason,
 } from './generate-cases.js';
+export { evaluationToHtml, type EvaluationPageOptions } from './evaluation-to-html.js';
+export {
+  tune,
+  type TuneCandidate,
+  type TunedSettings,
+  type TuneGrid,
+  type TuneOptions,
+  type TuneResult,
+} from './tune.js';

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { MDocument } from '../document/document.js';
+import { createLexicalEmbedder } from '../embedding/index.js';
+import { LocalVector } from '../stores/local/index.js';
+import type { RetrievalCase } from './cases.js';
+import { tune, type TuneOptions } from './tune.js';
+
+const embedder = createLexicalEmbedder({ dimension: 256 });
+const words = ['amber', 'birch', 'coral', 'dusk', 'ember', 'fjord', 'grove', 'heath', 'inlet', 'jetty'];
+/** One document per word; sentence n of each says the same with another number. */
+const documents = words.map((word) =>
+  MDocument.fromText(
+    Array.from(
+      { length: 5 },
+      (_, number) => `The ${word} of station ${number} weighs ${number + 3} tons in winter.`,
+    ).join('\n\n'),
+    { source: `${word}.txt` },
+  ),
+);
+const cases: RetrievalCase[] = words.flatMap((word) =>
+  Array.from({ length: 5 }, (_, number) => ({
+    question: `What does the ${word} of station ${number} weigh?`,
+    relevant: [{ quote: `The ${word} of station ${number} weighs ${number + 3} tons`, source: `${word}.txt` }],
+  })),
+);
+const run = (options: Partial<TuneOptions> = {}): ReturnType<typeof tune> =>
+  tune({
+    documents,
+    cases,
+    store: new LocalVector(),
+    embedder,
+    grid: { chunkSize: [60, 400] },
+    metric: 'recallAt5',
+    ...options,
+  });
+
+describe('tune', () => {
+  it('measures every combination, and the winner alone with the cases that are held out', async () => {
+    const store = new LocalVector();
+    const seen = new Set<string>();
+    const grid = {
+      chunkSize: [60, 400],
+      mode: ['keyword', 'hybrid'],
+      fusion: [{ vector: 0 }, { vector: 1 }],
+      topK: [1, 5],
+    } as const;
+    const {
+      winner,
+      heldOut,
+      candidates,
+      cases: counts,
+    } = await run({
+      store,
+      grid,
+      onProgress: ({ configuration }) => seen.add(configuration),
+    });
+    expect(candidates).toHaveLength(2 * 3 * 2);
+    expect(seen.size).toBe(12);
+    expect(counts).toEqual({ tuning: 35, heldOut: 15 });
+    expect(heldOut.questions).toHaveLength(15);
+    expect(heldOut.metrics.recallAt5?.mean).toBeGreaterThan(0.9);
+    expect(heldOut.topK).toBe(winner.topK);
+    const means = candidates.map(({ value }) => value.mean);
+    expect(means).toEqual(means.toSorted((a, b) => b - a));
+    expect(await store.listIndexes()).toEqual([]);
+  });
+
+  it('prefers the shortest results among candidates that are equally good within the tolerance', async () => {
+    const grid = { chunkSize: [60, 400], topK: [1, 5] };
+    const strict = await run({ grid, tolerance: 0 });
+    const best = strict.candidates[0]?.value.mean;
+    const equal = strict.candidates.filter(({ value }) => value.mean === best);
+    const shortest = Math.min(...equal.map(({ contextCharacters }) => contextCharacters));
+    expect(equal.find(({ contextCharacters }) => contextCharacters === shortest)?.settings).toEqual(strict.winner);
+    expect((await run({ grid, tolerance: 0.99 })).winner).toEqual({ chunkSize: 60, mode: 'keyword', topK: 1 });
+  });
+
+  it('holds out the same cases for the same seed, and others for another', async () => {
+    const grid = { chunkSize: [400] };
+    const heldOut = async (seed: number): Promise<string[]> =>
+      (await run({ grid, seed })).heldOut.questions.map(({ question }) => question);
+    expect(await heldOut(1)).toEqual(await heldOut(1));
+    expect(await heldOut(1)).not.toEqual(await heldOut(2));
+  });
+
+  it('refuses to choose with too few cases', async () => {
+    await expect(run({ cases: cases.slice(0, 42) })).rejects.toMatchObject({
+      code: 'CASES_TOO_FEW',
+      message: expect.stringContaining('not 29 and 13'),
+    });
+    await expect(run({ heldOut: 0.1 })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
+    await expect(run({ heldOut: 0 })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
+  });
+
+  it('rejects invalid options and an index that exists, which it keeps', async () => {
+    for (const options of [
+      { grid: {} },
+      { grid: { chunkSize: [] } },
+      { grid: { chunkSize: [60], size: [1] } },
+      { grid: undefined },
+      { metric: 'recall' },
+      { tolerance: -1 },
+      { heldOut: 1 },
+      { cases: [] },
+      { documents: documents.values() },
+    ])
+      await expect(run(options as never), JSON.stringify(options)).rejects.toMatchObject({
+        code: 'EVALUATION_INVALID',
+      });
+    const store = new LocalVector();
+    await store.createIndex({ indexName: 'tune-60', dimension: 3 });
+    await expect(run({ store })).rejects.toMatchObject({ code: 'EVALUATION_INVALID' });
+    expect(await store.listIndexes()).toEqual(['tune-60']);
+  });
+
+  it('removes its indexes after an error, and when it is aborted', async () => {
+    const store = new LocalVector();
+    await expect(
+      run({ store, cases: cases.map((one) => ({ ...one, relevant: [{ id: 'x' }] })) }),
+    ).rejects.toMatchObject({
+      code: 'CASES_NOT_FOUND',
+    });
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = (): void => stop.abort(reason);
+    await expect(run({ store, onProgress, signal: stop.signal })).rejects.toBe(reason);
+    expect(await store.listIndexes()).toEqual([]);
+  });
+});
