@@ -85,15 +85,26 @@ export {
   type VectorQueryTool,
 } from './tools/vector-query-tool.js';
 export {
+  cacheEmbeddings,
   createLexicalEmbedder,
+  redisEmbeddingCache,
+  storeEmbeddingCache,
   toEmbedder,
+  truncateEmbeddings,
+  type CacheEmbeddingsOptions,
   type Embedder,
   type EmbedderInput,
+  type EmbeddingCache,
   type EmbeddingProviderOptions,
   type EmbeddingPurpose,
+  type EmbeddingRateLimit,
+  type EmbeddingUsage,
   type EmbedOptions,
   type LexicalEmbedderOptions,
   type ModelEmbedderOptions,
+  type RedisClient,
+  type RedisEmbeddingCacheOptions,
+  type StoreEmbeddingCacheOptions,
 } from './embedding/index.js';
 export {
   createDocumentChunkerTool,

@@ -9,6 +9,18 @@ export interface EmbedOptions {
   purpose?: EmbeddingPurpose | undefined;
 }
 
+/** What an embedder has used so far. */
+export interface EmbeddingUsage {
+  /** Requests to the model, without those that failed. */
+  readonly requests: number;
+  /** Tokens, as the model reported them; 0 for a model that does not. */
+  readonly tokens: number;
+  /** Price of the tokens, if the price of the model was given. */
+  readonly cost?: number;
+  /** Texts whose vector came from a cache. */
+  readonly cached?: number;
+}
+
 /** Embeds texts: similar texts get similar vectors. */
 export interface Embedder {
   /** Id of the model and its settings. Vectors of different ids must never be compared. */
@@ -20,6 +32,8 @@ export interface Embedder {
    * little more than the keywords.
    */
   readonly hybridWeight?: number | undefined;
+  /** What all calls together have used; absent where an embedder does not count. */
+  readonly usage?: EmbeddingUsage | undefined;
   /** Returns one vector for each text, in order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
 }

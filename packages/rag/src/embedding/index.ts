@@ -1,4 +1,16 @@
-export type { Embedder, EmbeddingPurpose, EmbedOptions } from './embedder.js';
+export {
+  cacheEmbeddings,
+  redisEmbeddingCache,
+  storeEmbeddingCache,
+  type CacheEmbeddingsOptions,
+  type EmbeddingCache,
+  type RedisClient,
+  type RedisEmbeddingCacheOptions,
+  type StoreEmbeddingCacheOptions,
+} from './cache-embeddings.js';
+export type { Embedder, EmbeddingPurpose, EmbeddingUsage, EmbedOptions } from './embedder.js';
+export type { EmbeddingRateLimit } from './rate-limit.js';
+export { truncateEmbeddings } from './truncate-embeddings.js';
 export { createLexicalEmbedder, type LexicalEmbedderOptions } from './lexical-embedder.js';
 export {
   toEmbedder,

@@ -285,3 +285,32 @@ test('rejects other values', async () => {
   }
   await expect(toEmbedder('gpt').embed(['a'])).rejects.toMatchObject({ code: 'MODEL_STRING_INVALID' });
 });
+
+describe('what an embedder uses', () => {
+  test('is counted in requests and tokens, with the price', async () => {
+    const embedder = toEmbedder(model(), { pricePerMillion: 20_000 });
+    expect(embedder.usage).toEqual({ requests: 0, tokens: 0, cost: 0 });
+    await embedder.embed(['a', 'b']);
+    await embedder.embed(['c']);
+    expect(embedder.usage).toEqual({ requests: 2, tokens: 2, cost: 0.04 });
+  });
+
+  test('stays within the limit of a minute by smaller requests', async () => {
+    const countTokens = (text: string): number => text.length;
+    const rateLimit = { tokensPerMinute: 4, countTokens };
+    const texts = ['ab', 'cd', 'ef'];
+    const controller = new AbortController();
+    answer = ({ input }, response) => {
+      sendVectors(
+        response,
+        input.map(() => [1]),
+      );
+      if (requests.length === 1) setTimeout(() => controller.abort(new Error('enough')));
+    };
+    // The second request would wait for half a minute.
+    await expect(toEmbedder(model(), { rateLimit }).embed(texts, { signal: controller.signal })).rejects.toThrow(
+      'enough',
+    );
+    expect(requests.map(({ input }) => input)).toEqual([['ab', 'cd']]);
+  });
+});

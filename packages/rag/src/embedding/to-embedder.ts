@@ -2,7 +2,8 @@ import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quive
 import type { EmbeddingModel } from '@quiver/core/llm';
 import { partsOf } from '../store/store-call.js';
 import { createLimit, retry, type Limit } from './call-model.js';
-import { checkEmbeddings, type Embedder } from './embedder.js';
+import { checkEmbeddings, type Embedder, type EmbeddingUsage } from './embedder.js';
+import { createRateLimiter, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
 
 /** An {@link Embedder}, an embedding model of AI SDK 5, 6 or 7, or a string such as `openai/text-embedding-3-small`. */
 export type EmbedderInput = Embedder | EmbeddingModel | string;
@@ -15,6 +16,10 @@ export interface ModelEmbedderOptions {
   providerOptions?: EmbeddingProviderOptions | undefined;
   /** Attempts of each request after the first. Default 2. */
   maxRetries?: number | undefined;
+  /** Limit of the provider; requests wait for it. Default: none. It belongs to this embedder, in this process. */
+  rateLimit?: EmbeddingRateLimit | undefined;
+  /** Price of a million tokens, for `usage.cost`. */
+  pricePerMillion?: number | undefined;
 }
 
 /**
@@ -73,15 +78,24 @@ const maxBytesPerCall = 300_000;
 function createModelEmbedder(
   id: string,
   resolveModel: () => EmbeddingModel | Promise<EmbeddingModel>,
-  { providerOptions, maxRetries }: ModelEmbedderOptions,
+  { providerOptions, maxRetries, rateLimit, pricePerMillion }: ModelEmbedderOptions,
 ): Embedder {
+  const limiter = rateLimit && createRateLimiter(rateLimit);
   let dimension: number | undefined;
+  let requests = 0;
+  let tokens = 0;
   /** Shared by all calls. */
   let limit: Limit | undefined;
 
   async function embedBatch(model: EmbeddingModel, values: string[], signal: AbortSignal): Promise<Float32Array[]> {
     const call = { values, abortSignal: signal, ...(providerOptions && { providerOptions }) };
-    const { embeddings } = await retry(() => model.doEmbed(call), { maxRetries, signal });
+    const request = async (): Promise<Embeddings> => {
+      await limiter?.wait(values, signal);
+      return model.doEmbed(call);
+    };
+    const { embeddings, usage } = await retry(request, { maxRetries, signal });
+    requests += 1;
+    tokens += usage?.tokens ?? 0;
     const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension });
     dimension ??= vectors[0]?.length;
     return vectors;
@@ -92,6 +106,9 @@ function createModelEmbedder(
     get dimension(): number | undefined {
       return dimension;
     },
+    get usage(): EmbeddingUsage {
+      return { requests, tokens, ...(pricePerMillion !== undefined && { cost: (tokens * pricePerMillion) / 1e6 }) };
+    },
     async embed(texts, { signal } = {}) {
       signal?.throwIfAborted();
       if (texts.length === 0) return [];
@@ -99,7 +116,7 @@ function createModelEmbedder(
       const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
       try {
         const model = await resolveModel();
-        const batches = split(texts, await model.maxEmbeddingsPerCall);
+        const batches = split(texts, await model.maxEmbeddingsPerCall, limiter);
         const isParallel = await model.supportsParallelCalls;
         const run = (limit ??= createLimit(isParallel ? maxParallelCalls : 1));
         const embedAll = (): Promise<Float32Array[][]> =>
@@ -118,9 +135,18 @@ function createModelEmbedder(
   };
 }
 
-/** Returns batches of as many texts as the model accepts, by number and by size. */
-function split(texts: readonly string[], maxTexts: number | undefined): string[][] {
+/** Returns batches of as many texts as the model accepts and one minute allows, by number and by size. */
+function split(texts: readonly string[], maxTexts: number | undefined, limiter: RateLimiter | undefined): string[][] {
   const count = typeof maxTexts === 'number' && maxTexts >= 1 ? Math.floor(maxTexts) : texts.length;
   const encoder = new TextEncoder();
-  return partsOf(texts, count, { sizeOf: (text) => encoder.encode(text).length, maxSize: maxBytesPerCall });
+  const batches = partsOf(texts, count, { sizeOf: (text) => encoder.encode(text).length, maxSize: maxBytesPerCall });
+  if (!limiter || limiter.maxTokens === Infinity) return batches;
+  const limits = { sizeOf: (text: string) => limiter.countTokens(text), maxSize: limiter.maxTokens };
+  return batches.flatMap((batch) => partsOf(batch, count, limits));
+}
+
+/** The read part of an answer. */
+interface Embeddings {
+  readonly embeddings: unknown;
+  readonly usage?: { readonly tokens: number } | undefined;
 }

@@ -1,0 +1,151 @@
+import { createClient } from '@redis/client';
+import { afterEach, describe, expect, it } from 'vitest';
+import { LocalVector } from '../stores/local/index.js';
+import { PgVector } from '../stores/pg/index.js';
+import {
+  cacheEmbeddings,
+  redisEmbeddingCache,
+  storeEmbeddingCache,
+  type EmbeddingCache,
+  type RedisClient,
+} from './cache-embeddings.js';
+import type { Embedder } from './embedder.js';
+
+const redisUrl = process.env['QUIVER_REDIS_URL'];
+const postgresUrl = process.env['QUIVER_POSTGRES_URL'];
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** An embedder whose vectors do not have length 1. */
+function countingEmbedder(id = 'provider/model'): Embedder & { texts: string[] } {
+  const texts: string[] = [];
+  return {
+    id,
+    texts,
+    async embed(batch, { purpose } = {}) {
+      texts.push(...batch);
+      return batch.map((text) => Float32Array.of(text.length / 3, purpose === 'query' ? -2 : 0.1, 7));
+    },
+  };
+}
+
+async function openRedis(): Promise<{ client: RedisClient; prefix: string }> {
+  const client = createClient({ url: redisUrl! });
+  client.on('error', () => undefined);
+  await client.connect();
+  const prefix = `test:${crypto.randomUUID()}:`;
+  closers.push(async () => {
+    const keys = await client.keys(`${prefix}*`);
+    if (keys.length > 0) await client.del(keys);
+    client.destroy();
+  });
+  return { client: client as unknown as RedisClient, prefix };
+}
+
+const kinds: Readonly<Record<string, () => Promise<EmbeddingCache>>> = {
+  files: async () => storeEmbeddingCache({ store: new LocalVector() }),
+  ...(postgresUrl && {
+    PostgreSQL: async () => {
+      const store = new PgVector({ connectionString: postgresUrl });
+      const indexName = `cache_${crypto.randomUUID().replaceAll('-', '')}`;
+      closers.push(async () => {
+        await store.deleteIndex({ indexName });
+        await store.disconnect();
+      });
+      return storeEmbeddingCache({ store, indexName });
+    },
+  }),
+  ...(redisUrl && { Redis: async () => redisEmbeddingCache(await openRedis()) }),
+};
+
+describe.each(Object.keys(kinds))('a cache of embeddings in %s', (kind) => {
+  const create = (): Promise<EmbeddingCache> => kinds[kind]!();
+
+  it('embeds each text once and returns the same vectors', async () => {
+    const cache = await create();
+    const model = countingEmbedder();
+    const embedder = cacheEmbeddings(model, { cache });
+    const first = await embedder.embed(['a', 'bb', 'a'], { purpose: 'document' });
+    expect(first).toEqual([
+      Float32Array.of(1 / 3, 0.1, 7),
+      Float32Array.of(2 / 3, 0.1, 7),
+      Float32Array.of(1 / 3, 0.1, 7),
+    ]);
+    expect(await embedder.embed(['bb', 'ccc'], { purpose: 'document' })).toEqual([
+      first[1],
+      Float32Array.of(1, 0.1, 7),
+    ]);
+    expect(model.texts).toEqual(['a', 'bb', 'ccc']);
+    expect(embedder).toMatchObject({
+      id: 'provider/model',
+      dimension: 3,
+      usage: { requests: 0, tokens: 0, cached: 1 },
+    });
+  });
+
+  it('separates models, provider options and purposes', async () => {
+    const cache = await create();
+    const [one, other] = [countingEmbedder(), countingEmbedder('provider/other')];
+    const embedders = [
+      cacheEmbeddings(one, { cache }),
+      cacheEmbeddings(one, { cache, providerOptions: { provider: { dimensions: 3 } } }),
+      cacheEmbeddings(other, { cache }),
+    ];
+    for (const embedder of embedders) await embedder.embed(['a'], { purpose: 'document' });
+    const [query] = await embedders[0]!.embed(['a'], { purpose: 'query' });
+    expect(query).toEqual(Float32Array.of(1 / 3, -2, 7));
+    expect([one.texts.length, other.texts.length]).toEqual([3, 1]);
+  });
+});
+
+describe('cacheEmbeddings', () => {
+  it('embeds a damaged entry again', async () => {
+    const model = countingEmbedder();
+    for (const damaged of [[], [Number.NaN, 0, 1]]) {
+      const cache: EmbeddingCache = { get: async (keys) => keys.map(() => damaged), set: async () => undefined };
+      expect(await cacheEmbeddings(model, { cache }).embed(['a'])).toEqual([Float32Array.of(1 / 3, 0.1, 7)]);
+    }
+    expect(model.texts).toEqual(['a', 'a']);
+  });
+
+  it('does not ask for no texts, and passes on the error of the cache', async () => {
+    const cache: EmbeddingCache = { get: () => Promise.reject(new Error('down')), set: async () => undefined };
+    const embedder = cacheEmbeddings(countingEmbedder(), { cache });
+    expect(await embedder.embed([])).toEqual([]);
+    await expect(embedder.embed(['a'])).rejects.toThrow('down');
+  });
+
+  it('stops before the cache when the signal has aborted', async () => {
+    const cache: EmbeddingCache = { get: async () => [], set: async () => undefined };
+    await expect(
+      cacheEmbeddings(countingEmbedder(), { cache }).embed(['a'], { signal: AbortSignal.abort(new Error('enough')) }),
+    ).rejects.toThrow('enough');
+  });
+});
+
+describe.skipIf(!redisUrl)('redisEmbeddingCache', () => {
+  it('forgets vectors after their time, and reads a damaged value as missing', async () => {
+    const { client, prefix } = await openRedis();
+    const send = (client as { sendCommand(command: string[]): Promise<unknown> }).sendCommand.bind(client);
+    const cache = redisEmbeddingCache({ client, prefix, ttl: 100 });
+    await cache.set(['k'], [Float32Array.of(1)], {});
+    expect(await send(['TTL', `${prefix}k`])).toBe(100);
+    await send(['SET', `${prefix}k`, '%%%']);
+    await send(['SET', `${prefix}odd`, btoa('abc')]);
+    const model = countingEmbedder();
+    expect((await cache.get(['k', 'odd'], {})).map((vector) => vector?.length)).toEqual([0, 0]);
+    await cacheEmbeddings(model, { cache }).embed(['a']);
+    expect(model.texts).toEqual(['a']);
+  });
+
+  it('calls a client of ioredis', async () => {
+    const { client, prefix } = await openRedis();
+    const call = (name: string, ...args: string[]): Promise<unknown> =>
+      (client as { sendCommand(command: string[]): Promise<unknown> }).sendCommand([name, ...args]);
+    const cache = redisEmbeddingCache({ client: { call }, prefix });
+    await cache.set(['k'], [Float32Array.of(1, -0.5)], {});
+    expect(await cache.get(['k', 'none'], {})).toEqual([Float32Array.of(1, -0.5), undefined]);
+  });
+});

@@ -1,0 +1,165 @@
+import { canonicalJson, contentHash } from '../document/content-hash.js';
+import type { VectorStore } from '../store/index.js';
+import type { Embedder } from './embedder.js';
+import { toEmbedder, type EmbedderInput, type ModelEmbedderOptions } from './to-embedder.js';
+
+/** Vectors by a key of 32 hexadecimal digits. */
+export interface EmbeddingCache {
+  /** Returns one vector per key, `undefined` where there is none. */
+  get(keys: readonly string[], options: { signal?: AbortSignal }): Promise<readonly (ArrayLike<number> | undefined)[]>;
+  set(keys: readonly string[], vectors: readonly Float32Array[], options: { signal?: AbortSignal }): Promise<void>;
+}
+
+/** Options of `cacheEmbeddings()`. */
+export interface CacheEmbeddingsOptions extends ModelEmbedderOptions {
+  cache: EmbeddingCache;
+}
+
+/**
+ * Returns an embedder that embeds each text once. A key is made from the embedder's id, its provider options, the purpose and the text: another model,
+ * another dimension of the provider and another purpose have vectors of their own.
+ *
+ * @throws from `embed`: what the embedder and the cache throw
+ * @example
+ * const cache = storeEmbeddingCache({ store: new LocalVector({ path: './embedding-cache' }) });
+ * const embedder = cacheEmbeddings('openai/text-embedding-3-small', { cache });
+ */
+export function cacheEmbeddings(input: EmbedderInput, { cache, ...options }: CacheEmbeddingsOptions): Embedder {
+  const embedder = toEmbedder(input, options);
+  const scope = canonicalJson(options.providerOptions ?? {});
+  let dimension: number | undefined;
+  let hits = 0;
+  return {
+    id: embedder.id,
+    hybridWeight: embedder.hybridWeight,
+    get dimension() {
+      return embedder.dimension ?? dimension;
+    },
+    get usage() {
+      return { ...(embedder.usage ?? { requests: 0, tokens: 0 }), cached: hits };
+    },
+    async embed(texts, { signal, purpose } = {}) {
+      signal?.throwIfAborted();
+      const end = signal ? { signal } : {};
+      const keys = texts.map((text) => contentHash('embedding', embedder.id, scope, purpose ?? '', text));
+      const known = new Map<string, Float32Array>();
+      const unique = [...new Set(keys)];
+      for (const [place, vector] of (unique.length > 0 ? await cache.get(unique, end) : []).entries()) {
+        const valid = vector && toValid(vector, embedder.dimension);
+        if (valid) known.set(unique[place]!, valid);
+      }
+      hits += keys.filter((key) => known.has(key)).length;
+      const missing = new Map(keys.flatMap((key, place) => (known.has(key) ? [] : [[key, texts[place]!] as const])));
+      if (missing.size > 0) {
+        const vectors = await embedder.embed([...missing.values()], { ...end, purpose });
+        await cache.set([...missing.keys()], vectors, end);
+        for (const [place, key] of [...missing.keys()].entries()) known.set(key, vectors[place]!);
+      }
+      const vectors = keys.map((key) => known.get(key)!);
+      dimension ??= vectors[0]?.length;
+      return vectors;
+    },
+  };
+}
+
+/** A damaged entry is embedded again. */
+function toValid(values: ArrayLike<number>, dimension: number | undefined): Float32Array | undefined {
+  const vector = Float32Array.from(values);
+  const isValid = vector.length > 0 && (dimension === undefined || vector.length === dimension);
+  return isValid && vector.every(Number.isFinite) ? vector : undefined;
+}
+
+/** Options of `storeEmbeddingCache()`. */
+export interface StoreEmbeddingCacheOptions {
+  store: VectorStore;
+  /** Index of the vectors. One index has vectors of one dimension: use another for another model. Default `embedding_cache`. */
+  indexName?: string;
+}
+
+/**
+ * Returns a cache in a vector store: in files with `LocalVector`, in PostgreSQL with `PgVector`, or in yours. A missing index is created. In PostgreSQL,
+ * create it without a search index first: `createIndex({ indexName, dimension, metric: 'dotproduct', indexConfig: { type: 'flat' } })`.
+ *
+ * @throws from its methods: errors of the store
+ */
+export function storeEmbeddingCache({
+  store,
+  indexName = 'embedding_cache',
+}: StoreEmbeddingCacheOptions): EmbeddingCache {
+  let exists = false;
+  return {
+    async get(keys, end) {
+      exists ||= (await store.listIndexes(end)).includes(indexName);
+      if (!exists) return keys.map(() => undefined);
+      const records = await store.get({ indexName, ids: keys, includeVector: true, ...end });
+      const vectors = new Map(records.map(({ id, vector }) => [id, vector]));
+      return keys.map((key) => vectors.get(key));
+    },
+    async set(ids, vectors, end) {
+      // `dotproduct`: a store may scale vectors to length 1 for the cosine.
+      if (!exists) await store.createIndex({ indexName, dimension: vectors[0]!.length, metric: 'dotproduct', ...end });
+      exists = true;
+      await store.upsert({ indexName, ids, vectors, ...end });
+    },
+  };
+}
+
+/** The called part of a Redis client: of `@redis/client` after `connect()`, or of `ioredis`. */
+export type RedisClient =
+  | { sendCommand(command: string[]): Promise<unknown> }
+  | { call(command: string, ...args: string[]): Promise<unknown> };
+
+/** Options of `redisEmbeddingCache()`. */
+export interface RedisEmbeddingCacheOptions {
+  client: RedisClient;
+  /** Beginning of every key. Default `quiver:embedding:`. */
+  prefix?: string;
+  /** Time after which a vector is forgotten, in seconds. Default: never. */
+  ttl?: number;
+}
+
+/**
+ * Returns a cache in Redis 6 or newer: one string per vector, its 32-bit numbers (little-endian) in base64.
+ *
+ * @throws from its methods: errors of the client
+ * @example
+ * const client = await createClient({ url: 'redis://localhost:6379' }).on('error', console.error).connect();
+ * const embedder = cacheEmbeddings('openai/text-embedding-3-small', { cache: redisEmbeddingCache({ client }) });
+ */
+export function redisEmbeddingCache({
+  client,
+  prefix = 'quiver:embedding:',
+  ttl,
+}: RedisEmbeddingCacheOptions): EmbeddingCache {
+  const send = (name: string, ...args: string[]): Promise<unknown> =>
+    'call' in client ? client.call(name, ...args) : client.sendCommand([name, ...args]);
+  return {
+    async get(keys) {
+      const values = (await send('MGET', ...keys.map((key) => prefix + key))) as (string | null)[];
+      return values.map((value) => (value === null ? undefined : fromBase64(value)));
+    },
+    async set(keys, vectors) {
+      const expiry = ttl === undefined ? [] : ['EX', String(ttl)];
+      await Promise.all(keys.map((key, place) => send('SET', prefix + key, toBase64(vectors[place]!), ...expiry)));
+    },
+  };
+}
+
+function toBase64(vector: Float32Array): string {
+  const bytes = new DataView(new ArrayBuffer(4 * vector.length));
+  for (const [place, value] of vector.entries()) bytes.setFloat32(4 * place, value, true);
+  return btoa(String.fromCharCode(...new Uint8Array(bytes.buffer)));
+}
+
+/** Returns an empty vector for a damaged value. */
+function fromBase64(value: string): Float32Array {
+  try {
+    const bytes = Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    return Float32Array.from({ length: bytes.length % 4 === 0 ? bytes.length / 4 : 0 }, (_, place) =>
+      view.getFloat32(4 * place, true),
+    );
+  } catch {
+    return new Float32Array(0);
+  }
+}
