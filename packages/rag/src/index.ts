@@ -69,7 +69,9 @@ export {
 export { importIndex, type ImportIndexOptions } from './transfer/import-index.js';
 export { deleteDocuments, type DeleteDocumentsOptions } from './ingestion/delete-documents.js';
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
+export type { ChunkVectors } from './ingestion/chunk-vectors.js';
 export type { IngestScope } from './ingestion/scope.js';
+export { queryChunks } from './passages/query-chunks.js';
 export {
   expandPassages,
   type ExpandedPassage,
@@ -81,6 +83,7 @@ export {
 export {
   createVectorQueryTool,
   defaultVectorQueryDescription,
+  type RecordListToolOptions,
   type VectorQueryOutput,
   type VectorQueryTool,
 } from './tools/vector-query-tool.js';
@@ -146,6 +149,7 @@ export type { PineconeConfig } from './stores/pinecone/index.js';
 export type { DatabaseConfig } from './tools/database-config.js';
 export type {
   QueryResult,
+  RecordListInput,
   VectorQueryInput,
   VectorQueryToolOptions,
   VectorStoreRegistry,

@@ -4,8 +4,9 @@ import { canonicalJson } from '../document/content-hash.js';
 import { checkEmbeddings } from '../embedding/embedder.js';
 import { toEmbedder, type Embedder, type EmbedderInput } from '../embedding/index.js';
 import { retry } from '../embedding/call-model.js';
-import { contextKey } from '../store/check-arguments.js';
+import { contextKey, vectorOfKey } from '../store/check-arguments.js';
 import type { Cancellable, VectorMetadata, VectorMetric, VectorStore } from '../store/vector-store.js';
+import type { FurtherVector } from './chunk-vectors.js';
 import type { IngestScope } from './scope.js';
 import { isTransientError } from './transient-error.js';
 
@@ -104,15 +105,30 @@ export async function storeChunks(target: IngestTarget, chunks: readonly Chunk[]
   return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length };
 }
 
-/** Returns whether all chunks are stored with their metadata and with a key that was extracted. Stored metadata may contain more. */
-export async function areStored(target: IngestTarget, chunks: readonly Chunk[], key?: string): Promise<boolean> {
+/**
+ * Returns the chunks with their stored metadata, which may contain more, if all of them are stored with the same metadata and have the
+ * given keys.
+ */
+export async function readIfStored(
+  target: IngestTarget,
+  chunks: readonly Chunk[],
+  keys: readonly string[],
+): Promise<Chunk[] | undefined> {
   const stored = await readStored(target, chunks);
-  return chunks.every((chunk) => {
-    const found = stored.get(chunk.id);
-    if (!found || (key !== undefined && !(key in found))) return false;
-    const metadata = Object.entries(metadataOf(chunk, target.embedder));
-    return metadata.every(([key, value]) => canonicalJson(found[key]) === canonicalJson(value));
-  });
+  const found: Chunk[] = [];
+  for (const chunk of chunks) {
+    const metadata = stored.get(chunk.id);
+    const isSame =
+      metadata &&
+      keys.every((key) => key in metadata) &&
+      Object.entries(metadataOf(chunk, target.embedder)).every(
+        ([key, value]) => canonicalJson(metadata[key]) === canonicalJson(value),
+      );
+    if (!isSame) return undefined;
+    const { embedder: _embedder, previousChunk: _previous, textBefore: _text, ...own } = metadata;
+    found.push({ ...chunk, metadata: { ...own, ...chunk.metadata } });
+  }
+  return found;
 }
 
 async function readStored(target: IngestTarget, chunks: readonly Chunk[]): Promise<Map<string, VectorMetadata>> {
@@ -171,12 +187,15 @@ async function upsertChunks(
 }
 
 /** The context or the headings name the subject of a chunk, often in words that its text does not contain. */
-function toEmbeddedText({ text, metadata: { headings, [contextKey]: context } }: Chunk): string {
+function toEmbeddedText(chunk: Chunk | FurtherVector): string {
+  if ('vectorOf' in chunk) return chunk.text;
+  const { text, metadata } = chunk;
+  const { headings, [contextKey]: context } = metadata;
   const before = typeof context === 'string' ? context : headings?.join(' › ');
   return before ? `${before}\n\n${text}` : text;
 }
 
-const reservedKeys = ['embedder', 'previousChunk', 'textBefore', 'vectorOf'];
+const reservedKeys = ['embedder', 'previousChunk', 'textBefore', vectorOfKey];
 
 /**
  * Adds the embedder's id to the metadata, so that a later run detects another embedder, and the link to the previous chunk, so that
@@ -184,7 +203,8 @@ const reservedKeys = ['embedder', 'previousChunk', 'textBefore', 'vectorOf'];
  *
  * @throws `INGEST_METADATA_RESERVED` when a document has metadata of these names
  */
-function metadataOf({ metadata, previous }: Chunk, embedder: Embedder): VectorMetadata {
+function metadataOf(chunk: Chunk | FurtherVector, embedder: Embedder): VectorMetadata {
+  const { metadata, previous } = chunk;
   const taken = reservedKeys.find((key) => key in metadata);
   if (taken !== undefined) {
     throw new QuiverError(
@@ -196,6 +216,7 @@ function metadataOf({ metadata, previous }: Chunk, embedder: Embedder): VectorMe
     ...metadata,
     ...(previous && { previousChunk: previous.id }),
     ...(previous?.textBetween !== undefined && { textBefore: previous.textBetween }),
+    ...('vectorOf' in chunk && { [vectorOfKey]: chunk.vectorOf }),
     embedder: embedder.id,
   };
 }

@@ -7,13 +7,14 @@ import { abortableItems } from '../store/store-call.js';
 import { contextKey, invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
-  areStored,
   defaultMaxRetries,
   openTarget,
+  readIfStored,
   storeChunks,
   type IngestTarget,
   type StoredCounts,
 } from './ingest-target.js';
+import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
 import { runAhead } from './run-ahead.js';
 import { addScope, parseScope, type IngestScope } from './scope.js';
 import { addSource, removeStale, type Sources } from './delete-documents.js';
@@ -56,6 +57,11 @@ export interface IngestOptions {
    * changed documents only.
    */
   chunkOptions?: ChunkParams;
+  /**
+   * Further vectors of each chunk, such as those of `['questions']` that it answers. They are records that name their chunk in
+   * `metadata.vectorOf`: query tools return the chunk instead, and they are removed with it. Default: none.
+   */
+  vectors?: ChunkVectors;
   /** Metric of a new index. Default `cosine`. */
   metric?: VectorMetric;
   /**
@@ -109,6 +115,7 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   // A misspelled value must not remove anything.
   if (!['source', 'all', 'none'].includes(cleanup))
     throw invalidArgument(`cleanup must be 'source', 'all' or 'none', not '${String(cleanup)}'.`);
+  const vectors = checkChunkVectors(options.vectors, options.chunkOptions?.extract);
   const scope = parseScope(options.scope);
   const target = await openTarget({ store, indexName, embedder, scope, metric, maxRetries, signal });
   const seen = new Set<string>();
@@ -118,7 +125,7 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const notify = (): void => onProgress?.({ ...report, ...total });
 
   const { chunkOptions } = options;
-  const batches = readBatches(documents, { target, seen, sources, batchSize, chunkOptions });
+  const batches = readBatches(documents, { target, seen, sources, batchSize, chunkOptions, vectors });
   const storeBatch = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
     const { added, moved, unchanged } = await storeChunks({ ...target, signal: batchSignal }, batch.chunks);
     return { ...batch, added, moved, unchanged: unchanged + batch.unchanged };
@@ -156,22 +163,23 @@ interface BatchOptions {
   sources: Sources;
   batchSize: number;
   chunkOptions: ChunkParams | undefined;
+  vectors: ChunkVectors | undefined;
 }
 
 /** Chunks documents on demand, and yields the chunks in batches. Leaves out chunks with an id in `seen`. */
 async function* readBatches(
   documents: Iterable<MDocument> | AsyncIterable<MDocument>,
-  { target, seen, sources, batchSize, chunkOptions = {} }: BatchOptions,
+  { target, seen, sources, batchSize, chunkOptions = {}, vectors }: BatchOptions,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { chunks: [], unchanged: 0, documents: 0 };
   for await (const document of abortableItems(documents, target.signal)) {
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources) addSource(sources, metadata['source']);
-    const { chunks, isStored } = await chunkDocument(target, document, chunkOptions);
-    for (const chunk of chunks) {
+    const { chunks, stored } = await chunkDocument(target, document, chunkOptions, vectors);
+    for (const [index, chunk] of chunks.entries()) {
       if (seen.has(chunk.id)) continue;
       seen.add(chunk.id);
-      if (isStored) batch.unchanged += 1;
+      if (index < stored) batch.unchanged += 1;
       else batch.chunks.push(chunk);
       if (batch.chunks.length + batch.unchanged < batchSize) continue;
       yield batch;
@@ -184,19 +192,28 @@ async function* readBatches(
   if (batch.documents > 0 || batch.chunks.length > 0) yield batch;
 }
 
-/** Results of a model differ from call to call and cost money: it is called only when a chunk of the document is not stored yet. */
+/**
+ * Returns the chunks of a document, then their further vectors. Results of a model differ from call to call and cost money: it is called
+ * only when a chunk of the document is not stored yet.
+ *
+ * @returns `stored` - number of chunks, from the first, that are stored already
+ */
 async function chunkDocument(
   target: IngestTarget,
   document: MDocument,
   { extract, ...plain }: ChunkParams,
-): Promise<{ chunks: readonly Chunk[]; isStored: boolean }> {
+  vectors: ChunkVectors | undefined,
+): Promise<{ chunks: readonly Chunk[]; stored: number }> {
   const chunk = async (params: ChunkParams): Promise<Chunk[]> =>
     (await document.chunk(params)).map((one) => addScope(one, target.scope));
   const chunks = await chunk(plain);
-  if (!extract) return { chunks, isStored: false };
-  // An index that was made without context gets it.
-  if (await areStored(target, chunks, extract.context ? contextKey : undefined)) return { chunks, isStored: true };
-  return { chunks: await chunk({ ...plain, extract: withSignal(extract, target.signal) }), isStored: false };
+  if (!extract) return { chunks: [...chunks, ...furtherVectors(chunks, vectors)], stored: 0 };
+  // An index that was made without them gets them.
+  const keys = [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)];
+  const stored = await readIfStored(target, chunks, keys);
+  if (stored) return { chunks: [...stored, ...furtherVectors(stored, vectors)], stored: stored.length };
+  const extracted = await chunk({ ...plain, extract: withSignal(extract, target.signal) });
+  return { chunks: [...extracted, ...furtherVectors(extracted, vectors)], stored: 0 };
 }
 
 /** The extraction stops with the run, and by its own signal. */

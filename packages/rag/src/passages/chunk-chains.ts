@@ -1,5 +1,5 @@
 import { canonicalJson } from '../document/content-hash.js';
-import { recordText } from '../store/check-arguments.js';
+import { recordText, vectorOfKey } from '../store/check-arguments.js';
 import type { VectorRecord } from '../store/vector-store.js';
 
 /** A record with its place in a source. */
@@ -29,7 +29,7 @@ const partKeys = ['page', 'slide', 'sheet', 'row', 'docId'] as const;
 export function toPlacedChunk(record: VectorRecord): PlacedChunk | undefined {
   const { id, metadata } = record;
   const { source, startIndex: start, endIndex: end, headings, previousChunk, textBefore, embedder } = metadata;
-  if (metadata['vectorOf'] !== undefined || !isPlace(start) || !isPlace(end) || end < start) return undefined;
+  if (metadata[vectorOfKey] !== undefined || !isPlace(start) || !isPlace(end) || end < start) return undefined;
   if (typeof source !== 'string' && typeof source !== 'boolean' && !Number.isFinite(source)) return undefined;
   const text = recordText(record);
   const first = embedder === undefined ? undefined : null;

@@ -144,7 +144,7 @@ describe('expandPassages', () => {
     const filter = hasFilter ? { tenant: 'a' } : undefined;
     const [passage] = await expandAll([match as VectorMatch], { maxTokens: 500 }, { filter });
     expect(guide.replaceAll('lock', 'alock')).toBe(passage?.document);
-    // A record of another tenant is not read, whatever it says.
+    // A record of another tenant is not read, even if a forged link names it.
     const [foreign] = await matching('stale block');
     const copy = { ...(match as VectorMatch).metadata, previousChunk: foreign?.id };
     const forged = { ...(match as VectorMatch), id: 'forged', metadata: copy };

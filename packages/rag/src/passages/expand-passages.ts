@@ -60,7 +60,7 @@ export type ExpandedPassage<Match extends VectorMatch = VectorMatch> = Match & {
  * passages end at a chunk that was deleted, and never mix documents, pages or tenants: `document` is the verbatim part of the source
  * from `startIndex` to `endIndex`. HTML and JSON are decoded, and their chunks joined by blank lines. Other records are neighbors when
  * they have the same `source` and their places touch, overlap with equal text, or leave out at most two characters, which become a
- * space or a blank line. Records without `source`, `startIndex` and `endIndex` stay as they are.
+ * space or a blank line. Records without `source`, `startIndex` and `endIndex` remain unchanged.
  *
  * @param matches - best first, as `store.query()` returns them
  * @throws `VECTOR_ARGUMENT_INVALID` for invalid limits, and when a `source` stands for too many records; `FILTER_INVALID`; errors of the

@@ -28,7 +28,7 @@ function between({ textBefore }: PlacedChunk, gap: number): string {
 const longestOverlap = 1000;
 const shortestOverlap = 10;
 
-/** Length of the end of a text that is the beginning of another. A few characters are equal by chance. */
+/** Length of the end of a text that is the beginning of another. A few equal characters prove nothing. */
 function overlapOf(text: string, next: string): number {
   for (let length = Math.min(longestOverlap, text.length, next.length); length >= shortestOverlap; length -= 1) {
     if (text.endsWith(next.slice(0, length))) return length;

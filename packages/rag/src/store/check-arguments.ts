@@ -234,6 +234,9 @@ export function recordText({ document, metadata }: Pick<VectorRecord, 'document'
 /** Metadata key of the context that the extractor `context` writes. */
 export const contextKey = 'excerptContext';
 
+/** Metadata key of a record with a further vector: id of its chunk. */
+export const vectorOfKey = 'vectorOf';
+
 /** The text that keyword search finds a record by: its context and its text. */
 export function keywordText(record: Pick<VectorRecord, 'document' | 'metadata'>): string {
   const context: unknown = record.metadata[contextKey];

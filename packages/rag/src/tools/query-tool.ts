@@ -2,10 +2,11 @@ import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type Tool, type ToolContext, type ToolExecute } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
-import { checkFilter } from '../filter/index.js';
+import { bothFilters, checkFilter } from '../filter/index.js';
 import { expandPassages, type MergedRecord, type PassageExpansion } from '../passages/expand-passages.js';
+import { toChunks } from '../passages/query-chunks.js';
 import type { RerankConfig } from '../rerank/rerank.js';
-import { recordText } from '../store/check-arguments.js';
+import { recordText, vectorOfKey } from '../store/check-arguments.js';
 import type {
   DiversityOptions,
   FusionWeights,
@@ -69,6 +70,11 @@ export interface VectorQueryToolOptions {
   providerOptions?: Record<string, Record<string, unknown>>;
 }
 
+/** Options of every query tool. In the mode `filter` there is no ranking. */
+export interface QueryToolOptions extends Omit<VectorQueryToolOptions, 'mode'> {
+  mode?: QueryMode | 'filter';
+}
+
 /** Input of a query tool. */
 export interface VectorQueryInput {
   queryText: string;
@@ -78,13 +84,23 @@ export interface VectorQueryInput {
   filter?: VectorFilter | string;
 }
 
+/** Input of a tool with the mode `filter`. */
+export interface RecordListInput {
+  /** Filter as an object or as JSON text. Default: all records. */
+  filter?: VectorFilter | string;
+  /** Number of records per page. Default 10, at most 1,000. Fractions are rounded down. */
+  topK?: number;
+  /** `nextCursor` of the previous page, which had the same filter. */
+  cursor?: string;
+}
+
 /** A passage. */
 export interface QueryResult {
   id: string;
   metadata: VectorMetadata;
   /** Empty unless `includeVectors` is set. */
   vector: number[];
-  /** In [0, 1], larger is better. */
+  /** In [0, 1], larger is better; 1 in the mode `filter`. */
   score: number;
   /** Text of the passage; empty if the store has none. */
   document: string;
@@ -97,13 +113,15 @@ const maxTopK = 1000;
 
 type CallSetting = 'providerOptions' | 'mode' | 'fusion' | 'diversity' | 'reranker' | 'expand' | 'includeVectors';
 
-type CallSettings = { readonly [Setting in CallSetting]: VectorQueryToolOptions[Setting] | undefined };
+type CallSettings = { readonly [Setting in CallSetting]: QueryToolOptions[Setting] | undefined };
 
 /** A call of a query tool: its input, and the options of the tool, overridden by the request context. */
-export interface QueryCall extends CallSettings, Pick<VectorQueryToolOptions, 'indexName' | 'model'> {
+export interface QueryCall extends CallSettings, Pick<QueryToolOptions, 'indexName' | 'model'> {
   readonly store: VectorStore;
   readonly queryText: string;
   readonly topK: number;
+  /** Position of a page of records; absent for the first one. */
+  readonly cursor: string | undefined;
   /** Filter of the application; always applies. */
   readonly trustedFilter: VectorFilter;
   /** Filter of the model, if filters are enabled: it can narrow the search, never widen it. */
@@ -115,7 +133,7 @@ export interface QueryCall extends CallSettings, Pick<VectorQueryToolOptions, 'i
 }
 
 export interface QueryToolDefinition<Output extends { sources: readonly QueryResult[] }> {
-  readonly options: VectorQueryToolOptions;
+  readonly options: QueryToolOptions;
   /** Beginning of the default id. */
   readonly name: string;
   /** Default description. */
@@ -144,7 +162,8 @@ export function createQueryTool<Output extends { relevantContext: string; source
       const call = await resolveCall(options, input, context);
       try {
         const result = await query(call);
-        const sources = call.expand === undefined ? result.sources : await expandSources(call, result.sources);
+        const chunks = result.sources.some(isFurtherVector) ? await sourceChunks(call, result.sources) : result.sources;
+        const sources = call.expand === undefined ? chunks : await expandSources(call, chunks);
         const texts = sources.map(({ document }) => document).filter((text) => text !== '');
         const isIncluded = settingOf(options, context.requestContext, 'includeSources') ?? true;
         return {
@@ -158,6 +177,17 @@ export function createQueryTool<Output extends { relevantContext: string; source
       }
     },
   });
+}
+
+/** Whether a record has a further vector of a chunk, see `ChunkVectors`. */
+export function isFurtherVector({ metadata }: Pick<VectorRecord, 'metadata'>): boolean {
+  return metadata[vectorOfKey] !== undefined;
+}
+
+function sourceChunks(call: QueryCall, sources: readonly QueryResult[]): Promise<QueryResult[]> {
+  const { store, indexName, databaseConfig, trustedFilter, modelFilter, signal } = call;
+  const filter = bothFilters(trustedFilter, modelFilter);
+  return toChunks(store, { ...databaseConfig, indexName, filter, ...(signal && { signal }) }, sources);
 }
 
 /** Neighbors have to match the filter of the application. The filter of the model chooses the passages that they surround. */
@@ -186,16 +216,16 @@ export function toQueryResult(record: VectorRecord, score: number): QueryResult 
  *   context `undefined` is an invalid filter, too: an unknown tenant must not open all tenants.
  */
 async function resolveCall(
-  options: VectorQueryToolOptions,
-  { queryText, topK, filter }: VectorQueryInput,
+  options: QueryToolOptions,
+  { queryText, topK, filter, cursor }: VectorQueryInput & RecordListInput,
   context: ToolContext,
 ): Promise<QueryCall> {
   const { requestContext, abortSignal: signal } = context;
-  const setting = <Key extends keyof VectorQueryToolOptions>(key: Key): VectorQueryToolOptions[Key] =>
+  const setting = <Key extends keyof QueryToolOptions>(key: Key): QueryToolOptions[Key] =>
     settingOf(options, requestContext, key);
   const trustedFilter = requestContext.has('filter') ? checkFilter(requestContext.get('filter')) : undefined;
   const store = await resolveStore(options, context);
-  const hasModelFilter = options.enableFilter === true && filter !== undefined && filter !== null;
+  const hasModelFilter = hasFilters(options) && filter !== undefined && filter !== null;
   return {
     store,
     queryText,
@@ -210,6 +240,7 @@ async function resolveCall(
     reranker: setting('reranker'),
     expand: setting('expand'),
     topK: parseTopK(requestContext.get('topK') ?? topK ?? defaultTopK),
+    cursor,
     trustedFilter,
     modelFilter: hasModelFilter ? checkFilter(filter) : undefined,
     requestContext,
@@ -217,12 +248,16 @@ async function resolveCall(
   };
 }
 
-function settingOf<Key extends keyof VectorQueryToolOptions>(
-  options: VectorQueryToolOptions,
+function hasFilters({ enableFilter, mode }: Pick<QueryToolOptions, 'enableFilter' | 'mode'>): boolean {
+  return enableFilter ?? mode === 'filter';
+}
+
+function settingOf<Key extends keyof QueryToolOptions>(
+  options: QueryToolOptions,
   requestContext: AnyRequestContext,
   key: Key,
-): VectorQueryToolOptions[Key] {
-  return requestContext.has(key) ? (requestContext.get(key) as VectorQueryToolOptions[Key]) : options[key];
+): QueryToolOptions[Key] {
+  return requestContext.has(key) ? (requestContext.get(key) as QueryToolOptions[Key]) : options[key];
 }
 
 /** Returns a whole number of at most 1,000. @throws `VECTOR_ARGUMENT_INVALID` for anything that is not a number of at least 1 */
@@ -238,7 +273,7 @@ function parseTopK(topK: unknown): number {
  * @throws `VECTOR_STORE_MISSING` without a store, and when the registry has none of that name
  */
 async function resolveStore(
-  { vectorStore, vectorStoreName }: VectorQueryToolOptions,
+  { vectorStore, vectorStoreName }: QueryToolOptions,
   { requestContext, mastra }: Pick<ToolContext, 'requestContext' | 'mastra'>,
 ): Promise<VectorStore> {
   const name = (requestContext.get('vectorStoreName') as string | undefined) ?? vectorStoreName;
@@ -278,33 +313,41 @@ async function findStore(registry: VectorStoreRegistry, name: string): Promise<V
 }
 
 /** Returns the input schema. It contains `filter` only if filters are enabled, because a model uses every property. */
-function queryInputSchema({
-  enableFilter = false,
-  filterFields = {},
-}: Pick<VectorQueryToolOptions, 'enableFilter' | 'filterFields'>): JsonSchema {
+function queryInputSchema(options: Pick<QueryToolOptions, 'enableFilter' | 'filterFields' | 'mode'>): JsonSchema {
+  const { filterFields = {}, mode } = options;
+  const isList = mode === 'filter';
   const fields = Object.entries(filterFields).map(([name, meaning]) => ` ${JSON.stringify(name)}: ${meaning}`);
   return {
     type: 'object',
     properties: {
-      queryText: {
-        type: 'string',
-        minLength: 1,
-        description: 'The question, or the text to find related passages for.',
-      },
+      ...(!isList && {
+        queryText: {
+          type: 'string',
+          minLength: 1,
+          description: 'The question, or the text to find related passages for.',
+        },
+      }),
       topK: {
         type: 'number',
         minimum: 1,
         default: defaultTopK,
         description: `How many passages to return (default ${defaultTopK}).`,
       },
-      ...(enableFilter && {
+      ...(hasFilters(options) && {
         filter: {
           type: ['object', 'string'],
           description: `Restricts the search to passages whose metadata match, for example {"version": {"$gte": 2}, "lang": {"$in": ["en", "de"]}}. Operators: $eq $ne $gt $gte $lt $lte $in $nin $all $exists $contains $regex $elemMatch $size, combined by $and $or $not $nor.${fields.length > 0 ? ` Fields:${fields.join(';')}.` : ''}`,
         },
       }),
+      ...(isList && {
+        cursor: {
+          type: 'string',
+          description:
+            'The nextCursor of the previous page, to read on with the same filter. Leave it out for the first page.',
+        },
+      }),
     },
-    required: ['queryText'],
+    required: isList ? [] : ['queryText'],
     additionalProperties: false,
   };
 }
@@ -328,11 +371,13 @@ const recordsSchema: JsonSchema = {
  * Returns the output schema of tools that find passages.
  *
  * @param ofSource - further members of a passage, all of them required
- * @param ofResult - further members of the result, all of them required
+ * @param ofResult - further members of the result
+ * @param optional - members of the result that can be absent
  */
 export function passagesSchema(
   ofSource: Record<string, JsonSchema> = {},
   ofResult: Record<string, JsonSchema> = {},
+  optional: readonly string[] = [],
 ): JsonSchema {
   return {
     type: 'object',
@@ -356,6 +401,6 @@ export function passagesSchema(
       },
       ...ofResult,
     },
-    required: ['relevantContext', 'sources', ...Object.keys(ofResult)],
+    required: ['relevantContext', 'sources', ...Object.keys(ofResult).filter((name) => !optional.includes(name))],
   };
 }

@@ -1,16 +1,21 @@
 import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import type { Tool, ToolExecute } from '@quiver/core/tools';
-import { toEmbedder } from '../embedding/index.js';
+import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters } from '../filter/index.js';
 import { rerank } from '../rerank/rerank.js';
-import type { VectorMatch } from '../store/index.js';
+import { groupByChunk } from '../passages/query-chunks.js';
+import { vectorOfKey } from '../store/check-arguments.js';
+import type { QueryMode, QueryParams, VectorMatch } from '../store/index.js';
 import {
   createQueryTool,
+  isFurtherVector,
   passagesSchema,
   toQueryResult,
   type QueryCall,
   type QueryResult,
+  type QueryToolOptions,
+  type RecordListInput,
   type VectorQueryInput,
   type VectorQueryToolOptions,
 } from './query-tool.js';
@@ -20,15 +25,33 @@ export interface VectorQueryOutput {
   /** Texts of all passages, best first, separated by blank lines. */
   relevantContext: string;
   sources: QueryResult[];
+  /** In the mode `filter`: cursor of the next page; absent on the last page. */
+  nextCursor?: string;
 }
 
 /** Tool that `createVectorQueryTool()` returns. */
-export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, VectorQueryOutput>, 'execute'> {
-  readonly execute: ToolExecute<VectorQueryInput, Promise<VectorQueryOutput>>;
+export interface VectorQueryTool<Input = VectorQueryInput> extends Omit<
+  Tool<JsonSchema, JsonSchema, VectorQueryOutput>,
+  'execute'
+> {
+  readonly execute: ToolExecute<Input, Promise<VectorQueryOutput>>;
+}
+
+/** Options of `createVectorQueryTool()` in the mode `filter`, which needs no embedder. */
+export interface RecordListToolOptions extends Omit<
+  VectorQueryToolOptions,
+  'mode' | 'model' | 'enableFilter' | 'fusion' | 'diversity' | 'reranker' | 'providerOptions'
+> {
+  mode: 'filter';
+  /** Not used. */
+  model?: EmbedderInput;
+  /** Whether the model can filter by metadata. Default `true`; with `false`, only the filter of the application applies. */
+  enableFilter?: boolean;
 }
 
 /**
- * Creates a tool that returns the passages of an index that match a query best.
+ * Creates a tool that returns the passages of an index that match a query best. In the mode `filter` it lists all records that match the
+ * filters of model and application, by id, page by page.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `includeVectors`, `includeSources`,
  * `databaseConfig`, `reranker`, `model`, `providerOptions`, `mode`, `fusion`, `diversity`, `expand`. A filter in the request context
@@ -40,17 +63,24 @@ export interface VectorQueryTool extends Omit<Tool<JsonSchema, JsonSchema, Vecto
  * const searchDocs = createVectorQueryTool({ vectorStore: store, indexName: 'docs', model: 'openai/text-embedding-3-small' });
  * const { sources } = await searchDocs.execute({ queryText: 'How do I install it?', topK: 3 });
  */
-export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQueryTool {
+export function createVectorQueryTool(options: RecordListToolOptions): VectorQueryTool<RecordListInput>;
+export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQueryTool;
+export function createVectorQueryTool(options: VectorQueryToolOptions | RecordListToolOptions): unknown {
+  const isList = options.mode === 'filter';
   return createQueryTool<VectorQueryOutput>({
-    options,
-    name: 'VectorQuery',
-    description: defaultVectorQueryDescription,
-    outputSchema: passagesSchema(),
+    // The mode `filter` never reads the model.
+    options: options as QueryToolOptions,
+    name: isList ? 'VectorFilter' : 'VectorQuery',
+    description: isList ? recordListDescription : defaultVectorQueryDescription,
+    outputSchema: passagesSchema({}, isList ? { nextCursor: cursorSchema } : {}, ['nextCursor']),
     toFailure: (indexName, cause) =>
       new QuiverError('VECTOR_QUERY_FAILED', `The query of index '${indexName}' failed: ${toErrorMessage(cause)}`, {
         cause,
       }),
-    query: async (call) => ({ sources: (await queryStore(call)).map((match) => toQueryResult(match, match.score)) }),
+    query: async (call) => {
+      if (call.mode === 'filter') return listRecords(call);
+      return { sources: (await queryStore(call, call.mode)).map((match) => toQueryResult(match, match.score)) };
+    },
   });
 }
 
@@ -58,12 +88,38 @@ export function createVectorQueryTool(options: VectorQueryToolOptions): VectorQu
 export const defaultVectorQueryDescription: string =
   'Searches the knowledge base for passages that are related to a question. Use it to answer questions from stored documents and to look up facts; ask in full sentences or with the words that the documents would use.';
 
-async function queryStore(call: QueryCall): Promise<VectorMatch[]> {
-  const { store, indexName, queryText, topK, mode, diversity, reranker, providerOptions, signal } = call;
+const recordListDescription =
+  'Lists the passages of the knowledge base whose metadata match a filter, page by page, in no particular order. Use it to enumerate or count what a filter selects; to answer a question, use a search.';
+
+const cursorSchema: JsonSchema = {
+  type: 'string',
+  description: 'Pass it as cursor to read the next page. Absent on the last page.',
+};
+
+/** Further vectors of chunks are not records of their own here. */
+const isChunk = { [vectorOfKey]: { $exists: false } };
+
+async function listRecords(call: QueryCall): Promise<Omit<VectorQueryOutput, 'relevantContext'>> {
+  const { store, indexName, topK, cursor, includeVectors, signal } = call;
+  const { records, nextCursor } = await store.scan({
+    ...call.databaseConfig,
+    indexName,
+    filter: bothFilters(bothFilters(call.trustedFilter, call.modelFilter), isChunk),
+    limit: topK,
+    ...(cursor !== undefined && { cursor }),
+    includeVector: includeVectors ?? false,
+    ...(signal && { signal }),
+  });
+  const sources = records.map((record) => toQueryResult(record, 1));
+  return { sources, ...(nextCursor !== undefined && { nextCursor }) };
+}
+
+async function queryStore(call: QueryCall, mode: QueryMode | undefined): Promise<VectorMatch[]> {
+  const { store, indexName, queryText, topK, diversity, reranker, providerOptions, signal } = call;
   const embedder = toEmbedder(call.model, { providerOptions });
   const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
   const fusion = { vector: embedder.hybridWeight ?? 1, ...call.fusion };
-  const matches = await store.query({
+  const params: QueryParams = {
     ...call.databaseConfig,
     indexName,
     ...(mode && { mode }),
@@ -75,7 +131,9 @@ async function queryStore(call: QueryCall): Promise<VectorMatch[]> {
     filter: bothFilters(call.trustedFilter, call.modelFilter),
     includeVector: call.includeVectors ?? false,
     ...(signal && { signal }),
-  });
+  };
+  const found = await store.query(params);
+  const matches = found.some(isFurtherVector) ? await groupByChunk(store, params, found) : found;
   if (!reranker || matches.length === 0) return matches;
   const ranked = await rerank(matches, queryText, reranker.model, {
     topK,

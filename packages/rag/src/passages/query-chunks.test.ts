@@ -1,0 +1,237 @@
+import { RequestContext } from '@quiver/core/request-context';
+import { MockLanguageModelV4 } from 'ai/test';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { MDocument } from '../document/document.js';
+import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
+import { deleteDocuments } from '../ingestion/delete-documents.js';
+import { ingest, type IngestOptions, type IngestReport } from '../ingestion/ingest.js';
+import type { VectorRecord } from '../store/index.js';
+import { LocalVector } from '../stores/local/index.js';
+import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
+import { createVectorQueryTool } from '../tools/vector-query-tool.js';
+import { queryChunks } from './query-chunks.js';
+
+const indexName = 'manual';
+const lexical = createLexicalEmbedder({ dimension: 256 });
+let store: LocalVector;
+let embed: ReturnType<typeof vi.fn<Embedder['embed']>>;
+let embedder: Embedder;
+
+beforeEach(() => {
+  store = new LocalVector();
+  embed = vi.fn<Embedder['embed']>((texts, options) => lexical.embed(texts, options));
+  embedder = { ...lexical, embed };
+});
+
+const topics = ['locks', 'disks', 'snapshots', 'users'];
+const manual = (text = ''): MDocument[] =>
+  topics.map((topic) => MDocument.fromMarkdown(`# ${topic}\n\nFacts on ${topic}.${text}`, { source: `${topic}.md` }));
+/** Questions that share no term with their chunk. */
+const questions = (topic: string): string[] =>
+  [1, 2, 3].map((n) => `Which ${topic.slice(0, 3)}-thing has number ${n}?`);
+const topicOf = ({ metadata }: { metadata: Record<string, unknown> }): string =>
+  String(metadata['source']).replace('.md', '');
+const run = (options: Partial<IngestOptions> = {}): Promise<IngestReport> =>
+  ingest({
+    documents: manual(),
+    store,
+    indexName,
+    embedder,
+    vectors: (chunk) => questions(topicOf(chunk)),
+    ...options,
+  });
+const records = async (): Promise<VectorRecord[]> => (await store.scan({ indexName })).records;
+const embedded = (): string[] => embed.mock.calls.flatMap(([texts]) => [...texts]);
+const search = async (text: string, options: object = {}): Promise<Awaited<ReturnType<typeof queryChunks>>> => {
+  const [queryVector = []] = await lexical.embed([text], { purpose: 'query' });
+  return queryChunks(store, { indexName, queryVector, topK: 2, ...options });
+};
+
+describe('ingest with further vectors', () => {
+  it('stores them as records that name their chunk, have its metadata, and are embedded without its headings', async () => {
+    expect(await run({ scope: { tenant: 'a' } })).toMatchObject({ added: 16 });
+    const chunk = (await records()).find(({ document }) => document?.includes('Facts on locks'));
+    const further = (await records()).filter(({ metadata }) => metadata['vectorOf'] === chunk?.id);
+    expect(further.map(({ document }) => document).toSorted()).toEqual(questions('locks'));
+    const { previousChunk: _previous, ...metadata } = chunk?.metadata ?? {};
+    expect(further[0]?.metadata).toEqual({ ...metadata, vectorOf: chunk?.id });
+    expect(embedded()).toEqual(expect.arrayContaining(['Which loc-thing has number 1?']));
+  });
+
+  it('embeds nothing the second time, and removes the vectors of changed chunks', async () => {
+    await run();
+    embed.mockClear();
+    expect(await run()).toEqual({ documents: 4, added: 0, moved: 0, unchanged: 16, removed: 0 });
+    expect(embed).not.toHaveBeenCalled();
+    expect(await run({ documents: manual(' Changed.') })).toMatchObject({ added: 16, removed: 16 });
+    expect(await records()).toHaveLength(16);
+  });
+
+  it('removes them with their document, and when they are no longer wanted', async () => {
+    await run();
+    await deleteDocuments({ store, indexName, sources: ['locks.md'] });
+    expect(await records()).toHaveLength(12);
+    expect(await run({ vectors: undefined as never })).toMatchObject({ added: 1, unchanged: 3, removed: 9 });
+  });
+
+  it('takes them from the extractors, and calls the model for new and changed documents only', async () => {
+    const llm = new MockLanguageModelV4({
+      doGenerate: async ({ prompt }) => {
+        const isSummary = JSON.stringify(prompt).includes('Summarise');
+        const text = isSummary ? 'In short: a summary.' : '1. What is asked first?\n- What is asked second?\n\n';
+        return {
+          content: [{ type: 'text', text }],
+          finishReason: { unified: 'stop', raw: 'stop' },
+          usage: {
+            inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+            outputTokens: { total: 1, text: 1, reasoning: 0 },
+          },
+          warnings: [],
+        };
+      },
+    });
+    const documents = manual();
+    const extracting = { chunkOptions: { extract: { llm, questions: true, summary: true } } } as const;
+    // Chunks without questions get them.
+    await run({ documents, vectors: undefined as never });
+    const options = { ...extracting, documents, vectors: ['questions', 'summary'] as const };
+    expect(await run(options)).toMatchObject({ added: 12, moved: 4 });
+    expect(llm.doGenerateCalls).toHaveLength(8);
+    const further = (await records()).find(({ document }) => document === 'What is asked first?');
+    expect(further?.metadata).not.toHaveProperty('questionsThisExcerptCanAnswer');
+    embed.mockClear();
+    expect(await run(options)).toMatchObject({ added: 0, moved: 0, unchanged: 16, removed: 0 });
+    expect(embed).not.toHaveBeenCalled();
+    expect(llm.doGenerateCalls).toHaveLength(8);
+    // As after a run that was killed between a chunk and its vectors.
+    await store.deleteVectors({ indexName, ids: [further?.id ?? ''] });
+    expect(await run(options)).toMatchObject({ added: 1, unchanged: 15 });
+    expect(llm.doGenerateCalls).toHaveLength(8);
+  });
+
+  it.each([
+    ['an unknown name', ['titles']],
+    ['a name without its extractor', ['questions']],
+    ['a text', 'questions'],
+    ['a function that returns no list', () => 'one'],
+    ['a function that returns no texts', () => [1]],
+  ])('rejects %s', async (_what, vectors) => {
+    await expect(run({ vectors: vectors as never })).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+  });
+
+  it('rejects documents whose metadata would name a chunk', async () => {
+    const documents = [MDocument.fromText('Text.', { source: 'a', vectorOf: 'x' })];
+    await expect(run({ documents })).rejects.toMatchObject({ code: 'INGEST_METADATA_RESERVED' });
+  });
+});
+
+describe('queryChunks', () => {
+  it('finds a chunk by its best vector, and counts chunks', async () => {
+    await run();
+    const query = vi.spyOn(store, 'query');
+    const matches = await search('Which dis-thing has number 2?', { topK: 4 });
+    expect(matches.map(topicOf)[0]).toBe('disks');
+    expect(matches[0]?.score).toBeGreaterThan(0.99);
+    expect(matches.map(({ document }) => document)).toEqual(
+      matches.map((match) => expect.stringContaining(topicOf(match))),
+    );
+    expect(new Set(matches.map(({ id }) => id)).size).toBe(4);
+    expect(matches.every(({ metadata }) => metadata['vectorOf'] === undefined)).toBe(true);
+    expect(query.mock.calls.map(([{ topK }]) => topK)).toEqual([4, 16]);
+  });
+
+  it('leaves out chunks that were deleted, or that do not match the filter', async () => {
+    await run();
+    const all = await records();
+    const [locks, disks] = ['locks', 'disks'].map((topic) =>
+      all.find(({ document }) => document?.includes(`on ${topic}`)),
+    );
+    await store.deleteVectors({ indexName, ids: [locks?.id ?? ''] });
+    expect((await search('Which loc-thing has number 1?')).map(topicOf)).not.toContain('locks');
+    await store.updateVector({ indexName, id: disks?.id ?? '', update: { metadata: { secret: true } } });
+    const filter = { secret: { $exists: false } };
+    expect((await search('Which dis-thing has number 1?', { filter })).map(topicOf)).not.toContain('disks');
+  });
+
+  it('works with diversity, vectors, and without further vectors', async () => {
+    await run();
+    const matches = await search('Which loc-thing has number 1?', {
+      diversity: { candidates: 2 },
+      includeVector: true,
+    });
+    expect(matches).toHaveLength(2);
+    expect(matches[0]?.vector).toHaveLength(256);
+    await run({ vectors: undefined as never });
+    expect(await search('Facts on locks')).toMatchObject([{ document: expect.stringContaining('locks') }, {}]);
+  });
+});
+
+describe('query tools over further vectors', () => {
+  it.each(['vector', 'keyword', 'hybrid'] as const)('return chunks in the mode %s', async (mode) => {
+    await run();
+    const tool = createVectorQueryTool({ vectorStore: store, indexName, model: embedder, mode, expand: { after: 1 } });
+    const { sources } = await tool.execute(
+      { queryText: 'Which use-thing has number 3?', topK: 2 },
+      { onFailure: 'throw' },
+    );
+    expect(sources).toHaveLength(2);
+    expect(sources[0]?.document).toContain('Facts on users');
+  });
+
+  it('return chunks of a graph', async () => {
+    await run();
+    const tool = createGraphRAGTool({ vectorStore: store, indexName, model: embedder });
+    const { sources } = await tool.execute(
+      { queryText: 'Which use-thing has number 3?', topK: 5 },
+      { onFailure: 'throw' },
+    );
+    expect(sources[0]).toMatchObject({ document: expect.stringContaining('Facts on users'), path: [] });
+    expect(new Set(sources.map(({ id }) => id)).size).toBe(sources.length);
+  });
+});
+
+describe('the mode filter of createVectorQueryTool', () => {
+  const list = createVectorQueryTool({
+    vectorStore: () => store,
+    indexName,
+    mode: 'filter',
+    filterFields: { source: 'path of the document' },
+  });
+
+  it('lists the records that match, page by page, without a query and without further vectors', async () => {
+    await run();
+    embed.mockClear();
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const input = { filter: { source: { $ne: 'disks.md' } }, topK: 2, ...(cursor !== undefined && { cursor }) };
+      const page = await list.execute(input, { onFailure: 'throw' });
+      expect(page.sources.every(({ score }) => score === 1)).toBe(true);
+      seen.push(...page.sources.map(topicOf));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(seen.toSorted()).toEqual(['locks', 'snapshots', 'users']);
+    expect(embed).not.toHaveBeenCalled();
+  });
+
+  it('applies the filter of the application as well, and has an id and inputs of its own', async () => {
+    await run({ scope: { tenant: 'a' } });
+    await run({ scope: { tenant: 'b' } });
+    const requestContext = new RequestContext([['filter', { tenant: 'a' }]]);
+    const { sources } = await list.execute({ filter: { tenant: 'b' } }, { onFailure: 'throw', requestContext });
+    expect(sources).toEqual([]);
+    const all = await list.execute({}, { onFailure: 'throw', requestContext });
+    expect(all.sources.map(({ metadata }) => metadata['tenant'])).toEqual(['a', 'a', 'a', 'a']);
+    expect(list).toMatchObject({ id: 'VectorFilter DirectVectorStore manual Tool' });
+    expect(list.inputSchema).toMatchObject({ required: [], properties: { filter: {}, cursor: {} } });
+  });
+
+  it('does not accept a filter of the model when it is disabled', async () => {
+    await run();
+    const fixed = createVectorQueryTool({ vectorStore: store, indexName, mode: 'filter', enableFilter: false });
+    expect(await fixed.execute({ filter: { source: 'locks.md' } })).toMatchObject({ error: true });
+    await expect(list.execute({ filter: { source: { $above: 1 } } }, { onFailure: 'throw' })).rejects.toMatchObject({
+      code: 'FILTER_INVALID',
+    });
+  });
+});
