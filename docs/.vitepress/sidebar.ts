@@ -69,6 +69,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/stores/api',
         'guides/stores/local',
         'guides/stores/pg',
+        'guides/stores/libsql',
         'guides/stores/chroma',
         'guides/stores/pinecone',
         'guides/stores/moving',

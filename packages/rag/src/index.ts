@@ -144,6 +144,7 @@ export {
 } from './rerank/rerank.js';
 export type { RelevanceModel, RelevanceScorer, RerankingModel } from './rerank/score-texts.js';
 export type { ChromaConfig } from './stores/chroma/index.js';
+export type { LibSQLConfig } from './stores/libsql/index.js';
 export type { PgVectorConfig } from './stores/pg/index.js';
 export type { PineconeConfig } from './stores/pinecone/index.js';
 export type { DatabaseConfig } from './tools/database-config.js';

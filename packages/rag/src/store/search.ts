@@ -122,6 +122,20 @@ export async function runSearch(
   return chosen;
 }
 
+/**
+ * Returns the results of `find` with a score above `minScore`.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID`
+ */
+export async function aboveMinScore(
+  minScore: number | undefined,
+  find: () => Promise<VectorMatch[]>,
+): Promise<VectorMatch[]> {
+  if (minScore === undefined) return find();
+  if (!Number.isFinite(minScore)) throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
+  return (await find()).filter(({ score }) => score > minScore);
+}
+
 /** Runs a search in a store that supports vector search and keyword search; fuses both for a hybrid search. */
 export async function fuseSearches(
   search: Search,

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseFilter } from '../../filter/index.js';
+import { SqlParameters } from '../../store/sql-condition.js';
 import { describeFilters } from '../../testing/describe-filters.js';
-import { filterToSql, SqlParameters } from './filter-to-sql.js';
+import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 

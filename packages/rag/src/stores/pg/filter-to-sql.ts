@@ -1,21 +1,9 @@
 import { QuiverError } from '@quiver/core';
 import { canonicalJson } from '../../document/content-hash.js';
-import {
-  evaluateFilter,
-  type FieldPath,
-  type Filter,
-  type FilterOrder,
-  type FilterScalar,
-} from '../../filter/index.js';
+import type { FieldPath, Filter, FilterOrder, FilterScalar } from '../../filter/index.js';
 import { invalidArgument } from '../../store/check-arguments.js';
-import type { SqlQuery, SqlRow } from './database.js';
-
-export interface SqlCondition {
-  /** A boolean expression for WHERE; NULL is as good as FALSE. */
-  readonly sql: string;
-  /** Whether the expression is equivalent to the filter. If `false`, it matches a superset, and the filter must be evaluated on the returned rows. */
-  readonly exact: boolean;
-}
+import { isStorableText, type SqlCondition, SqlParameters } from '../../store/sql-condition.js';
+import type { SqlQuery } from './database.js';
 
 /**
  * A filter as a condition on the `jsonb` column `metadata`. Field names and values become parameters; the text does not depend
@@ -199,30 +187,6 @@ export function requireTextSearchName(name: string): void {
   );
 }
 
-/** PostgreSQL has no NUL in text, and no halves of surrogate pairs. */
-export function isStorableText(text: string): boolean {
-  return !/[\0\p{Surrogate}]/u.test(text);
-}
-
-/** Parameters of a statement. Untrusted text is passed only here. */
-export class SqlParameters {
-  readonly values: unknown[] = [];
-  #places = new Map<unknown, string>();
-
-  /** @returns its placeholder, such as `$3`, to be cast to text or text[] first: equal strings share a placeholder */
-  add(value: string | readonly (string | null)[]): string {
-    let place = this.#places.get(value);
-    if (place === undefined) this.#places.set(value, (place = this.addValue(value)));
-    return place;
-  }
-
-  /** @returns a new placeholder, for a value of any type */
-  addValue(value: unknown): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
-  }
-}
-
 /** Settings become part of the text of statements, so only integers are valid. @throws `VECTOR_ARGUMENT_INVALID` */
 export function requireInteger(name: string, value: unknown, smallest: number, largest: number): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= smallest && value <= largest) return value;
@@ -231,10 +195,6 @@ export function requireInteger(name: string, value: unknown, smallest: number, l
 
 export function toCondition(filter: Filter | undefined, parameters: SqlParameters): SqlCondition {
   return filter ? filterToSql(filter, parameters) : { sql: 'TRUE', exact: true };
-}
-
-export function keepMatching(rows: SqlRow[], filter: Filter | undefined, { exact }: SqlCondition): SqlRow[] {
-  return filter && !exact ? rows.filter(({ metadata }) => evaluateFilter(filter, metadata)) : rows;
 }
 
 /** Returns whether so few rows match a filter that comparing all of them is faster than a search through an HNSW index. */

@@ -1,7 +1,7 @@
 import { QuiverError, isQuiverError, toErrorMessage } from '@quiver/core';
 import { invalidArgument, requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
-import type { Search } from '../../store/search.js';
+import { aboveMinScore, type Search } from '../../store/search.js';
 import { indexCache, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
@@ -151,11 +151,7 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   }
 
   protected override async search(search: Search, params: PgQueryParams): Promise<VectorMatch[]> {
-    const { minScore } = params;
-    if (minScore !== undefined && !Number.isFinite(minScore))
-      throw invalidArgument(`minScore must be a number, not ${String(minScore)}.`);
-    const found = await super.search(search, params);
-    return minScore === undefined ? found : found.filter(({ score }) => score > minScore);
+    return aboveMinScore(params.minScore, () => super.search(search, params));
   }
 
   /** In the database, which replaces only what changes. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseFilter } from '../../filter/index.js';
-import { filterToSql, SqlParameters } from './filter-to-sql.js';
+import { SqlParameters } from '../../store/sql-condition.js';
+import { filterToSql } from './filter-to-sql.js';
 import { PgVector } from './index.js';
 import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
 

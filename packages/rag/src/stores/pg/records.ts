@@ -3,10 +3,10 @@ import {
   type CheckedRecord,
   checkUpdate,
   invalidArgument,
-  requireTopK,
   toFilter,
   toSelection,
 } from '../../store/check-arguments.js';
+import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../store/store-call.js';
 import type {
   ScanPage,
@@ -17,7 +17,7 @@ import type {
   VersionParams,
 } from '../../store/vector-store.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
-import { isStorableText, keepMatching, SqlParameters, toCondition } from './filter-to-sql.js';
+import { toCondition } from './filter-to-sql.js';
 import type { ExistingIndex, PgIndex } from './pg-index.js';
 
 const rowsPerStatement = 1000;
@@ -113,34 +113,19 @@ export async function readByIds(
   return ids.flatMap((id) => records.get(id) ?? []);
 }
 
-const fewestRows = 1000;
-
 /** A page of records, ordered by id. */
-export async function scanRecords(
-  query: SqlQuery,
-  { table }: PgIndex,
-  { cursor, limit = 1000, filter, includeVector = false }: ScanParams,
-): Promise<ScanPage> {
-  const size = requireTopK(limit, 'limit');
-  const parsed = toFilter(filter);
-  const found: SqlRow[] = [];
-  let after = cursor;
-  let isLast = false;
-  while (found.length <= size && !isLast) {
-    const parameters = new SqlParameters();
-    const condition = toCondition(parsed, parameters);
-    const start = after === undefined ? '' : ` AND id > ${parameters.add(after)}::text`;
-    // If the SQL condition matches a superset, only few of the rows may match the filter.
-    const read = condition.exact ? size + 1 : Math.max(size + 1, fewestRows);
-    const page = `WHERE ${condition.sql}${start} ORDER BY id LIMIT ${read}`;
-    const rows = await query(`${selectSql(table, includeVector)} ${page}`, parameters.values);
-    isLast = rows.length < read;
-    after = rows.at(-1)?.['id'] as string | undefined;
-    found.push(...keepMatching(rows, parsed, condition));
-  }
-  const records = found.slice(0, size).map(toRecord);
-  const last = records.at(-1);
-  return { records, ...(last && found.length > size && { nextCursor: last.id }) };
+export async function scanRecords(query: SqlQuery, { table }: PgIndex, params: ScanParams): Promise<ScanPage> {
+  const filter = toFilter(params.filter);
+  const parameters = new SqlParameters();
+  const condition = toCondition(filter, parameters);
+  return readPage(params, filter, condition, async (after, limit) => {
+    const start = after === undefined ? '' : ` AND id > $${parameters.values.length + 1}::text`;
+    const rows = await query(
+      `${selectSql(table, params.includeVector ?? false)} WHERE ${condition.sql}${start} ORDER BY id LIMIT ${limit}`,
+      after === undefined ? parameters.values : [...parameters.values, after],
+    );
+    return rows.map(toRecord);
+  });
 }
 
 function selectSql(table: string, includeVector: boolean): string {

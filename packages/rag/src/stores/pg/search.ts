@@ -2,17 +2,11 @@ import { QuiverError } from '@quiver/core';
 import type { Filter } from '../../filter/index.js';
 import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
+import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { indexedElements, languageConstant, wordsColumn } from './create-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
-import {
-  type FilterSelectivity,
-  keepMatching,
-  requireInteger,
-  type SqlCondition,
-  SqlParameters,
-  toCondition,
-} from './filter-to-sql.js';
+import { type FilterSelectivity, requireInteger, toCondition } from './filter-to-sql.js';
 import type { ExistingIndex } from './pg-index.js';
 import { toRecord } from './records.js';
 
@@ -82,7 +76,7 @@ async function findNearest(
     const isCertain = distanceOf(seen.at(-1)) > distanceOf(found.at(-1));
     if (isCertain && found.length === limit) return found.map((row) => toMatch(row, index.metric));
   }
-  const rows = await collect(limit, filter, condition, (size, offset) =>
+  const rows = await collectMatching(limit, filter, condition, (size, offset) =>
     runQuery(context, exactSql({ ...nearest, limit: size, offset }), parameters),
   );
   return rows.map((row) => toMatch(row, index.metric));
@@ -118,7 +112,7 @@ async function findByTerms(
   const text = parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '));
   const condition = toCondition(filter, parameters);
   const columns = toColumns(includeVector);
-  const rows = await collect(limit, filter, condition, (size, offset) => {
+  const rows = await collectMatching(limit, filter, condition, (size, offset) => {
     const page = { columns, where: condition.sql, limit: size, offset };
     return runQuery(context, keywordSql(index, languageConstant(language), text, page), parameters);
   });
@@ -148,27 +142,6 @@ function tableOid({ table }: ExistingIndex): string {
 
 function toColumns(includeVector: boolean): string[] {
   return ['metadata', 'document', ...(includeVector ? ['embedding::text AS vector'] : [])];
-}
-
-/** Returns the first matching rows of an exact order, in pages where the condition is a superset of the filter. */
-async function collect(
-  wanted: number,
-  filter: Filter | undefined,
-  condition: SqlCondition,
-  read: (limit: number, offset: number) => Promise<SqlRow[]>,
-): Promise<SqlRow[]> {
-  if (condition.exact) return read(wanted, 0);
-  const found: SqlRow[] = [];
-  let limit = Math.max(100, wanted * candidatesPerResult);
-  let offset = 0;
-  while (found.length < wanted) {
-    const rows = await read(limit, offset);
-    found.push(...keepMatching(rows, filter, condition));
-    if (rows.length < limit) break;
-    offset += limit;
-    limit *= 4;
-  }
-  return found.slice(0, wanted);
 }
 
 /** A database setting for one statement. Name and value are constants or checked. */

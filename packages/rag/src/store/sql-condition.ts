@@ -1,0 +1,109 @@
+import { evaluateFilter, type Filter } from '../filter/index.js';
+import { requireTopK } from './check-arguments.js';
+import { defaultPageSize } from './record-store.js';
+import type { ScanPage, ScanParams, VectorRecord } from './vector-store.js';
+
+/** A filter as a condition in the language of a database. */
+export interface SqlCondition {
+  /** A boolean expression for WHERE; NULL is as good as FALSE. */
+  readonly sql: string;
+  /** Whether the expression is equivalent to the filter. If `false`, it matches a superset, and the filter must be evaluated on the returned rows. */
+  readonly exact: boolean;
+}
+
+/** Databases have no NUL in text, or cut the text there, and no halves of surrogate pairs. */
+export function isStorableText(text: string): boolean {
+  return !/[\0\p{Surrogate}]/u.test(text);
+}
+
+/** Parameters of a statement. Untrusted text is passed only here. */
+export class SqlParameters {
+  readonly values: unknown[] = [];
+  readonly #mark: '$' | '?';
+  readonly #places = new Map<unknown, string>();
+
+  /** @param mark - beginning of a numbered placeholder */
+  constructor(mark: '$' | '?' = '$') {
+    this.#mark = mark;
+  }
+
+  /** @returns its placeholder, such as `$3`; equal strings share a placeholder. PostgreSQL needs a cast to text or text[] */
+  add(value: string | readonly (string | null)[]): string {
+    let place = this.#places.get(value);
+    if (place === undefined) this.#places.set(value, (place = this.addValue(value)));
+    return place;
+  }
+
+  /** @returns a new placeholder, for a value of any type */
+  addValue(value: unknown): string {
+    this.values.push(value);
+    return `${this.#mark}${this.values.length}`;
+  }
+}
+
+export function keepMatching<Row extends { metadata?: unknown }>(
+  rows: Row[],
+  filter: Filter | undefined,
+  { exact }: Pick<SqlCondition, 'exact'>,
+): Row[] {
+  return filter && !exact ? rows.filter(({ metadata }) => evaluateFilter(filter, metadata)) : rows;
+}
+
+const candidatesPerResult = 4;
+const fewestCandidates = 100;
+
+/**
+ * Returns the first matching rows of an exact order, in pages where the condition matches a superset of the filter.
+ *
+ * @param read - returns the rows of a page; fewer than `limit` only at the end
+ */
+export async function collectMatching<Row extends { metadata?: unknown }>(
+  wanted: number,
+  filter: Filter | undefined,
+  condition: Pick<SqlCondition, 'exact'>,
+  read: (limit: number, offset: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  if (condition.exact) return read(wanted, 0);
+  const found: Row[] = [];
+  let limit = Math.max(fewestCandidates, wanted * candidatesPerResult);
+  let offset = 0;
+  while (found.length < wanted) {
+    const rows = await read(limit, offset);
+    found.push(...keepMatching(rows, filter, condition));
+    if (rows.length < limit) break;
+    offset += limit;
+    limit *= 4;
+  }
+  return found.slice(0, wanted);
+}
+
+const fewestRows = 1000;
+
+/**
+ * Returns a page of `scan` of a database that orders records by id.
+ *
+ * @param read - returns the next records after an id, in order; fewer than `limit` only at the end
+ * @throws `VECTOR_ARGUMENT_INVALID`
+ */
+export async function readPage(
+  { cursor, limit = defaultPageSize }: Pick<ScanParams, 'cursor' | 'limit'>,
+  filter: Filter | undefined,
+  condition: Pick<SqlCondition, 'exact'>,
+  read: (after: string | undefined, limit: number) => Promise<VectorRecord[]>,
+): Promise<ScanPage> {
+  const size = requireTopK(limit, 'limit');
+  // If the condition matches a superset, only few of the records may match the filter.
+  const count = condition.exact ? size + 1 : Math.max(size + 1, fewestRows);
+  const found: VectorRecord[] = [];
+  let after = cursor;
+  let isLast = false;
+  while (found.length <= size && !isLast) {
+    const records = await read(after, count);
+    isLast = records.length < count;
+    after = records.at(-1)?.id;
+    found.push(...keepMatching(records, filter, condition));
+  }
+  const records = found.slice(0, size);
+  const last = records.at(-1);
+  return { records, ...(last && found.length > size && { nextCursor: last.id }) };
+}

@@ -1,0 +1,10 @@
+import type { LibSQLConfig } from './libsql-vector.js';
+
+export type { LibSQLClient, LibSQLConnectionOptions, LibSQLStatement, LibSQLValue } from './libsql-database.js';
+export { LibSQLVector, type LibSQLConfig, type LibSQLQueryParams, type LibSQLVectorConfig } from './libsql-vector.js';
+
+declare module '../../tools/database-config.js' {
+  interface DatabaseConfig {
+    libsql?: LibSQLConfig;
+  }
+}

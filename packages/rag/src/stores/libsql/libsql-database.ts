@@ -1,0 +1,150 @@
+import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { invalidArgument } from '../../store/check-arguments.js';
+
+/** A value of a parameter. */
+export type LibSQLValue = string | number | null | ArrayBuffer | Uint8Array;
+
+export interface LibSQLStatement {
+  sql: string;
+  args: LibSQLValue[];
+}
+
+export type LibSQLRow = Record<string, unknown>;
+
+/** The part of a client of `@libsql/client` that is called. */
+export interface LibSQLClient {
+  execute(statement: LibSQLStatement): Promise<{ rows: ArrayLike<unknown> }>;
+  batch(statements: LibSQLStatement[], mode: 'read' | 'write'): Promise<{ rows: ArrayLike<unknown> }[]>;
+  close(): void;
+}
+
+/** Where the database is: a client of yours, which stays open, or how to connect. */
+export interface LibSQLConnectionOptions {
+  /** A client of `@libsql/client`. It is never closed by the store. */
+  client?: LibSQLClient;
+  /** `file:app.db`, `:memory:`, or the address of a Turso database or a libSQL server: `libsql://…`, `https://…`. */
+  url?: string;
+  /** Another name of `url`. */
+  connectionUrl?: string;
+  /** For a Turso database. */
+  authToken?: string;
+  /** Address of the database that the file in `url` is a replica of. */
+  syncUrl?: string;
+  /** Seconds between synchronizations of a replica. */
+  syncInterval?: number;
+  /** Key of an encrypted file. */
+  encryptionKey?: string;
+  /** How often a call is repeated while another connection has locked the database. Default 12, which takes about six seconds. */
+  maxRetries?: number;
+  /** Milliseconds before the first repetition; twice as many before each further one, at most 1,000. Default 5. */
+  initialBackoffMs?: number;
+}
+
+/** The calls of the store on its database. */
+export interface LibSQLDatabase {
+  /** Runs a statement that reads. */
+  query(sql: string, values?: readonly unknown[]): Promise<LibSQLRow[]>;
+  /** Runs statements that read, in one transaction. */
+  queryAll(statements: readonly LibSQLStatement[]): Promise<LibSQLRow[][]>;
+  /** Runs statements in one transaction: all or none. */
+  write(statements: readonly LibSQLStatement[]): Promise<void>;
+}
+
+export interface LibSQLConnection {
+  /**
+   * Runs work on the database, and again while the database is locked or records that the work has read were changed meanwhile. It may
+   * write only once, at its end.
+   */
+  run<Result>(work: (database: LibSQLDatabase) => Promise<Result>, signal: AbortSignal | undefined): Promise<Result>;
+  /** Closes a client that the store opened. */
+  close(): Promise<void>;
+}
+
+const largestBackoff = 1000;
+
+/** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
+export function connect(options: LibSQLConnectionOptions): LibSQLConnection {
+  const { client, url = options.connectionUrl, maxRetries = 12, initialBackoffMs = 5 } = options;
+  if (client && url !== undefined) throw invalidArgument('LibSQLVector accepts a client or a url, not both.');
+  if (!client && (typeof url !== 'string' || url === ''))
+    throw invalidArgument(`LibSQLVector needs a client or a url, such as 'file:app.db', not ${JSON.stringify(url)}.`);
+  requireCount('maxRetries', maxRetries);
+  requireCount('initialBackoffMs', initialBackoffMs);
+  let opened: Promise<LibSQLClient> | undefined;
+  const open = async (): Promise<LibSQLClient> =>
+    client ??
+    (opened ??= openClient(options, url as string).catch((error: unknown) => {
+      // The next call tries again.
+      opened = undefined;
+      throw error;
+    }));
+  return {
+    async run(work, signal) {
+      const database = toDatabase(await untilAborted(open, signal), signal);
+      for (let attempt = 0; ;) {
+        try {
+          return await work(database);
+        } catch (error) {
+          // Another call succeeded, so all of them end.
+          if (isOutdated(error)) continue;
+          if (attempt >= maxRetries || !isLocked(error)) throw error;
+          const delay = Math.min(largestBackoff, initialBackoffMs * 2 ** attempt);
+          attempt += 1;
+          await untilAborted(() => new Promise<void>((resolve) => setTimeout(resolve, delay)), signal);
+        }
+      }
+    },
+    async close() {
+      const closing = opened;
+      opened = undefined;
+      (await closing)?.close();
+    },
+  };
+}
+
+function requireCount(name: string, value: unknown): void {
+  if (Number.isSafeInteger(value) && (value as number) >= 0) return;
+  throw invalidArgument(`${name} must be an integer of at least 0, not ${String(value)}.`);
+}
+
+/** @throws `VECTOR_CLIENT_MISSING` without the client */
+async function openClient(options: LibSQLConnectionOptions, url: string): Promise<LibSQLClient> {
+  const { authToken, syncUrl, syncInterval, encryptionKey } = options;
+  const { createClient } = await import('@libsql/client').catch((error: unknown) => {
+    throw new QuiverError('VECTOR_CLIENT_MISSING', 'libSQL needs its client: npm install @libsql/client', {
+      cause: error,
+    });
+  });
+  return createClient({
+    url,
+    ...(authToken !== undefined && { authToken }),
+    ...(syncUrl !== undefined && { syncUrl }),
+    ...(syncInterval !== undefined && { syncInterval }),
+    ...(encryptionKey !== undefined && { encryptionKey }),
+  }) as LibSQLClient;
+}
+
+function toDatabase(client: LibSQLClient, signal: AbortSignal | undefined): LibSQLDatabase {
+  const toRows = ({ rows }: { rows: ArrayLike<unknown> }): LibSQLRow[] => Array.from(rows) as LibSQLRow[];
+  return {
+    query: async (sql, values = []) =>
+      toRows(await untilAborted(() => client.execute({ sql, args: values as LibSQLValue[] }), signal)),
+    queryAll: async (statements) =>
+      (await untilAborted(() => client.batch([...statements], 'read'), signal)).map(toRows),
+    async write(statements) {
+      await untilAborted(() => client.batch([...statements], 'write'), signal);
+    },
+  };
+}
+
+/** Another connection has locked the database. */
+const lockedCodes: ReadonlySet<unknown> = new Set(['SQLITE_BUSY', 'SQLITE_LOCKED']);
+
+export function isLocked(error: unknown): boolean {
+  return lockedCodes.has((error as { code?: unknown } | null)?.code);
+}
+
+/** A condition of `nextVersion` does not hold. */
+function isOutdated(error: unknown): boolean {
+  return /constraint failed: quiver_indexes\.version/.test(toErrorMessage(error));
+}

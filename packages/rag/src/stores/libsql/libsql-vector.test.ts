@@ -1,0 +1,261 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@libsql/client';
+import { afterEach, describe, expect, it } from 'vitest';
+import { describeFilters } from '../../testing/describe-filters.js';
+import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { LibSQLVector } from './index.js';
+
+describeVectorStore(
+  'LibSQLVector in memory',
+  async () => new LibSQLVector({ url: ':memory:' }),
+  (store) => store.close(),
+);
+
+const folders: string[] = [];
+const newUrl = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'quiver-libsql-'));
+  folders.push(folder);
+  return `file:${join(folder, 'test.db')}`;
+};
+const removeFolders = async (): Promise<void> => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+};
+
+describeVectorStore(
+  'LibSQLVector in a file',
+  async () => new LibSQLVector({ url: await newUrl() }),
+  async (store) => {
+    await store.close();
+    await removeFolders();
+  },
+);
+
+describeFilters(
+  'LibSQLVector',
+  async () => new LibSQLVector({ url: ':memory:' }),
+  (store) => store.close(),
+);
+
+const indexName = 'guides';
+const invalid = (message: string): object => ({
+  code: 'VECTOR_ARGUMENT_INVALID',
+  message: expect.stringContaining(message),
+});
+
+describe('LibSQLVector', () => {
+  const stores: LibSQLVector[] = [];
+  const open = (options: ConstructorParameters<typeof LibSQLVector>[0]): LibSQLVector => {
+    const store = new LibSQLVector(options);
+    stores.push(store);
+    return store;
+  };
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await store.close();
+    await removeFolders();
+  });
+  const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
+
+  it.each([
+    [{}, 'needs a client or a url'],
+    [{ url: '' }, 'needs a client or a url'],
+    [{ url: ':memory:', client: createClient({ url: ':memory:' }) }, 'not both'],
+    [{ url: ':memory:', maxRetries: -1 }, 'maxRetries'],
+    [{ url: ':memory:', initialBackoffMs: Number.NaN }, 'initialBackoffMs'],
+  ])('rejects the options %j', (options, message) => {
+    expect(() => new LibSQLVector(options)).toThrow(expect.objectContaining(invalid(message)));
+  });
+
+  it('names the file that cannot be opened', async () => {
+    const store = open({ url: 'file:/nowhere/at/all.db' });
+    await expect(store.listIndexes()).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+      message: expect.stringContaining('listing indexes'),
+    });
+  });
+
+  it('keeps records in the file, and uses a client of the caller without closing it', async () => {
+    const url = await newUrl();
+    const first = open({ connectionUrl: url });
+    await first.createIndex({ indexName, dimension: 2 });
+    await first.upsert({ indexName, ids: ['a'], vectors: [[1, 2]], metadata: [{ n: 1 }] });
+    await first.close();
+    const client = createClient({ url });
+    const second = open({ client });
+    expect(await second.get({ indexName, ids: ['a'], includeVector: true })).toEqual([
+      { id: 'a', vector: [1, 2], metadata: { n: 1 } },
+    ]);
+    await second.close();
+    expect(client.closed).toBe(false);
+    client.close();
+  });
+
+  it('waits for a lock of another connection, and reports one that stays', async () => {
+    const url = await newUrl();
+    const store = open({ url });
+    await store.createIndex({ indexName, dimension: 1 });
+    const client = createClient({ url });
+    const other = await client.transaction('write');
+    const impatient = open({ url, maxRetries: 1, initialBackoffMs: 0 });
+    await expect(impatient.upsert({ indexName, vectors: [[1]] })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+      details: { isTransient: true },
+    });
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(store.upsert({ indexName, vectors: [[1]], signal })).rejects.toThrow('enough');
+    const stored = store.upsert({ indexName, ids: ['a'], vectors: [[1]] });
+    await other.rollback();
+    expect(await stored).toEqual(['a']);
+    client.close();
+  });
+
+  it('ends the wait for a lock when the signal fires', async () => {
+    const url = await newUrl();
+    const store = open({ url, maxRetries: 1_000_000 });
+    await store.createIndex({ indexName, dimension: 1 });
+    const client = createClient({ url });
+    const other = await client.transaction('write');
+    const controller = new AbortController();
+    const stored = store.upsert({ indexName, vectors: [[1]], signal: controller.signal });
+    setTimeout(() => controller.abort(new Error('enough')), 20);
+    await expect(stored).rejects.toThrow('enough');
+    await other.rollback();
+    client.close();
+  });
+
+  it('applies concurrent updates by filter one after the other', async () => {
+    const url = await newUrl();
+    const writers = [open({ url }), open({ url })] as const;
+    await writers[0].createIndex({ indexName, dimension: 1 });
+    await writers[0].upsert({ indexName, ids: ['a', 'b'], vectors: [[1], [2]], metadata: [{ n: 0 }, { n: 0 }] });
+    await Promise.all([
+      ...Array.from({ length: 10 }, (_, n) =>
+        (writers[n % 2] as LibSQLVector).updateVector({ indexName, id: 'a', update: { metadata: { n } } }),
+      ),
+      ...Array.from({ length: 10 }, (_, n) =>
+        (writers[n % 2] as LibSQLVector).updateVector({ indexName, id: 'a', update: { document: `text ${n}` } }),
+      ),
+      writers[1].deleteVectors({ indexName, filter: { n: { $regex: 'never' } } }),
+    ]);
+    // A lost update would leave the metadata or the document of before.
+    expect(await writers[0].get({ indexName, ids: ['a'] })).toMatchObject([
+      { metadata: { n: expect.any(Number) }, document: expect.stringMatching(/^text \d$/) },
+    ]);
+  });
+
+  it('detects that another process recreated the index', async () => {
+    const url = await newUrl();
+    const [here, there] = [open({ url }), open({ url })];
+    await here.createIndex({ indexName, dimension: 2 });
+    await here.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
+    await there.deleteIndex({ indexName });
+    await expect(here.query({ indexName, queryVector: [1, 2] })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_NOT_FOUND',
+    });
+    await there.createIndex({ indexName, dimension: 3, metric: 'euclidean' });
+    expect(await here.upsert({ indexName, ids: ['b'], vectors: [[1, 2, 3]] })).toEqual(['b']);
+    expect(await here.describeIndex({ indexName })).toEqual({ dimension: 3, metric: 'euclidean', count: 1 });
+  });
+
+  it('creates an index once when several processes create it', async () => {
+    const url = await newUrl();
+    const creators = Array.from({ length: 4 }, () => open({ url }));
+    await Promise.all(creators.map((store) => store.createIndex({ indexName, dimension: 2 })));
+    expect(await creators[0]?.listIndexes()).toEqual([indexName]);
+  });
+
+  it('distinguishes names by case, and accepts names of system tables', async () => {
+    const store = open({ url: ':memory:' });
+    for (const name of ['sqlite_master', 'Guides', 'guides', 'quiver_indexes'])
+      await store.createIndex({ indexName: name, dimension: 1 });
+    await store.upsert({ indexName: 'Guides', ids: ['a'], vectors: [[1]] });
+    expect(await store.scan({ indexName: 'guides' })).toEqual({ records: [] });
+    await expect(store.createIndex({ indexName: 'a"; DROP TABLE quiver_indexes', dimension: 1 })).rejects.toMatchObject(
+      invalid('cannot name an index'),
+    );
+  });
+
+  it('stores hostile text unchanged, and rejects text that SQLite cuts', async () => {
+    const store = open({ url: ':memory:' });
+    await store.createIndex({ indexName, dimension: 1 });
+    const text = `'); DROP TABLE x; -- "\\ \u{1F600} %_ \n`;
+    const metadata = { [text]: text, 'a\0b': 'c\0d', half: '\ud800', deep: { [text]: [text, null, 1e21] } };
+    await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
+    expect(await store.get({ indexName, ids: [text] })).toEqual([{ id: text, metadata, document: text }]);
+    for (const filter of [{ [text]: text }, { half: '\ud800' }, { 'a\0b': 'c\0d' }])
+      expect(idsOf((await store.scan({ indexName, filter })).records)).toEqual([text]);
+    expect(await store.get({ indexName, ids: ['a\0b', '\ud800'] })).toEqual([]);
+    await store.deleteVectors({ indexName, ids: ['a\0b'] });
+    for (const params of [{ ids: ['a\0b'] }, { documents: ['half \ud800'] }])
+      await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject(invalid('NUL'));
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 1 });
+  });
+
+  it('stores 5,000 records in one transaction, reads them by id, and finds their texts', async () => {
+    const store = open({ url: ':memory:' });
+    await store.createIndex({ indexName, dimension: 2 });
+    const ids = Array.from({ length: 5000 }, (_, n) => `id-${n}`);
+    const documents = ids.map((_id, n) => `Chapter ${n} on ${n % 2 === 0 ? 'rivers' : 'mountains'}.`);
+    await store.upsert({ indexName, ids, vectors: ids.map((_id, n) => [1, n]), documents });
+    expect(idsOf(await store.get({ indexName, ids: ids.toReversed() }))).toEqual(ids.toReversed());
+    const query = { indexName, mode: 'keyword', queryText: documents.join(' '), topK: 3 } as const;
+    expect(await store.query(query)).toHaveLength(3);
+    const [match] = await store.query({ indexName, mode: 'keyword', queryText: 'chapter 4711' });
+    expect(match?.id).toBe('id-4711');
+  });
+
+  it('finds words of any script, and identifiers', async () => {
+    const store = open({ url: ':memory:' });
+    await store.createIndex({ indexName, dimension: 1 });
+    const ids = ['ja', 'ru', 'code'];
+    const documents = ['日本語の文書を検索する', 'Поиск по документам', 'Fixed in v1.2.3 of "foo-bar".'];
+    await store.upsert({ indexName, ids, vectors: ids.map(() => [1]), documents });
+    for (const [queryText, id] of [
+      ['文書の検索', 'ja'],
+      ['ПОИСК', 'ru'],
+      ['foo bar', 'code'],
+    ] as const)
+      expect(idsOf(await store.query({ indexName, mode: 'keyword', queryText }))).toEqual([id]);
+  });
+
+  it('compares large numbers and long lists of conditions exactly', async () => {
+    const store = open({ url: ':memory:' });
+    await store.createIndex({ indexName, dimension: 1 });
+    const numbers = [2 ** 60, 2 ** 60 + 256, 1e300, -5e-324, 0.1 + 0.2, 2 ** 53];
+    await store.upsert({
+      indexName,
+      ids: numbers.map(String),
+      vectors: numbers.map(() => [1]),
+      metadata: numbers.map((n) => ({ n })),
+    });
+    for (const n of numbers) {
+      expect(idsOf((await store.scan({ indexName, filter: { n } })).records)).toEqual([String(n)]);
+      const above = numbers
+        .filter((other) => other > n)
+        .map(String)
+        .toSorted();
+      expect(idsOf((await store.scan({ indexName, filter: { n: { $gt: n } } })).records)).toEqual(above);
+    }
+    const filter = { $or: Array.from({ length: 900 }, (_, n) => ({ n })) };
+    expect(await store.scan({ indexName, filter })).toEqual({ records: [] });
+  });
+
+  it('keeps results above minScore, and gives vectors of zeros the cosine similarity 0', async () => {
+    const store = open({ url: ':memory:' });
+    await store.createIndex({ indexName, dimension: 2 });
+    await store.upsert({
+      indexName,
+      ids: ['near', 'far', 'zero'],
+      vectors: [
+        [1, 0],
+        [-1, 0],
+        [0, 0],
+      ],
+    });
+    const query = { indexName, queryVector: [1, 0] };
+    expect(idsOf(await store.query(query))).toEqual(['near', 'zero', 'far']);
+    expect(idsOf(await store.query({ ...query, minScore: 0.5 }))).toEqual(['near']);
+    await expect(store.query({ ...query, minScore: Number.NaN })).rejects.toMatchObject(invalid('minScore'));
+  });
+});

@@ -1,0 +1,212 @@
+import { isQuiverError } from '@quiver/core';
+import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
+import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { aboveMinScore, type Search } from '../../store/search.js';
+import { indexCache, toStoreFailure } from '../../store/store-call.js';
+import type {
+  Cancellable,
+  CreateIndexParams,
+  DerivedData,
+  IndexParams,
+  QueryParams,
+  ScanPage,
+  ScanParams,
+  VectorMatch,
+  VectorStoreCapabilities,
+  VersionParams,
+} from '../../store/vector-store.js';
+import { findRecords } from './find-records.js';
+import {
+  connect,
+  isLocked,
+  type LibSQLConnection,
+  type LibSQLConnectionOptions,
+  type LibSQLDatabase,
+} from './libsql-database.js';
+import {
+  createIndex,
+  derivedTable,
+  dropIndex,
+  isMissingTable,
+  type LibSQLIndex,
+  listIndexNames,
+  readVersionNumber,
+  requireIndex,
+} from './libsql-index.js';
+import {
+  clearStatements,
+  countRecords,
+  readByIds,
+  readVersion,
+  removeStatements,
+  scanRecords,
+  selectIds,
+  writeStatements,
+} from './records.js';
+
+/** Options of `LibSQLVector`. */
+export interface LibSQLVectorConfig extends LibSQLConnectionOptions {
+  /** For your own records. */
+  id?: string;
+}
+
+/** Block `libsql` of a query tool's `databaseConfig`. */
+export interface LibSQLConfig {
+  /** Only results with a score above this. */
+  minScore?: number;
+}
+
+/** Parameters of `query()` of `LibSQLVector`. */
+export interface LibSQLQueryParams extends QueryParams, LibSQLConfig {}
+
+const longestIndexName = 100;
+
+/** Errors of an index that another process may have recreated. */
+const staleErrors: ReadonlySet<string> = new Set(['VECTOR_DIMENSION_MISMATCH', 'VECTOR_INDEX_NOT_FOUND']);
+
+/**
+ * A vector store in libSQL: a file, memory, a Turso database, or a client of yours.
+ *
+ * A query compares all vectors that match the filter, so its result is exact. Terms are the same in every store that counts them
+ * itself, in any language, and ranked by `bm25()` of FTS5. Every change is one transaction. In a file, a statement runs in the thread of the caller; an
+ * abort ends the wait between statements.
+ *
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ *   `FILTER_INVALID`; `VECTOR_STORE_FAILED` with the client's error as cause; `VECTOR_CLIENT_MISSING` without `@libsql/client`
+ * @example
+ * const store = new LibSQLVector({ url: 'file:app.db' });
+ * await store.createIndex({ indexName: 'guides', dimension: 1536 });
+ */
+export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> implements AsyncDisposable {
+  readonly databaseConfigKey = 'libsql';
+  readonly capabilities: VectorStoreCapabilities = {
+    modes: ['vector', 'keyword', 'hybrid'],
+    keywordRanking: 'native',
+  };
+  /** The table `quiver_derived`. */
+  readonly derived: DerivedData;
+  readonly id: string;
+  readonly #connection: LibSQLConnection;
+  readonly #indexes = indexCache<LibSQLIndex>({
+    mayBeStale: (error) => isMissingTable(error) || (isQuiverError(error) && staleErrors.has(error.code)),
+  });
+
+  constructor({ id = 'libsql-vector', ...connection }: LibSQLVectorConfig) {
+    super();
+    this.id = id;
+    this.#connection = connect(connection);
+    this.derived = derivedTable((params, work) => this.#useIndex(params, work));
+  }
+
+  async createIndex(params: CreateIndexParams): Promise<void> {
+    const { indexName, dimension, metric = 'cosine', signal } = params;
+    requireIndexName(indexName, longestIndexName);
+    requireIndexShape({ dimension, metric });
+    await this.#run(`creating the index '${indexName}'`, signal, (database) => createIndex(database, params));
+    this.#indexes.forget(indexName);
+  }
+
+  protected override async search(search: Search, params: LibSQLQueryParams): Promise<VectorMatch[]> {
+    return aboveMinScore(params.minScore, () => super.search(search, params));
+  }
+
+  override async scan(params: ScanParams): Promise<ScanPage> {
+    return this.#useIndex(params, (database, index) => scanRecords(database, index, params));
+  }
+
+  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+    return this.#run('listing indexes', signal, listIndexNames);
+  }
+
+  async version(params: VersionParams): Promise<string | undefined> {
+    return this.#useIndex(params, (database, index) => readVersion(database, index, params));
+  }
+
+  /** Closes the client if the store opened it. The store can be used again afterwards; a database in memory is empty then. */
+  async close(): Promise<void> {
+    this.#indexes.forget();
+    await this.#connection.close();
+  }
+
+  /** The same as `close()`. */
+  async disconnect(): Promise<void> {
+    await this.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  protected use<Result>(
+    params: IndexParams,
+    work: (index: OpenIndex<LibSQLQueryParams>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#useIndex(params, (database, index) => work(open(database, index)));
+  }
+
+  protected override change<Result>(
+    params: IndexParams,
+    work: (index: OpenIndex<LibSQLQueryParams>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#useIndex(params, (database, index) => work(openForChange(database, index)));
+  }
+
+  #useIndex<Result>(
+    { indexName, signal }: IndexParams,
+    work: (database: LibSQLDatabase, index: LibSQLIndex) => Promise<Result>,
+  ): Promise<Result> {
+    requireIndexName(indexName, longestIndexName);
+    return this.#run(`using the index '${indexName}'`, signal, (database) =>
+      this.#indexes.use(
+        indexName,
+        () => requireIndex(database, indexName),
+        (index) => work(database, index),
+      ),
+    );
+  }
+
+  /** Converts the errors of the client. */
+  async #run<Result>(
+    what: string,
+    signal: AbortSignal | undefined,
+    work: (database: LibSQLDatabase) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await this.#connection.run(work, signal);
+    } catch (error) {
+      throw toStoreFailure(error, { store: 'libSQL', what, signal }, { isTransient: isLocked(error) });
+    }
+  }
+}
+
+/** @param versionRead - version of the index when records were read that a change depends on */
+function open(
+  database: LibSQLDatabase,
+  index: LibSQLIndex,
+  versionRead?: () => number | undefined,
+): OpenIndex<LibSQLQueryParams> {
+  return {
+    ...index,
+    count: () => countRecords(database, index),
+    read: (ids, includeVector) => readByIds(database, index, ids, includeVector),
+    select: (filter) => selectIds(database, index, filter),
+    find: (search, filter) => findRecords(database, index, search, filter),
+    write: (records) => database.write(writeStatements(index, records, versionRead?.())),
+    remove: (ids) => database.write(removeStatements(index, ids, versionRead?.())),
+    clear: () => database.write(clearStatements(index)),
+    drop: () => database.write(dropIndex(index)),
+  };
+}
+
+/** Opens an index for one change. It fails, and is repeated, if another one came between the records that it read and its own. */
+function openForChange(database: LibSQLDatabase, index: LibSQLIndex): OpenIndex<LibSQLQueryParams> {
+  let version: number | undefined;
+  const opened = open(database, index, () => version);
+  const afterVersion =
+    <Args extends unknown[], Result>(read: (...args: Args) => Result | Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      version ??= await readVersionNumber(database, index);
+      return read(...args);
+    };
+  return { ...opened, read: afterVersion(opened.read), select: afterVersion(opened.select) };
+}
