@@ -307,7 +307,8 @@ export class GraphRAG {
     const table = this.#vectors;
     if (table.count === 0) return [];
     const k = Math.min(seedCount, table.count);
-    const nearest = nearestRows({ table, query, k, allowed, idOf: (row) => this.#idOf(row) });
+    const rows = allowed && Int32Array.from(allowed.keys()).filter((node) => allowed[node] === 1);
+    const nearest = nearestRows({ table, query, k, rows, idOf: (row) => this.#idOf(row) });
     return nearest.map(({ row, similarity }) => [row, Math.max(0, similarity) ** 2]);
   }
 }

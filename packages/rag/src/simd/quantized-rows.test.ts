@@ -80,8 +80,11 @@ describe('estimates of quantized rows', () => {
     const query = new Float32Array(dimension).fill(1);
     let seen = 0;
     for (const block of quantized.estimate(query, 1, rows)) {
-      for (let offset = 0; offset < block.rows; offset += 1) {
-        expect(block.estimate(offset).estimate).toBeCloseTo((((block.firstRow + offset) % 100) + 1) * dimension, 1);
+      for (let offset = 0; offset < block.count; offset += 1) {
+        expect(block.estimate(offset).estimate).toBeCloseTo(
+          (((block.rows[offset] as number) % 100) + 1) * dimension,
+          1,
+        );
         seen += 1;
       }
     }

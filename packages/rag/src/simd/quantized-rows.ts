@@ -15,6 +15,8 @@ export const startNibbleDots: (pages: number) => WasmInstance<NibbleDots> | unde
 const blockRows = 1024;
 /** Address of the query. */
 const queryAddress = 0;
+/** Below this share of all rows, comparing them in pairs takes less time than comparing all: they are not read in order. */
+const sparseShare = 1 / 4;
 
 /** Dot product of a query with a row, computed with integers. */
 export interface Estimate {
@@ -25,12 +27,14 @@ export interface Estimate {
 
 /** Bounds of the dot products of one query with a block of rows. */
 export interface BlockEstimate {
-  readonly firstRow: number;
-  readonly rows: number;
-  /** Upper bound of the product with each row of the block, from its high half. */
+  /** How many rows of the block were compared. */
+  readonly count: number;
+  /** Their numbers; longer than `count`. */
+  readonly rows: Int32Array;
+  /** Upper bound of the product with each of them, from its high half. */
   readonly atMost: Float64Array;
-  /** Estimates one row of the block from both halves. */
-  estimate(offset: number): Estimate;
+  /** Estimates one of them from both halves. @param place - its place in `rows` */
+  estimate(place: number): Estimate;
 }
 
 /**
@@ -116,36 +120,62 @@ export class QuantizedRows {
     this.#errorsWithoutLow[row] = bounds.lostWithoutLow + lostByQuery;
   }
 
-  /** Compares a query with the first `count` rows. A block is valid until the next one. */
-  *estimate(query: Float32Array, factor: number, count: number): Generator<BlockEstimate> {
+  /**
+   * Compares a query with the first `count` rows, or with those of them that are listed in ascending order. A block is valid until the
+   * next one.
+   */
+  *estimate(query: Float32Array, factor: number, count: number, listed?: Int32Array): Generator<BlockEstimate> {
     const { buffer } = this.#kernel.memory;
     const { stride, largestQueryCode, pairAddress, blockAddress } = this.#layout;
     const codes = new Int16Array(buffer, queryAddress, 2 * stride);
     const { scale, length, sum } = quantizeQuery(query, factor, largestQueryCode, codes);
     // The halves of the rows are stored 8 larger than they are.
     const tooMuch = 8 * sum;
-    const products = new Int32Array(buffer, blockAddress, blockRows);
+    const ofBlock = new Int32Array(buffer, blockAddress, blockRows);
     const ofPair = new Int32Array(buffer, pairAddress, 2);
+    const rows = new Int32Array(blockRows);
+    /** Of the query with the high half of each row. */
+    const products = new Int32Array(blockRows);
     const atMost = new Float64Array(blockRows);
     const [scales, errors, errorsWithoutLow] = [this.#scales, this.#errors, this.#errorsWithoutLow];
-    for (let firstRow = 0; firstRow < count; firstRow += blockRows) {
-      const rows = Math.min(blockRows, count - firstRow);
-      const high = this.#highAddress(firstRow);
-      const low = high + blockRows * stride;
-      this.#kernel.exports.dots(queryAddress, high, blockAddress, rows + (rows & 1), stride);
-      for (let offset = 0; offset < rows; offset += 1) {
-        const row = firstRow + offset;
-        atMost[offset] =
-          16 * ((products[offset] as number) - tooMuch) * scale * (scales[row] as number) +
+    const { dots } = this.#kernel.exports;
+    const estimate = (place: number): Estimate => {
+      const row = rows[place] as number;
+      dots(queryAddress, this.#highAddress(row & -2) + blockRows * stride, pairAddress, 2, stride);
+      const product = 16 * ((products[place] as number) - tooMuch) + (ofPair[row & 1] as number) - tooMuch;
+      return { estimate: product * scale * (scales[row] as number), error: length * (errors[row] as number) };
+    };
+    const isSparse = listed !== undefined && listed.length < count * sparseShare;
+    const total = listed ? listed.length : count;
+    for (let done = 0, found = 0; done < total; done += found) {
+      const first = listed ? (listed[done] as number) : done;
+      const firstRow = first - (first % blockRows);
+      const end = isSparse ? count : Math.min(firstRow + blockRows, count);
+      found = 0;
+      if (listed) {
+        for (let row = first; row < end && found < blockRows; row = listed[done + found] ?? end) rows[found++] = row;
+      } else for (let row = first; row < end; row += 1) rows[found++] = row;
+      if (isSparse) {
+        for (let place = 0, lastPair = -1; place < found; place += 1) {
+          const row = rows[place] as number;
+          const pair = row & -2;
+          if (pair !== lastPair) dots(queryAddress, this.#highAddress(pair), pairAddress, 2, stride);
+          lastPair = pair;
+          products[place] = ofPair[row & 1] as number;
+        }
+      } else {
+        const ofAll = end - firstRow;
+        dots(queryAddress, this.#highAddress(firstRow), blockAddress, ofAll + (ofAll & 1), stride);
+        for (let place = 0; place < found; place += 1)
+          products[place] = ofBlock[(rows[place] as number) - firstRow] as number;
+      }
+      for (let place = 0; place < found; place += 1) {
+        const row = rows[place] as number;
+        atMost[place] =
+          16 * ((products[place] as number) - tooMuch) * scale * (scales[row] as number) +
           length * (errorsWithoutLow[row] as number);
       }
-      const estimate = (offset: number): Estimate => {
-        this.#kernel.exports.dots(queryAddress, low + (offset & -2) * stride, pairAddress, 2, stride);
-        const row = firstRow + offset;
-        const product = 16 * ((products[offset] as number) - tooMuch) + (ofPair[offset & 1] as number) - tooMuch;
-        return { estimate: product * scale * (scales[row] as number), error: length * (errors[row] as number) };
-      };
-      yield { firstRow, rows, atMost, estimate };
+      yield { count: found, rows, atMost, estimate };
     }
   }
 

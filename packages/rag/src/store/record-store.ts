@@ -37,8 +37,12 @@ export interface OpenIndex<Query = QueryParams> extends IndexShape {
   count(): Awaitable<number>;
   /** Returns the existing records, in the order of the ids. */
   read(ids: readonly string[], includeVector: boolean): Awaitable<VectorRecord[]>;
-  /** Returns the ids of all records that match a filter, in order; with `after` only larger ones. */
-  select(filter: Filter | undefined, after?: string): Awaitable<readonly string[]>;
+  /**
+   * Returns the ids of all records that match a filter, in order; with `after` only larger ones.
+   *
+   * @param limit - the caller needs no more than that; the index may return more
+   */
+  select(filter: Filter | undefined, after?: string, limit?: number): Awaitable<readonly string[]>;
   /** Returns the best records of a search, best first. */
   find(search: VectorSearch | KeywordSearch, filter: Filter | undefined, params: Query): Awaitable<VectorMatch[]>;
   /** Stores new records and replaces existing ones. */
@@ -137,7 +141,7 @@ export abstract class RecordStore<
     const size = requireTopK(params.limit ?? defaultPageSize, 'limit');
     const filter = toFilter(params.filter);
     return this.use(params, async (index) => {
-      const ids = await index.select(filter, params.cursor);
+      const ids = await index.select(filter, params.cursor, size + 1);
       const page = ids.slice(0, size);
       const last = page.at(-1);
       const read = await index.read(page, params.includeVector ?? false);

@@ -3,7 +3,7 @@ import { Bm25Index } from '../../retrieval/bm25-index.js';
 import { type CheckedRecord, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
-import { RowSelection } from './row-selection.js';
+import { type RowList, RowSelection } from './row-selection.js';
 import { bytesOf, nearestRows, VectorTable } from './vector-table.js';
 
 /** How to search an index. */
@@ -92,7 +92,7 @@ export class LocalIndex {
       table: this.#vectors,
       query: queryVector,
       k: Math.min(limit, this.count),
-      allowed: this.#select(filter),
+      rows: this.#select(filter),
       idOf: this.#idOf,
     });
     return nearest.map(({ row, similarity }) => ({
@@ -104,8 +104,9 @@ export class LocalIndex {
   /** Returns the records whose texts share terms with the query. */
   withWords(queryText: string, { limit, filter, includeVector }: LocalSearch): VectorMatch[] {
     if (this.count === 0) return [];
-    const allowed = this.#select(filter);
-    const accept = allowed && ((row: number): boolean => allowed[row] === 1);
+    const rows = this.#select(filter);
+    const isSelected = rows && this.#mark(rows);
+    const accept = isSelected && ((row: number): boolean => isSelected[row] === 1);
     const found = this.#indexWords().search(queryText, {
       limit: Math.min(limit, this.count),
       accept,
@@ -121,13 +122,38 @@ export class LocalIndex {
     });
   }
 
-  /** Returns the ids of all records that match the filter, in order; with `after`, only the ids after it. */
-  select(filter: Filter | undefined, after = ''): string[] {
-    const allowed = this.#select(filter);
-    if (allowed)
-      return this.#rows.flatMap(({ id }, row) => (allowed[row] === 1 && id > after ? [id] : [])).toSorted(byCodeUnits);
+  /** Returns the ids that exist. */
+  existing(ids: readonly string[]): string[] {
+    return ids.filter((id) => this.#rowOfId.has(id));
+  }
+
+  /** Returns how many records match. */
+  countOf(filter: Filter): number {
+    return this.#selection.select(filter, this.count).length;
+  }
+
+  /** Returns the ids of the records that match the filter, in order; with `after`, only the first `limit` ids after it. */
+  select(filter: Filter | undefined, after = '', limit: number = Number.POSITIVE_INFINITY): readonly string[] {
+    const rows = this.#select(filter);
+    // Sorting few ids is faster than a walk through the sorted ids of all records.
+    if (rows && rows.length <= this.count / 16) {
+      const ids = Array.from(rows, this.#idOf);
+      return ids
+        .filter((id) => id > after)
+        .toSorted(byCodeUnits)
+        .slice(0, limit);
+    }
     this.#sortedIds ??= this.#rows.map(({ id }) => id).toSorted(byCodeUnits);
-    return this.#sortedIds.slice(firstBehind(this.#sortedIds, after));
+    const sorted = this.#sortedIds;
+    const start = firstBehind(sorted, after);
+    if (!rows) return sorted.slice(start, start + limit);
+    const isSelected = this.#mark(rows);
+    const ids: string[] = [];
+    for (let place = start; place < sorted.length && ids.length < limit; place += 1) {
+      const id = sorted[place] as string;
+      if (isSelected[this.#rowOfId.get(id) as number] === 1) ids.push(id);
+    }
+    return ids;
   }
 
   /** Returns all records, for a rewrite of the index. */
@@ -137,9 +163,16 @@ export class LocalIndex {
 
   readonly #idOf = (row: number): string => this.#row(row).id;
 
-  /** 1 for each row that passes, `undefined` for all. */
-  #select(filter: Filter | undefined): Uint8Array | undefined {
+  /** The rows that match, `undefined` for all. */
+  #select(filter: Filter | undefined): RowList | undefined {
     return filter && this.#selection.select(filter, this.count);
+  }
+
+  /** Returns 1 for each of the rows. */
+  #mark(rows: RowList): Uint8Array {
+    const marks = new Uint8Array(this.count);
+    for (const row of rows) marks[row] = 1;
+    return marks;
   }
 
   #newSelection(): RowSelection {

@@ -81,7 +81,8 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
 
   async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
     const { index, version } = await this.#require(params);
-    const isWithin = index.count <= maxRecords || (filter && index.select(toFilter(filter)).length <= maxRecords);
+    const parsed = toFilter(filter);
+    const isWithin = index.count <= maxRecords || (parsed && index.countOf(parsed) <= maxRecords);
     return isWithin ? version : undefined;
   }
 
@@ -184,14 +185,14 @@ function openIndex(stored: StoredIndex, holder?: IndexHolder): OpenIndex {
     metric,
     count: () => index.count,
     read: (ids, includeVector) => index.get(ids, includeVector),
-    select: (filter, after) => index.select(filter, after),
+    select: (filter, after, limit) => index.select(filter, after, limit),
     find: (search, filter) => {
       if (search.mode === 'keyword') return index.withWords(search.queryText, { ...search, filter });
       return index.nearest(toVector(search.queryVector, dimension, 'The query vector'), { ...search, filter });
     },
     write: (records) => stored.append(toUpsert(records)),
     remove: async (ids) => {
-      const existing = index.get(ids, false).map(({ id }) => id);
+      const existing = index.existing(ids);
       if (existing.length === 0) return;
       // First: derived data may contain parts of deleted records, also after a crash.
       await holder?.derived?.emptyOf(name);

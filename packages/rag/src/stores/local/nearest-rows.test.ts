@@ -51,8 +51,8 @@ const kinds: Record<string, (random: () => number) => number> = {
 
 const idOf = (row: number): string => `id-${(row * 7919) % 10_007}`;
 
-function mark({ count }: VectorTable, accept: (row: number) => boolean): Uint8Array {
-  return Uint8Array.from({ length: count }, (_, row) => (accept(row) ? 1 : 0));
+function list({ count }: VectorTable, accept: (row: number) => boolean): Int32Array {
+  return Int32Array.from({ length: count }, (_, row) => row).filter(accept);
 }
 
 function byHand(table: VectorTable, query: Float32Array, k: number, accept: (row: number) => boolean): Candidate[] {
@@ -76,7 +76,7 @@ describe.each(['cosine', 'euclidean', 'dotproduct'] as const)('nearest rows by %
           const random = createRandom(seed);
           const query = table.row(row).map((value) => value + 0.02 * (random() - 0.5));
           const accept = (candidate: number): boolean => candidate % every === 0;
-          const found = nearestRows({ table, query, k, allowed: mark(table, accept), idOf });
+          const found = nearestRows({ table, query, k, rows: list(table, accept), idOf });
           expect(found).toEqual(byHand(table, query, k, accept));
         },
       ),
