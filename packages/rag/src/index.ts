@@ -142,7 +142,8 @@ export {
   type RerankWithScorerOptions,
   type WeightConfig,
 } from './rerank/rerank.js';
-export type { RelevanceModel, RelevanceScorer, RerankingModel } from './rerank/score-texts.js';
+export { createReranker, type RerankApiOptions, type RerankProvider } from './rerank/rerank-api.js';
+export type { BatchScorer, RelevanceModel, RelevanceScorer, RerankingModel } from './rerank/score-texts.js';
 export type { ChromaConfig } from './stores/chroma/index.js';
 export type { LibSQLConfig } from './stores/libsql/index.js';
 export type { PgVectorConfig } from './stores/pg/index.js';

@@ -20,6 +20,8 @@ export interface RerankerOptions {
   queryEmbedding?: readonly number[] | Float32Array;
   /** Number of results. Default 3. */
   topK?: number;
+  /** Time that the model has, in milliseconds. Afterwards the results keep the order of the search, and `details.error` says so. Default: any. */
+  budget?: number;
   signal?: AbortSignal;
 }
 
@@ -53,7 +55,7 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * are ranked by the other parts, and `details.error` names the reason.
  *
  * @throws `RERANK_FAILED` with the first error as cause if the model scored no text; `RERANK_WEIGHTS_INVALID`;
- *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` and for results without a score; `signal.reason`
+ *   `RERANK_MODEL_INVALID`; `VECTOR_ARGUMENT_INVALID` for an invalid `topK` or `budget` and for results without a score; `signal.reason`
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
@@ -61,16 +63,18 @@ export async function rerank<Match extends VectorMatch>(
   results: readonly Match[],
   query: string,
   model: RelevanceModel,
-  { weights, queryEmbedding, topK = 3, signal }: RerankerOptions = {},
+  { weights, queryEmbedding, topK = 3, budget, signal }: RerankerOptions = {},
 ): Promise<RerankResult<Match>[]> {
   const checkedWeights = toWeights(weights);
   if (!Number.isInteger(topK) || topK < 1)
     throw new QuiverError('VECTOR_ARGUMENT_INVALID', `topK must be a positive integer, not ${String(topK)}.`);
+  if (budget !== undefined && !(budget > 0))
+    throw new QuiverError('VECTOR_ARGUMENT_INVALID', `budget must be a number above 0, not ${String(budget)}.`);
   for (const { id, score } of results) {
     if (Number.isFinite(score)) continue;
     throw new QuiverError('VECTOR_ARGUMENT_INVALID', `The result '${id}' must have a number as score, not ${score}.`);
   }
-  const scores = await scoreResults(results, query, model, signal);
+  const scores = await scoreWithin(budget, signal, (end) => scoreResults(results, query, model, end), results.length);
   const analysis = queryEmbedding && analyzeQuery(queryEmbedding);
   const ranked = results.map((result, place): RerankResult<Match> => {
     const relevance = scores[place] as TextScore;
@@ -121,6 +125,34 @@ export async function rerankWithScorer<Match extends VectorMatch>({
 }: RerankWithScorerOptions<Match>): Promise<RerankResult<Match>[]> {
   return rerank(results, query, scorer, options);
 }
+
+/** A model that takes longer than its budget is stopped, and every result has the same error. */
+async function scoreWithin(
+  budget: number | undefined,
+  signal: AbortSignal | undefined,
+  score: (signal: AbortSignal | undefined) => Promise<TextScore[]>,
+  count: number,
+): Promise<TextScore[]> {
+  if (budget === undefined) return score(signal);
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), Math.min(budget, longestBudget));
+  try {
+    return await score(signal ? AbortSignal.any([signal, end.signal]) : end.signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!end.signal.aborted) throw error;
+    const exceeded = new QuiverError(
+      'RERANK_BUDGET_EXCEEDED',
+      `The model did not score the results within ${budget} ms.`,
+    );
+    return Array.from({ length: count }, () => ({ error: exceeded }));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A larger delay of a timer overflows. */
+const longestBudget = 2 ** 31 - 1;
 
 /** A result without text has the relevance 0; the model does not receive it. */
 async function scoreResults(

@@ -19,8 +19,15 @@ export interface RerankingModel {
   }): PromiseLike<{ ranking: readonly { index: number; relevanceScore: number }[] }>;
 }
 
+/** Scores texts in one call, for example with a cross-encoder in this process. Returns one number from 0 to 1 per text, in order. */
+export type BatchScorer = (
+  query: string,
+  texts: readonly string[],
+  options: { signal?: AbortSignal },
+) => Promise<readonly number[]>;
+
 /** A model string such as `openai/gpt-5.1`, a model of the AI SDK, or your own scorer. */
-export type RelevanceModel = string | LanguageModel | RerankingModel | RelevanceScorer;
+export type RelevanceModel = string | LanguageModel | RerankingModel | RelevanceScorer | BatchScorer;
 
 /** A score from 0 to 1, or the reason why there is none. */
 export type TextScore = { readonly score: number } | { readonly error: unknown };
@@ -30,7 +37,7 @@ const textsPerPrompt = 20;
 const callsAtOnce = 4;
 
 /**
- * Scores texts with as few calls as the model allows: one for a reranking model, one for each 20 texts for a language model, one
+ * Scores texts with as few calls as the model allows: one for a reranking model or a function, one for each 20 texts for a language model, one
  * for each text for a scorer; four at once. Transient errors are retried. An error that stays affects only the texts of its call.
  *
  * @returns one score per text, in order
@@ -73,6 +80,8 @@ function toAsk(
   query: string,
   signal: AbortSignal | undefined,
 ): { size: number; ask: Ask } {
+  if (typeof model === 'function')
+    return { size: Infinity, ask: async (texts) => [...(await model(query, texts, signal ? { signal } : {}))] };
   const { doRerank, getRelevanceScore, doGenerate } = (model ?? {}) as Partial<
     RerankingModel & RelevanceScorer & LanguageModel
   >;
@@ -86,7 +95,7 @@ function toAsk(
     return { size: textsPerPrompt, ask: askLanguageModel(model as LanguageModel, query, signal) };
   throw new QuiverError(
     'RERANK_MODEL_INVALID',
-    'A reranker must be a model string such as openai/gpt-5.1, a language or reranking model of the AI SDK, or an object with getRelevanceScore(query, text).',
+    'A reranker must be a model string such as openai/gpt-5.1, a language or reranking model of the AI SDK, a function that scores a list of texts, or an object with getRelevanceScore(query, text).',
   );
 }
 

@@ -1,0 +1,137 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { VectorMatch } from '../store/vector-store.js';
+import { createReranker, type RerankProvider } from './rerank-api.js';
+import { rerank } from './rerank.js';
+
+/** A server that speaks the rerank APIs: the relevance of a text is its length divided by 10. */
+let server: Server;
+let url: string;
+let requests: { path: string | undefined; headers: IncomingHttpHeaders; body: unknown }[];
+let statuses: number[];
+let answer: ((path: string | undefined) => string) | undefined;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    void json(request).then((body) => {
+      requests.push({ path: request.url, headers: request.headers, body });
+      const status = statuses.shift() ?? 200;
+      response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
+      if (status !== 200) return response.end('{"detail":"refused"}');
+      const { documents } = body as { documents: string[] };
+      const ranking = documents.map((text, index) => ({ index, relevance_score: text.length / 10 })).toReversed();
+      const member = request.url?.includes('voyage') ? { data: ranking } : { results: ranking };
+      return response.end(answer?.(request.url) ?? JSON.stringify(member));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  requests = [];
+  statuses = [];
+  answer = undefined;
+});
+
+const match = (id: string, score: number): VectorMatch => ({ id, score, document: id, metadata: {} });
+const results = [match('a', 0.9), match('bbbb', 0.8), match('cc', 0.7)];
+const weights = { semantic: 1, vector: 0, position: 0 };
+const create = (provider: RerankProvider = 'cohere'): ReturnType<typeof createReranker> =>
+  createReranker({ provider, model: 'm', apiKey: 'key', url: `${url}/${provider}` });
+
+describe('createReranker', () => {
+  it.each<RerankProvider>(['cohere', 'voyage', 'jina', 'zeroentropy'])(
+    'ranks with one request to %s',
+    async (provider) => {
+      const ranked = await rerank(results, 'which?', create(provider), { weights });
+      expect(ranked.map(({ result, score }) => [result.id, score])).toEqual([
+        ['bbbb', 0.4],
+        ['cc', 0.2],
+        ['a', 0.1],
+      ]);
+      expect(requests).toHaveLength(1);
+      expect(requests[0]).toMatchObject({
+        headers: { authorization: 'Bearer key' },
+        body: { model: 'm', query: 'which?', documents: ['a', 'bbbb', 'cc'] },
+      });
+    },
+  );
+
+  it('repeats a request after a transient status, and no other', async () => {
+    statuses = [429, 503];
+    expect(await rerank(results, 'which?', create())).toHaveLength(3);
+    expect(requests).toHaveLength(3);
+    statuses = [401];
+    await expect(rerank(results, 'which?', create())).rejects.toMatchObject({
+      code: 'RERANK_FAILED',
+      cause: { code: 'RERANK_REQUEST_FAILED', details: { status: 401 }, message: expect.stringContaining('refused') },
+    });
+    expect(requests).toHaveLength(4);
+  });
+
+  it.each(['no JSON', 'null', '{"results":{}}'])('reports the answer %s', async (text) => {
+    answer = () => text;
+    await expect(rerank(results, 'which?', create())).rejects.toMatchObject({
+      cause: { code: 'RERANK_ANSWER_INVALID' },
+    });
+  });
+
+  it('reports texts without a score', async () => {
+    answer = () => '{"results":[{"index":1,"relevance_score":0.5},null,{"index":0,"relevance_score":"high"}]}';
+    const ranked = await rerank(results, 'which?', create());
+    expect(ranked.map(({ result, details }) => [result.id, details.error !== undefined]).toSorted()).toEqual([
+      ['a', true],
+      ['bbbb', false],
+      ['cc', true],
+    ]);
+  });
+
+  it('reads the key from the environment, and needs provider, model and key', () => {
+    const options = { provider: 'voyage' as const, model: 'rerank-2.5' };
+    vi.stubEnv('VOYAGE_API_KEY', '');
+    expect(() => createReranker(options)).toThrow('VOYAGE_API_KEY');
+    vi.stubEnv('VOYAGE_API_KEY', 'secret');
+    expect(createReranker(options)).toMatchObject({ modelId: 'rerank-2.5' });
+    vi.unstubAllEnvs();
+    expect(() => createReranker({ ...options, provider: 'toString' as never })).toThrow('Unknown provider');
+    expect(() => createReranker({ ...options, model: '' })).toThrow('needs a model');
+  });
+});
+
+describe('a function that scores a list', () => {
+  it('receives all texts at once', async () => {
+    const calls: unknown[] = [];
+    const crossEncoder = async (query: string, texts: readonly string[]): Promise<number[]> => {
+      calls.push([query, texts]);
+      return texts.map((text) => text.length / 10);
+    };
+    const ranked = await rerank(results, 'which?', crossEncoder, { weights });
+    expect(ranked.map(({ result }) => result.id)).toEqual(['bbbb', 'cc', 'a']);
+    expect(calls).toEqual([['which?', ['a', 'bbbb', 'cc']]]);
+  });
+});
+
+describe('the budget of a reranker', () => {
+  it('keeps the order of the search when the model takes longer', async () => {
+    const never = (): Promise<number[]> => new Promise(() => undefined);
+    for (const options of [{}, { weights }]) {
+      const ranked = await rerank(results, 'which?', never, { ...options, budget: 1 });
+      expect(ranked.map(({ result }) => result.id)).toEqual(['a', 'bbbb', 'cc']);
+      expect(ranked[0]?.details.error).toBe('The model did not score the results within 1 ms.');
+    }
+  });
+
+  it('does not hide another error or the abort of the caller', async () => {
+    const failing = (): Promise<number[]> => Promise.reject(new Error('broken'));
+    await expect(rerank(results, 'which?', failing, { budget: 1e12 })).rejects.toMatchObject({ code: 'RERANK_FAILED' });
+    const signal = AbortSignal.abort(new Error('enough'));
+    await expect(rerank(results, 'which?', failing, { budget: 1e12, signal })).rejects.toThrow('enough');
+    await expect(rerank(results, 'which?', failing, { budget: 0 })).rejects.toThrow('budget');
+  });
+});

@@ -1,0 +1,131 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { RerankingModel } from './score-texts.js';
+
+/** Providers of rerank APIs. */
+export type RerankProvider = 'cohere' | 'voyage' | 'jina' | 'zeroentropy';
+
+/** Options of `createReranker()`. */
+export interface RerankApiOptions {
+  provider: RerankProvider;
+  /** Model of the provider, for example `rerank-2.5`, `jina-reranker-v3` or `zerank-2`. */
+  model: string;
+  /** Default: the environment variable `COHERE_API_KEY`, `VOYAGE_API_KEY`, `JINA_API_KEY` or `ZEROENTROPY_API_KEY`. */
+  apiKey?: string;
+  /** Address that requests are sent to. Default: that of the provider. */
+  url?: string;
+  /** Default: the global `fetch`. */
+  fetch?: typeof globalThis.fetch;
+}
+
+/** The APIs differ in their addresses and in the member of the answer that holds the ranking. */
+const apis: Readonly<Record<RerankProvider, { url: string; ranking: 'results' | 'data' }>> = {
+  cohere: { url: 'https://api.cohere.com/v2/rerank', ranking: 'results' },
+  voyage: { url: 'https://api.voyageai.com/v1/rerank', ranking: 'data' },
+  jina: { url: 'https://api.jina.ai/v1/rerank', ranking: 'results' },
+  zeroentropy: { url: 'https://api.zeroentropy.dev/v1/models/rerank', ranking: 'results' },
+};
+
+const maxProblemLength = 500;
+
+/**
+ * Creates a reranking model over the HTTP API of a provider. It sends one request per list; `rerank()` repeats it after status 408, 429 and 5xx.
+ *
+ * @throws `RERANK_MODEL_INVALID` for an unknown provider, and without model or key; from `doRerank`, `RERANK_REQUEST_FAILED` with `details.status`,
+ *   `RERANK_ANSWER_INVALID`, and the abort reason
+ * @example
+ * const best = await rerank(matches, question, createReranker({ provider: 'voyage', model: 'rerank-2.5' }), { topK: 5 });
+ */
+export function createReranker({
+  provider,
+  model,
+  apiKey,
+  url,
+  fetch = globalThis.fetch,
+}: RerankApiOptions): RerankingModel {
+  const api = Object.hasOwn(apis, provider) ? apis[provider] : undefined;
+  if (!api) throw modelInvalid(`Unknown provider '${String(provider)}'; known: ${Object.keys(apis).join(', ')}.`);
+  if (typeof model !== 'string' || model === '') throw modelInvalid(`A reranker of ${provider} needs a model.`);
+  const variable = `${provider.toUpperCase()}_API_KEY`;
+  const key = apiKey ?? globalThis.process?.env[variable];
+  if (!key) throw modelInvalid(`A reranker of ${provider} needs apiKey, or the environment variable ${variable}.`);
+  return {
+    modelId: model,
+    async doRerank({ query, documents, abortSignal }) {
+      const response = await fetch(url ?? api.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ model, query, documents: documents.values }),
+        ...(abortSignal && { signal: abortSignal }),
+      }).catch((error: unknown) => {
+        abortSignal?.throwIfAborted();
+        throw requestFailed(provider, toErrorMessage(error), { isRetryable: true, cause: error });
+      });
+      const text = await response.text();
+      if (!response.ok) {
+        const { status } = response;
+        throw requestFailed(provider, `status ${status}: ${text.slice(0, maxProblemLength)}`, {
+          isRetryable: status === 408 || status === 429 || status >= 500,
+          responseHeaders: Object.fromEntries(response.headers),
+          status,
+        });
+      }
+      return { ranking: readRanking(provider, text, api.ranking) };
+    },
+  };
+}
+
+interface Ranked {
+  readonly index?: unknown;
+  readonly relevance_score?: unknown;
+}
+
+function readRanking(
+  provider: RerankProvider,
+  text: string,
+  member: 'results' | 'data',
+): { index: number; relevanceScore: number }[] {
+  const list = parse(text)?.[member];
+  if (!Array.isArray(list)) {
+    throw new QuiverError(
+      'RERANK_ANSWER_INVALID',
+      `${provider} did not answer with a list of ${member}, but with ${JSON.stringify(text.slice(0, maxProblemLength))}. Check the url of the reranker.`,
+    );
+  }
+  return (list as (Ranked | null)[]).map((entry) => ({
+    index: Number(entry?.index),
+    // Checked for each text afterwards.
+    relevanceScore: entry?.relevance_score as number,
+  }));
+}
+
+function parse(text: string): Record<string, unknown> | null | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown> | null;
+  } catch {
+    return undefined;
+  }
+}
+
+function modelInvalid(message: string): QuiverError {
+  return new QuiverError('RERANK_MODEL_INVALID', message);
+}
+
+interface Failure {
+  readonly isRetryable: boolean;
+  readonly responseHeaders?: Record<string, string>;
+  readonly status?: number;
+  readonly cause?: unknown;
+}
+
+/** `isRetryable` and `responseHeaders` are read by the repetition of requests, as those of the AI SDK's errors. */
+function requestFailed(
+  provider: RerankProvider,
+  problem: string,
+  { isRetryable, responseHeaders, status, cause }: Failure,
+): QuiverError {
+  const error = new QuiverError('RERANK_REQUEST_FAILED', `The rerank request to ${provider} failed: ${problem}`, {
+    cause,
+    details: { status },
+  });
+  return Object.assign(error, { isRetryable, responseHeaders });
+}
