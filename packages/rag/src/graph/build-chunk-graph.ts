@@ -13,7 +13,7 @@ import {
 import { graphInvalid } from './graph-error.js';
 import type { GraphPassage } from './passage.js';
 import type { GraphData } from './snapshot.js';
-import { phraseEdges, tripleEdges } from './term-edges.js';
+import { sharedNames, tripleEdges } from './term-edges.js';
 
 /** Progress of building a graph. */
 export interface BuildProgress {
@@ -82,7 +82,8 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
   const rows = nodes.map(({ vector }) => vector);
   const units = new UnitRows(rows, dimension);
   const { fingerprints } = units;
-  let edges = reasonedEdges(passages, resolved);
+  const names = resolved.phrases && sharedNames(passages, resolved.phrases.maxPassages);
+  let edges = reasonedEdges(passages, resolved, names?.edges ?? []);
   yield 0;
   const { similarity } = resolved;
   if (similarity) {
@@ -91,7 +92,9 @@ function* buildSteps(options: BuildChunkGraphOptions): Generator<number, ChunkGr
     edges = [...edges, ...similarityEdges(yield* findNeighbors({ units, limit, threshold, known }))];
   }
   yield 1;
-  return new ChunkGraph({ ids, titles: passages.map(({ title }) => title), options: resolved, fingerprints, edges });
+  const titles = passages.map(({ title }) => title);
+  const titled = Uint32Array.from(names?.titled ?? []);
+  return new ChunkGraph({ ids, titles, titled, options: resolved, fingerprints, edges });
 }
 
 function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions): void {
@@ -115,13 +118,17 @@ function requireVectors({ passages, vectors, dimension }: BuildChunkGraphOptions
 }
 
 /** Returns the edges of all kinds except `similarity`. */
-function reasonedEdges(passages: readonly GraphPassage[], { weights, phrases }: ResolvedEdgeOptions): Edge[] {
+function reasonedEdges(
+  passages: readonly GraphPassage[],
+  { weights }: ResolvedEdgeOptions,
+  phrases: readonly Edge[],
+): Edge[] {
   const isOn = (kind: EdgeKind): boolean => (weights[kind] ?? 0) > 0;
   return [
     ...(isOn('relation') ? relationEdges(passages) : []),
     ...(isOn('triple') ? tripleEdges(passages) : []),
     ...(isOn('link') ? linkEdges(passages) : []),
-    ...(phrases ? phraseEdges(passages, phrases.maxPassages) : []),
+    ...phrases,
     ...(isOn('sequence') ? sequenceEdges(passages) : []),
   ];
 }

@@ -6,6 +6,7 @@ import { graphInvalid } from './graph-error.js';
 import { personalizedPageRank } from './personalized-page-rank.js';
 import { readSnapshot, writeSnapshot, type GraphData } from './snapshot.js';
 import { strongestPaths, type PathStep } from './strongest-paths.js';
+import { indexTitles, titlesInQuery, type TitledPassage, type TitleIndex } from './titles-in-query.js';
 
 /** An edge between two passages. It is walked in both directions; `from` and `to` keep the direction in which it was found. */
 export interface ChunkEdge {
@@ -67,6 +68,19 @@ export interface RankNodesOptions extends Omit<RankOptions, 'seeds' | 'allowed'>
   readonly allowed?: ((node: number) => boolean) | undefined;
 }
 
+/** Options of a random walk from passages with weights. */
+export interface WalkOptions extends Omit<RankOptions, 'seeds' | 'topK'> {
+  readonly seeds: readonly (readonly [id: string, weight: number])[];
+}
+
+/** Ranks of a random walk. */
+export interface Walk<Node> {
+  /** By reached passage: the share of the best rank, above 0. */
+  readonly scores: ReadonlyMap<Node, number>;
+  /** Returns the strongest path from a seed to each passage that has one. */
+  readonly pathsTo: (nodes: Iterable<Node>) => Map<Node, ChunkEdge[]>;
+}
+
 /**
  * Weight of staying at a passage. A walker leaves the passage with the probability `w / (w + inertia)`, where `w` is the sum of the weights
  * of the passage's edges, and stays otherwise. So one weak edge does not carry half of a passage's rank away.
@@ -84,6 +98,8 @@ export class ChunkGraph {
   readonly data: GraphData;
   readonly #adjacency: Adjacency;
   readonly #numbers: ReadonlyMap<string, number>;
+  /** Created at the first query that needs it. */
+  #titles: TitleIndex | undefined;
 
   /** @internal */
   constructor(data: GraphData, inertia: number = defaultInertia) {
@@ -139,15 +155,52 @@ export class ChunkGraph {
   }
 
   /** Ranks from weighted node numbers by personalized PageRank. @internal */
-  rankFrom(options: RankNodesOptions): RankedChunk[] {
-    const { topK = 10, restartProb = 0.15, maxIterations = 100, tolerance = 1e-7, allowed } = options;
+  rankFrom({ topK = 10, ...options }: RankNodesOptions): RankedChunk[] {
     if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
+    const { scores, pathsTo } = this.#walk(options);
+    const top = new TopK(Math.floor(topK), (node) => this.ids[node] as string);
+    for (const [node, score] of scores) top.offer(node, score);
+    const found = top.toSorted();
+    const paths = pathsTo(found.map(({ row }) => row));
+    return found.map(({ row, similarity: score }) => ({
+      id: this.ids[row] as string,
+      score,
+      path: paths.get(row) ?? [],
+    }));
+  }
+
+  /** Ranks all passages that are reached from weighted ones, for rankings that combine the walk with something else. @internal */
+  walk({ seeds, allowed, ...options }: WalkOptions): Walk<string> {
+    const idOf = (node: number): string => this.ids[node] as string;
+    const { scores, pathsTo } = this.#walk({
+      ...options,
+      seeds: seeds.map(([id, weight]) => [this.#require(id, 'GRAPH_SEED_UNKNOWN'), weight]),
+      allowed: allowed && ((node) => allowed(idOf(node))),
+    });
+    return {
+      scores: new Map(Array.from(scores, ([node, score]) => [idOf(node), score])),
+      pathsTo: (ids) => {
+        const paths = pathsTo(Array.from(ids, (id) => this.#require(id)));
+        return new Map(Array.from(paths, ([node, path]) => [idOf(node), path]));
+      },
+    };
+  }
+
+  /** Returns the passages whose titles a query names, see {@link titlesInQuery}. @internal */
+  titlesIn(query: string): TitledPassage[] {
+    const { titles, titled } = this.data;
+    this.#titles ??= indexTitles(Array.from(titled, (node) => [this.ids[node] as string, titles[node] ?? '']));
+    return titlesInQuery(query, this.#titles);
+  }
+
+  #walk(options: Omit<RankNodesOptions, 'topK'>): Walk<number> {
+    const { restartProb = 0.15, maxIterations = 100, tolerance = 1e-7, allowed } = options;
     if (!(maxIterations >= 1)) throw graphInvalid('Random walk steps must be greater than 0');
     if (!(restartProb > 0 && restartProb < 1)) throw graphInvalid('Restart probability must be between 0 and 1');
     if (!(tolerance >= 0)) throw graphInvalid(`The tolerance must not be negative, but it is ${tolerance}.`);
     const adjacency = this.#adjacency;
     const seeds = restartProbabilities(options.seeds);
-    if (seeds.size === 0) return [];
+    if (seeds.size === 0) return { scores: new Map(), pathsTo: () => new Map() };
     const { reached, ranks } = personalizedPageRank({
       adjacency,
       seeds,
@@ -157,23 +210,23 @@ export class ChunkGraph {
       allowed,
     });
     const best = reached.reduce((largest, node) => Math.max(largest, ranks[node] as number), 0);
-    const top = new TopK(Math.floor(topK), (node) => this.ids[node] as string);
+    const scores = new Map<number, number>();
     for (const node of reached) {
-      const score = Math.round(((ranks[node] as number) / best) * scoreSteps) / scoreSteps;
-      if (score > 0) top.offer(node, score);
+      const score = roundScore((ranks[node] as number) / best);
+      if (score > 0) scores.set(node, score);
     }
-    const found = top.toSorted();
-    const paths = strongestPaths({
-      adjacency,
-      seeds,
-      targets: found.map(({ row }) => row),
-      allowed: allowed && ((node) => (ranks[node] as number) > 0),
-    });
-    return found.map(({ row, similarity: score }) => ({
-      id: this.ids[row] as string,
-      score,
-      path: (paths.get(row) ?? []).map((step) => this.#step(step)),
-    }));
+    return {
+      scores,
+      pathsTo: (nodes) => {
+        const paths = strongestPaths({
+          adjacency,
+          seeds,
+          targets: nodes,
+          allowed: allowed && ((node) => (ranks[node] as number) > 0),
+        });
+        return new Map(Array.from(paths, ([node, path]) => [node, path.map((step) => this.#step(step))]));
+      },
+    };
   }
 
   /**
@@ -241,6 +294,11 @@ export class ChunkGraph {
     }
     return number;
   }
+}
+
+/** Rounds a score, so that scores that differ only by the order of additions are equal. */
+export function roundScore(score: number): number {
+  return Math.round(score * scoreSteps) / scoreSteps;
 }
 
 function restartProbabilities(seeds: RankNodesOptions['seeds']): Map<number, number> {

@@ -1,7 +1,7 @@
 import { graphInvalid } from './graph-error.js';
 
-/** Reason that connects two passages. */
-export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation' | 'triple';
+/** Reason that connects two passages. `title` occurs in the paths of queries only: it leads from the query to a passage. */
+export type EdgeKind = 'similarity' | 'phrase' | 'sequence' | 'link' | 'relation' | 'triple' | 'title';
 
 /** Setting of an edge kind: on with `true` or options, off with `false`. */
 export type EdgeChoice<Options> = boolean | Options;

@@ -267,6 +267,7 @@ export class GraphRAG {
       {
         ids: this.#nodes.map(({ id }) => id),
         titles: this.#nodes.map(({ content }) => toLabel(content)),
+        titled: new Uint32Array(0),
         options: { weights: {}, similarity: undefined, phrases: undefined },
         fingerprints: new BigUint64Array(0),
         edges: this.#edges,

@@ -13,8 +13,10 @@ import type {
 import { buildChunkGraph } from './build-chunk-graph.js';
 import type { ChunkEdge, ChunkGraph } from './chunk-graph.js';
 import { filterKey, findGraph, scanPages, type GraphProgress } from './graph-of-index.js';
+import { graphInvalid } from './graph-error.js';
 import type { GraphSettings } from './graph-options.js';
 import { toPassage } from './passage.js';
+import { rankPassages, seedCount } from './rank-passages.js';
 import { namesIn } from './term-edges.js';
 
 export interface IndexQuery {
@@ -25,7 +27,7 @@ export interface IndexQuery {
   readonly providerOptions?: EmbeddingProviderOptions | undefined;
   readonly topK: number;
   readonly settings: GraphSettings;
-  /** Search mode for the seeds. Default: `hybrid` where the store supports it. */
+  /** Search mode for the seeds, see `createGraphRAGTool`. */
   readonly seeds?: QueryMode | undefined;
   readonly fusion?: FusionWeights | undefined;
   /** Filter of the application: the graph consists of matching records only. */
@@ -69,17 +71,19 @@ export interface IndexAnswer {
 /**
  * Finds passages that match a query and passages that are connected with them.
  *
- * @throws `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store and the embedder throw
+ * @throws `GRAPH_INVALID` for a `topK` below 1, `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const { store, indexName, queryText, settings, scopeFilter, filter, providerOptions, signal, onProgress } = query;
-  const { edges, maxNodes, restartProb, randomWalkSteps, dimension } = settings;
+  const { edges, maxNodes, dimension } = settings;
+  if (!(query.topK >= 1)) throw graphInvalid('TopK must be greater than 0');
   if (dimension !== undefined) await requireDimension(query, dimension);
   const embedder = toEmbedder(query.model, { providerOptions });
   const { modes } = store.capabilities;
-  const isHybrid = modes.includes('hybrid');
-  const mode = query.seeds ?? (isHybrid ? 'hybrid' : (modes[0] ?? 'vector'));
   const fusion = { vector: embedder.hybridWeight ?? 1, ...query.fusion };
+  // A ranking that does not count needs no search.
+  const preferred: readonly QueryMode[] = fusion.vector === 0 ? ['keyword', 'hybrid'] : ['hybrid'];
+  const mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';
   const search = searchOf(query);
   const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
   const whole = await findGraph({ store, indexName, filter: scopeFilter, edges, maxNodes, signal, onProgress });
@@ -87,25 +91,41 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     mode,
     queryText,
     queryVector,
-    topK: seedCount,
+    topK: query.topK + seedCount,
     includeVector: !whole,
     fusion,
   });
-  const explored = whole ? undefined : await exploreIndex(search, isHybrid ? 'hybrid' : 'vector', matches, query);
+  const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
+  const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);
   const graph = whole ?? (explored?.graph as ChunkGraph);
-  // A passage that was added after the graph was built is part of the next graph.
-  const seeds = matches.filter(({ id }) => graph.has(id));
   const allowed = whole && filter ? await readAllowed(query, whole) : undefined;
   const isAllowed = (id: string): boolean => allowed?.has(id) ?? true;
-  const ranked = graph.rank({
-    seeds,
+  const found = new Map<string, VectorRecord>([
+    ...matches.map((match) => [match.id, match] as const),
+    ...(explored?.records ?? []),
+  ]);
+  const ranked = await rankPassages({
+    graph,
+    queryText,
+    matches,
     topK: query.topK,
-    restartProb,
-    maxIterations: randomWalkSteps,
+    settings,
     allowed: allowed && isAllowed,
+    read: async (ids) => {
+      for (const [id, record] of await readRecords(
+        query,
+        ids.filter((each) => !found.has(each)),
+      ))
+        found.set(id, record);
+      return found;
+    },
+    searchKeywords:
+      mode !== 'vector' && modes.includes('keyword')
+        ? (words, topK) => search({ mode: 'keyword', queryText: words, queryVector: undefined, topK })
+        : undefined,
   });
   const ids = ranked.map(({ id }) => id);
-  const records = explored?.records ?? (await readRecords(query, ids));
+  const records = explored ? found : await readRecords(query, ids);
   return {
     found: ranked.flatMap(({ id, score, path }) => {
       const record = records.get(id);
@@ -113,7 +133,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     }),
     report: { complete: whole !== undefined, nodes: graph.ids.length, edges: graph.edgeCount, seeds: mode },
     graph,
-    seeds,
+    seeds: matches.slice(0, seedCount).filter(({ id }) => graph.has(id)),
     isAllowed,
     records,
   };
@@ -141,9 +161,7 @@ function searchOf({ store, indexName, databaseConfig, scopeFilter, filter, signa
     });
 }
 
-/** Number of results of a search where ranking starts. */
-const seedCount = 10;
-/** Passages whose neighbors are requested in each round. With the search for the seeds that makes 21 queries at most. */
+/** Passages whose neighbors are requested in each round. With the other searches that makes 25 queries at most. */
 const expandedPerRound = 10;
 const rounds = 2;
 const neighborsPerQuery = 10;

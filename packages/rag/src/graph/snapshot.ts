@@ -6,6 +6,8 @@ import { graphInvalid } from './graph-error.js';
 export interface GraphData {
   readonly ids: readonly string[];
   readonly titles: readonly (string | undefined)[];
+  /** Nodes whose titles are rare names, which queries may use. */
+  readonly titled: Uint32Array;
   readonly options: ResolvedEdgeOptions;
   /** Fingerprint of each node's vector. */
   readonly fingerprints: BigUint64Array;
@@ -14,7 +16,7 @@ export interface GraphData {
 }
 
 /** `QGR` and the version. Raise it with the format, and when equal passages get other edges, because snapshots are kept. */
-const magic = [0x51, 0x47, 0x52, 4];
+const magic = [0x51, 0x47, 0x52, 5];
 /** Magic number, checksum of all that follows, length of the header. */
 const prefixLength = 12;
 
@@ -26,9 +28,10 @@ interface SnapshotHeader {
   options: ResolvedEdgeOptions;
   /** Kinds and reasons of edges, which contain the positions in this list. */
   labels: readonly string[];
-  /** Number of edges with labels, and of those of the kind `similarity`. */
+  /** Number of edges with labels, of those of the kind `similarity`, and of titled nodes. */
   labeled: number;
   similar: number;
+  titled: number;
 }
 
 /**
@@ -36,7 +39,7 @@ interface SnapshotHeader {
  * machine; a machine of another order finds another checksum. Columns of wide numbers come first, so all of them are aligned.
  * Cosines are 32-bit numbers, other weights 64-bit ones.
  */
-export function writeSnapshot({ ids, titles, options, fingerprints, edges }: GraphData): Uint8Array {
+export function writeSnapshot({ ids, titles, titled, options, fingerprints, edges }: GraphData): Uint8Array {
   const labeled = edges.findLastIndex(({ reason }) => reason !== undefined) + 1;
   const similar = edges.length - labeled;
   const labels = new Map<string, number>();
@@ -67,8 +70,9 @@ export function writeSnapshot({ ids, titles, options, fingerprints, edges }: Gra
     labels: [...labels.keys()],
     labeled,
     similar,
+    titled: titled.length,
   };
-  const columns = [fingerprints, weights, cosines, starts, ends, kinds, reasons];
+  const columns = [fingerprints, weights, cosines, starts, ends, kinds, reasons, titled];
   const text = new TextEncoder().encode(JSON.stringify(header));
   const columnsStart = Math.ceil((prefixLength + text.length) / 8) * 8;
   const bytes = new Uint8Array(columns.reduce((sum, { byteLength }) => sum + byteLength, columnsStart));
@@ -126,10 +130,12 @@ function readColumns(header: SnapshotHeader, buffer: ArrayBuffer, columnsStart: 
   const to = numbersBelow(ids.length, labeled + similar);
   const kinds = numbersBelow(labels.length, labeled);
   const reasons = numbersBelow(labels.length, labeled);
+  const titled = numbersBelow(ids.length, header.titled).slice();
   if (at !== buffer.byteLength) throw new RangeError('There are more bytes than expected.');
   return {
     ids,
     titles: titles.map((title) => title ?? undefined),
+    titled,
     options: { ...options, similarity: options.similarity ?? undefined, phrases: options.phrases ?? undefined },
     fingerprints,
     edges: weights.map((weight, edge): Edge => {

@@ -3,22 +3,40 @@ import type { Edge } from './adjacency.js';
 import type { EdgeKind } from './graph-options.js';
 import { groupBySource, type GraphPassage, type Triple } from './passage.js';
 
+/** Edges between passages that share names, and the passages that queries can name. */
+export interface SharedNames {
+  readonly edges: Edge[];
+  /** Nodes whose titles are rare names, in ascending order. */
+  readonly titled: readonly number[];
+}
+
 /**
  * Connects passages that share rare names, found without a model: words with a capital letter, and the titles of documents. A
  * title stands for the first passage of its document. One that several documents bear, such as “Introduction”, names none of them.
  */
-export function phraseEdges(passages: readonly GraphPassage[], maxPassages: number): Edge[] {
+export function sharedNames(passages: readonly GraphPassage[], maxPassages: number): SharedNames {
   const firsts = new Set([...groupBySource(passages).values()].map(([first]) => first));
   const isFirst = ({ source }: GraphPassage, node: number): boolean => source === undefined || firsts.has(node);
   const bearers = new Map<string, number>();
   for (const { title = '' } of passages.filter(isFirst)) bearers.set(title, (bearers.get(title) ?? 0) + 1);
   const ordinary = new Set(passages.flatMap(({ document }) => document.match(lowerCase) ?? []));
-  const phrases = passages.map((passage, node) => {
+  const named: number[] = [];
+  const terms = passages.map((passage, node) => {
     const { document, title } = passage;
     const hasName = title !== undefined && isFirst(passage, node) && bearers.get(title) === 1;
-    return hasName ? namesIn(`${title} ${document}`, title, ordinary) : namesIn(document, undefined, ordinary);
+    if (!hasName) return namesIn(document, undefined, ordinary);
+    named.push(node);
+    return namesIn(`${title} ${document}`, title, ordinary);
   });
-  return sharedTermEdges({ kind: 'phrase', verb: 'name', terms: phrases, maxPassages });
+  const nodesOf = groupByTerm(terms);
+  const isRare = (node: number): boolean => {
+    const nodes = nodesOf.get(titleName(passages[node]?.title ?? ''));
+    return nodes !== undefined && nodes.length <= maxPassages;
+  };
+  return {
+    edges: sharedTermEdges({ kind: 'phrase', verb: 'name', terms, nodesOf, maxPassages }),
+    titled: named.filter(isRare),
+  };
 }
 
 /** Words in lower case. */
@@ -37,17 +55,27 @@ const capitalized =
 export function namesIn(text: string, title?: string, ordinary?: ReadonlySet<string>): Set<string> {
   const names = new Set<string>();
   const add = (name: string): void => {
-    const words = withoutEnd(name.toLowerCase()).split(/\s+/);
-    const start = words.findIndex((word) => !stopWords.has(word));
-    // Of “The Who” nothing would be left.
-    const bare = words.slice(Math.max(start, 0)).join(' ').trim();
-    if (bare.length > 2 && !stopWords.has(bare)) names.add(bare);
+    const bare = toName(name);
+    if (bare !== '') names.add(bare);
   };
-  if (title !== undefined) add(withoutParenthesis(title));
+  if (title !== undefined) add(titleName(title));
   for (const [, mark, name = ''] of text.matchAll(capitalized)) {
     if (mark === undefined || !ordinary?.has(withoutEnd(name.toLowerCase()))) add(name);
   }
   return names;
+}
+
+/** Returns the name that a title is for other texts: without parentheses at its end; `''` where it is none. */
+export function titleName(title: string): string {
+  return toName(withoutParenthesis(title));
+}
+
+function toName(text: string): string {
+  const words = withoutEnd(text.toLowerCase()).split(/\s+/);
+  const start = words.findIndex((word) => !stopWords.has(word));
+  // Of “The Who” nothing would be left.
+  const name = words.slice(Math.max(start, 0)).join(' ').trim();
+  return name.length > 2 && !stopWords.has(name) ? name : '';
 }
 
 function withoutEnd(name: string): string {
@@ -69,7 +97,8 @@ const maxPassagesOfThing = 30;
 /** Connects passages whose triples speak of the same thing, as subject or as object. */
 export function tripleEdges(passages: readonly GraphPassage[]): Edge[] {
   const terms = passages.map(({ triples = [] }) => thingsIn(triples));
-  return sharedTermEdges({ kind: 'triple', verb: 'speak of', terms, maxPassages: maxPassagesOfThing });
+  const nodesOf = groupByTerm(terms);
+  return sharedTermEdges({ kind: 'triple', verb: 'speak of', terms, nodesOf, maxPassages: maxPassagesOfThing });
 }
 
 function thingsIn(triples: readonly Triple[]): Set<string> {
@@ -85,10 +114,23 @@ interface SharedTerms {
   readonly kind: EdgeKind;
   /** Verb of the reasons: "both … …". */
   readonly verb: string;
-  /** Terms of each node. */
+  /** Terms of each node, and nodes of each term. */
   readonly terms: readonly ReadonlySet<string>[];
+  readonly nodesOf: ReadonlyMap<string, readonly number[]>;
   /** Terms of more nodes than this connect nothing: they are common, and the number of pairs grows with the square. */
   readonly maxPassages: number;
+}
+
+function groupByTerm(terms: readonly ReadonlySet<string>[]): Map<string, number[]> {
+  const nodesOf = new Map<string, number[]>();
+  for (const [node, own] of terms.entries()) {
+    for (const term of own) {
+      const nodes = nodesOf.get(term);
+      if (nodes) nodes.push(node);
+      else nodesOf.set(term, [node]);
+    }
+  }
+  return nodesOf;
 }
 
 /** Reasons name no more terms than this: the rarest ones, in alphabetical order where equally rare. */
@@ -98,15 +140,7 @@ const termsInReason = 3;
  * Connects nodes that share terms. A term of `df` among `N` nodes adds `ln((N + 1) / df) / ln(N + 1) / df` to each of its
  * pairs, a number below one half: the rarer the term, the more it says, and the fewer share it.
  */
-function sharedTermEdges({ kind, verb, terms, maxPassages }: SharedTerms): Edge[] {
-  const nodesOf = new Map<string, number[]>();
-  for (const [node, own] of terms.entries()) {
-    for (const term of own) {
-      const nodes = nodesOf.get(term);
-      if (nodes) nodes.push(node);
-      else nodesOf.set(term, [node]);
-    }
-  }
+function sharedTermEdges({ kind, verb, terms, nodesOf, maxPassages }: SharedTerms): Edge[] {
   const rare = [...nodesOf].filter(([, { length }]) => length >= 2 && length <= maxPassages);
   rare.sort(([a, { length: ofA }], [b, { length: ofB }]) => ofA - ofB || (a < b ? -1 : 1));
   /** Pairs of nodes by one number, with the terms that they share, rarest first. */

@@ -41,7 +41,7 @@ describe('viewGraph', () => {
     await fill(store, { text: long });
     await fill(store, { heading: 'Short.' }, { headings: ['Top', long] });
     await fill(store, { title: 'Short.' }, { title: long });
-    const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Short' });
+    const { nodes } = await viewGraph({ store, indexName, model, queryText: 'Short', seeds: 'vector' });
     expect(nodes.map(({ title }) => title)).toEqual(Array.from({ length: 3 }, () => `${'a'.repeat(58)}…`));
   });
 

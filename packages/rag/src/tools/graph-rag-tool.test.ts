@@ -110,6 +110,100 @@ describe('createGraphRAGTool', () => {
     expect(idsOf(sources)).toEqual(['ada']);
   });
 
+  describe('the ranking', () => {
+    const passages: Record<string, { title: string; text: string }> = {
+      alpha: { title: 'Aas Panchhi', text: 'A film by Otto Lindqvist, released in Bremen.' },
+      beta: { title: 'Phoolwari (1946 film)', text: 'A film by Ada Quill.' },
+      otto: { title: 'Otto Lindqvist', text: 'A director, born in Uppsala in 1901.' },
+      released: {
+        title: 'Which Film',
+        text: 'Which film was released first is often asked: film, released, first, born.',
+      },
+      born: { title: 'Being born', text: 'Where was the director born? A director is born, a film director too.' },
+    };
+
+    async function openFilms(): Promise<LocalVector> {
+      const store = new LocalVector();
+      for (const [id, { title, text }] of Object.entries(passages))
+        await fill(store, { [id]: `${title} ${text}` }, { title });
+      return store;
+    }
+
+    it('starts at the passages whose titles the query names, and tells so', async () => {
+      await using store = await openFilms();
+      const { sources } = await toolOver(store).execute(
+        { queryText: 'Which film was released first, Aas Panchhi or Phoolwari?', topK: 5 },
+        { onFailure: 'throw' },
+      );
+      expect(idsOf(sources).slice(0, 2).toSorted()).toEqual(['alpha', 'beta']);
+      const titled = { kind: 'title', weight: 1, reason: 'the query names “Aas Panchhi”' };
+      expect(sources.find(({ id }) => id === 'alpha')?.path).toEqual([{ from: 'alpha', to: 'alpha', ...titled }]);
+      expect(sources.find(({ id }) => id === 'released')?.path).toEqual([]);
+    });
+
+    it('prefers a neighbor with the words that the best passage lacks, and names them', async () => {
+      await using store = await openFilms();
+      const towns = Array.from({ length: 12 }, (_, n) => [`town${n}`, 'Uppsala, a town: the town Uppsala.']);
+      await fill(store, Object.fromEntries(towns) as Record<string, string>);
+      const { sources } = await toolOver(store, { graphOptions: { edges: { similarity: false } } }).execute(
+        { queryText: 'In which town was the maker of Aas Panchhi brought up, Uppsala?', topK: 2 },
+        { onFailure: 'throw' },
+      );
+      expect(idsOf(sources)).toEqual(['alpha', 'otto']);
+      expect(sources[1]?.path.map(({ from, to, kind, reason }) => [from, to, kind, reason])).toEqual([
+        ['alpha', 'alpha', 'title', 'the query names “Aas Panchhi”'],
+        ['alpha', 'otto', 'phrase', 'both name “otto lindqvist”, and it adds “Uppsala”'],
+      ]);
+    });
+
+    it('keeps the order of the search where the query names no title and nothing is connected', async () => {
+      await using store = await openFilms();
+      const queryText = 'where was the director of the film born';
+      const plain = await store.query({ indexName, mode: 'keyword', queryText });
+      const { sources } = await toolOver(store, {
+        graphOptions: { edges: { phrases: false, similarity: false } },
+      }).execute({ queryText }, { onFailure: 'throw' });
+      expect(idsOf(sources)).toEqual(idsOf(plain));
+    });
+
+    it('contains at least the results of the search beyond the seeds', async () => {
+      await using store = new LocalVector();
+      const ids = Array.from({ length: 40 }, (_, n) => `n${n}`);
+      await fill(store, Object.fromEntries(ids.map((id) => [id, `a harbour, number ${id}`])));
+      const query = { queryText: 'harbour', topK: 40 };
+      expect((await toolOver(store).execute(query, { onFailure: 'throw' })).sources).toHaveLength(40);
+    });
+
+    it('ignores titles that the model filters out', async () => {
+      await using store = await openFilms();
+      const filter = { title: { $ne: 'Aas Panchhi' } };
+      const { sources } = await toolOver(store, { enableFilter: true }).execute(
+        { queryText: 'Who made Aas Panchhi, a film?', filter },
+        { onFailure: 'throw' },
+      );
+      expect(sources.length).toBeGreaterThan(0);
+      expect(JSON.stringify(sources)).not.toContain('Panchhi');
+    });
+
+    it('searches by vectors alone where the seeds are to be found so', async () => {
+      await using store = await openFilms();
+      const modes: unknown[] = [];
+      const recording = new Proxy(store, {
+        get(target, key) {
+          const value: unknown = Reflect.get(target, key, target);
+          if (typeof value !== 'function') return value;
+          return (...parameters: unknown[]) => {
+            if (key === 'query') modes.push((parameters[0] as { mode: string }).mode);
+            return (value as (...all: unknown[]) => unknown).apply(target, parameters);
+          };
+        },
+      });
+      const query = { queryText: 'Who made Aas Panchhi?' };
+      await toolOver(recording, { seeds: 'vector' }).execute(query, { onFailure: 'throw' });
+      expect(modes).toEqual(['vector']);
+    });
+  });
+
   it('finds its seeds by vectors, words or both, and says how', async () => {
     await using store = new LocalVector();
     await fill(store, facts);
@@ -118,6 +212,16 @@ describe('createGraphRAGTool', () => {
       expect(answer.graph.seeds).toBe(seeds);
       expect(answer.sources[0]?.id).toBe('ada');
     }
+  });
+
+  it('prefers keywords where vectors have no weight', async () => {
+    await using store = new LocalVector();
+    await fill(store, facts);
+    const seedsOf = async (options: Partial<GraphRAGToolOptions>) =>
+      (await toolOver(store, options).execute({ queryText: 'Ada Quill' }, { onFailure: 'throw' })).graph.seeds;
+    expect(await seedsOf({})).toBe('keyword');
+    expect(await seedsOf({ fusion: { vector: 1 } })).toBe('hybrid');
+    expect(await seedsOf({ model: { ...model, hybridWeight: undefined } })).toBe('hybrid');
   });
 
   describe('a failure', () => {
@@ -139,7 +243,7 @@ describe('createGraphRAGTool', () => {
       const cause = new Error('out of quota');
       const failing = { ...model, embed: () => Promise.reject(cause) };
       await expect(
-        toolOver(store, { model: failing }).execute({ queryText: 'x' }, { onFailure: 'throw' }),
+        toolOver(store, { model: failing, seeds: 'vector' }).execute({ queryText: 'x' }, { onFailure: 'throw' }),
       ).rejects.toMatchObject({
         code: 'GRAPH_QUERY_FAILED',
         cause,

@@ -24,7 +24,8 @@ export interface GraphRAGToolOptions extends Omit<
   graphOptions?: GraphOptions;
   /**
    * Search mode for the seeds, where ranking starts. A store without the mode throws. Default: `hybrid` where the store supports
-   * it, otherwise `vector`; `graph.seeds` of the result names it.
+   * it, otherwise `vector`; `keyword` where `fusion` gives vectors no weight, as the lexical embedder recommends. `graph.seeds` of
+   * the result names it. With `vector` the query makes no keyword search.
    */
   seeds?: QueryMode;
   /** Receives the progress of a build. The first query after a change waits for it. */
@@ -33,7 +34,10 @@ export interface GraphRAGToolOptions extends Omit<
 
 /** A passage and the path to it. */
 export interface GraphQueryResult extends QueryResult {
-  /** Steps from a passage that matches the query; empty for such a passage itself. */
+  /**
+   * Steps from a passage that matches the query; empty for such a passage itself. A step of the kind `title`, from a passage to
+   * itself, tells that the query names its title.
+   */
   path: ChunkEdge[];
 }
 
@@ -52,7 +56,8 @@ export interface GraphRAGTool extends Omit<Tool<JsonSchema, JsonSchema, GraphRAG
 
 /**
  * Creates a tool that returns passages that match a query and passages that are connected with them: by shared names, links,
- * their order in a document, similarity, and relations in their metadata. There is one graph per index, shared by all tools, and
+ * their order in a document, similarity, and relations in their metadata. Passages whose titles the query names come first; the
+ * connections of a query that names none count less than the search. There is one graph per index, shared by all tools, and
  * updated after every change.
  *
  * The request context overrides these options: `indexName`, `topK`, `filter`, `randomWalkSteps`, `restartProb`,
@@ -108,7 +113,7 @@ function resolveGraphOptions(options: GraphOptions = {}, requestContext: AnyRequ
 const pathSchema: JsonSchema = {
   type: 'array',
   description:
-    'The steps that led here from a passage that matches the question; empty when it matches the question itself.',
+    'The steps that led here from a passage that matches the question; empty when it matches the question itself. The kind title: the question names the title.',
   items: {
     type: 'object',
     properties: {

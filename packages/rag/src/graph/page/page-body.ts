@@ -80,7 +80,8 @@ function reasons({ seedScore }: GraphViewNode, rank: GraphViewRank | undefined, 
   const direct = seedScore === undefined ? '' : `<p>It matches the query (${seedScore.toFixed(2)}).</p>`;
   if (steps.length === 0) return direct;
   const first = steps[0] as GraphViewEdge;
-  return `${direct}<ol class="path"><li>${linkTo(first.from, names)} matches the query</li>${steps
+  const start = first.kind === 'title' ? '' : `<li>${linkTo(first.from, names)} matches the query</li>`;
+  return `${direct}<ol class="path">${start}${steps
     .map(
       ({ to, kind, reason }) =>
         `<li><i data-kind="${escapeHtml(kind)}"></i>${escapeHtml(kind)}: ${escapeHtml(reason)} → ${linkTo(to, names)}</li>`,
