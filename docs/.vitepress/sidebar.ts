@@ -52,6 +52,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'Retrieval',
         'guides/retrieval',
         'guides/documents',
+        'guides/web-pages',
         ...folder('guides/chunking'),
         'guides/choose-chunks-and-store',
         'guides/ingestion',

@@ -16,6 +16,7 @@ const described: Readonly<Record<string, readonly string[]>> = {
   'guides/ingestion.md': ['@quiver/rag IngestOptions'],
   'guides/graph-rag.md': ['@quiver/rag GraphRAGToolOptions'],
   'guides/documents.md': ['@quiver/rag CommonChunkOptions', '@quiver/rag MeasureOptions'],
+  'guides/web-pages.md': ['@quiver/rag/node LoadPagesOptions'],
   'guides/chunking/character.md': ['@quiver/rag CharacterChunkOptions'],
   'guides/chunking/html.md': ['@quiver/rag HtmlChunkOptions'],
   'guides/chunking/json.md': ['@quiver/rag JsonChunkOptions'],

@@ -24,7 +24,11 @@ for (const range of ranges6.split(' ')) {
   privateRanges.addSubnet(network, Number(prefix), 'ipv6');
 }
 
-/** @param address - an IP address; IPv4 addresses in IPv6 form are checked as IPv4 addresses */
+/**
+ * Returns whether an IP address is not the address of a public server.
+ *
+ * @param address - an IP address; IPv4 addresses in IPv6 form are checked as IPv4 addresses
+ */
 export function isPrivateAddress(address: string): boolean {
   return privateRanges.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
@@ -33,7 +37,7 @@ const loopback: BlockList = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** Whether an address is a loopback address. A name of localhost may, by mistake or on purpose, resolve to another one. */
+/** Returns whether an IP address is a loopback address. A name of localhost may, by mistake or on purpose, resolve to another one. */
 export function isLoopbackAddress(address: string): boolean {
   return loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }

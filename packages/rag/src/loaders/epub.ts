@@ -19,7 +19,7 @@ export const loadEpub: DocumentLoader = async (bytes, options) => {
     if (encrypted.has(path)) throw encryptedDocument(name);
     const content = files.get(path);
     if (!content) return [];
-    const text = htmlToMarkdown(decodeXml(content), true);
+    const text = htmlToMarkdown(decodeXml(content), { isXhtml: true });
     const chapterTitle = titles.get(path);
     return text === ''
       ? []

@@ -5,15 +5,21 @@ import { MarkdownWriter } from './markdown-writer.js';
 /** The parser takes quadratic time for deep nesting; browsers stop at 512. */
 const maxNesting = 10_000;
 
+export interface HtmlToMarkdownOptions {
+  /** Whether `<p/>` is an empty element, as in XHTML. Default `false`. */
+  readonly isXhtml?: boolean;
+  /** URL that relative links are resolved against. Default: relative links become text. */
+  readonly baseUrl?: string;
+}
+
 /**
  * Converts HTML to Markdown: headings, paragraphs, lists, tables, quotes, code and absolute links. Text of `head`, `script`, `style` and
  * similar elements is left out. Runs in linear time and without recursion.
  *
- * @param isXhtml - whether `<p/>` is an empty element, as in XHTML
  * @throws `HTML_TOO_DEEP` for elements nested more than 10,000 deep
  */
-export function htmlToMarkdown(html: string, isXhtml = false): string {
-  const writer = new MarkdownWriter();
+export function htmlToMarkdown(html: string, { isXhtml = false, baseUrl }: HtmlToMarkdownOptions = {}): string {
+  const writer = new MarkdownWriter(baseUrl);
   let depth = 0;
   const parser = new Parser(
     {

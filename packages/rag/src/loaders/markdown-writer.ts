@@ -31,6 +31,12 @@ export class MarkdownWriter {
   #hidden = 0;
   #preformatted = 0;
   #links: string[] = [];
+  readonly #baseUrl: string | undefined;
+
+  /** @param baseUrl - URL that relative links are resolved against; without it, they become text */
+  constructor(baseUrl?: string) {
+    this.#baseUrl = baseUrl;
+  }
 
   open(name: string, attributes: Readonly<Record<string, string>> = {}): void {
     const kind = tagKind(name);
@@ -91,7 +97,9 @@ export class MarkdownWriter {
   }
 
   #openLink(href: string): void {
-    this.#links.push(/^https?:\/\/[^\s<>]+$/i.test(href) ? href : '');
+    const isRelative = this.#baseUrl !== undefined && URL.canParse(href, this.#baseUrl);
+    const target = isRelative ? new URL(href, this.#baseUrl).href : href;
+    this.#links.push(/^https?:\/\/[^\s<>]+$/i.test(target) ? target : '');
     if (this.#links.at(-1) !== '') this.#inline.push('[');
   }
 

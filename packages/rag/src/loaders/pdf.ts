@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { SourceDocument } from '../document/document.js';
 import type { DocumentLoader } from './document-loader.js';
+import { encryptedDocument } from './zip.js';
 import type { PdfTextContent } from './pdf/pdf-fragments.js';
 import { toMarkdownPages, type PdfPageContent } from './pdf/pdf-markdown.js';
 
@@ -20,11 +21,7 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
   });
   // A copy, because the parser detaches its input. 0: throws errors and prints nothing.
   const document = await unpdf.getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 }).catch((cause: unknown) => {
-    if ((cause as Error | undefined)?.name !== 'PasswordException') throw cause;
-    throw new QuiverError('DOCUMENT_ENCRYPTED', `${name} is encrypted. Save it without a password.`, {
-      cause,
-      details: { name },
-    });
+    throw (cause as Error | undefined)?.name === 'PasswordException' ? encryptedDocument(name) : cause;
   });
   try {
     const pages: PdfPageContent[] = [];

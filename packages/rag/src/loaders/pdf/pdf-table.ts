@@ -1,3 +1,4 @@
+import { toRow } from '../markdown-writer.js';
 import type { PdfSegment } from './pdf-fragments.js';
 
 /** Cells of a table, row by row, each row as long as the first. */
@@ -94,8 +95,6 @@ function isSparse(table: PdfTable): boolean {
 }
 
 /** Renders a table as Markdown. The first row becomes its header. */
-export function toMarkdownTable(table: PdfTable): string {
-  const lines = table.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
-  lines.splice(1, 0, `|${' --- |'.repeat(table[0]!.length)}`);
-  return lines.join('\n');
+export function toMarkdownTable([header = [], ...rows]: PdfTable): string {
+  return [toRow(header), toRow(header.map(() => '---')), ...rows.map((row) => toRow(row))].join('\n');
 }

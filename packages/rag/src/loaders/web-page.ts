@@ -1,0 +1,131 @@
+import { QuiverError } from '@quiver/core';
+import { Parser } from 'htmlparser2';
+import { htmlToMarkdown } from './html-to-markdown.js';
+
+/** The text of a web page as Markdown, and what its head says about it. */
+export interface WebPage {
+  readonly text: string;
+  /** Canonical URL if it is on the same origin, otherwise the URL of the page, without a fragment. */
+  readonly url: string;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  /** Language tag, for example `de-CH`. */
+  readonly language: string | undefined;
+}
+
+/** Part of a page to read: the article without navigation, header and footer, or everything. */
+export type PageContent = 'main' | 'all';
+
+/** Limits beyond which a page is read as a whole: the search for its main content takes more than linear time. */
+const maxLength = 2_000_000;
+const maxElements = 30_000;
+const maxNesting = 300;
+/** The parser takes quadratic time for deep nesting. */
+const deepest = 10_000;
+/** Main content that is shorter than this is a miss, for example on pages of links. */
+const minMainLength = 150;
+
+/**
+ * Reads a web page: its main content as found by the optional packages `@mozilla/readability` and `linkedom`, with absolute links. A
+ * page without main content, or beyond the limits of these packages, is read as a whole.
+ *
+ * @param url - URL that the page was loaded from
+ * @throws `DOCUMENT_PARSER_MISSING` when a package is not installed and `content` is `main`; `HTML_TOO_DEEP`
+ */
+export async function readWebPage(html: string, url: string, content: PageContent = 'main'): Promise<WebPage> {
+  const head = readHead(html, url);
+  const base = resolve(head.base, url) ?? url;
+  const isSmall = html.length <= maxLength && head.elements <= maxElements && head.depth <= maxNesting;
+  const main = content === 'main' && isSmall ? await findMainContent(html) : undefined;
+  const body = htmlToMarkdown(main?.html ?? html, { baseUrl: base });
+  const title = main?.title ?? head.title;
+  const hasTitle = title === undefined || body.startsWith('# ');
+  const canonical = resolve(head.canonical, base);
+  const isSameOrigin = canonical !== undefined && new URL(canonical).origin === new URL(url).origin;
+  const source = new URL(isSameOrigin ? canonical : url);
+  source.hash = '';
+  return {
+    text: hasTitle || body === '' ? body : `# ${title}\n\n${body}`,
+    url: source.href,
+    title,
+    description: head.description,
+    language: head.language,
+  };
+}
+
+async function findMainContent(html: string): Promise<{ html: string; title: string | undefined } | undefined> {
+  // Each import has its own `catch`, by which bundlers know that the package may be missing.
+  const { Readability } = await import('@mozilla/readability').catch(explainMissingPackages);
+  const { parseHTML } = await import('linkedom').catch(explainMissingPackages);
+  const { document } = parseHTML(html);
+  // Readability declares the browser's Document, of which linkedom implements the part that it uses.
+  const article = new Readability(document as never).parse();
+  if (!article?.content || (article.textContent ?? '').trim().length < minMainLength) return undefined;
+  return { html: article.content, title: squeeze(article.title ?? '') };
+}
+
+function explainMissingPackages(cause: unknown): never {
+  throw new QuiverError(
+    'DOCUMENT_PARSER_MISSING',
+    "The main content of web pages needs the packages @mozilla/readability and linkedom. Install them: npm install @mozilla/readability linkedom, or pass content: 'all'.",
+    { cause, details: { packages: ['@mozilla/readability', 'linkedom'] } },
+  );
+}
+
+interface PageHead {
+  title: string | undefined;
+  canonical: string | undefined;
+  base: string | undefined;
+  description: string | undefined;
+  language: string | undefined;
+  elements: number;
+  depth: number;
+}
+
+function readHead(html: string, url: string): PageHead {
+  const head: PageHead = {
+    title: undefined,
+    canonical: undefined,
+    base: undefined,
+    description: undefined,
+    language: undefined,
+    elements: 0,
+    depth: 0,
+  };
+  let depth = 0;
+  let title: string[] | undefined;
+  const parser = new Parser({
+    onopentag(name, { rel, href, content, lang, ...attributes }) {
+      head.elements += 1;
+      depth += 1;
+      head.depth = Math.max(head.depth, depth);
+      if (name === 'html') head.language ??= squeeze(lang ?? '');
+      else if (name === 'title' && head.title === undefined) title = [];
+      else if (name === 'base') head.base ??= href;
+      else if (name === 'link' && rel?.toLowerCase() === 'canonical') head.canonical ??= href;
+      else if (name === 'meta' && attributes['name']?.toLowerCase() === 'description')
+        head.description ??= squeeze(content ?? '');
+      if (depth > deepest)
+        throw new QuiverError('HTML_TOO_DEEP', `The elements of ${url} are nested more than ${deepest} deep.`);
+    },
+    ontext: (text) => title?.push(text),
+    onclosetag(name) {
+      depth -= 1;
+      if (name !== 'title' || !title) return;
+      head.title ??= squeeze(title.join(''));
+      title = undefined;
+    },
+  });
+  parser.end(html);
+  return head;
+}
+
+function squeeze(text: string): string | undefined {
+  return text.replace(/\s+/g, ' ').trim() || undefined;
+}
+
+function resolve(reference: string | undefined, base: string): string | undefined {
+  if (reference === undefined || !URL.canParse(reference, base)) return undefined;
+  const { href, protocol } = new URL(reference, base);
+  return protocol === 'https:' || protocol === 'http:' ? href : undefined;
+}

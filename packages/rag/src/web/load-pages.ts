@@ -1,0 +1,206 @@
+import { getDefaultLogger, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { MDocument } from '../document/document.js';
+import { runAhead } from '../ingestion/run-ahead.js';
+import { decodeText } from '../loaders/decode-text.js';
+import { toSkippedFile, type SkipReason } from '../loaders/document-loader.js';
+import { loadDocument, type LoadDocumentOptions } from '../loaders/load-document.js';
+import { readWebPage, type PageContent } from '../loaders/web-page.js';
+import {
+  createPageClient,
+  parsePageUrl,
+  requestFailed,
+  type PageClient,
+  type PageRequestOptions,
+} from './page-client.js';
+import type { PageState } from './page-state.js';
+import { createRobotsCheck } from './robots.js';
+
+/**
+ * Reason for which a page was not loaded. `unchanged`: the server compared its validators. `gone`: status 404 or 410. `disallowed`: by
+ * `robots.txt`, or a private address.
+ */
+export type PageSkipReason = SkipReason | 'unchanged' | 'gone' | 'disallowed';
+
+/** A page that was not loaded. */
+export interface SkippedPage {
+  url: string;
+  reason: PageSkipReason;
+  error?: unknown;
+}
+
+/** Progress of `loadPages()`. */
+export interface PageProgress {
+  loaded: number;
+  unchanged: number;
+  /** Number of other pages that were not loaded. */
+  skipped: number;
+  /** Number of pages; present when `urls` is an array. */
+  total?: number;
+  url: string;
+}
+
+/** Options of `loadPages()`. */
+export interface LoadPagesOptions
+  extends PageRequestOptions, Pick<LoadDocumentOptions, 'metadata' | 'ocr' | 'groupSize'> {
+  /** Validators of earlier runs, which this run updates. Unchanged pages cost a response without a body, and are not returned. */
+  state?: PageState;
+  /** Part of HTML pages to read. `main` needs the packages `@mozilla/readability` and `linkedom`. Default `main`. */
+  content?: PageContent;
+  /** Number of pages that are loaded at a time. Default 4. */
+  concurrency?: number;
+  /** Whether `robots.txt` is respected. Default `true`. */
+  robots?: boolean;
+  onProgress?: (progress: PageProgress) => void;
+  /** Called for every page that is not loaded. Default: a line in the log. */
+  onSkip?: (page: SkippedPage) => void;
+}
+
+const defaultConcurrency = 4;
+
+/**
+ * Loads pages of the web in the order of their URLs: the main content of HTML as Markdown with absolute links, and every other format of
+ * `loadDocument()`. Each has its URL as `metadata.source`, which is the canonical one if it is on the same origin, and its `title`. A
+ * page that cannot be loaded does not affect the others.
+ *
+ * Only public addresses are requested, unless `allowPrivateAddresses` is set: names are checked after they are resolved, and again for
+ * every redirect.
+ *
+ * @throws `PAGE_OPTIONS_INVALID`; the abort reason; errors of `urls`
+ * @example
+ * const state = await readPageState('pages.json');
+ * await ingest({ documents: loadPages(urls, { state }), store, indexName, embedder });
+ * await writePageState('pages.json', state);
+ */
+export async function* loadPages(
+  urls: Iterable<string | URL> | AsyncIterable<string | URL>,
+  options: LoadPagesOptions = {},
+): AsyncGenerator<MDocument> {
+  const { concurrency = defaultConcurrency, onProgress, onSkip = log, signal, state } = options;
+  checkOptions({ ...options, concurrency });
+  const client = createPageClient(options);
+  const check = (options.robots ?? true) ? createRobotsCheck(client, options.userAgent ?? 'quiver') : undefined;
+  const counts = { loaded: 0, unchanged: 0, skipped: 0, ...(Array.isArray(urls) && { total: urls.length }) };
+  try {
+    const pages = runAhead(
+      toStrings(urls),
+      concurrency,
+      (url, runSignal) => loadPage(url, { client, check, options, signal: runSignal }),
+      signal,
+    );
+    for await (const { url, page, record, skipped } of pages) {
+      if (skipped) {
+        counts[skipped.reason === 'unchanged' ? 'unchanged' : 'skipped'] += 1;
+        // A page that is gone has no validators; one that failed keeps them.
+        if (skipped.reason === 'gone') state?.delete(url);
+        onSkip(skipped);
+      } else counts.loaded += 1;
+      onProgress?.({ ...counts, url });
+      if (page) yield* page;
+      if (record) state?.set(url, record);
+    }
+  } finally {
+    client.close();
+  }
+}
+
+interface LoadedPage {
+  readonly url: string;
+  readonly page?: MDocument[];
+  readonly record?: { etag?: string; lastModified?: string };
+  readonly skipped?: SkippedPage;
+}
+
+interface PageContext {
+  readonly client: PageClient;
+  readonly check: ((url: URL) => Promise<void>) | undefined;
+  readonly options: LoadPagesOptions;
+  readonly signal: AbortSignal;
+}
+
+async function loadPage(given: string, { client, check, options, signal }: PageContext): Promise<LoadedPage> {
+  let url = given;
+  try {
+    url = parsePageUrl(given).href;
+    const known = options.state?.get(url);
+    const headers = {
+      ...(known?.etag !== undefined && { 'if-none-match': known.etag }),
+      ...(known?.lastModified !== undefined && { 'if-modified-since': known.lastModified }),
+    };
+    const { status, bytes, url: target, ...response } = await client.get(url, { headers, check, signal });
+    if (status === 304 && known) return { url, skipped: { url, reason: 'unchanged' } };
+    if (status === 404 || status === 410) return { url, skipped: { url, reason: 'gone' } };
+    if (status !== 200) throw requestFailed(url, `status ${status}`, undefined, status);
+    const page = await toDocuments(bytes, { url: target, type: response.headers['content-type'] ?? '', options });
+    const { etag, 'last-modified': lastModified } = response.headers;
+    return { url, page, record: { ...(etag && { etag }), ...(lastModified && { lastModified }) } };
+  } catch (error) {
+    signal.throwIfAborted();
+    const isDisallowed = isQuiverError(error) && disallowed.has(error.code);
+    const { reason } = toSkippedFile(url, error);
+    return { url, skipped: { url, reason: isDisallowed ? 'disallowed' : reason, error } };
+  }
+}
+
+const disallowed: ReadonlySet<string> = new Set(['PAGE_DISALLOWED', 'PAGE_ADDRESS_PRIVATE']);
+
+async function toDocuments(
+  bytes: Uint8Array,
+  { url, type, options }: { url: string; type: string; options: LoadPagesOptions },
+): Promise<MDocument[]> {
+  const [mediaType = '', ...parameters] = type.toLowerCase().split(';');
+  const charset = /charset\s*=\s*["']?([\w.:-]+)/.exec(parameters.join(';'))?.[1];
+  if (/^\s*(?:text\/html|application\/xhtml\+xml)\s*$/.test(mediaType)) {
+    const { text: html } = await decodeText(bytes, url, charset ?? metaCharset(bytes));
+    const { text, url: source, title, description, language } = await readWebPage(html, url, options.content);
+    if (text.trim() === '') throw new QuiverError('DOCUMENT_EMPTY', `${url} contains no text.`, { details: { url } });
+    const found = { ...(title && { title }), ...(description && { description }), ...(language && { language }) };
+    return [MDocument.fromMarkdown(text, { source, ...found, ...options.metadata })];
+  }
+  const { metadata, ocr, groupSize, maxSize, signal, onSkip = log } = options;
+  return loadDocument(bytes, {
+    name: url,
+    mediaType,
+    ...(charset !== undefined && { encoding: charset }),
+    ...(metadata && { metadata }),
+    ...(ocr && { ocr }),
+    ...(groupSize !== undefined && { groupSize }),
+    ...(maxSize !== undefined && { maxSize }),
+    ...(signal && { signal }),
+    onSkip: ({ path, ...skipped }) => onSkip({ url: path, ...skipped }),
+  });
+}
+
+/** Returns the encoding that a page declares in its first kilobyte. */
+function metaCharset(bytes: Uint8Array): string | undefined {
+  const start = new TextDecoder('latin1').decode(bytes.subarray(0, 1024));
+  return /<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)/i.exec(start)?.[1];
+}
+
+async function* toStrings(urls: Iterable<string | URL> | AsyncIterable<string | URL>): AsyncGenerator<string> {
+  for await (const url of urls) yield String(url);
+}
+
+function checkOptions(options: LoadPagesOptions): void {
+  for (const [name, value, least] of [
+    ['concurrency', options.concurrency, 1],
+    ['timeout', options.timeout, 1],
+    ['maxSize', options.maxSize, 1],
+    ['delay', options.delay, 0],
+  ] as const) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= least)) continue;
+    throw new QuiverError(
+      'PAGE_OPTIONS_INVALID',
+      `${name} must be an integer of at least ${least}, not ${String(value)}.`,
+    );
+  }
+  if (options.content === undefined || options.content === 'main' || options.content === 'all') return;
+  throw new QuiverError('PAGE_OPTIONS_INVALID', `content must be 'main' or 'all', not '${String(options.content)}'.`);
+}
+
+/** Pages that did not change are common: they are no reason for a warning. */
+function log({ url, reason, error }: SkippedPage): void {
+  if (reason === 'unchanged') return;
+  getDefaultLogger().warn(
+    `${url} was not loaded: ${reason}${error === undefined ? '' : ` (${toErrorMessage(error)})`}`,
+  );
+}
