@@ -78,6 +78,7 @@ export class MarkdownWriter {
     if (name === 'a') this.#closeLink();
     else if (name === 'code' && this.#preformatted === 0) this.#inline.push('`');
     else if (kind === 'block' || kind === 'cell') this.#flush();
+    if (headingLevel(name) !== undefined) this.#prefix = '';
     if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted - 1);
     if (!containerNames.has(name)) return;
     if (this.#ignored.at(-1) === name) this.#ignored.pop();
@@ -113,13 +114,13 @@ export class MarkdownWriter {
 
   /** Ends the block that is being written. */
   #flush(): void {
-    const prefix = this.#prefix;
-    this.#prefix = '';
     if (this.#inline.length === 0) return;
     const raw = this.#inline.join('');
     this.#inline = [];
-    const block = this.#preformatted > 0 ? toFence(raw) : toParagraph(raw, prefix);
-    if (block !== '') this.#containers.at(-1)!.blocks.push(block);
+    const block = this.#preformatted > 0 ? toFence(raw) : toParagraph(raw, this.#prefix);
+    if (block === '') return;
+    this.#containers.at(-1)!.blocks.push(block);
+    this.#prefix = '';
   }
 
   #closeContainer(): void {
@@ -165,7 +166,7 @@ function toParagraph(raw: string, prefix: string): string {
 }
 
 function toFence(raw: string): string {
-  const code = raw.replace(/^\n+|\s+$/g, '');
+  const code = raw.replace(/^\n+/, '').trimEnd();
   const longest = Math.max(2, ...Array.from(code.matchAll(/`{3,}/g), ([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);
   return code === '' ? '' : `${fence}\n${code}\n${fence}`;

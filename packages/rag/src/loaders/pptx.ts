@@ -96,8 +96,10 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
   const openParagraph = (): void => {
     isOpen = true;
     if (placeholder !== undefined && titles.test(placeholder)) writer.open('h1');
-    else if (level === 0) setListDepth(0);
-    else {
+    else if (level === 0) {
+      setListDepth(0);
+      writer.open('p');
+    } else {
       if (listDepth >= level) {
         setListDepth(level);
         writer.close('li');
@@ -108,7 +110,6 @@ function readSlide(content: Uint8Array, name: string, isNotes: boolean): { title
         writer.open('li');
       }
     }
-    if (level === 0) writer.open('p');
   };
   const skips = (): boolean => fallback > 0 || (placeholder !== undefined && decoration.test(placeholder));
 

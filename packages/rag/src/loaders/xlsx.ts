@@ -33,18 +33,21 @@ export const loadXlsx: DocumentLoader = async (bytes, options) => {
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
+  // Spreadsheets show 15 digits: 0.1 + 0.2 is 0.3.
+  if (typeof value === 'number') return String(Number(value.toPrecision(15)));
   if (!(value instanceof Date)) return String(value);
   return Number.isNaN(value.getTime()) ? '' : value.toISOString().replace(/(?:T00:00)?(?::00)?\.000Z$/, '');
 }
+
+/** `r="AB12"` of a cell or `r="12"` of a row; also one that hides in character references. */
+const cellReference = /\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,8}|[^"'<>]*&[^"'<>]*)["']/g;
 
 function requireCells(files: UnpackedFiles, name: string): void {
   for (const [path, content] of files) {
     if (!/^xl\/worksheets\/[^/]+\.xml$/i.test(path)) continue;
     let rows = 0;
     let columns = 0;
-    for (const [, letters = '', digits = ''] of decodeXml(content).matchAll(
-      /\br\s*=\s*["']([A-Za-z]*)([^"'<>]*)["']/g,
-    )) {
+    for (const [, letters = '', digits = ''] of decodeXml(content).matchAll(cellReference)) {
       if (digits.includes('&')) throw unreadableDocument(name, `${path} has an invalid cell reference.`);
       rows = Math.max(rows, Number(digits) || 0);
       columns = Math.max(columns, columnNumber(letters));

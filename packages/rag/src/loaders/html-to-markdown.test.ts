@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { htmlToMarkdown } from './html-to-markdown.js';
+
+describe('htmlToMarkdown', () => {
+  test.each([
+    ['<h2>Title <em>x</em></h2><p>Hello  <b>world</b><br>again</p>', '## Title x\n\nHello world\nagain'],
+    ['<h1><div>In a box</div></h1>text', '# In a box\n\ntext'],
+    ['<ul><li>a<li><p>b</p><ol start="3"><li>c<li>d<p>more</ol></ul>', '- a\n- b\n  3. c\n  4. d\n     more'],
+    [
+      '<table><tr><th>A<th>B<tr><td>1|2<td><p>x<p>y</table>',
+      String.raw`| A | B |
+| --- | --- |
+| 1\|2 | x y |`,
+    ],
+    ['<table><tr><td colspan=2>A<td>B<tr><td>1<td>2<td>3</table>', '| A |  | B |\n| --- | --- | --- |\n| 1 | 2 | 3 |'],
+    ['<table><tr><td>left<td><table><tr><td>inner</table></table>', 'left\n\ninner'],
+    ['<pre><code>let a\n  = `1`;\n</code></pre>', '```\nlet a\n  = `1`;\n```'],
+    ['<blockquote><p>q</p><p>r</p></blockquote>', '> q\n> \n> r'],
+    [
+      '<p># no heading</p><p>---</p>',
+      String.raw`\# no heading
+
+\---`,
+    ],
+    ['<a href="https://a.b/(c)">link</a> <a href="/x">page</a>', '[link](https://a.b/%28c%29) page'],
+    ['a &amp; b &eacute;<script>no()</script><style>p{}</style>', 'a & b é'],
+    ['<p>Run <code>npm test</code>.</p>', 'Run `npm test`.'],
+    ['text</td></li></ul></table></h1> after', 'text after'],
+  ])('converts %s', (html, markdown) => {
+    expect(htmlToMarkdown(html)).toBe(markdown);
+  });
+
+  test('keeps every word of any elements, once and in order', () => {
+    const names = ['p', 'div', 'ul', 'li', 'ol', 'b', 'blockquote', 'h2', 'pre', 'a', 'code', 'section'];
+    const events = fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom('<', '</', '')), { maxLength: 60 });
+    fc.assert(
+      fc.property(events, (list) => {
+        const html = list.map(([name, kind], index) => (kind === '' ? ` w${index} ` : `${kind}${name}>`)).join('');
+        const words = list.flatMap(([, kind], index) => (kind === '' ? [`w${index}`] : []));
+        expect(htmlToMarkdown(html).match(/w\d+/g) ?? []).toEqual(words);
+      }),
+    );
+  });
+
+  test('keeps the words of table cells, in order', () => {
+    const names = ['table', 'tr', 'td', 'th', 'p'];
+    const events = fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom('<', '</', '')), { maxLength: 60 });
+    fc.assert(
+      fc.property(events, (list) => {
+        const html = list.map(([name, kind], index) => (kind === '' ? ` w${index} ` : `${kind}${name}>`)).join('');
+        const words = list.flatMap(([, kind], index) => (kind === '' ? [`w${index}`] : []));
+        expect((htmlToMarkdown(html).match(/w\d+/g) ?? []).toSorted()).toEqual(words.toSorted());
+      }),
+    );
+  });
+
+  test.each(['ul><li', 'blockquote', 'table><tr><td', 'b', 'h1', 'pre', 'code'])(
+    'reads 3,000 nested <%s>',
+    (element) => {
+      expect(htmlToMarkdown(`${`<${element}>`.repeat(3000)}word`)).toContain('word');
+    },
+  );
+
+  test('rejects elements nested more than 10,000 deep', () => {
+    expect(() => htmlToMarkdown('<b>'.repeat(10_001))).toThrow(expect.objectContaining({ code: 'HTML_TOO_DEEP' }));
+  });
+
+  test.each([
+    ['<li>x'.repeat(50_000)],
+    ['<td>'.repeat(50_000)],
+    ['<a href="https://x.y">'.repeat(5000)],
+    [`<table>${'<tr><td colspan=1000000000>x'.repeat(2000)}</table>`],
+    [`<p>${'`'.repeat(200_000)}</p>`],
+    [`<pre>${' '.repeat(200_000)}</pre>x`],
+    [`<pre>${'\n'.repeat(200_000)}x${'\n'.repeat(200_000)}x</pre>`],
+    [`<p>x${' \n '.repeat(100_000)}x<br>${'<br>'.repeat(50_000)}</p>`],
+    [`<ol start="1e300"><li>x</ol>`],
+    ['</p>'.repeat(50_000)],
+    [`<p>${'-'.repeat(100_000)}x</p>`],
+  ])('reads hostile markup in one go: %#', (html) => {
+    expect(htmlToMarkdown(html).length).toBeLessThan(3 * html.length + 500_000);
+  });
+});
