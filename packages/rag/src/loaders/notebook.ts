@@ -21,7 +21,8 @@ export const loadNotebook: DocumentLoader = async (bytes, { name }) => {
   const { text } = await decodeText(bytes, name, 'utf-8');
   const notebook = record(JSON.parse(text));
   // Version 3 has its cells in work sheets.
-  const cells = notebook['cells'] ?? array(notebook['worksheets']).flatMap((sheet) => array(record(sheet)['cells']));
+  const sheets = notebook['worksheets'];
+  const cells = Array.isArray(sheets) ? sheets.flatMap((sheet) => record(sheet)['cells'] ?? []) : notebook['cells'];
   if (!Array.isArray(cells)) throw unreadableDocument(name, 'it is not a notebook: it has no list of cells.');
   const { kernelspec, language_info: info } = record(notebook['metadata']);
   const language = String(record(kernelspec)['language'] ?? record(info)['name'] ?? 'python').toLowerCase();
@@ -47,8 +48,4 @@ export const loadNotebook: DocumentLoader = async (bytes, { name }) => {
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-}
-
-function array(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

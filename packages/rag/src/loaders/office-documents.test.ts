@@ -33,15 +33,15 @@ describe('DOCX', () => {
   });
 
   test('reports each real document without text', async () => {
-    const empty = [
+    const empty = new Set([
       'empty.docx',
       'tiny-picture.docx',
       'tiny-picture-target-base-relative.docx',
       'external-picture.docx',
-    ];
+    ]);
     for (const name of readdirSync(mammothFiles).filter((file) => file.endsWith('.docx'))) {
       const result = load(name, readFileSync(join(mammothFiles, name)));
-      if (empty.includes(name)) await expect(result, name).rejects.toMatchObject({ code: 'DOCUMENT_EMPTY' });
+      if (empty.has(name)) await expect(result, name).rejects.toMatchObject({ code: 'DOCUMENT_EMPTY' });
       else await expect(result, name).resolves.toHaveLength(1);
     }
   });

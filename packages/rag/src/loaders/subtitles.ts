@@ -21,8 +21,8 @@ export const loadSubtitles: DocumentLoader = async (bytes, { name, encoding: kno
     docs.push({ text: lines.join('\n'), metadata: { time, endTime, ...(encoding !== 'utf-8' && { encoding }) } });
     group = undefined;
   };
-  for (const block of text.split(/(?:\r\n?|\n)(?:[ \t]*(?:\r\n?|\n))+/)) {
-    const lines = block.split(/\r\n?|\n/);
+  for (const block of text.replace(/\r\n?/g, '\n').split(/\n(?:[ \t]*\n)+/)) {
+    const lines = block.split('\n');
     const at = lines.findIndex((line) => line.includes('-->'));
     const match = at === -1 ? null : timing.exec(lines[at]!);
     if (!match) continue;

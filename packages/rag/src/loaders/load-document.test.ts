@@ -1,0 +1,261 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { MDocument } from '../document/document.js';
+import type { SkippedFile } from './document-loader.js';
+import { loadDocument, type LoadDocumentOptions } from './load-document.js';
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const docsOf = (documents: MDocument[]): unknown[] => documents.flatMap((document) => document.getDocs());
+
+describe('loadDocument', () => {
+  test('takes bytes, an ArrayBuffer, a Blob and a File', async () => {
+    const bytes = bytesOf('# A');
+    const copy: ArrayBuffer = bytes.slice().buffer;
+    const expected = [{ text: '# A', metadata: { source: 'a.md' } }];
+    for (const content of [bytes, copy, new Blob(['# A'])])
+      expect(docsOf(await loadDocument(content, { name: 'a.md' }))).toEqual(expected);
+    expect(docsOf(await loadDocument(new File(['# A'], 'a.md')))).toEqual(expected);
+  });
+
+  test('lets a known media type decide before the extension', async () => {
+    const load = async (options: LoadDocumentOptions): Promise<unknown> =>
+      (await loadDocument(bytesOf('{"a":1}'), options))[0]?.type;
+    expect(await load({ name: 'https://x.y/list.php?a=b.csv', mediaType: 'application/json; charset=utf-8' })).toBe(
+      'json',
+    );
+    expect(await load({ name: 'https://x.y/data.json?v=1.2', mediaType: 'application/octet-stream' })).toBe('json');
+    expect(await load({ name: 'notes', mediaType: 'text/plain' })).toBe('text');
+  });
+
+  test('adds metadata of the caller', async () => {
+    const metadata = { team: 'docs', source: 'https://x.y/a' };
+    expect(docsOf(await loadDocument(bytesOf('a'), { name: 'a.txt', metadata }))).toEqual([{ text: 'a', metadata }]);
+  });
+
+  test.each([
+    [bytesOf('x'), {}, 'DOCUMENT_INVALID'],
+    [bytesOf('x'), { name: 'x' }, 'DOCUMENT_TYPE_UNKNOWN'],
+    [bytesOf('x'), { name: '.docx' }, 'DOCUMENT_TYPE_UNKNOWN'],
+    [bytesOf('xx'), { name: 'x.txt', maxSize: 1 }, 'DOCUMENT_TOO_LARGE'],
+    [bytesOf('x'), { name: 'x.txt', maxSize: Number.NaN }, 'DOCUMENT_INVALID'],
+    [bytesOf('x'), { name: 'x.csv', groupSize: 0 }, 'DOCUMENT_INVALID'],
+    ['text', { name: 'x.txt' }, 'DOCUMENT_INVALID'],
+    [null, { name: 'x.txt' }, 'DOCUMENT_INVALID'],
+    [bytesOf('a\0b'), { name: 'x.txt' }, 'DOCUMENT_BINARY'],
+    [bytesOf('a'), { name: 'x.txt', encoding: 'klingon' }, 'DOCUMENT_ENCODING_UNKNOWN'],
+    [bytesOf('not json'), { name: 'x.ipynb' }, 'DOCUMENT_UNREADABLE'],
+    [bytesOf('{}'), { name: 'x.ipynb' }, 'DOCUMENT_UNREADABLE'],
+    [bytesOf('null'), { name: 'x.ipynb' }, 'DOCUMENT_UNREADABLE'],
+    [bytesOf('no subtitles'), { name: 'x.srt' }, 'DOCUMENT_UNREADABLE'],
+    [bytesOf('no email\n\nat all'), { name: 'x.eml' }, 'DOCUMENT_UNREADABLE'],
+    [bytesOf('no json\nat all'), { name: 'x.jsonl' }, 'DOCUMENT_UNREADABLE'],
+    [bytesOf(''), { name: 'x.csv' }, 'DOCUMENT_EMPTY'],
+  ])('rejects %j with %j by %s', async (content, options, code) => {
+    await expect(loadDocument(content as Uint8Array, options)).rejects.toMatchObject({ code });
+  });
+
+  test('stops for its signal', async () => {
+    const signal = AbortSignal.abort(new Error('stop'));
+    await expect(loadDocument(bytesOf('x'), { name: 'x.txt', signal })).rejects.toThrow('stop');
+  });
+});
+
+describe('encodings', () => {
+  const german = 'Größe und Übermut: die schönen Mädchen hören süße Töne über den Dächern.';
+  const latin1 = Uint8Array.from(german, (character) => character.charCodeAt(0));
+
+  test('detects Latin-1, and says so', async () => {
+    expect(docsOf(await loadDocument(latin1, { name: 'a.txt' }))).toEqual([
+      { text: german, metadata: { source: 'a.txt', encoding: 'windows-1252' } },
+    ]);
+  });
+
+  test('detects KOI8-R although most of the file is markup', async () => {
+    const text =
+      'Съешь же ещё этих мягких французских булок, да выпей чаю. Он пришёл домой поздно вечером и лёг спать.';
+    const table = new TextDecoder('koi8-r').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+    const sentence = Uint8Array.from(text, (character) => table.indexOf(character));
+    const markup = bytesOf(
+      '<item><title language="Russian">the title of this item</title><link>http://example.com/</link></item>'.repeat(
+        20,
+      ),
+    );
+    const bytes = new Uint8Array([...markup, ...sentence]);
+    const [document] = await loadDocument(bytes, { name: 'a.txt' });
+    expect(document!.getDocs()[0]).toMatchObject({
+      text: expect.stringContaining(text),
+      metadata: { encoding: 'koi8-r' },
+    });
+  });
+
+  test('reads UTF-16 by its byte order mark, and a given encoding', async () => {
+    const utf16 = new Uint8Array([0xff, 0xfe, 0x68, 0, 0x69, 0]);
+    const expected = { text: 'hi', metadata: { source: 'a.md', encoding: 'utf-16le' } };
+    expect(docsOf(await loadDocument(utf16, { name: 'a.md' }))).toEqual([expected]);
+    const greek = new Uint8Array([0xe1, 0xe2, 0xe3]);
+    expect(docsOf(await loadDocument(greek, { name: 'a.txt', encoding: 'iso-8859-7' }))).toEqual([
+      { text: 'αβγ', metadata: { source: 'a.txt', encoding: 'iso-8859-7' } },
+    ]);
+  });
+
+  test('rejects bytes that are not text', async () => {
+    const bytes = Uint8Array.from({ length: 300 }, (_, index) => ((index * 167) % 255) + 1);
+    await expect(loadDocument(bytes, { name: 'a.txt' })).rejects.toMatchObject({
+      code: expect.stringMatching(/^DOCUMENT_(?:BINARY|ENCODING_UNKNOWN)$/),
+    });
+  });
+});
+
+describe('missing parsers', () => {
+  const packages = ['mammoth', 'fflate', 'read-excel-file/universal', 'csv-parse/sync', 'postal-mime', 'chardet'];
+  afterEach(() => packages.forEach((name) => vi.doUnmock(name)));
+
+  test.each([
+    ['a.docx', 'mammoth', 'mammoth'],
+    ['a.docx', 'fflate', 'fflate'],
+    ['a.pptx', 'fflate', 'fflate'],
+    ['a.odt', 'fflate', 'fflate'],
+    ['a.epub', 'fflate', 'fflate'],
+    ['a.xlsx', 'read-excel-file/universal', 'read-excel-file'],
+    ['a.csv', 'csv-parse/sync', 'csv-parse'],
+    ['a.eml', 'postal-mime', 'postal-mime'],
+  ])('%s names the package to install without %s', async (name, module, packageName) => {
+    vi.doMock(module, () => {
+      throw new Error(`Cannot find package '${packageName}'`);
+    });
+    await expect(loadDocument(bytesOf('x'), { name })).rejects.toMatchObject({
+      code: 'DOCUMENT_PARSER_MISSING',
+      message: expect.stringContaining(`npm install ${packageName}`),
+    });
+  });
+
+  test('text in an unknown encoding names chardet', async () => {
+    vi.doMock('chardet', () => {
+      throw new Error("Cannot find package 'chardet'");
+    });
+    await expect(loadDocument(new Uint8Array([0x47, 0xfc]), { name: 'a.txt' })).rejects.toMatchObject({
+      code: 'DOCUMENT_ENCODING_UNKNOWN',
+      message: expect.stringContaining('npm install chardet'),
+    });
+  });
+});
+
+describe('email', () => {
+  const eml = (body: string, headers = ''): Uint8Array =>
+    bytesOf(
+      `From: Ann <ann@x.y>\r\nTo: b@x.y\r\nSubject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?=\r\nDate: Fri, 04 May 2001 14:05:44 -0400\r\n${headers}\r\n${body}`,
+    );
+  const headers = {
+    source: 'm.eml',
+    subject: 'Grüße',
+    from: 'Ann <ann@x.y>',
+    to: 'b@x.y',
+    date: '2001-05-04T18:05:44.000Z',
+  };
+  const part = (type: string, body: string): string => `--b\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`;
+
+  test('has its headers as metadata, and the subject in its text', async () => {
+    expect(docsOf(await loadDocument(eml('Hello.\r\n'), { name: 'm.eml' }))).toEqual([
+      { text: 'Subject: Grüße\n\nHello.', metadata: headers },
+    ]);
+  });
+
+  test('reads HTML without a text part', async () => {
+    const [document] = await loadDocument(eml('<h2>Hi</h2><p>you', 'Content-Type: text/html\r\n'), { name: 'm.eml' });
+    expect(document).toMatchObject({ type: 'markdown' });
+    expect(document!.getText()).toEqual(['Subject: Grüße\n\n## Hi\n\nyou']);
+  });
+
+  test('loads attachments by their own loaders, and reports the others', async () => {
+    const body = `${part('text/plain', 'See attached.')}${part('text/csv; name="t.csv"\r\nContent-Disposition: attachment; filename="t.csv"', 'a,b\n1,2')}${part('image/gif; name="p.gif"\r\nContent-Disposition: attachment; filename="p.gif"', 'GIF89')}--b--`;
+    const skipped: SkippedFile[] = [];
+    const documents = await loadDocument(eml(body, 'Content-Type: multipart/mixed; boundary=b\r\n'), {
+      name: 'm.eml',
+      onSkip: (file) => skipped.push(file),
+    });
+    expect(docsOf(documents)).toEqual([
+      { text: 'Subject: Grüße\n\nSee attached.', metadata: { ...headers, attachments: ['t.csv', 'p.gif'] } },
+      {
+        text: '| a | b |\n| --- | --- |\n| 1 | 2 |',
+        metadata: { ...headers, attachment: 't.csv', row: 1, endRow: 2 },
+      },
+    ]);
+    expect(skipped).toMatchObject([{ path: 'm.eml#p.gif', reason: 'unknown type' }]);
+  });
+
+  test('does not follow emails in emails without end', async () => {
+    let body = 'deepest';
+    for (let depth = 0; depth < 50; depth += 1) {
+      const disposition = `message/rfc822\r\nContent-Disposition: attachment; filename="${depth}.eml"`;
+      body = `Subject: ${depth}\r\nContent-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\nContent-Type: ${disposition}\r\n\r\n${body}\r\n--b${depth}--\r\n`;
+    }
+    const documents = await loadDocument(bytesOf(body), { name: 'm.eml' });
+    expect(documents[0]?.getText()[0]).toContain('Subject: 49');
+  });
+});
+
+describe('notebooks', () => {
+  test('number their cells, and keep text and code apart', async () => {
+    const cells = [
+      { cell_type: 'markdown', source: ['# Plot\n', 'Draws.'] },
+      { cell_type: 'code', source: 'import x\n', outputs: [{ text: 'noise' }] },
+      { cell_type: 'code', source: '' },
+      { cell_type: 'markdown', source: 'Done.' },
+    ];
+    const bytes = bytesOf(JSON.stringify({ cells, metadata: { kernelspec: { language: 'python' } } }));
+    const documents = await loadDocument(bytes, { name: 'n.ipynb' });
+    expect(documents.map(({ type, language }) => [type, language])).toEqual([
+      ['markdown', undefined],
+      ['text', 'python'],
+    ]);
+    expect(docsOf(documents)).toEqual([
+      { text: '# Plot\nDraws.', metadata: { source: 'n.ipynb', cell: 1, cellType: 'markdown' } },
+      { text: 'Done.', metadata: { source: 'n.ipynb', cell: 4, cellType: 'markdown' } },
+      { text: 'import x\n', metadata: { source: 'n.ipynb', cell: 2, cellType: 'code' } },
+    ]);
+  });
+});
+
+describe('subtitles', () => {
+  test.each([
+    [
+      'a.srt',
+      '1\r\n00:00:01,500 --> 00:00:03,000\r\n<i>Hello</i>\r\nthere.\r\n\r\n2\r\n01:00:04,000 --> 01:00:05,250\r\nBye.\r\n',
+    ],
+    [
+      'a.vtt',
+      'WEBVTT\n\nNOTE skip\n\nSTYLE\n::cue {}\n\nid\n00:01.500 --> 00:03.000 align:start\n<c.x>Hello</c>\nthere.\n\n01:00:04.000 --> 01:00:05.250\nBye.',
+    ],
+  ])('have the time of each group: %s', async (name, text) => {
+    expect(docsOf(await loadDocument(bytesOf(text), { name }))).toEqual([
+      { text: 'Hello\nthere.\nBye.', metadata: { source: name, time: 1.5, endTime: 3605.25 } },
+    ]);
+    const groups = await loadDocument(bytesOf(text), { name, groupSize: 5 });
+    expect(groups[0]?.getMetadata()).toMatchObject([
+      { time: 1.5, endTime: 3 },
+      { time: 3604, endTime: 3605.25 },
+    ]);
+  });
+
+  test('keep speakers and decode entities', async () => {
+    const text = 'WEBVTT\n\n00:01.000 --> 00:02.000\n<v Ann>A &lt; B &amp; C</v>';
+    expect((await loadDocument(bytesOf(text), { name: 'a.vtt' }))[0]?.getText()).toEqual(['Ann: A < B & C']);
+  });
+});
+
+describe('JSON Lines', () => {
+  test('number their records, and report a line that is not JSON', async () => {
+    const skipped: SkippedFile[] = [];
+    const [document] = await loadDocument(bytesOf('{"a":1}\n\n{"a":\n[2]\r\n'), {
+      name: 'a.jsonl',
+      onSkip: (file) => skipped.push(file),
+    });
+    const chunks = await document!.chunk();
+    expect(chunks.map(({ text, metadata }) => [text, metadata['record']])).toEqual([
+      ['{"a":1}', 1],
+      ['[2]', 4],
+    ]);
+    expect(skipped).toMatchObject([
+      { path: 'a.jsonl#3', reason: 'unreadable', error: { code: 'DOCUMENT_UNREADABLE' } },
+    ]);
+  });
+});
