@@ -24,15 +24,14 @@ export async function createPgSystems({ documents }, connectionString) {
        WHERE words @@ question ORDER BY ${rank}(words, question, 1) DESC, id LIMIT 10`,
       [question],
     );
-    return rows.map(({ id }) => id);
+    return rows;
   };
-  const rank = async (queryText) =>
-    (await store.query({ indexName, mode: 'keyword', queryText, topK: 10 })).map(({ id }) => id);
+  const retrieve = (queryText, { topK }) => store.query({ indexName, mode: 'keyword', queryText, topK });
   return {
-    systems: [
-      { name: 'PgVector, keyword', rank },
-      { name: 'ts_rank of PostgreSQL', rank: own('ts_rank') },
-      { name: 'ts_rank_cd of PostgreSQL', rank: own('ts_rank_cd') },
+    configurations: [
+      { name: 'PgVector, keyword', retrieve },
+      { name: 'ts_rank of PostgreSQL', retrieve: own('ts_rank') },
+      { name: 'ts_rank_cd of PostgreSQL', retrieve: own('ts_rank_cd') },
     ],
     close: async () => {
       await database.query(`DROP SCHEMA ${schemaName} CASCADE`);

@@ -1,28 +1,47 @@
-// Quality of retrieval on two test collections, as a table:
+// Quality of retrieval on the test collections, as tables with confidence intervals:
 //   npm run bench:quality [-- --data DIR]      (or QUIVER_DATA=DIR; default ../shared/data)
-// The rows of PostgreSQL come from the server at QUIVER_POSTGRES_URL, or from a PostgreSQL inside this process. This repository does not
-// contain the collections; without them, the program prints one line. The tests of packages/rag guard the same figures.
-import { measureQuality, readTestCollections } from '../../packages/rag/src/retrieval/test-collection.fixture.ts';
+// Exits with 1 when the graph is worse than keyword search. The rows of PostgreSQL come from the server at QUIVER_POSTGRES_URL, or
+// from a PostgreSQL inside this process. This repository does not contain the collections; the program names those that are absent
+// and skips them. The tests of packages/rag guard the same figures.
+import { evaluateRetrieval } from '@quiver/rag/evaluate';
+import {
+  findRegressions,
+  guardedMetrics,
+  readTestCollections,
+} from '../../packages/rag/src/retrieval/test-collection.fixture.ts';
 import { createPgSystems } from './pg-systems.mjs';
 import { createSystems } from './systems.mjs';
 import { readFlags } from '../read-flags.mjs';
 
 const values = readFlags({ data: { type: 'string', default: process.env.QUIVER_DATA || '../shared/data' } });
-const collections = readTestCollections(values.data);
-if (!collections) {
-  console.log(`Quality was not measured: ${values.data} does not hold the collections cranfield and hotpotqa.`);
-  process.exit(0);
-}
+const { collections, missing } = readTestCollections(values.data);
+if (missing.length > 0)
+  console.log(`Not measured, because ${values.data} does not contain them: ${missing.join(', ')}.`);
 
-const rows = [];
-for (const collection of collections) {
-  const pg = await createPgSystems(collection, process.env.QUIVER_POSTGRES_URL);
-  for (const { name, rank } of [...(await createSystems(collection)), ...pg.systems]) {
-    const quality = await measureQuality(collection, rank);
-    rows.push([collection.name, name, ...Object.values(quality).map((value) => value.toFixed(4))]);
-  }
-  await pg.close();
-}
-const head = ['collection', 'system', 'nDCG@10', 'recall@5', 'recall@10', 'all@5', 'MRR@10'];
 const toLine = (cells) => `| ${cells.join(' | ')} |`;
-console.log([toLine(head), toLine(head.map(() => '---')), ...rows.map(toLine)].join('\n'));
+const toInterval = ({ mean, low, high }) => `${mean.toFixed(4)} (${low.toFixed(3)}–${high.toFixed(3)})`;
+const failures = [];
+for (const collection of collections) {
+  const { name, cases } = collection;
+  const { store, indexName, configurations } = await createSystems(collection);
+  const pg = await createPgSystems(collection, process.env.QUIVER_POSTGRES_URL);
+  const evaluation = await evaluateRetrieval({
+    store,
+    indexName,
+    cases,
+    metrics: guardedMetrics,
+    configurations: [...configurations, ...pg.configurations],
+  });
+  await pg.close();
+  console.log(`\n${name}: ${cases.length} queries, ${collection.documents.length} documents\n`);
+  console.log([toLine(['system', ...guardedMetrics]), toLine(['---', ...guardedMetrics.map(() => '---')])].join('\n'));
+  for (const { name: system, metrics } of evaluation.configurations) {
+    console.log(toLine([system, ...guardedMetrics.map((metric) => toInterval(metrics[metric]))]));
+  }
+  const compared = evaluation.comparisons.filter(({ configuration }) => configuration === 'graph');
+  const cells = compared.map(({ difference: { mean, low, high } }) => toInterval({ mean, low, high }));
+  console.log(toLine(['graph − keyword', ...cells]));
+  failures.push(...findRegressions(name, evaluation));
+}
+for (const failure of failures) console.error(`Regression: ${failure}`);
+process.exitCode = failures.length > 0 ? 1 : 0;
