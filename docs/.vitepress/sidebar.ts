@@ -63,6 +63,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/graph-view',
         'guides/rerank',
         'guides/question-planning',
+        'guides/evaluate',
         'guides/cost',
       ),
       group(

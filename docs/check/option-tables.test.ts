@@ -14,6 +14,11 @@ const described: Readonly<Record<string, readonly string[]>> = {
     '@quiver/mcp/server MCPServerConfig',
   ],
   'guides/ingestion.md': ['@quiver/rag IngestOptions'],
+  'guides/evaluate.md': [
+    '@quiver/rag/evaluate EvaluateRetrievalOptions',
+    '@quiver/rag/evaluate GenerateCasesOptions',
+    '@quiver/rag/evaluate TuneOptions',
+  ],
   'guides/graph-rag.md': ['@quiver/rag GraphRAGToolOptions'],
   'guides/documents.md': ['@quiver/rag CommonChunkOptions', '@quiver/rag MeasureOptions'],
   'guides/web-pages.md': ['@quiver/rag/node LoadPagesOptions'],

@@ -48,11 +48,11 @@ export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPage
 <main>
 <h2>Configurations</h2>
 <div class="wide" tabindex="0" role="region" aria-label="Metrics of the configurations"><table>
-<thead><tr><th scope="col">Configuration</th>${metrics.map((name) => `<th scope="col">${escapeHtml(labelOf(name))}</th>`).join('')}<th scope="col">Median</th><th scope="col">95 %</th><th scope="col">Calls</th><th scope="col">Tokens</th><th scope="col">Context</th></tr></thead>
+<thead><tr><th scope="col">Configuration</th>${metrics.map((name) => `<th scope="col">${escapeHtml(labelOf(name))}</th>`).join('')}<th scope="col">p50 ms</th><th scope="col">p95 ms</th><th scope="col">Calls</th><th scope="col">Tokens</th><th scope="col">Context</th></tr></thead>
 <tbody>
 ${configurations.map((one) => configurationRow(one, metrics)).join('\n')}
 </tbody></table></div>
-<p class="note">Small figures are confidence intervals. Latencies are in milliseconds per question. The context is the mean length of the results in characters.</p>
+<p class="note">Small figures are confidence intervals. p50 and p95 are the median and the 95th percentile of the latency per question. The context is the mean length of the results in characters.</p>
 ${comparisons.length === 0 ? '' : `<h2>Differences from ${escapeHtml(configurations[0]?.name ?? '')}</h2>\n${differences(comparisons)}`}
 <h2>Questions</h2>
 <p class="note">Sorted by the lowest ${escapeHtml(labelOf(sortedBy))} of a configuration.${hidden > 0 ? ` ${hidden} more questions are not shown.` : ''}</p>

@@ -38,6 +38,7 @@ label { cursor: pointer; } input { accent-color: var(--focus); }
 details { border: 1px solid var(--line); border-radius: 8px; background: var(--raised); }
 summary { display: flex; flex-wrap: wrap; gap: 2px 14px; padding: 9px 12px; cursor: pointer; border-radius: 8px; list-style: none; }
 summary::-webkit-details-marker { display: none; }
+summary::before { content: '▸'; color: var(--soft); } details[open] > summary::before { content: '▾'; }
 .question { flex: 1 1 26em; min-width: 0; font-weight: 600; overflow-wrap: anywhere; }
 .marks { display: flex; flex-wrap: wrap; gap: 2px 12px; font-size: 13px; }
 .good > .source, span.good { color: var(--good); } .bad { color: var(--bad); overflow-wrap: anywhere; }
