@@ -61,7 +61,7 @@ const defaultMetrics: readonly MetricName[] = [
  * const evaluation = await evaluateRetrieval({
  *   store,
  *   indexName: 'guides',
- *   cases: [{ question: 'How do I install it?', relevant: [{ quote: 'npm install @quiver/rag' }] }],
+ *   cases: [{ question: 'How do I install it?', relevant: [{ quote: 'npm install' }] }],
  *   configurations: [{ name: 'keyword', mode: 'keyword' }, { name: 'hybrid', mode: 'hybrid', embedder }],
  * });
  * console.log(evaluationToTable(evaluation));
