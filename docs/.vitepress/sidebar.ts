@@ -59,6 +59,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/delete-and-update',
         'guides/search',
         'guides/passages',
+        'guides/citations',
         'guides/graph-rag',
         'guides/graph-view',
         'guides/rerank',

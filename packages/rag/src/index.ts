@@ -71,6 +71,15 @@ export { deleteDocuments, type DeleteDocumentsOptions } from './ingestion/delete
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
 export type { ChunkVectors } from './ingestion/chunk-vectors.js';
 export type { IngestScope } from './ingestion/scope.js';
+export {
+  verifyQuotes,
+  type FoundQuote,
+  type QuotePlace,
+  type QuoteReport,
+  type QuoteSource,
+  type VerifyQuotesOptions,
+} from './citations/verify-quotes.js';
+export type { Quote } from './citations/find-quotes.js';
 export { queryChunks } from './passages/query-chunks.js';
 export {
   expandPassages,

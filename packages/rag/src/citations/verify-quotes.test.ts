@@ -1,0 +1,194 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MDocument } from '../document/document.js';
+import { findQuotes } from './find-quotes.js';
+import { verifyQuotes, type QuoteSource } from './verify-quotes.js';
+
+const text =
+  'The lock file names its owner. A stale lock is taken over after\nthirty\u00a0seconds — not before. It’s “safe” to delete\nold snapshots first.';
+const sources: QuoteSource[] = [
+  { id: 'disk', document: 'E2042: the disk is full. Delete old snapshots first.', metadata: { source: 'disk.md' } },
+  { id: 'lock', document: text, metadata: { source: 'lock.md', startIndex: 100, endIndex: 100 + text.length } },
+];
+const quoted = (answer: string): string[] => findQuotes(answer).map((quote) => quote.text);
+
+describe('verifyQuotes', () => {
+  it('reports the exact place of a quote in its source and in the whole document', () => {
+    const answer = 'The manual says “The lock file names its owner.” and "E2042: the disk is full", I think.';
+    const { found, missing } = verifyQuotes(answer, sources);
+    expect(missing).toEqual([]);
+    expect(found).toEqual([
+      {
+        text: 'The lock file names its owner.',
+        start: 17,
+        end: 47,
+        places: [{ id: 'lock', source: 'lock.md', start: 0, end: 30, startIndex: 100, endIndex: 130 }],
+      },
+      expect.objectContaining({ places: [{ id: 'disk', source: 'disk.md', start: 0, end: 23 }] }),
+    ]);
+    expect(answer.slice(found[0]?.start, found[0]?.end)).toBe(found[0]?.text);
+  });
+
+  it('reports what is not there, down to one character', () => {
+    const answer = '"The lock file names its owners" or “the lock file names its owner” or "E2042: the disk is full."';
+    const { found, missing } = verifyQuotes(answer, sources);
+    expect(missing.map((quote) => quote.text)).toEqual([
+      'The lock file names its owners',
+      'the lock file names its owner',
+    ]);
+    expect(found).toHaveLength(1);
+  });
+
+  it.each([
+    ['other white space', '"A stale lock is\n  taken over after thirty seconds"'],
+    ['other hyphens', '"thirty seconds -- not before"'],
+    ['other quotation marks and apostrophes', `„It's "safe" to delete old snapshots“`],
+    ['a comma of the answer', '“The lock file names its owner,”'],
+    ['soft hyphens', '«The lock\u00ad file names its ow\u00adner»'],
+    ['an ellipsis', '"The lock file … is taken over after […] thirty seconds..."'],
+    ['dots with spaces', '"The lock file names . . . stale lock"'],
+    ['a block quote', '> The lock file names its owner. A stale\n> lock is taken over\n\n'],
+    ['a block quote in quotation marks', '> “The lock file names its owner.”'],
+  ])('tolerates %s', (_what, answer) => {
+    expect(verifyQuotes(answer, sources)).toMatchObject({ found: [{ places: [{ id: 'lock' }] }], missing: [] });
+  });
+
+  it.each([
+    ['parts in another order', '"taken over after thirty … The lock file names"'],
+    ['parts that overlap', '"The lock file names its … names its owner"'],
+    ['parts in two sources', '"the disk is full … lock is taken over"'],
+    ['a gap that is too long', '"The lock file names … old snapshots first"', { maxGap: 50 }],
+    ['a word that is missing', '"A lock is taken over after thirty seconds"'],
+  ])('does not tolerate %s', (_what, answer, options?: { maxGap: number }) => {
+    expect(verifyQuotes(answer, sources, options)).toMatchObject({ found: [], missing: [{}] });
+  });
+
+  it('finds the parts of a quote that are closest to each other', () => {
+    const document = `one thing ${'x'.repeat(600)} one thing and another thing`;
+    const { found } = verifyQuotes('"one thing … another thing"', [{ id: 'a', document }]);
+    expect(found[0]?.places).toMatchObject([{ start: 611, end: document.length }]);
+  });
+
+  it('reports each place, in all sources, up to a limit', () => {
+    const document = 'The same sentence. '.repeat(20);
+    const many = [
+      { id: 'a', document },
+      { id: 'b', text: document },
+    ];
+    const places = (maxPlaces: number): unknown[] =>
+      verifyQuotes('"The same sentence"', many, { maxPlaces }).found[0]?.places.map(({ id, start }) => id + start) ??
+      [];
+    expect(places(3)).toEqual(['a0', 'a19', 'a38']);
+    expect(places(25)).toHaveLength(25);
+    expect(places(25).at(-1)).toBe('b76');
+  });
+
+  it('ignores short quotes, code and texts in no quotation marks', () => {
+    const answer =
+      'Press "OK". Run `echo "not a quote at all"`:\n```js\nconst x = "also not a quote";\n```\nA 5" disk, a 10" disk.';
+    expect(verifyQuotes(answer, sources)).toEqual({ found: [], missing: [] });
+    expect(verifyQuotes(answer, sources, { minLength: 2 }).missing).toMatchObject([{ text: 'OK' }]);
+  });
+
+  it('takes chunks of documents, whose places are those of the document', async () => {
+    const source = '# Locks\n\nA lock has one owner.\n\n# Disks\n\nA disk has no owner at all.';
+    const chunks = await MDocument.fromMarkdown(source, { source: 'guide.md' }).chunk();
+    const [quote] = verifyQuotes('"A disk has no owner at all"', chunks).found;
+    const place = quote?.places[0];
+    expect(source.slice(place?.startIndex, place?.endIndex)).toBe('A disk has no owner at all');
+  });
+
+  it('finds every part of a text, at a place that holds it', () => {
+    const units = fc.constantFrom('a', 'b', ' ', '\n', '–', '-', '“', 'é', '👩‍👧', '\u00ad', '.', '\ud800');
+    const texts = fc.array(units, { minLength: 1, maxLength: 80 }).map((parts) => parts.join(''));
+    const plain = (value: string): string =>
+      value.replaceAll('\u00ad', '').replaceAll(/[–-]+/g, '-').replaceAll('“', "'").replaceAll(/\s+/g, ' ').trim();
+    fc.assert(
+      fc.property(texts, fc.nat(80), fc.nat(80), (document, first, length) => {
+        const part = document.slice(first, first + length);
+        fc.pre(!/["“”]|\.\.|\n|^\s|\s$|^$/.test(part) && plain(part).length > 1);
+        const { found, missing } = verifyQuotes(`«${part}»`, [{ id: 'a', document }], { minLength: 1 });
+        expect(missing).toEqual([]);
+        for (const { start, end } of found[0]?.places ?? [])
+          expect(plain(document.slice(start, end)).replace(/[.]$/, '')).toBe(plain(part).replace(/[.]$/, ''));
+      }),
+    );
+  });
+
+  it.each([
+    ['an answer that is not a text', () => verifyQuotes(undefined as never, [])],
+    ['sources that are not a list', () => verifyQuotes('', {} as never)],
+    ['a source without id', () => verifyQuotes('', [{ document: 'x' } as never])],
+    ['a document that is not a text', () => verifyQuotes('', [{ id: 'a', document: 5 as never }])],
+    ['a length of zero', () => verifyQuotes('', [], { minLength: 0 })],
+    ['a gap that is not a number', () => verifyQuotes('', [], { maxGap: Number.NaN })],
+  ])('rejects %s', (_what, call) => {
+    expect(call).toThrow(expect.objectContaining({ code: 'CITATION_INVALID' }));
+  });
+
+  describe('with hostile quotes', () => {
+    const hostile = 'a'.repeat(300_000);
+    const document = (unit: string): QuoteSource[] => [{ id: 'a', document: unit }];
+
+    it.each([
+      ['a long quote that almost matches', `"${'a'.repeat(50_000)}b"`, 1],
+      [
+        'many quotes that are parts of each other',
+        Array.from({ length: 400 }, (_, n) => `"${'a'.repeat(n + 15)}b"`).join(' '),
+        400,
+      ],
+      ['quotation marks that are never closed', '“«„"a'.repeat(30_000), 0],
+      ['backticks that are never closed', '` `` ``` '.repeat(50_000) + '"', 0],
+      ['many ellipses', `"${'… b'.repeat(20_000)}"`, 1],
+    ])('verifies %s', (_what, answer, missing) => {
+      expect(verifyQuotes(answer, document(hostile)).missing).toHaveLength(missing);
+    });
+
+    it('verifies many quotes that occur everywhere', () => {
+      const answer = Array.from({ length: 400 }, (_, n) => `"${'a'.repeat(n + 15)}"`).join(' ');
+      const { found } = verifyQuotes(answer, document(hostile));
+      expect(found).toHaveLength(400);
+      expect(found.every(({ places }) => places.length === 10)).toBe(true);
+    });
+
+    it('refuses quotes with ellipses whose parts occur too often', () => {
+      const answer = Array.from({ length: 40 }, (_, n) => `"${'a'.repeat(n + 15)} … b${n}"`).join(' ');
+      expect(() => verifyQuotes(answer, document(hostile))).toThrow(
+        expect.objectContaining({ code: 'CITATION_TOO_COSTLY' }),
+      );
+    });
+  });
+});
+
+describe('findQuotes', () => {
+  it.each([
+    ['“one” "two" «three» »four« „five“ „six”', ['one', 'two', 'three', 'four', 'five', 'six']],
+    ['« un texte »', ['un texte']],
+    ['“outer “inner” outer” and “He said "no".”', ['outer “inner” outer', 'He said "no".']],
+    ['“never closed, but "closed" and “closed too”', ['closed', 'closed too']],
+    ['"a\n\nb" c "d"', ['d']],
+    ['"first line\nsecond line"', ['first line\nsecond line']],
+    ['> one\n> two\n>\n> three\nfour', ['one\ntwo', 'three']],
+    ['> > nested\r\n> > lines\r\n', ['nested\nlines']],
+    ['text\n> quote\n\n```\n> code\n"code"\n```\n"after"', ['quote', 'after']],
+    ['``a "b" ` c`` "d"', ['d']],
+    ['(“a”, "b")', ['a', 'b']],
+  ])('reads %j', (answer, expected) => {
+    expect(quoted(answer)).toEqual(expected);
+  });
+
+  it('gives places that hold the text of an inline quote', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('“', '”', '"', '«', '»', '„', 'a', ' ', '\n', '`', '>'), { maxLength: 60 }),
+        (parts) => {
+          const answer = parts.join('');
+          for (const { text: content, start, end } of findQuotes(answer)) {
+            expect(start).toBeLessThanOrEqual(end);
+            if (!answer.includes('>')) expect(answer.slice(start, end)).toBe(content);
+          }
+        },
+      ),
+    );
+  });
+});
