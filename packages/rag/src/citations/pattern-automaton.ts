@@ -71,7 +71,7 @@ export class PatternAutomaton {
     }
   }
 
-  /** Skips patterns that are not wanted any more, and shortens the way for the next time. */
+  /** Skips forgotten patterns, and shortens the chain for the next search. */
   #nearestWanted(node: number): number {
     let found = this.#wanted[node]!;
     while (this.#wanted[found] !== found) found = this.#wanted[found]!;

@@ -160,7 +160,7 @@ function invalid(message: string): QuiverError {
   return new QuiverError('CITATION_INVALID', message);
 }
 
-/** What a quote has to contain; quotes with equal content have equal places. */
+/** Content of a quote in the form of the search. Quotes with equal content have equal places. */
 interface QuoteContent {
   readonly key: string;
   /** Folded parts between ellipses, without a last comma or period. */
