@@ -1,3 +1,5 @@
+import type { PageBox } from './text-box.js';
+
 /** Metadata of a text: plain JSON data. */
 export type Metadata = Record<string, unknown>;
 
@@ -11,6 +13,8 @@ export interface ChunkMetadata extends Metadata {
   endIndex: number;
   /** Titles of the headings above the chunk, outermost first; absent where there are none. */
   headings?: readonly string[];
+  /** Rectangle around the chunk on its page, in points from the upper left corner; present for PDF. */
+  box?: PageBox;
 }
 
 /** A part of a document. Its position is in the metadata, because stores keep metadata. */

@@ -6,6 +6,7 @@ import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
 import type { Span } from './chunking/pack-spans.js';
 import type { CodeLanguage } from './chunking/code-languages.js';
+import { createBoxFinder, type TextBox } from './text-box.js';
 import type { ExtractParams } from './extract/extract-options.js';
 
 /** Format of a document, which decides the default strategy. */
@@ -16,6 +17,8 @@ export interface SourceDocument {
   text: string;
   /** Plain JSON data, copied into every chunk. */
   metadata?: Metadata;
+  /** Places of parts of the text on their page, in order. Chunks have the rectangle around theirs as `metadata.box`. */
+  boxes?: readonly TextBox[];
 }
 
 /** Options of the constructor of `MDocument`. */
@@ -44,7 +47,8 @@ export class MDocument {
   readonly type: DocumentType;
   readonly language: CodeLanguage | undefined;
   /** Original texts and metadata. */
-  readonly sources: readonly Readonly<Required<SourceDocument>>[];
+  readonly sources: readonly Readonly<Required<Pick<SourceDocument, 'text' | 'metadata'>>>[];
+  readonly #boxes: readonly (readonly TextBox[])[];
   #chunks: readonly SourceChunk[] | undefined;
   /** Metadata extracted from each source as a whole. It does not affect the ids of chunks. */
   #found: readonly Metadata[] | undefined;
@@ -62,6 +66,7 @@ export class MDocument {
     const sources = 'docs' in options ? options.docs : [options];
     if (!Array.isArray(sources)) throw invalid('docs must be a list of { text, metadata }.');
     this.sources = sources.map(parseSource);
+    this.#boxes = sources.map(({ boxes = [] }) => boxes);
   }
 
   static fromText(text: string, metadata?: Metadata): MDocument {
@@ -98,7 +103,7 @@ export class MDocument {
       options,
     );
     let chunks: readonly SourceChunk[] = this.sources.flatMap(({ text, metadata }, source) =>
-      toChunks(text, metadata, chunker(text)).map((chunk) => ({
+      toChunks(text, metadata, chunker(text), this.#boxes[source]).map((chunk) => ({
         source,
         chunk: withMetadata(chunk, this.#found?.[source]),
       })),
@@ -189,9 +194,10 @@ function withMetadata(chunk: Chunk, found: Metadata | undefined): Chunk {
   return found ? { ...chunk, metadata: { ...chunk.metadata, ...found } } : chunk;
 }
 
-function parseSource(source: SourceDocument): Required<SourceDocument> {
+function parseSource(source: SourceDocument): Required<Pick<SourceDocument, 'text' | 'metadata'>> {
   if (typeof source !== 'object' || source === null) throw invalid('A document must be { text, metadata }.');
-  const { text, metadata = {} } = source;
+  const { text, metadata = {}, boxes = [] } = source;
+  if (!Array.isArray(boxes)) throw invalid('The boxes of a document must be a list of { start, end, box }.');
   if (typeof text !== 'string') throw invalid(`The text of a document must be a string, not ${typeof text}.`);
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
     throw invalid('The metadata of a document must be an object of plain JSON data.');
@@ -204,7 +210,8 @@ function invalid(message: string): QuiverError {
 }
 
 /** Returns the chunks of the spans of one text. */
-function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chunk[] {
+function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxes: readonly TextBox[] = []): Chunk[] {
+  const findBox = createBoxFinder(boxes);
   const identity = canonicalJson(metadata);
   const occurrences = new Map<string, number>();
   let last: { id: string; span: Span } | undefined;
@@ -216,12 +223,20 @@ function toChunks(text: string, metadata: Metadata, spans: readonly Span[]): Chu
     occurrences.set(hash, earlier + 1);
     const id = earlier === 0 ? hash : contentHash(hash, String(earlier));
     const previous = last && toPrevious(text, last, span);
+    const box = findBox(start, end);
     last = { id, span };
     return {
       id,
       text: content,
       content,
-      metadata: { ...metadata, ...span.metadata, startIndex: start, endIndex: end, ...(headings && { headings }) },
+      metadata: {
+        ...metadata,
+        ...span.metadata,
+        startIndex: start,
+        endIndex: end,
+        ...(headings && { headings }),
+        ...(box && { box }),
+      },
       ...(previous && { previous }),
     };
   });

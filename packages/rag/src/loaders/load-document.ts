@@ -83,7 +83,7 @@ export async function loadDocument(
     ({ docs, ...document }) =>
       new MDocument({
         ...document,
-        docs: docs.map((doc) => ({ text: doc.text, metadata: { source: name, ...metadata, ...doc.metadata } })),
+        docs: docs.map((doc) => ({ ...doc, metadata: { source: name, ...metadata, ...doc.metadata } })),
       }),
   );
 }

@@ -40,20 +40,20 @@ export const loadPdf: DocumentLoader = async (bytes, { name, ocr, onSkip, signal
       }
       page.cleanup();
     }
-    const texts = toMarkdownPages(pages).map(({ text }) => text);
+    const texts = toMarkdownPages(pages);
     for (const page of scanned) {
       const path = `${name}#page=${page}`;
       try {
         const images = () => unpdf.extractImages(document, page);
         const text = await ocr?.({ name, page, images, signal });
-        if (text?.trim()) texts[page - 1] = text;
+        if (text?.trim()) texts[page - 1] = { text, boxes: [] };
         else onSkip({ path, reason: 'no text' });
       } catch (error) {
         signal?.throwIfAborted();
         onSkip({ path, reason: 'no text', error });
       }
     }
-    const docs = texts.map((text, index): SourceDocument => ({ text, metadata: { page: index + 1 } }));
+    const docs = texts.map((page, index): SourceDocument => ({ ...page, metadata: { page: index + 1 } }));
     return [{ type: 'markdown', docs: docs.filter(({ text }) => text !== '') }];
   } finally {
     await document.destroy();

@@ -1,4 +1,5 @@
-import { joinFragments, type PdfBox, type PdfSegment } from './pdf-fragments.js';
+import { uniteBoxes, type PageBox } from '../../document/text-box.js';
+import { joinFragments, type PdfSegment } from './pdf-fragments.js';
 import { splitRegions } from './pdf-regions.js';
 import { readTable, toMarkdownTable } from './pdf-table.js';
 
@@ -8,7 +9,7 @@ export interface PdfBlock {
   /** Lines of text that are not joined yet; a table as Markdown. */
   readonly lines: readonly string[];
   readonly size: number;
-  readonly box: PdfBox;
+  readonly box: PageBox;
 }
 
 interface Line extends PdfSegment {
@@ -27,7 +28,7 @@ export function readBlocks(segments: readonly PdfSegment[]): PdfBlock[] {
     const last = blocks.at(-1);
     // A paragraph that continues at the top of the next column.
     if (first && last && isContinued(last, first)) {
-      blocks.splice(-1, 1, { ...last, lines: [...last.lines, ...first.lines], box: unite([last.box, first.box]) });
+      blocks.splice(-1, 1, { ...last, lines: [...last.lines, ...first.lines], box: uniteBoxes([last.box, first.box]) });
     } else if (first) blocks.push(first);
     for (const block of others) blocks.push(block);
   }
@@ -135,19 +136,17 @@ function placeCells(parts: readonly PdfSegment[], left: number): string {
   return line;
 }
 
-function toBox(segments: readonly PdfSegment[]): PdfBox {
-  return unite(
-    segments.map(({ left, right, baseline, size }) => [left, baseline - size, right, baseline + size * 0.25]),
-  );
+function toBox(segments: readonly PdfSegment[]): PageBox {
+  const boxes = segments.map(({ left, right, baseline, size }): PageBox => [
+    left,
+    baseline - size,
+    right,
+    baseline + size * 0.25,
+  ]);
+  const [left, top, right, bottom] = uniteBoxes(boxes);
+  return [toTenth(left), toTenth(top), toTenth(right), toTenth(bottom)];
 }
 
-function unite(boxes: readonly PdfBox[]): PdfBox {
-  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const box of boxes) {
-    left = Math.min(left, box[0]);
-    top = Math.min(top, box[1]);
-    right = Math.max(right, box[2]);
-    bottom = Math.max(bottom, box[3]);
-  }
-  return [left, top, right, bottom].map((value) => Math.round(value * 10) / 10) as unknown as PdfBox;
+function toTenth(points: number): number {
+  return Math.round(points * 10) / 10;
 }

@@ -14,9 +14,6 @@ export interface PdfTextContent {
   readonly styles?: Readonly<Record<string, { readonly fontFamily?: unknown } | undefined>>;
 }
 
-/** A rectangle in points from the upper left corner of the page, as the page is shown: `[left, top, right, bottom]`. */
-export type PdfBox = readonly [left: number, top: number, right: number, bottom: number];
-
 /** A piece of text in one font, or several of them that touch. */
 export interface PdfFragment {
   readonly text: string;

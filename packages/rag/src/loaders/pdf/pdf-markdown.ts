@@ -1,5 +1,6 @@
+import type { TextBox } from '../../document/text-box.js';
 import { readBlocks, type PdfBlock } from './pdf-blocks.js';
-import { toFragments, toRows, toSegments, type PdfBox, type PdfSegment, type PdfTextContent } from './pdf-fragments.js';
+import { toFragments, toRows, toSegments, type PdfSegment, type PdfTextContent } from './pdf-fragments.js';
 
 /** A page as `unpdf` reads it. */
 export interface PdfPageContent {
@@ -8,18 +9,10 @@ export interface PdfPageContent {
   readonly view: readonly number[];
 }
 
-/** A part of the text of a page. */
-export interface PdfPlace {
-  /** Positions in the text of the page. */
-  readonly start: number;
-  readonly end: number;
-  readonly box: PdfBox;
-}
-
 /** The text of a page as Markdown; empty for a page without text. */
 export interface PdfPageText {
   readonly text: string;
-  readonly places: readonly PdfPlace[];
+  readonly boxes: readonly TextBox[];
 }
 
 /**
@@ -34,17 +27,17 @@ export function toMarkdownPages(pages: readonly PdfPageContent[]): PdfPageText[]
   const running = findRunningText(read.map(({ segments }) => segments));
   const style = readStyle(read.map(({ segments }) => segments));
   return read.map(({ segments, rotated }) => {
-    const places: PdfPlace[] = [];
+    const boxes: TextBox[] = [];
     let text = '';
     for (const block of readBlocks(segments.filter((segment) => !running.has(segment)))) {
       const markdown = toMarkdown(block, style);
       if (markdown === '') continue;
       if (text !== '') text += '\n\n';
-      places.push({ start: text.length, end: text.length + markdown.length, box: block.box });
+      boxes.push({ start: text.length, end: text.length + markdown.length, box: block.box });
       text += markdown;
     }
     if (rotated.length > 0) text += `${text === '' ? '' : '\n\n'}${rotated.join(' ')}`;
-    return { text, places };
+    return { text, boxes };
   });
 }
 

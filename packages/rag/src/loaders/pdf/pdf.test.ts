@@ -147,6 +147,21 @@ describe('PDF pages', () => {
     await expect(read([scan])).rejects.toMatchObject({ code: 'DOCUMENT_EMPTY' });
   });
 
+  test('give chunks their number and the rectangle around them', async () => {
+    const [document] = await loadDocument(
+      writePdf([[], [...column(60, 700, ['First line', 'and second.']), ...column(100, 600, ['Another paragraph.'])]]),
+      { name: 'manual.pdf' },
+    );
+    const [whole] = await document!.chunk();
+    expect(whole?.metadata).toMatchObject({ page: 2, source: 'manual.pdf', box: [60, 90, expect.any(Number), 202.5] });
+    const [first, second] = await document!.chunk({ maxSize: 25, overlap: 0 });
+    expect(first?.metadata.box?.slice(0, 2)).toEqual([60, 90]);
+    expect(second).toMatchObject({
+      text: 'Another paragraph.',
+      metadata: { box: [100, 190, expect.any(Number), 202.5] },
+    });
+  });
+
   test('stop for the signal', async () => {
     const controller = new AbortController();
     const ocr = vi.fn(() => {
