@@ -3,9 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toErrorMessage } from '@quiver/core';
-import { createLexicalEmbedder, ingest, rerank, toEmbedder, type IngestProgress } from '@quiver/rag';
+import { createLexicalEmbedder, ingest, rerank, toEmbedder } from '@quiver/rag';
 import { LocalVector } from '@quiver/rag/local';
 import { loadDocuments } from '@quiver/rag/node';
+import { createProgressLine } from './progress-line.ts';
 import { wordOverlap } from './word-overlap.ts';
 
 async function main(): Promise<void> {
@@ -29,19 +30,23 @@ async function main(): Promise<void> {
   await mkdir(path, { recursive: true });
   await using store = new LocalVector({ path });
   const indexingStarted = performance.now();
+  const progress = createProgressLine();
+  let files = 0;
   const report = await ingest({
     documents: loadDocuments(resolve(folder), {
       include: ['**/*.{md,html,txt,pdf}'],
       onSkip: ({ path: file, reason }) => console.error(`Skipped    ${file}: ${reason}`),
+      onProgress: ({ total, skipped }) => (files = total - skipped),
     }),
     chunkOptions: { maxSize: 500 },
     store,
     indexName,
     embedder,
     cleanup: 'all',
-    onProgress: showProgress,
+    onProgress: (ingested) => progress.show(ingested, files),
     signal,
   });
+  progress.end();
   if (report.documents === 0) throw new Error(`The folder ${folder} contains no readable documents.`);
   const { documents, added, unchanged, removed } = report;
   console.log(
@@ -61,11 +66,6 @@ async function main(): Promise<void> {
     console.log(`\n${index + 1}. ${score.toFixed(3)}  ${[source, ...headings].join(' › ')}`);
     console.log(`          ${(result.document ?? '').replaceAll(/\s+/g, ' ')}`);
   }
-}
-
-function showProgress({ documents, added, moved, unchanged }: IngestProgress): void {
-  const line = `Indexing   ${documents} documents, ${added + moved + unchanged} passages, ${added} embedded`;
-  process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`);
 }
 
 function since(started: number): string {

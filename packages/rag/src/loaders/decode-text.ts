@@ -80,7 +80,7 @@ function sampleOf(bytes: Uint8Array): Uint8Array {
   return sample.subarray(0, length);
 }
 
-/** Any bytes can be decoded in an encoding such as windows-1252: control characters other than white space show that they are no text. */
+/** Any bytes can be decoded in an encoding such as windows-1252: control characters other than white space show data instead of text. */
 const controlCharacter = /(?![\s\u007f-\u009f])\p{Cc}/u;
 
 function requireText(decoded: DecodedText | undefined, name: string): DecodedText {

@@ -43,7 +43,7 @@ export interface LoaderOptions {
   readonly encoding: string | undefined;
   /** Maximum size of everything that an archive unpacks to, in bytes. */
   readonly maxUnpackedSize: number;
-  /** Maximum size of a group of table rows or subtitles, in UTF-16 code units. A longer row is a group of its own. */
+  /** Maximum size of a group of table rows or subtitles, in UTF-16 code units. A longer row is a separate group. */
   readonly groupSize: number;
   /** Recognizes the text of scanned pages. */
   readonly ocr: RecognizeText | undefined;

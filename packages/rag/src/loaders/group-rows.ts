@@ -3,7 +3,7 @@ import { toRow } from './markdown-writer.js';
 
 /**
  * Writes the rows of a table as tables of Markdown of at most `size` characters, each with the header and the numbers of its first and
- * last row as `row` and `endRow`. A longer row is a table of its own.
+ * last row as `row` and `endRow`. A longer row is a separate table.
  *
  * The header is the first row with at least two values, and rows above it are text. Row 1 is the first one, as a spreadsheet shows it.
  */

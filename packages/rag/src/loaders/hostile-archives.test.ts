@@ -62,13 +62,13 @@ describe.each(formats)('a damaged .%s file', (format) => {
   });
 
   test('is reported when it unpacks to too much', async () => {
-    const bomb = withFile(format, new Uint8Array(3_000_000));
+    const bomb = withFile(format, new Uint8Array(500_000));
     expect(bomb.length).toBeLessThan(10_000);
     expect(await codeOf(format, bomb, { maxSize: 10_000 })).toBe('DOCUMENT_TOO_LARGE');
   });
 
   test('is reported when its directory names a smaller size than it unpacks to', async () => {
-    const bomb = withFile(format, new Uint8Array(3_000_000));
+    const bomb = withFile(format, new Uint8Array(500_000));
     const view = new DataView(bomb.buffer);
     const directory = view.getUint32(bomb.length - 6, true);
     view.setUint32(directory + 24, 100, true);
@@ -76,7 +76,7 @@ describe.each(formats)('a damaged .%s file', (format) => {
     expect(await codeOf(format, bomb)).toBe('DOCUMENT_UNREADABLE');
   });
 
-  test('is reported wherever one byte of the archive is wrong, or loads', async () => {
+  test('is reported for every single wrong byte', async () => {
     for (let at = 0; at < valid.length; at += 1) {
       const bytes = valid.slice();
       bytes[at] = bytes[at]! ^ 0xff;
@@ -110,7 +110,7 @@ describe('hostile XML', () => {
 
   test('stops for its signal while it unpacks', async () => {
     const controller = new AbortController();
-    const bytes = withFile('odt', new Uint8Array(60_000_000));
+    const bytes = withFile('odt', new Uint8Array(20_000_000));
     const result = loadDocument(bytes, { name: 'a.odt', signal: controller.signal });
     controller.abort(new Error('stop'));
     await expect(result).rejects.toThrow('stop');

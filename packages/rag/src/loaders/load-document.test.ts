@@ -63,7 +63,7 @@ describe('encodings', () => {
   const german = 'Größe und Übermut: die schönen Mädchen hören süße Töne über den Dächern.';
   const latin1 = Uint8Array.from(german, (character) => character.charCodeAt(0));
 
-  test('detects Latin-1, and says so', async () => {
+  test('detects Latin-1, and names it in the metadata', async () => {
     expect(docsOf(await loadDocument(latin1, { name: 'a.txt' }))).toEqual([
       { text: german, metadata: { source: 'a.txt', encoding: 'windows-1252' } },
     ]);
