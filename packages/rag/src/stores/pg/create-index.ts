@@ -9,6 +9,7 @@ import {
   lockCreation,
   type ExistingIndex,
   type PgIndex,
+  type PgIndexElements,
   type PgIndexType,
   type PgLanguage,
   type PgVectorExtension,
@@ -45,8 +46,9 @@ export async function createIndex(query: SqlQuery, params: PgCreateIndexParams &
   const { vectorType = 'vector' } = params;
   if (vectorType !== 'vector' && vectorType !== 'halfvec')
     throw invalidArgument(`Unknown vectorType '${String(vectorType)}'; known: vector, halfvec.`);
-  const type = typeOf(indexConfig) ?? (dimension > indexableDimension.halfvec ? 'flat' : 'hnsw');
-  requireIndexable(type, dimension);
+  const elements = requestedElements(indexConfig, { dimension, vectorType, metric });
+  const type = typeOf(indexConfig) ?? (dimension > indexableDimension[elements] ? 'flat' : 'hnsw');
+  requireIndexable(type, dimension, elements);
   // Most calls end here: they wait for no lock and need only the right to read.
   const found = await readExisting(query, params);
   if (found && !found.mustRebuild && !found.typeToRecord && (await missingMetadataIndexes(query, params)).length === 0)
@@ -112,7 +114,7 @@ async function readExisting(
 /** Returns the requested configuration if it differs. Compares only the fields that the caller sets. */
 function findDifference(
   existing: PgIndex,
-  { type = existing.type, hnsw = {}, ivf = {} }: PgIndexConfig,
+  { type = existing.type, hnsw = {}, ivf = {}, quantization }: PgIndexConfig,
   isBuilt: boolean | undefined,
 ): string | undefined {
   // Its build is still to come.
@@ -123,10 +125,13 @@ function findDifference(
     flat: {},
   };
   const used: Readonly<Record<string, number>> = { m: 16, ef_construction: 64, ...existing.config };
+  const hasSameElements =
+    quantization === undefined || requestedElements({ quantization }, existing) === existing.elements;
   const isSame =
     type === existing.type &&
+    (type === 'flat' || hasSameElements) &&
     Object.entries(parameters[type]).every(([name, value]) => value === undefined || value === used[name]);
-  return isSame ? undefined : `${type} ${JSON.stringify(parameters[type])}`;
+  return isSame ? undefined : `${type} ${JSON.stringify({ ...parameters[type], quantization })}`;
 }
 
 async function requireExtension(query: SqlQuery): Promise<PgVectorExtension> {
@@ -176,6 +181,12 @@ export interface PgIndexConfig {
   hnsw?: { m?: number; efConstruction?: number };
   /** Default: one per 1,000 rows. */
   ivf?: { lists?: number };
+  /**
+   * Smaller numbers in the index of type `hnsw`; the stored vectors are unchanged, and the best candidates are compared by them again. `half`:
+   * 16-bit numbers, half the size; the default from 2,001 dimensions. `binary`: one bit per number, 1/32 of the size, for the metric `cosine` and up to
+   * 64,000 dimensions; it loses much below about 1,000 dimensions. For a rebuild the default is that of the index.
+   */
+  quantization?: 'half' | 'binary';
 }
 
 export interface PgTarget {
@@ -195,15 +206,15 @@ export async function buildIndex(
     throw invalidArgument(
       `The index '${indexName}' has no vector index, and does not record which type to build. Pass indexConfig, such as { type: 'hnsw' }.`,
     );
-  requireIndexable(type, dimension);
+  const elements = requestedElements(indexConfig, index);
+  requireIndexable(type, dimension, elements);
   if (type !== index.requestedType)
     await query(`COMMENT ON TABLE ${table} IS ${toComment({ ...index, requestedType: type })}`);
   const name = vectorIndexName(indexName);
   const drop = `DROP INDEX IF EXISTS ${quoteIdentifier(schemaName, name)}`;
   if (type === 'flat') return void (await query(drop));
-  const elements = indexedElements(index);
-  const column = elements === vectorType ? 'embedding' : `(embedding::${extension.schema}.${elements}(${dimension}))`;
-  const operators = `${extension.schema}.${elements}_${operatorClasses[metric]}`;
+  const column = elements === vectorType ? 'embedding' : `(${quantizedSql('embedding', elements, index)})`;
+  const operators = `${extension.schema}.${elements}_${elements === 'bit' ? 'hamming_ops' : operatorClasses[metric]}`;
   const options = type === 'hnsw' ? hnswOptions(indexConfig, index) : await ivfflatOptions(query, index, indexConfig);
   // Writers wait here and hold no lock yet, so that the change of the index at the end, for which readers wait a moment too,
   // cannot end in a deadlock.
@@ -230,12 +241,29 @@ const operatorClasses: Readonly<Record<VectorMetric, string>> = {
   dotproduct: 'ip_ops',
 };
 
-/** Above 2,000 dimensions an index holds 16-bit numbers; the stored vectors are unchanged. */
-export function indexedElements({
-  dimension,
-  vectorType,
-}: Pick<ExistingIndex, 'dimension' | 'vectorType'>): PgVectorType {
-  return dimension > indexableDimension.vector ? 'halfvec' : vectorType;
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+function requestedElements(
+  { quantization, ...config }: PgIndexConfig,
+  { dimension, vectorType, metric, elements }: Pick<PgIndex, 'dimension' | 'vectorType' | 'metric' | 'elements'>,
+): PgIndexElements {
+  if (quantization === undefined) return elements ?? (dimension > indexableDimension.vector ? 'halfvec' : vectorType);
+  if (quantization !== 'half' && quantization !== 'binary')
+    throw invalidArgument(`Unknown quantization '${String(quantization)}'; known: half, binary.`);
+  if ((typeOf(config) ?? 'hnsw') !== 'hnsw') throw invalidArgument('quantization is for an index of type hnsw.');
+  if (quantization === 'half') return 'halfvec';
+  if (metric === 'cosine') return 'bit';
+  throw invalidArgument(`The quantization 'binary' needs the metric cosine, not ${metric}.`);
+}
+
+/** The value that an index holds for a vector. */
+export function quantizedSql(
+  vector: string,
+  elements: PgIndexElements,
+  { dimension, extension }: Pick<ExistingIndex, 'dimension' | 'extension'>,
+): string {
+  return elements === 'bit'
+    ? `${extension.schema}.binary_quantize(${vector})::bit(${dimension})`
+    : `${vector}::${extension.schema}.${elements}(${dimension})`;
 }
 
 /** Parameters that are not given keep their values. */
@@ -268,14 +296,14 @@ async function ivfflatOptions(query: SqlQuery, index: PgIndex, { ivf }: PgIndexC
 const largestDimension = 16_000;
 
 /** @throws `VECTOR_ARGUMENT_INVALID` */
-function requireIndexable(type: PgIndexType, dimension: number): void {
+function requireIndexable(type: PgIndexType, dimension: number, elements: PgIndexElements): void {
   if (!['hnsw', 'ivfflat', 'flat'].includes(type))
     throw invalidArgument(`Unknown index type '${String(type)}'; known: hnsw, ivfflat, flat.`);
   if (dimension > largestDimension)
     throw invalidArgument(`pgvector stores vectors of at most ${largestDimension} dimensions, not ${dimension}.`);
-  if (type !== 'flat' && dimension > indexableDimension.halfvec) {
+  if (type !== 'flat' && dimension > indexableDimension[elements]) {
     throw invalidArgument(
-      `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension.halfvec}. Use { type: 'flat' }, which compares all vectors, or an embedding model with fewer dimensions.`,
+      `pgvector cannot index ${dimension} dimensions, at most ${indexableDimension[elements]}. Use { type: 'flat' }, which compares all vectors, { quantization: 'binary' } with the metric cosine, or an embedding model with fewer dimensions.`,
     );
   }
 }

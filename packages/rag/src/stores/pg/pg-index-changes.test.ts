@@ -39,6 +39,44 @@ describe.each(databases)('an index in $name', (database) => {
     await expect(store.updateVector({ indexName, id: 'a', update })).rejects.toEqual(refused);
   });
 
+  it.each([
+    ['half', 4, 'halfvec'],
+    ['binary', 4001, 'bit'],
+  ] as const)(
+    'holds %s numbers, and orders the nearest records by the vectors',
+    async (quantization, dimension, elements) => {
+      const indexName = `quantized_${quantization}`;
+      const indexConfig = { quantization };
+      const vector = (x: number): number[] => [x, 1 - x, ...Array.from({ length: dimension - 2 }, () => 0.001)];
+      await store.createIndex({ indexName, dimension, indexConfig });
+      const ids = ['a', 'b', 'c', 'd'];
+      await store.upsert({ indexName, ids, vectors: [0.9, 0.1, 0.8, 0.5].map(vector) });
+      expect(await store.describeIndex({ indexName })).toMatchObject({ type: 'hnsw', elements });
+      const found = await store.query({ indexName, queryVector: vector(1), topK: 3 });
+      expect(found.map(({ id }) => id)).toEqual(['a', 'c', 'd']);
+      await store.createIndex({ indexName, dimension, indexConfig });
+      await store.buildIndex({ indexName });
+      expect(await store.describeIndex({ indexName })).toMatchObject({ elements });
+    },
+  );
+
+  it('gets other numbers only by a rebuild', async () => {
+    const params = { indexName: 'requantized', dimension: 4, indexConfig: { quantization: 'half' } } as const;
+    await store.createIndex({ ...params, indexConfig: { type: 'hnsw' } });
+    await expect(store.createIndex(params)).rejects.toMatchObject({ code: 'VECTOR_INDEX_CONFIG_MISMATCH' });
+    await store.createIndex({ ...params, buildIndex: true });
+    expect(await store.describeIndex({ indexName: 'requantized' })).toMatchObject({ elements: 'halfvec' });
+  });
+
+  it.each([
+    [{ indexConfig: { quantization: 'int4' as never } }, "Unknown quantization 'int4'"],
+    [{ indexConfig: { type: 'ivfflat', quantization: 'half' } }, 'type hnsw'],
+    [{ indexConfig: { quantization: 'binary' }, metric: 'euclidean' }, 'needs the metric cosine'],
+    [{ indexConfig: { type: 'hnsw' }, dimension: 4001 }, "{ quantization: 'binary' }"],
+  ] as const)('rejects %o', async (params, message) => {
+    await expect(store.createIndex({ indexName: 'rejected', dimension: 4, ...params })).rejects.toThrow(message);
+  });
+
   it('is looked up again after another process recreated it with another metric', async () => {
     const indexName = 'measured_anew';
     const query = { indexName, queryVector: [3, 4] };

@@ -9,6 +9,9 @@ export type PgIndexType = 'hnsw' | 'ivfflat' | 'flat';
 /** `halfvec` takes half the space; its numbers have three to four digits. */
 export type PgVectorType = 'vector' | 'halfvec';
 
+/** What an index of vectors holds: the vectors, 16-bit numbers, or the signs of their numbers. */
+export type PgIndexElements = PgVectorType | 'bit';
+
 /** An index as the database describes it. */
 export interface PgIndex {
   /** Schema and table, quoted. */
@@ -19,6 +22,8 @@ export interface PgIndex {
   readonly metric: VectorMetric;
   readonly vectorType: PgVectorType;
   readonly type: PgIndexType;
+  /** Absent without an index of vectors. */
+  readonly elements?: PgIndexElements;
   /** The type that was requested last, also while there is no index yet; absent for tables of earlier versions. */
   readonly requestedType?: PgIndexType;
   /** Parameters of the index, for example `{ m: 16, ef_construction: 64 }` or `{ lists: 100 }`. */
@@ -61,7 +66,11 @@ export async function readExtension(query: SqlQuery): Promise<PgVectorExtension 
 }
 
 /** The largest dimension that an index of each element type can have. */
-export const indexableDimension: Readonly<Record<PgVectorType, number>> = { vector: 2000, halfvec: 4000 };
+export const indexableDimension: Readonly<Record<PgIndexElements, number>> = {
+  vector: 2000,
+  halfvec: 4000,
+  bit: 64_000,
+};
 
 /** Comment of the table, which distinguishes Quiver's tables from others. */
 const mark = 'quiver vectors, metric ';
@@ -83,14 +92,15 @@ const ourComment = new RegExp(
 /** @returns `undefined` if the table does not exist or was not created by Quiver */
 export async function readIndex(query: SqlQuery, schemaName: string, indexName: string): Promise<PgIndex | undefined> {
   const [row] = await query(
-    `SELECT c.oid::int8::float8 AS oid, a.atttypmod::int AS dimension, t.typname AS vector_type, pg_catalog.obj_description(c.oid, 'pg_class') AS comment, i.type, i.options
+    `SELECT c.oid::int8::float8 AS oid, a.atttypmod::int AS dimension, t.typname AS vector_type, pg_catalog.obj_description(c.oid, 'pg_class') AS comment, i.type, i.options, i.operators
      FROM pg_catalog.pg_class c
      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
      JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'embedding'
      JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
      LEFT JOIN LATERAL (
-       SELECT am.amname AS type, array_to_string(ic.reloptions, ',') AS options
+       SELECT am.amname AS type, array_to_string(ic.reloptions, ',') AS options, oc.opcname AS operators
        FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class ic ON ic.oid = x.indexrelid JOIN pg_catalog.pg_am am ON am.oid = ic.relam
+       JOIN pg_catalog.pg_opclass oc ON oc.oid = x.indclass[0]
        WHERE x.indrelid = c.oid AND x.indisvalid AND am.amname IN ('hnsw', 'ivfflat') ORDER BY ic.relname LIMIT 1
      ) i ON true
      WHERE n.nspname = $1::text AND c.relname = $2::text AND c.relkind IN ('r', 'p')`,
@@ -99,6 +109,7 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
   const comment = ourComment.exec(String(row?.['comment']))?.groups;
   if (!row || !comment) return undefined;
   const options = String(row['options'] ?? '').split(',');
+  const elements = /^(?:vector|halfvec|bit)(?=_)/.exec(String(row['operators']))?.[0];
   const { metric, schema, name, requestedType } = comment;
   return {
     table: quoteIdentifier(schemaName, indexName),
@@ -108,6 +119,7 @@ export async function readIndex(query: SqlQuery, schemaName: string, indexName: 
     ...(schema !== undefined && name !== undefined && { language: { schema, name } }),
     vectorType: row['vector_type'] as PgVectorType,
     type: (row['type'] ?? 'flat') as PgIndexType,
+    ...(elements !== undefined && { elements: elements as PgIndexElements }),
     ...(requestedType !== undefined && { requestedType: requestedType as PgIndexType }),
     config: Object.fromEntries(
       options.filter(Boolean).map((option) => {

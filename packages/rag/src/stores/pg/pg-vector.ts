@@ -33,6 +33,7 @@ import {
   listIndexNames,
   longestIndexName,
   lookUpIndex,
+  type PgIndexElements,
   type PgIndexType,
   type PgVectorType,
 } from './pg-index.js';
@@ -60,6 +61,8 @@ export interface PgIndexDescription extends IndexDescription {
   type: PgIndexType;
   vectorType: PgVectorType;
   config: Readonly<Record<string, number>>;
+  /** Type of the numbers in the index; absent without an index. `bit`: one bit each. */
+  elements?: PgIndexElements;
   /** The language of keyword search; absent for an index without it. */
   language?: string;
 }
@@ -69,7 +72,7 @@ export interface PgIndexDescription extends IndexDescription {
  *
  * A query goes through the index (HNSW by default), which may miss some of the nearest vectors; `exact: true` compares all. When
  * the index finds fewer than `topK` rows, because of a filter for example, all are compared. Above 2,000 dimensions the index
- * holds 16-bit numbers, above 4,000 there is none. Reading needs no right but to read.
+ * holds 16-bit numbers, above 4,000 there is none unless it holds signs (`quantization`). Reading needs no right but to read.
  *
  * Words are those of PostgreSQL's text search. In the mode `keyword` a text scores higher the rarer the words are that it shares with
  * the query.
@@ -174,9 +177,10 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   override async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
     this.#indexes.forget(params.indexName);
     return this.use(params, async (index) => {
-      const { dimension, metric, type, vectorType, config, language } = index;
+      const { dimension, metric, type, vectorType, elements, config, language } = index;
       const count = await index.count();
-      return { dimension, metric, count, type, vectorType, config, ...(language && { language: language.name }) };
+      const optional = { ...(elements && { elements }), ...(language && { language: language.name }) };
+      return { dimension, metric, count, type, vectorType, config, ...optional };
     });
   }
 

@@ -4,7 +4,7 @@ import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
 import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
-import { indexedElements, languageConstant, wordsColumn } from './create-index.js';
+import { languageConstant, quantizedSql, wordsColumn } from './create-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { type FilterSelectivity, requireInteger, toCondition } from './filter-to-sql.js';
 import type { ExistingIndex } from './pg-index.js';
@@ -178,16 +178,16 @@ export function approximateSql({
   limit,
   settings,
 }: NearestSqlOptions & { settings: readonly SearchSetting[] }): string {
-  const { vectorType, dimension, extension } = index;
+  const { vectorType, extension, elements = vectorType } = index;
   const distance = distanceSql(index, vector);
-  const elements = indexedElements(index);
   // An index is only used for an order by distance alone. Ties, and what it orders nearly right, are put right outside; where its
   // numbers are coarser, from more rows.
-  const indexed =
-    elements === vectorType
-      ? distance
-      : `embedding::${extension.schema}.${elements}(${dimension}) ${operatorSql(index)} ${vector}::${extension.schema}.vector::${extension.schema}.${elements}(${dimension})`;
-  const candidates = elements === vectorType ? limit : limit * candidatesPerResult;
+  const [stored, wanted] = ['embedding', `${vector}::${extension.schema}.vector`].map((value) =>
+    quantizedSql(value, elements, index),
+  );
+  const operator = elements === 'bit' ? `OPERATOR(${extension.schema}.<~>)` : operatorSql(index);
+  const indexed = elements === vectorType ? distance : `${stored} ${operator} ${wanted}`;
+  const candidates = limit * rescoredPerResult(index);
   const selected = ['id', ...columns, `${distance} AS distance`].join(', ');
   const scan = (condition: string): string =>
     `(SELECT ${selected} FROM ${index.table} WHERE ${condition} ORDER BY ${indexed} LIMIT ${candidates}) AS candidates`;
@@ -198,6 +198,14 @@ export function approximateSql({
 }
 
 const candidatesPerResult = 4;
+
+/**
+ * Signs alone give a coarse order: of 10,000 synthetic vectors of 1,024 dimensions, 100 candidates contained .987 of the 10 nearest (.92 to .98 at 512
+ * dimensions, .80 to .92 at 256).
+ */
+function rescoredPerResult({ vectorType, elements = vectorType }: ExistingIndex): number {
+  return elements === 'bit' ? 10 : elements === vectorType ? 1 : candidatesPerResult;
+}
 
 const operators: Readonly<Record<VectorMetric, string>> = { cosine: '<=>', euclidean: '<->', dotproduct: '<#>' };
 
@@ -272,10 +280,11 @@ export function searchSettings(
   if (index.type === 'flat') return [];
   const settings: SearchSetting[] = [];
   if (index.type === 'hnsw') {
-    const kept = ef ?? Math.min(largestEf, Math.max(defaultEf, wanted * candidatesPerResult));
+    const needed = wanted * Math.max(candidatesPerResult, rescoredPerResult(index));
+    const kept = ef ?? Math.min(largestEf, Math.max(defaultEf, needed));
     if (ef !== undefined || kept !== defaultEf) settings.push(['hnsw.ef_search', kept]);
     // The order is put right outside, and this way fewer rows are thrown away on the way.
-    if (index.extension.scansOn && (hasFilter || wanted * candidatesPerResult > kept))
+    if (index.extension.scansOn && (hasFilter || needed > kept))
       settings.push(['hnsw.iterative_scan', 'relaxed_order']);
   } else {
     settings.push(['ivfflat.probes', probes ?? Math.ceil(Math.sqrt(index.config['lists'] ?? 1))]);
