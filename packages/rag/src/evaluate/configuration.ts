@@ -1,10 +1,10 @@
 import type { QuiverError } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
-import { createLexicalEmbedder, type EmbedderInput } from '../embedding/index.js';
-import type { RerankConfig } from '../rerank/rerank.js';
-import type { DiversityOptions, FusionWeights, QueryMode, VectorFilter, VectorStore } from '../store/index.js';
+import { createLexicalEmbedder, toEmbedder, type EmbedderInput } from '../embedding/index.js';
+import type { VectorFilter, VectorStore } from '../store/index.js';
+import type { VectorQueryToolOptions } from '../tools/query-tool.js';
 import { createVectorQueryTool } from '../tools/vector-query-tool.js';
-import { countCalls, type ModelCost } from './count-calls.js';
+import { addTokens, countCalls, type ModelCost } from './count-calls.js';
 import { evaluationInvalid } from './evaluation-error.js';
 import type { RetrievedResult } from './judge.js';
 
@@ -31,15 +31,11 @@ interface ConfigurationBase {
 }
 
 /** A search in an index, as `createVectorQueryTool()` does it. */
-export interface SearchConfiguration extends ConfigurationBase {
-  /** Default `vector`. */
-  mode?: QueryMode;
+export interface SearchConfiguration
+  extends ConfigurationBase, Pick<VectorQueryToolOptions, 'mode' | 'fusion' | 'diversity' | 'expand' | 'reranker'> {
   /** Needed unless the mode is `keyword`. */
   embedder?: EmbedderInput;
-  fusion?: FusionWeights;
-  diversity?: DiversityOptions;
   filter?: VectorFilter;
-  reranker?: RerankConfig;
   retrieve?: never;
 }
 
@@ -55,7 +51,7 @@ export type RetrievalConfiguration = SearchConfiguration | CustomConfiguration;
 export type CheckedConfiguration = RetrievalConfiguration & { indexName: string };
 
 const commonKeys = ['name', 'indexName', 'topK'];
-const searchKeys = [...commonKeys, 'mode', 'embedder', 'fusion', 'diversity', 'filter', 'reranker'];
+const searchKeys = [...commonKeys, 'mode', 'embedder', 'fusion', 'diversity', 'expand', 'filter', 'reranker'];
 
 /**
  * @param indexName - index of the configurations that name none
@@ -90,29 +86,43 @@ export function checkConfigurations(configurations: unknown, indexName: string |
   });
 }
 
-/** Returns the function that retrieves, and the cost of its models as far as it is known. */
+/** Returns the function that retrieves, and the cost so far as far as it is known. */
 export async function createRetrieve(
   store: VectorStore,
   configuration: CheckedConfiguration,
-): Promise<{ retrieve: RetrieveFunction; cost?: ModelCost }> {
+): Promise<{ retrieve: RetrieveFunction; readCost?: () => ModelCost }> {
   const { retrieve } = configuration;
   if (typeof retrieve === 'function') return { retrieve };
   if (retrieve !== undefined) return { retrieve: fromTool(retrieve) };
-  const { indexName, mode, fusion, diversity, filter, embedder, reranker } = configuration;
-  const cost: ModelCost = { calls: 0 };
-  const model = await countCalls(embedder ?? createLexicalEmbedder(), cost, 'embedding');
+  const {
+    indexName,
+    name: _name,
+    topK: _topK,
+    filter,
+    embedder = createLexicalEmbedder(),
+    reranker,
+    ...search
+  } = configuration;
+  const model = toEmbedder(embedder);
+  const before = model.usage;
+  const ofReranker: ModelCost = { calls: 0 };
+  const counted = reranker && { ...reranker, model: await countCalls(reranker.model, ofReranker) };
   const tool = createVectorQueryTool({
     vectorStore: store,
     indexName,
     model,
-    ...(mode && { mode }),
-    ...(fusion && { fusion }),
-    ...(diversity && { diversity }),
-    ...(reranker && { reranker: { ...reranker, model: await countCalls(reranker.model, cost, 'language') } }),
+    ...search,
+    ...(counted && { reranker: counted }),
   });
   const requestContext = new RequestContext(filter ? [['filter', filter]] : []);
   const execute: RetrievalTool['execute'] = (input, options) => tool.execute(input, { ...options, requestContext });
-  return { retrieve: fromTool({ execute }), cost };
+  const readCost = (): ModelCost => {
+    const cost = { ...ofReranker };
+    cost.calls += (model.usage?.requests ?? 0) - (before?.requests ?? 0);
+    addTokens(cost, (model.usage?.tokens ?? 0) - (before?.tokens ?? 0));
+    return cost;
+  };
+  return { retrieve: fromTool({ execute }), readCost };
 }
 
 function fromTool(tool: RetrievalTool): RetrieveFunction {

@@ -76,7 +76,7 @@ describe('evaluateRetrieval', () => {
       expect(found?.metrics).toMatchObject({ recallAt5: { mean: 1, low: 1, high: 1 }, mrrAt10: { mean: 1 } });
     expect(hybrid?.topK).toBe(3);
     expect(hybrid?.questions[0]?.results).toHaveLength(3);
-    expect(hybrid?.cost).toEqual({ calls: 2 });
+    expect(hybrid?.cost).toEqual({ calls: 0 });
     expect(graph?.cost).toBeUndefined();
     expect(first?.questions[1]).toMatchObject({
       question: shipCase.question,
@@ -298,6 +298,21 @@ describe('evaluateRetrieval', () => {
     await expect(evaluate([teaCase], [keyword], { signal: stop.signal })).rejects.toBe(reason);
   });
 
+  it('measures expanded passages by their texts', async () => {
+    const quote = 'Green tea wants water of 80 degrees. It is ready after two minutes';
+    const cases = [{ question: 'How long does green tea take, and how hot is the water?', relevant: [{ quote }] }];
+    const search = { mode: 'keyword', topK: 1 } as const;
+    const { configurations } = await evaluate(
+      cases,
+      [
+        { name: 'chunks', ...search },
+        { name: 'sections', ...search, expand: 'section' },
+      ],
+      { store: await fill(40), metrics: ['recallAt1'] },
+    );
+    expect(configurations.map(({ metrics }) => metrics.recallAt1?.mean)).toEqual([0, 1]);
+  });
+
   it('counts calls and tokens of models', async () => {
     const vectors = createLexicalEmbedder({ dimension: 256 });
     const model = {
@@ -331,5 +346,13 @@ describe('evaluateRetrieval', () => {
       configurations: [{ name: 'reranked', embedder: model, topK: 2, reranker: { model: scorer } }],
     });
     expect(configurations[0]?.cost).toEqual({ calls: 2, tokens: 30 });
+    const scores = async (_query: string, texts: readonly string[]): Promise<number[]> => texts.map(() => 1);
+    const { configurations: again } = await evaluateRetrieval({
+      store,
+      indexName: 'docs',
+      cases: [teaCase, teaCase],
+      configurations: [{ name: 'function', mode: 'keyword', embedder: model, reranker: { model: scores } }],
+    });
+    expect(again[0]?.cost).toEqual({ calls: 2 });
   });
 });

@@ -85,7 +85,7 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
   let done = 0;
   for (const configuration of configurations) {
     const topK = configuration.topK ?? topKOfMetrics;
-    const { retrieve, cost } = await createRetrieve(store, configuration);
+    const { retrieve, readCost } = await createRetrieve(store, configuration);
     const ask = async (one: LocatedCase, stop: AbortSignal): Promise<QuestionReport> => {
       const { question } = one;
       const where = `The configuration '${configuration.name}'`;
@@ -121,7 +121,7 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
       topK,
       metrics: toRecord(metrics, (name) => bootstrapMean(valuesOf(asked, name), bootstrap)),
       latency: latencyOf(asked.map(({ milliseconds }) => milliseconds)),
-      ...(cost && { cost }),
+      ...(readCost && { cost: readCost() }),
       contextCharacters: Math.round(asked.reduce((sum, one) => sum + one.contextCharacters, 0) / asked.length),
       questions: asked,
     });

@@ -151,6 +151,9 @@ describe('generateCases', () => {
   it('throws errors of the model', async () => {
     const model = new MockLanguageModelV4({ doGenerate: () => Promise.reject(new Error('no key')) });
     await expect(generateCases({ documents, model })).rejects.toThrow('no key');
+    await expect(generateCases({ documents, model: 'nobody/nothing' })).rejects.toMatchObject({
+      code: expect.stringMatching(/^MODEL_/),
+    });
   });
 
   it('rejects a file that exists, documents without text, and invalid numbers', async () => {

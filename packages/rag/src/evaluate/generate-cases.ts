@@ -95,7 +95,7 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
   const part = path === undefined ? undefined : `${path}.part`;
   const known = await readOutcomes(part);
   const cost: ModelCost = { calls: 0 };
-  const model = await countCalls(options.model, cost, 'language');
+  const model = await countCalls(options.model, cost);
 
   const write = async (passage: Passage, stop: AbortSignal): Promise<Outcome> => {
     const key = contentHash(promptVersion, passage.source ?? '', passage.text);

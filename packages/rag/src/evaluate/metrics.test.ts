@@ -70,6 +70,7 @@ describe('the metrics of a ranking', () => {
       for (const metric of [recallAt, precisionAt, hitRateAt, mrrAt, ndcgAt, allAt])
         expect(() => metric(judged, k)).toThrow(expect.objectContaining({ code: 'EVALUATION_INVALID' }));
     }
+    expect(() => judgeIds(['a'], 'abc')).toThrow(/a list/);
     expect(() => judgeIds(['a'], [])).toThrow(expect.objectContaining({ code: 'EVALUATION_INVALID' }));
     expect(() => judgeIds(['a'], new Map([['a', Number.NaN]]))).toThrow(/gain of 'a'/);
     expect(() => judgeIds(['a'], new Map([['a', 0]]))).toThrow(/at least one relevant id/);

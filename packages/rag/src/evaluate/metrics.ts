@@ -29,6 +29,8 @@ export function judgeIds(
   ids: readonly string[],
   relevant: Iterable<string> | ReadonlyMap<string, number>,
 ): JudgedRanking {
+  // A text is a list of characters.
+  if (typeof relevant === 'string') throw evaluationInvalid('The relevant ids must be a list, not a text.');
   const gainOf =
     relevant instanceof Map ? relevant : new Map(Array.from(relevant as Iterable<string>, (id) => [id, 1]));
   const targets = new Map<string, number>();
