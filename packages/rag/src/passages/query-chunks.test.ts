@@ -5,6 +5,7 @@ import { MDocument } from '../document/document.js';
 import { createLexicalEmbedder, type Embedder } from '../embedding/index.js';
 import { deleteDocuments } from '../ingestion/delete-documents.js';
 import { ingest, type IngestOptions, type IngestReport } from '../ingestion/ingest.js';
+import { retrieve } from '../planning/retrieve.js';
 import type { VectorRecord } from '../store/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
@@ -176,6 +177,13 @@ describe('query tools over further vectors', () => {
     );
     expect(sources).toHaveLength(2);
     expect(sources[0]?.document).toContain('Facts on users');
+  });
+
+  it('return chunks for a planned question', async () => {
+    await run();
+    const question = 'Which use-thing has number 3?';
+    const { matches } = await retrieve({ question, store, indexName, embedder, topK: 2 });
+    expect(matches).toMatchObject([{ document: expect.stringContaining('Facts on users') }, { metadata: {} }]);
   });
 
   it('return chunks of a graph', async () => {

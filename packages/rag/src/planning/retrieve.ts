@@ -2,6 +2,7 @@ import { QuiverError, toErrorMessage } from '@quiver/core';
 import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
+import { queryChunks } from '../passages/query-chunks.js';
 import { rerank, type RerankConfig } from '../rerank/rerank.js';
 import { fusionDepth, reciprocalRankFusion } from '../retrieval/reciprocal-rank-fusion.js';
 import { invalidArgument, requireTopK } from '../store/check-arguments.js';
@@ -148,7 +149,7 @@ async function search(
   const vectors = await embed(searches, signal);
   return Promise.all(
     searches.map(({ text }, place) =>
-      store.query({
+      queryChunks(store, {
         ...databaseConfig?.[store.databaseConfigKey],
         indexName,
         mode,
