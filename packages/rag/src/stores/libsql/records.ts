@@ -1,6 +1,6 @@
 import type { Filter } from '../../filter/index.js';
 import { lexicalTerms } from '../../retrieval/lexical-terms.js';
-import { type CheckedRecord, invalidArgument, recordText, toFilter } from '../../store/check-arguments.js';
+import { type CheckedRecord, invalidArgument, keywordText, toFilter } from '../../store/check-arguments.js';
 import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../store/store-call.js';
 import type { ScanPage, ScanParams, VectorMetadata, VectorRecord, VersionParams } from '../../store/vector-store.js';
@@ -25,7 +25,7 @@ export function writeStatements(
 ): LibSQLStatement[] {
   const rows = records.map((record) => {
     requireStorable(record);
-    return { ...record, metadata: JSON.stringify(record.metadata), terms: lexicalTerms(recordText(record)).join(' ') };
+    return { ...record, metadata: JSON.stringify(record.metadata), terms: lexicalTerms(keywordText(record)).join(' ') };
   });
   const parts = partsOf(rows, rowsPerStatement, {
     maxSize: sizePerStatement,
