@@ -1,6 +1,7 @@
 // libSQL by hand, as its documentation shows it, and LibSQLVector.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { quiverSystem } from './quiver.mjs';
 
 const fromRag = createRequire(new URL('../../packages/rag/package.json', import.meta.url));
 
@@ -50,20 +51,5 @@ export async function libsqlSystems({ folder, dimension }) {
   const store = new LibSQLVector({ url: `file:${join(folder, 'quiver.db')}` });
   const indexName = 'records';
   await store.createIndex({ indexName, dimension });
-  const ids = (matches) => matches.map(({ id }) => id);
-  const quiver = {
-    upsert: (records) =>
-      store.upsert({
-        indexName,
-        ids: records.map(({ id }) => id),
-        vectors: records.map(({ vector }) => vector),
-        metadata: records.map(({ metadata }) => metadata),
-        documents: records.map(({ document }) => document),
-      }),
-    query: async (queryVector, hundredth) =>
-      ids(await store.query({ indexName, queryVector, ...(hundredth !== undefined && { filter: { hundredth } }) })),
-    keyword: async (queryText) => ids(await store.query({ indexName, mode: 'keyword', queryText })),
-    close: () => store.close(),
-  };
-  return { name: 'libSQL', bare, quiver };
+  return { name: 'libSQL', bare, quiver: quiverSystem(store, indexName) };
 }

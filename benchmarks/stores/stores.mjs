@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '../random.mjs';
 import { readFlags } from '../read-flags.mjs';
+import { lanceSystems } from './lance.mjs';
 import { libsqlSystems } from './libsql.mjs';
 
 const flags = readFlags({
@@ -31,7 +32,10 @@ const records = Array.from({ length: rowCount }, (_, n) => ({
   id: `record-${n}`,
   vector: createVector(),
   metadata: { source: `docs/page-${n % 200}.md`, section: 'Introduction', hundredth: n % 100, year: 2000 + (n % 25) },
-  document: Array.from({ length: 60 }, () => words[Math.floor(random() ** 2 * words.length)]).join(' '),
+  document: Array.from(
+    { length: 20 + Math.floor(random() * 80) },
+    () => words[Math.floor(random() ** 2 * words.length)],
+  ).join(' '),
 }));
 const questions = Array.from({ length: rounds + 3 }, () => ({
   vector: createVector(),
@@ -40,7 +44,7 @@ const questions = Array.from({ length: rounds + 3 }, () => ({
 
 const folder = mkdtempSync(join(tmpdir(), 'quiver-bench-'));
 try {
-  for (const createSystems of [libsqlSystems]) await compare(await createSystems({ folder, dimension }));
+  for (const createSystems of [libsqlSystems, lanceSystems]) await compare(await createSystems({ folder, dimension }));
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -53,6 +57,8 @@ async function compare({ name, bare, quiver }) {
     const order = start % (2 * batchSize) === 0 ? ['bare', 'quiver'] : ['quiver', 'bare'];
     for (const system of order) upserts[system].push(await cpuTime(() => ({ bare, quiver })[system].upsert(batch)));
   }
+  upserts.bare.push(await cpuTime(async () => bare.prepare?.()));
+  upserts.quiver.push(await cpuTime(async () => quiver.prepare?.()));
   rows.push(toRow(`upsert ${rowCount}, batches of ${batchSize}`, upserts, 'sum'));
   for (const [operation, run] of [
     ['query, top 10', (system, { vector }) => system.query(vector)],

@@ -73,6 +73,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/stores/local',
         'guides/stores/pg',
         'guides/stores/libsql',
+        'guides/stores/lance',
         'guides/stores/chroma',
         'guides/stores/pinecone',
         'guides/stores/moving',

@@ -1,0 +1,98 @@
+import type { Filter } from '../../filter/index.js';
+import { lexicalTerms } from '../../retrieval/lexical-terms.js';
+import { toVector } from '../../store/check-arguments.js';
+import { type FoundRecord, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
+import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
+import { filterToLance } from './filter-to-lance.js';
+import type { LanceModules } from './lance-client.js';
+import { countUnindexed, type LanceIndex, type LanceRow, recordColumns, toRecord } from './lance-index.js';
+
+/** Returns the best records for a search, best first. */
+export async function findRecords(
+  index: LanceIndex,
+  modules: LanceModules,
+  search: VectorSearch | KeywordSearch,
+  filter: Filter | undefined,
+): Promise<VectorMatch[]> {
+  return search.mode === 'vector' ? findNearest(index, search, filter) : findByTerms(index, modules, search, filter);
+}
+
+const distances = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'dot' } as const;
+
+/** Compares all vectors that match the condition. */
+async function findNearest(
+  { table, dimension, metric }: LanceIndex,
+  { queryVector, limit: wanted, includeVector }: VectorSearch,
+  filter: Filter | undefined,
+): Promise<VectorMatch[]> {
+  const vector = toVector(queryVector, dimension, 'The query vector');
+  const { where, rest } = filterToLance(filter);
+  const hasDirection = vector.some((value) => value !== 0);
+  const columns = recordColumns(includeVector);
+  const findAlike = async (limit: number): Promise<FoundRecord[]> => {
+    const query = table.query().nearestTo(vector).distanceType(distances[metric]).bypassVectorIndex();
+    if (where !== undefined) query.where(where);
+    const rows = await query
+      .select([...columns, '_distance'])
+      .limit(limit)
+      .toArray();
+    return (rows as LanceRow[]).map((row) => ({ similarity: toSimilarity(metric, row), record: toRecord(row) }));
+  };
+  /** Records without a cosine similarity, which counts as 0. */
+  const findUndirected = async (limit: number): Promise<FoundRecord[]> => {
+    const query = table.query().select(columns).limit(limit);
+    const conditions = [where, hasDirection ? 'is_zero' : undefined].filter((part) => part !== undefined);
+    if (conditions.length > 0) query.where(conditions.join(' AND '));
+    return ((await query.toArray()) as LanceRow[]).map((row) => ({ similarity: 0, record: toRecord(row) }));
+  };
+  const find = async (limit: number): Promise<FoundRecord[]> => {
+    if (metric !== 'cosine') return findAlike(limit);
+    const found = hasDirection ? await findAlike(limit) : [];
+    if (found.length === limit && found.every(({ similarity }) => similarity > 0)) return found;
+    const all = [...found, ...(await findUndirected(limit))];
+    return all.toSorted((a, b) => b.similarity - a.similarity).slice(0, limit);
+  };
+  return nearestMatching({ wanted, filter: rest, metric, find });
+}
+
+function toSimilarity(metric: VectorMetric, { _distance }: LanceRow): number {
+  // Numbers that are too large have no distance.
+  const distance = _distance ?? Infinity;
+  return metric === 'euclidean' ? -distance : 1 - distance;
+}
+
+/** Records that share a term with the query, ordered by the BM25 of LanceDB. A score of s counts as s / (1 + s). */
+async function findByTerms(
+  { table, metric }: LanceIndex,
+  { lancedb }: LanceModules,
+  { queryText, limit: wanted, includeVector }: KeywordSearch,
+  filter: Filter | undefined,
+): Promise<VectorMatch[]> {
+  const terms = [...new Set(lexicalTerms(queryText))];
+  if (terms.length === 0) return [];
+  const { where, rest } = filterToLance(filter);
+  // The tokenizer of the index splits it at the spaces; it is not a query language.
+  const text = new lancedb.MatchQuery(terms.join(' '), 'terms');
+  // LanceDB returns rows that are not in its index yet in any order, and stops at the limit.
+  const unordered = await countUnindexed(table);
+  return nearestMatching({
+    wanted,
+    filter: rest,
+    metric,
+    toScore: (relevance) => relevance / (1 + relevance),
+    find: async (limit) => {
+      const query = table.query().fullTextSearch(text);
+      if (where !== undefined) query.where(where);
+      const columns = [...recordColumns(includeVector), '_score'];
+      const rows = (await query
+        .select(columns)
+        .limit(limit + unordered)
+        .toArray()) as LanceRow[];
+      const found = rows.map((row) => ({ similarity: row._score ?? 0, row }));
+      return found
+        .toSorted((a, b) => b.similarity - a.similarity)
+        .slice(0, limit)
+        .map(({ similarity, row }) => ({ similarity, record: toRecord(row) }));
+    },
+  });
+}

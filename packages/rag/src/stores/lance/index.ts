@@ -1,0 +1,9 @@
+export type {
+  LanceConnection,
+  LanceConnectionOptions,
+  LancePlainQuery,
+  LanceQuery,
+  LanceTable,
+  LanceVectorQuery,
+} from './lance-client.js';
+export { LanceVectorStore, type LanceVectorStoreOptions } from './lance-vector-store.js';

@@ -1,0 +1,252 @@
+import { toErrorMessage } from '@quiver/core';
+import type { Utf8, Vector } from 'apache-arrow';
+import { evaluateFilter, type Filter } from '../../filter/index.js';
+import { lexicalTerms } from '../../retrieval/lexical-terms.js';
+import {
+  type CheckedRecord,
+  indexNotFound,
+  type IndexShape,
+  invalidArgument,
+  keywordText,
+  requireSameShape,
+  toFilter,
+} from '../../store/check-arguments.js';
+import { readPage } from '../../store/sql-condition.js';
+import { partsOf } from '../../store/store-call.js';
+import type { ScanPage, ScanParams, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import { conditionsOf, filterToLance, quote } from './filter-to-lance.js';
+import type { LanceConnection, LanceModules, LanceTable } from './lance-client.js';
+
+/** A table that this store created. */
+export interface LanceIndex extends IndexShape {
+  readonly table: LanceTable;
+  /** Different for every index that was created, also under the same name. */
+  readonly key: string;
+}
+
+/** Entry of the schema's metadata that distinguishes Quiver's tables from others. */
+const mark = 'quiver';
+
+export async function createIndex(
+  connection: LanceConnection,
+  modules: LanceModules,
+  name: string,
+  shape: IndexShape,
+): Promise<void> {
+  const existing = await findIndex(connection, name);
+  if (existing) return requireSameShape(name, existing, shape);
+  const { lancedb } = modules;
+  let table: LanceTable;
+  try {
+    table = await connection.createEmptyTable(name, toSchema(modules, shape));
+  } catch (error) {
+    // Another process may have created it.
+    const created = await findIndex(connection, name);
+    if (!created) throw error;
+    return requireSameShape(name, created, shape);
+  }
+  // Concurrent merges detect by it that both insert the same id.
+  await table.setUnenforcedPrimaryKey('id');
+  // Terms arrive complete, separated by spaces.
+  const config = lancedb.Index.fts({
+    baseTokenizer: 'whitespace',
+    withPosition: false,
+    lowercase: false,
+    stem: false,
+    removeStopWords: false,
+    asciiFolding: false,
+  });
+  await table.createIndex('terms', { config });
+}
+
+/** The types of Arrow are not part of exported declarations. */
+type Arrow = typeof import('apache-arrow');
+
+function toSchema(modules: LanceModules, { dimension, metric }: IndexShape): unknown {
+  const arrow = modules.arrow as Arrow;
+  const { Field, Schema, Utf8 } = arrow;
+  const shape = JSON.stringify({ dimension, metric, key: crypto.randomUUID() });
+  return new Schema(
+    [
+      new Field('id', new Utf8(), false),
+      new Field('metadata', new Utf8(), false),
+      new Field('conditions', new Utf8(), false),
+      new Field('terms', new Utf8(), false),
+      new Field('document', new Utf8(), true),
+      // Vectors of zeros have no cosine similarity, and LanceDB leaves them out.
+      new Field('is_zero', new arrow.Bool(), false),
+      new Field('vector', new arrow.FixedSizeList(dimension, new Field('item', new arrow.Float32(), true)), false),
+    ],
+    new Map([[mark, shape]]),
+  );
+}
+
+/** @returns `undefined` if the table does not exist or was not created by Quiver */
+async function findIndex(connection: LanceConnection, name: string): Promise<LanceIndex | undefined> {
+  let table: LanceTable;
+  try {
+    table = await connection.openTable(name);
+  } catch (error) {
+    if (/not found/i.test(toErrorMessage(error))) return undefined;
+    throw error;
+  }
+  const shape = (await table.schema()).metadata.get(mark);
+  if (shape === undefined) return undefined;
+  const { dimension, metric, key } = JSON.parse(shape) as { dimension: number; metric: VectorMetric; key: string };
+  return { table, dimension, metric, key };
+}
+
+const namesPerPage = 1000;
+
+export async function listIndexNames(connection: LanceConnection): Promise<string[]> {
+  const names: string[] = [];
+  for (;;) {
+    const startAfter = names.at(-1);
+    const page = await connection.tableNames({ limit: namesPerPage, ...(startAfter !== undefined && { startAfter }) });
+    names.push(...page);
+    if (page.length < namesPerPage) break;
+  }
+  const indexes = await Promise.all(names.map((name) => findIndex(connection, name)));
+  return names.filter((_name, at) => indexes[at]).toSorted();
+}
+
+/** @throws `VECTOR_INDEX_NOT_FOUND` */
+export async function requireIndex(connection: LanceConnection, name: string): Promise<LanceIndex> {
+  const index = await findIndex(connection, name);
+  if (!index) throw indexNotFound(name, await listIndexNames(connection));
+  return index;
+}
+
+/**
+ * Stores all records in one version of the table.
+ *
+ * @throws `VECTOR_ARGUMENT_INVALID` for text that Arrow cannot store
+ */
+export async function writeRecords(
+  { table, dimension }: LanceIndex,
+  modules: LanceModules,
+  records: readonly CheckedRecord[],
+): Promise<void> {
+  for (const { id, document = '' } of records) {
+    if (isUtf8(id) && isUtf8(document)) continue;
+    throw invalidArgument(
+      `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which LanceDB cannot store; remove it.`,
+    );
+  }
+  const arrow = modules.arrow as Arrow;
+  const numbers = new Float32Array(dimension * records.length);
+  for (const [at, { vector }] of records.entries()) numbers.set(vector, at * dimension);
+  const utf8 = new arrow.Utf8();
+  const texts = (values: (string | null)[]): Vector<Utf8> => arrow.vectorFromArray(values, utf8);
+  const vectors = arrow.makeData({
+    type: new arrow.FixedSizeList(dimension, new arrow.Field('item', new arrow.Float32(), true)),
+    length: records.length,
+    nullCount: 0,
+    child: arrow.makeData({ type: new arrow.Float32(), data: numbers }),
+  });
+  const data = new arrow.Table({
+    id: texts(records.map(({ id }) => id)),
+    metadata: texts(records.map(({ metadata }) => JSON.stringify(metadata))),
+    conditions: texts(records.map(({ metadata }) => conditionsOf(metadata))),
+    terms: texts(records.map((record) => lexicalTerms(keywordText(record)).join(' '))),
+    document: texts(records.map(({ document = null }) => document)),
+    is_zero: arrow.vectorFromArray(
+      records.map(({ vector }) => vector.every((value) => value === 0)),
+      new arrow.Bool(),
+    ),
+    vector: arrow.makeVector(vectors),
+  });
+  await table.mergeInsert('id').whenMatchedUpdateAll().whenNotMatchedInsertAll().execute(data);
+  if ((await countUnindexed(table)) > mostUnindexed) await table.optimize();
+}
+
+/** Keyword searches rank the rows that are not in the full-text index yet one by one. */
+const mostUnindexed = 5000;
+
+/** Returns the number of rows that are not in the full-text index yet. */
+export async function countUnindexed(table: LanceTable): Promise<number> {
+  return (await table.indexStats('terms_idx'))?.numUnindexedRows ?? 0;
+}
+
+function isUtf8(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+const idsPerCondition = 5000;
+
+/** Conditions on ids, for lists of any length. */
+function idConditions(ids: readonly string[]): string[] {
+  return partsOf([...new Set(ids.filter(isUtf8))], idsPerCondition).map(
+    (part) => `id IN (${part.map(quote).join(', ')})`,
+  );
+}
+
+export async function removeRecords({ table }: LanceIndex, ids: readonly string[]): Promise<void> {
+  for (const condition of idConditions(ids)) await table.delete(condition);
+}
+
+export function recordColumns(includeVector: boolean): string[] {
+  return ['id', 'metadata', 'document', ...(includeVector ? ['vector'] : [])];
+}
+
+export interface LanceRow {
+  readonly id: string;
+  readonly metadata: string;
+  readonly document?: string | null;
+  readonly vector?: Iterable<number>;
+  readonly _distance?: number | null;
+  readonly _score?: number | null;
+}
+
+export function toRecord({ id, metadata, document, vector }: LanceRow): VectorRecord {
+  return {
+    id,
+    metadata: JSON.parse(metadata) as VectorMetadata,
+    ...(typeof document === 'string' && { document }),
+    ...(vector && { vector: Array.from(vector) }),
+  };
+}
+
+/** Returns the existing records, in the order of the ids. */
+export async function readByIds(
+  { table }: LanceIndex,
+  ids: readonly string[],
+  includeVector: boolean,
+): Promise<VectorRecord[]> {
+  const rows = new Map<string, LanceRow>();
+  for (const condition of idConditions(ids)) {
+    const found = await table.query().where(condition).select(recordColumns(includeVector)).toArray();
+    for (const row of found as LanceRow[]) rows.set(row.id, row);
+  }
+  return ids.flatMap((id) => {
+    const row = rows.get(id);
+    return row ? [toRecord(row)] : [];
+  });
+}
+
+/** Returns the ids of all records that match a filter, in order. */
+export async function selectIds({ table }: LanceIndex, filter: Filter | undefined): Promise<string[]> {
+  const { where, rest } = filterToLance(filter);
+  const query = table.query().select(rest ? ['id', 'metadata'] : ['id']);
+  if (where !== undefined) query.where(where);
+  const rows = (await query.toArray()) as LanceRow[];
+  return rows
+    .filter(({ metadata }) => !rest || evaluateFilter(rest, JSON.parse(metadata)))
+    .map(({ id }) => id)
+    .toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+/** Returns a page of records, ordered by id. */
+export async function scanRecords({ table }: LanceIndex, params: ScanParams): Promise<ScanPage> {
+  const { where, rest } = filterToLance(toFilter(params.filter));
+  return readPage(params, rest, { exact: rest === undefined }, async (after, limit) => {
+    const conditions = [where, after === undefined ? undefined : `id > ${quote(after)}`];
+    const query = table
+      .query()
+      .select(recordColumns(params.includeVector ?? false))
+      .orderBy({ columnName: 'id', ascending: true });
+    const known = conditions.filter((condition) => condition !== undefined);
+    if (known.length > 0) query.where(known.join(' AND '));
+    return ((await query.limit(limit).toArray()) as LanceRow[]).map(toRecord);
+  });
+}

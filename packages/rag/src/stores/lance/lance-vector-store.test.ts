@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from '@lancedb/lancedb';
+import { afterEach, describe, expect, it } from 'vitest';
+import { describeFilters } from '../../testing/describe-filters.js';
+import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { LanceVectorStore } from './index.js';
+
+const folders: string[] = [];
+const newFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'quiver-lance-'));
+  folders.push(folder);
+  return folder;
+};
+const open = async (): Promise<LanceVectorStore> => new LanceVectorStore({ uri: await newFolder() });
+const close = async (store: LanceVectorStore): Promise<void> => {
+  await store.close();
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+};
+
+describeVectorStore('LanceVectorStore', open, close);
+describeFilters('LanceVectorStore', open, close, { runs: 100 });
+
+const indexName = 'guides';
+
+describe('LanceVectorStore', () => {
+  const stores: LanceVectorStore[] = [];
+  const openAt = (uri: string): LanceVectorStore => {
+    const store = new LanceVectorStore({ uri });
+    stores.push(store);
+    return store;
+  };
+  afterEach(async () => {
+    for (const store of stores.splice(0)) await close(store);
+  });
+  const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
+
+  it.each([
+    [{}, 'needs a connection or a uri'],
+    [{ uri: '' }, 'needs a connection or a uri'],
+    [{ uri: './lance', connection: {} as never }, 'not both'],
+  ])('rejects the options %j', (options, message) => {
+    const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
+    expect(() => new LanceVectorStore(options)).toThrow(expect.objectContaining(error));
+  });
+
+  it('keeps records in the folder, and uses a connection of the caller without closing it', async () => {
+    const folder = await newFolder();
+    const first = await LanceVectorStore.create(folder);
+    await first.createIndex({ indexName, dimension: 2 });
+    await first.upsert({ indexName, ids: ['a'], vectors: [[1, 2]], metadata: [{ n: 1 }] });
+    await first.close();
+    const connection = await connect(folder);
+    const second = new LanceVectorStore({ connection });
+    stores.push(second);
+    const record = { id: 'a', vector: [1, 2], metadata: { n: 1 } };
+    expect(await second.get({ indexName, ids: ['a'], includeVector: true })).toEqual([record]);
+    await connection.createTable('mine', [{ id: 1 }]);
+    expect(await second.listIndexes()).toEqual([indexName]);
+    await expect(second.scan({ indexName: 'mine' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await expect(second.createIndex({ indexName: 'mine', dimension: 2 })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+    });
+    await second.close();
+    expect(connection.isOpen()).toBe(true);
+    connection.close();
+  });
+
+  it('sees the changes of another store, also a recreated index', async () => {
+    const folder = await newFolder();
+    const [here, there] = [openAt(folder), openAt(folder)];
+    await here.createIndex({ indexName, dimension: 2 });
+    await here.upsert({ indexName, ids: ['a'], vectors: [[1, 2]] });
+    await there.upsert({ indexName, ids: ['b'], vectors: [[2, 2]] });
+    expect(idsOf((await here.scan({ indexName })).records)).toEqual(['a', 'b']);
+    await there.deleteIndex({ indexName });
+    await expect(here.scan({ indexName })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await there.createIndex({ indexName, dimension: 3 });
+    expect(await here.upsert({ indexName, ids: ['c'], vectors: [[1, 2, 3]] })).toEqual(['c']);
+  });
+
+  it('gives vectors of zeros the cosine similarity 0', async () => {
+    const store = openAt(await newFolder());
+    await store.createIndex({ indexName, dimension: 2 });
+    const ids = ['near', 'far', 'zero'];
+    const metadata = ids.map((name) => ({ name }));
+    await store.upsert({
+      indexName,
+      ids,
+      vectors: [
+        [1, 0],
+        [-1, 0],
+        [0, 0],
+      ],
+      metadata,
+    });
+    const query = { indexName, queryVector: [1, 0] };
+    expect(idsOf(await store.query(query))).toEqual(['near', 'zero', 'far']);
+    expect(idsOf(await store.query({ ...query, filter: { name: { $in: ['far', 'zero'] } } }))).toEqual(['zero', 'far']);
+    expect(idsOf(await store.query({ indexName, queryVector: [0, 0] }))).toEqual(['far', 'near', 'zero']);
+  });
+
+  it('stores hostile text unchanged, and rejects halves of surrogate pairs', async () => {
+    const store = openAt(await newFolder());
+    await store.createIndex({ indexName, dimension: 1 });
+    const text = `'); DROP TABLE x; -- "\\ \u{1F600} %_ \n\0`;
+    const metadata = { [text]: text, half: '\ud800', deep: { [text]: [text, null, 1e21] } };
+    await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
+    expect(await store.get({ indexName, ids: [text, '\ud800'] })).toEqual([{ id: text, metadata, document: text }]);
+    for (const filter of [{ [text]: text }, { half: '\ud800' }])
+      expect(idsOf((await store.scan({ indexName, filter })).records)).toEqual([text]);
+    for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
+      await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+      });
+    await store.deleteVector({ indexName, id: text });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
+  });
+
+  it('finds the same records before and after optimize, among 5,000', async () => {
+    const store = openAt(await newFolder());
+    await store.createIndex({ indexName, dimension: 2 });
+    const ids = Array.from({ length: 5000 }, (_, n) => `id-${String(n).padStart(4, '0')}`);
+    const documents = ids.map((_id, n) => `Chapter ${n} on ${n % 2 === 0 ? 'rivers' : '日本語'}.`);
+    const metadata = ids.map((_id, n) => ({ n, tags: [`tag-${n % 100}`] }));
+    await store.upsert({ indexName, ids, vectors: ids.map((_id, n) => [n % 7, 1]), documents, metadata });
+    expect(idsOf(await store.get({ indexName, ids: ids.toReversed() }))).toEqual(ids.toReversed());
+    const find = async (): Promise<string[][]> => [
+      idsOf(await store.query({ indexName, mode: 'keyword', queryText: 'chapter 4711' })).slice(0, 1),
+      idsOf(await store.query({ indexName, mode: 'keyword', queryText: '日本語', topK: 3 })),
+      idsOf(await store.query({ indexName, queryVector: [1, 1], topK: 3, filter: { tags: 'tag-8' } })),
+      idsOf((await store.scan({ indexName, filter: { n: { $gte: 4998 } } })).records),
+    ];
+    const before = await find();
+    expect(before).toEqual([
+      ['id-4711'],
+      ['id-0001', 'id-0003', 'id-0005'],
+      ['id-0008', 'id-0708', 'id-1408'],
+      ids.slice(-2),
+    ]);
+    await store.optimize({ indexName });
+    expect(await find()).toEqual(before);
+  });
+});

@@ -1,0 +1,209 @@
+import { isQuiverError, untilAborted } from '@quiver/core';
+import { requireIndexName, requireIndexShape, toFilter } from '../../store/check-arguments.js';
+import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import type {
+  Cancellable,
+  CreateIndexParams,
+  IndexParams,
+  QueryParams,
+  ScanPage,
+  ScanParams,
+  VectorStoreCapabilities,
+  VersionParams,
+} from '../../store/vector-store.js';
+import { findRecords } from './find-records.js';
+import {
+  type LanceConnection,
+  type LanceConnectionOptions,
+  type LanceModules,
+  loadLance,
+  openLance,
+  requireConnection,
+} from './lance-client.js';
+import {
+  createIndex,
+  type LanceIndex,
+  listIndexNames,
+  readByIds,
+  removeRecords,
+  requireIndex,
+  scanRecords,
+  selectIds,
+  writeRecords,
+} from './lance-index.js';
+
+/** Options of `LanceVectorStore`. */
+export interface LanceVectorStoreOptions extends LanceConnectionOptions {
+  /** For your own records. */
+  id?: string;
+}
+
+interface Lance {
+  readonly connection: LanceConnection;
+  readonly modules: LanceModules;
+}
+
+const longestIndexName = 100;
+/** A recreated index with another metric causes no error that would reveal it. */
+const maxIndexAge = 60_000;
+
+/**
+ * A vector store in LanceDB: a folder, object storage, or a connection of yours.
+ *
+ * A query compares all vectors that match the filter, so its result is exact. LanceDB narrows the search by equality conditions, and every
+ * filter is evaluated in full on what it returns. Terms are split by Quiver, in any language, and ranked by LanceDB. Every `upsert` is
+ * one version of the table. Call `optimize` after many changes.
+ *
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ *   `FILTER_INVALID`; `VECTOR_STORE_FAILED` with the client's error as cause; `VECTOR_CLIENT_MISSING` without `@lancedb/lancedb`
+ * @example
+ * const store = new LanceVectorStore({ uri: './lance' });
+ * await store.createIndex({ indexName: 'guides', dimension: 1536 });
+ */
+export class LanceVectorStore extends RecordStore implements AsyncDisposable {
+  readonly databaseConfigKey = 'lance';
+  readonly capabilities: VectorStoreCapabilities = {
+    modes: ['vector', 'keyword', 'hybrid'],
+    keywordRanking: 'native',
+  };
+  readonly id: string;
+  readonly #run: ServiceCalls<Lance>;
+  readonly #indexes = indexCache<LanceIndex>({
+    maxAge: maxIndexAge,
+    mayBeStale: (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
+  });
+  #opened: Promise<LanceConnection> | undefined;
+  /** The last change. Changes run one after the other, because LanceDB gives up after some conflicts. */
+  #changes: Promise<unknown> = Promise.resolve();
+
+  constructor({ id = 'lance-vector-store', ...options }: LanceVectorStoreOptions) {
+    super();
+    this.id = id;
+    requireConnection(options);
+    const open = async (): Promise<LanceConnection> => {
+      const opening = (this.#opened ??= openLance(options));
+      return opening.catch((error: unknown) => {
+        // The next call tries again.
+        this.#opened = undefined;
+        throw error;
+      });
+    };
+    const openAll = async (): Promise<Lance> => {
+      const modules = await loadLance();
+      return { connection: options.connection ?? (await open()), modules };
+    };
+    const calls = serviceCalls<undefined>('LanceDB', async () => undefined);
+    this.#run = (what, signal, work) => calls(what, signal, async () => work(await openAll()));
+  }
+
+  /** The same as the constructor. @param options - options of `connect()` of the client */
+  static async create(uri: string, options?: Readonly<Record<string, unknown>>): Promise<LanceVectorStore> {
+    return new LanceVectorStore({ uri, ...(options && { connectionOptions: options }) });
+  }
+
+  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
+    requireIndexName(indexName, longestIndexName);
+    requireIndexShape({ dimension, metric });
+    await this.#inTurn(signal, () =>
+      this.#run(`creating the index '${indexName}'`, signal, ({ connection, modules }) =>
+        createIndex(connection, modules, indexName, { dimension, metric }),
+      ),
+    );
+    this.#indexes.forget(indexName);
+  }
+
+  override async scan(params: ScanParams): Promise<ScanPage> {
+    return this.#useIndex(params, (index) => scanRecords(index, params));
+  }
+
+  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+    return this.#run('listing indexes', signal, ({ connection }) => listIndexNames(connection));
+  }
+
+  /** The version of the whole table, for every filter. */
+  async version({ filter, maxRecords = Infinity, ...params }: VersionParams): Promise<string | undefined> {
+    const parsed = toFilter(filter);
+    return this.#useIndex(params, async (index) => {
+      // Before the count: a change in between gives another version next time.
+      const version = `${index.key}-${await index.table.version()}`;
+      if (maxRecords === Infinity) return version;
+      const count = parsed ? (await selectIds(index, parsed)).length : await index.table.countRows();
+      return count > maxRecords ? undefined : version;
+    });
+  }
+
+  /** Adds new records to the full-text index and merges small files. Searches find all records without it, more slowly. */
+  async optimize(params: IndexParams): Promise<void> {
+    await this.#inTurn(params.signal, () => this.#useIndex(params, ({ table }) => table.optimize()));
+  }
+
+  /** Closes the connection if the store opened it. The store can be used again afterwards. */
+  async close(): Promise<void> {
+    this.#indexes.forget();
+    const closing = this.#opened;
+    this.#opened = undefined;
+    await this.#changes;
+    (await closing)?.close();
+  }
+
+  /** The same as `close()`. */
+  async disconnect(): Promise<void> {
+    await this.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  protected use<Result>(params: IndexParams, work: (index: OpenIndex) => Promise<Result>): Promise<Result> {
+    return this.#useIndex(params, (index, lance) => work(this.#open(params.indexName, index, lance)));
+  }
+
+  protected override change<Result>(
+    params: IndexParams,
+    work: (index: OpenIndex<QueryParams>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#inTurn(params.signal, () => this.use(params, work));
+  }
+
+  #open(indexName: string, index: LanceIndex, { connection, modules }: Lance): OpenIndex {
+    const { table, dimension, metric } = index;
+    return {
+      dimension,
+      metric,
+      count: () => table.countRows(),
+      read: (ids, includeVector) => readByIds(index, ids, includeVector),
+      select: (filter) => selectIds(index, filter),
+      find: (search, filter) => findRecords(index, modules, search, filter),
+      write: (records) => writeRecords(index, modules, records),
+      remove: (ids) => removeRecords(index, ids),
+      clear: () => table.delete('true'),
+      drop: () => connection.dropTable(indexName).finally(() => this.#indexes.forget(indexName)),
+    };
+  }
+
+  /** Runs changes one after the other. */
+  #inTurn<Result>(signal: AbortSignal | undefined, change: () => Promise<Result>): Promise<Result> {
+    const result = this.#changes.then(() => {
+      signal?.throwIfAborted();
+      return change();
+    });
+    this.#changes = result.catch(() => undefined);
+    return untilAborted(() => result, signal);
+  }
+
+  #useIndex<Result>(
+    { indexName, signal }: IndexParams,
+    work: (index: LanceIndex, lance: Lance) => Promise<Result>,
+  ): Promise<Result> {
+    requireIndexName(indexName, longestIndexName);
+    return this.#run(`using the index '${indexName}'`, signal, (lance) =>
+      this.#indexes.use(
+        indexName,
+        () => requireIndex(lance.connection, indexName),
+        (index) => work(index, lance),
+      ),
+    );
+  }
+}
