@@ -16,8 +16,8 @@ export interface Bm25Options {
   toQueryTerms?: ToTerms;
 }
 
-/** Returns the terms of a text, in order. @param language - language of the text, if its record names one */
-export type ToTerms = (text: string, language?: string) => string[];
+/** Returns the terms of a text, in order. @param language - language that the record of the text names, if any */
+export type ToTerms = (text: string, language?: unknown) => string[];
 
 export interface Bm25SearchOptions {
   limit: number;
@@ -68,7 +68,7 @@ export class Bm25Index {
   }
 
   /** Adds a document, or replaces its text. @param language - see {@link ToTerms} */
-  set(doc: number, text: string, language?: string): void {
+  set(doc: number, text: string, language?: unknown): void {
     const terms = this.#toTerms(text, language);
     this.delete(doc);
     const slot = this.#docs.push(doc) - 1;

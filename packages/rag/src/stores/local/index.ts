@@ -1,1 +1,1 @@
-export { LocalVector, type LocalVectorOptions } from './local-vector.js';
+export { type LocalCreateIndexParams, LocalVector, type LocalVectorOptions } from './local-vector.js';

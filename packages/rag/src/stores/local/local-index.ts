@@ -1,5 +1,7 @@
 import type { Filter } from '../../filter/index.js';
-import { Bm25Index } from '../../retrieval/bm25-index.js';
+import type { Bm25Index } from '../../retrieval/bm25-index.js';
+import { createKeywordIndex } from '../../retrieval/terms/keyword-index.js';
+import { loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { type CheckedRecord, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
@@ -56,7 +58,7 @@ export class LocalIndex {
     this.#rows[position] = row;
     this.#vectors.set(position, vector);
     this.#selection.set(position);
-    this.#keywords?.set(position, keywordText(row));
+    this.#keywords?.set(position, keywordText(row), row.metadata['language']);
   }
 
   /** Ids that do not exist are ignored. */
@@ -101,13 +103,18 @@ export class LocalIndex {
     }));
   }
 
-  /** Returns the records whose texts share terms with the query. */
-  withWords(queryText: string, { limit, filter, includeVector }: LocalSearch): VectorMatch[] {
+  /** Returns the records whose texts share terms with the query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
+  async withWords(queryText: string, { limit, filter, includeVector }: LocalSearch): Promise<VectorMatch[]> {
+    if (!this.#keywords) {
+      const analyzer = await loadAnalyzer(this.header.analyzer);
+      // Another search may have indexed the texts in the meantime.
+      this.#keywords ??= this.#indexWords(analyzer);
+    }
     if (this.count === 0) return [];
     const rows = this.#select(filter);
     const isSelected = rows && this.#mark(rows);
     const accept = isSelected && ((row: number): boolean => isSelected[row] === 1);
-    const found = this.#indexWords().search(queryText, {
+    const found = this.#keywords.search(queryText, {
       limit: Math.min(limit, this.count),
       accept,
       idOf: this.#idOf,
@@ -179,11 +186,10 @@ export class LocalIndex {
     return new RowSelection((row) => this.#row(row).metadata);
   }
 
-  #indexWords(): Bm25Index {
-    if (this.#keywords) return this.#keywords;
-    const keywords = new Bm25Index();
-    for (const [row, record] of this.#rows.entries()) keywords.set(row, keywordText(record));
-    this.#keywords = keywords;
+  #indexWords(analyzer: TermAnalyzer): Bm25Index {
+    const keywords = createKeywordIndex(analyzer);
+    for (const [row, record] of this.#rows.entries())
+      keywords.set(row, keywordText(record), record.metadata['language']);
     return keywords;
   }
 
@@ -225,6 +231,8 @@ export interface IndexHeader {
   readonly name: string;
   readonly dimension: number;
   readonly metric: VectorMetric;
+  /** Id of the `TermAnalyzer`; absent in indexes of earlier versions. */
+  readonly analyzer?: string;
 }
 
 /** A record without its vector. */

@@ -1,3 +1,5 @@
+import { QuiverError } from '@quiver/core';
+import { toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
   indexNotFound,
   invalidArgument,
@@ -28,6 +30,16 @@ export interface LocalVectorOptions {
    * Any number of processes may read a folder, one at a time may write it.
    */
   path?: string;
+}
+
+/** Parameters of `createIndex()` of `LocalVector`. */
+export interface LocalCreateIndexParams extends CreateIndexParams {
+  /**
+   * Language of the texts, for keyword and hybrid search: a code such as `de`, a language tag such as `de-AT`, or an English name.
+   * Default `auto`: the language that the metadata of a record names as `language`, otherwise the detected one. An existing index
+   * keeps its language.
+   */
+  language?: string;
 }
 
 /** Leaves room for an ending in file systems that allow 255 bytes. */
@@ -64,13 +76,17 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
     this.derived = options.path === undefined ? undefined : this.#derivedData();
   }
 
-  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
+  /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
+  async createIndex(params: LocalCreateIndexParams): Promise<void> {
+    const { indexName, dimension, metric = 'cosine', language, signal } = params;
     requireIndexName(indexName, longestIndexName);
     requireIndexShape({ dimension, metric });
+    const analyzer = toAnalyzerId(language === undefined ? 'auto' : language);
     await this.#change(async (holder) => {
       const existing = (await holder.find(indexName))?.index.header;
-      if (!existing) return holder.create({ name: indexName, dimension, metric });
+      if (!existing) return holder.create({ name: indexName, dimension, metric, analyzer });
       requireSameShape(indexName, existing, { dimension, metric });
+      if (language !== undefined) requireSameLanguage(indexName, existing.analyzer, analyzer);
     }, signal);
   }
 
@@ -174,6 +190,17 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
       throw toStoreFailure(error, { store: 'LocalVector', what: `${doing} in the folder ${path}`, signal }, { path });
     }
   }
+}
+
+/** An index keeps the version of its analyzer. */
+function requireSameLanguage(indexName: string, existing: string | undefined, requested: string): void {
+  const languageOf = (analyzer: string | undefined): string => analyzer?.split('-', 1)[0] ?? 'none';
+  if (languageOf(existing) === languageOf(requested)) return;
+  throw new QuiverError(
+    'VECTOR_INDEX_CONFIG_MISMATCH',
+    `The index '${indexName}' exists with the language '${languageOf(existing)}', not '${languageOf(requested)}'. Leave language out to keep it, or copy its records to a new index.`,
+    { details: { indexName, existing: languageOf(existing), requested: languageOf(requested) } },
+  );
 }
 
 /** @param holder - present for a call that writes */

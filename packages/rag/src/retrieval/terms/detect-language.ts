@@ -1,0 +1,157 @@
+import { english, languages, type Language, type Script } from './languages.js';
+import { stopWordLists } from './stop-word-lists.js';
+
+/** The language that a text is most likely written in. */
+export interface DetectedLanguage {
+  readonly language: Language;
+  /** Whether the evidence is clear; short texts and names often leave it open. */
+  readonly isCertain: boolean;
+}
+
+/** Only the beginning of a text is examined. */
+const examinedLength = 1500;
+const examinedWords = 60;
+/** Weight of a word in the longer lists, in relation to a frequent word. */
+const otherWordWeight = 0.3;
+/** Weight of a word with letters that some languages have. */
+const letterWeight = 0.7;
+/** A language loses so much by a word with letters that it does not have. */
+const foreignLetters = 0.3;
+/** For capitalized words, which may be foreign names. */
+const capitalizedShare = 0.3;
+/** English texts contain many foreign names. */
+const englishFactor = 1.2;
+const certainLead = 1;
+/** With this lead, the remaining words are not examined. */
+const decisiveLead = 3;
+
+/** Evidence of a word or letter for languages, by their number. */
+type Evidence = readonly (readonly [language: number, weight: number])[];
+
+const wordEvidence = new Map<string, Evidence>();
+/** Languages whose alphabets contain a letter. */
+const letterOwners = new Map<string, readonly number[]>();
+
+/** Fills the tables at the first call. */
+function prepare(): void {
+  if (wordEvidence.size > 0) return;
+  const frequent = new Map<string, number[]>();
+  const others = new Map<string, number[]>();
+  for (const [number, { code, letters }] of languages.entries()) {
+    const [first = '', rest = ''] = stopWordLists[code] ?? [];
+    for (const word of first.split(' ')) addTo(frequent, word, number);
+    for (const word of rest.split(' ')) addTo(others, word, number);
+    for (const letter of letters) addTo(letterOwners as Map<string, number[]>, letter, number);
+  }
+  for (const [word, owners] of others)
+    wordEvidence.set(
+      word,
+      owners.map((number) => [number, otherWordWeight / owners.length]),
+    );
+  for (const [word, owners] of frequent)
+    wordEvidence.set(
+      word,
+      owners.map((number) => [number, 1 / Math.sqrt(owners.length)]),
+    );
+}
+
+function addTo(lists: Map<string, number[]>, key: string, number: number): void {
+  const list = lists.get(key);
+  if (list) list.push(number);
+  else lists.set(key, [number]);
+}
+
+/**
+ * Detects the language of a text by its script, its frequent words and its letters.
+ *
+ * @param among - languages to choose from; default all
+ * @returns English, uncertain, for a text without evidence
+ */
+export function detectLanguage(text: string, among: readonly Language[] = languages): DetectedLanguage {
+  if (among === languages && isEnglish(text)) return { language: english, isCertain: true };
+  prepare();
+  const start = text.length > examinedLength ? text.slice(0, examinedLength) : text;
+  const script = scriptOf(start, among);
+  const candidates = among.filter((each) => each.script === script);
+  const [only = english] = candidates;
+  if (candidates.length < 2) return { language: only, isCertain: candidates.length === 1 };
+  const scores = new Float64Array(languages.length);
+  const numbers = candidates.map((each) => languages.indexOf(each));
+  const seen = new Set<string>();
+  let best = { first: numbers[0] as number, lead: 0 };
+  for (const word of start.match(script === 'Latin' ? latinWords : words) ?? []) {
+    const lower = word.toLowerCase();
+    if (seen.has(lower)) continue;
+    seen.add(lower);
+    const evidence = wordEvidence.get(lower);
+    for (const [number, weight] of evidence ?? []) (scores[number] as number) += weight;
+    const hasLetters = addLetters(word, lower, scores, numbers);
+    if (!evidence && !hasLetters) continue;
+    best = leaderOf(scores, numbers);
+    if (best.lead >= decisiveLead || seen.size > examinedWords) break;
+  }
+  return { language: languages[best.first] as Language, isCertain: best.lead >= certainLead };
+}
+
+/** Words that no other language has. */
+const englishWords = /\b(?:the|and|with|by|which|from|this)\b/gi;
+const decisiveWords = 4;
+
+/** Whether a text is certainly English: a short cut, because most texts are. */
+function isEnglish(text: string): boolean {
+  return (text.slice(0, 600).match(englishWords)?.length ?? 0) >= decisiveWords;
+}
+
+const words = /[\p{L}\p{M}]+/gu;
+/** Several times as fast. */
+const latinWords = /(?:[a-z\u00c0-\u024f\u1e00-\u1eff]|[\u0300-\u036f])+/gi;
+
+/** Adds the evidence of the letters of a word. @returns whether there is any */
+function addLetters(word: string, lower: string, scores: Float64Array, numbers: readonly number[]): boolean {
+  if (!/[^a-z]/.test(lower)) return false;
+  let possible: readonly number[] | undefined;
+  for (const letter of lower.normalize('NFC')) {
+    const owners = letterOwners.get(letter);
+    if (owners) possible = possible ? possible.filter((number) => owners.includes(number)) : owners;
+  }
+  if (!possible?.length) return false;
+  const share = word[0] === lower[0] ? 1 : capitalizedShare;
+  const weight = (share * letterWeight) / Math.sqrt(possible.length);
+  for (const number of numbers)
+    (scores[number] as number) += possible.includes(number) ? weight : -share * foreignLetters;
+  return true;
+}
+
+function leaderOf(scores: Float64Array, numbers: readonly number[]): { first: number; lead: number } {
+  let first = -1;
+  let [largest, second] = [-Infinity, -Infinity];
+  for (const number of numbers) {
+    const score = (scores[number] as number) * (number === 0 ? englishFactor : 1);
+    if (score > largest) {
+      second = largest;
+      largest = score;
+      first = number;
+    } else if (score > second) second = score;
+  }
+  return { first, lead: largest - second };
+}
+
+/** Returns the script of most letters. */
+function scriptOf(text: string, among: readonly Language[]): Script {
+  if (!/[\u0080-\uffff]/.test(text)) return 'Latin';
+  let most: { script: Script; count: number } = { script: 'Latin', count: 0 };
+  for (const script of new Set(among.map((each) => each.script))) {
+    const count = text.match(scriptPatterns.get(script) as RegExp)?.length ?? 0;
+    if (count > most.count) most = { script, count };
+  }
+  return most.script;
+}
+
+const scriptPatterns: ReadonlyMap<Script, RegExp> = new Map(
+  languages.map(({ script }) => [script, new RegExp(`\\p{Script=${script}}`, 'gu')]),
+);
+
+/** Whether a text contains letters of a script. */
+export function hasScript(text: string, script: Script): boolean {
+  return text.search(scriptPatterns.get(script) as RegExp) !== -1;
+}

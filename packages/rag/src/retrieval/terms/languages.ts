@@ -1,0 +1,145 @@
+/** A language that texts are analyzed in. */
+export interface Language {
+  /** ISO 639-1. */
+  readonly code: string;
+  /** In English, lowercase. */
+  readonly name: string;
+  readonly script: Script;
+  /** Letters that not every language of the script has, to recognize the language. */
+  readonly letters: string;
+  /** Whether words are often written together, as in “Hausverwaltung”. */
+  readonly hasCompounds: boolean;
+  /** Loads the stemmer; absent where there is none. */
+  readonly loadStemmer?: () => Promise<Stemmer>;
+}
+
+/** Returns the stem of a lowercase word. */
+export type Stemmer = (word: string) => string;
+
+/** Property `Script` of Unicode. */
+export type Script =
+  | 'Latin'
+  | 'Cyrillic'
+  | 'Greek'
+  | 'Arabic'
+  | 'Hebrew'
+  | 'Devanagari'
+  | 'Tamil'
+  | 'Armenian'
+  | Unspaced;
+
+/** Scripts of languages that need neither stems nor stop words: their terms are pairs of characters, or words of a dictionary. */
+type Unspaced = 'Han' | 'Hiragana' | 'Hangul' | 'Thai' | 'Lao' | 'Khmer' | 'Myanmar';
+
+type StemmerModule = { readonly stemmer: Stemmer };
+
+function language(
+  code: string,
+  name: string,
+  script: Script,
+  {
+    letters = '',
+    hasCompounds = false,
+    load,
+  }: { letters?: string; hasCompounds?: boolean; load?: () => Promise<StemmerModule> } = {},
+): Language {
+  const loadStemmer = load && (async (): Promise<Stemmer> => (await load()).stemmer);
+  return { code, name, script, letters, hasCompounds, ...(loadStemmer && { loadStemmer }) };
+}
+
+/**
+ * All languages. Stemmers are loaded when a text needs them.
+ *
+ * English has its own stemmer, because the one of @orama/stemmers confuses words: its stem of “possession” is “posses”, of “possess” “possess”.
+ */
+export const languages: readonly Language[] = [
+  language('en', 'english', 'Latin', { load: () => import('stemmer') }),
+  language('da', 'danish', 'Latin', {
+    letters: 'æøåé',
+    hasCompounds: true,
+    load: () => import('@orama/stemmers/danish'),
+  }),
+  language('nl', 'dutch', 'Latin', {
+    letters: 'éëïóèü',
+    hasCompounds: true,
+    load: () => import('@orama/stemmers/dutch'),
+  }),
+  language('fi', 'finnish', 'Latin', {
+    letters: 'äöå',
+    hasCompounds: true,
+    load: () => import('@orama/stemmers/finnish'),
+  }),
+  language('fr', 'french', 'Latin', {
+    letters: 'àâçéèêëîïôùûüœ',
+    load: () => import('@orama/stemmers/french'),
+  }),
+  language('de', 'german', 'Latin', {
+    letters: 'äöüß',
+    hasCompounds: true,
+    load: () => import('@orama/stemmers/german'),
+  }),
+  language('hu', 'hungarian', 'Latin', {
+    letters: 'áéíóöőúüű',
+    hasCompounds: true,
+    load: () => import('@orama/stemmers/hungarian'),
+  }),
+  language('id', 'indonesian', 'Latin', { load: () => import('@orama/stemmers/indonesian') }),
+  language('ga', 'irish', 'Latin', { letters: 'áéíóú', load: () => import('@orama/stemmers/irish') }),
+  language('it', 'italian', 'Latin', { letters: 'àèéìòù', load: () => import('@orama/stemmers/italian') }),
+  language('lt', 'lithuanian', 'Latin', { letters: 'ąčęėįšųūž', load: () => import('@orama/stemmers/lithuanian') }),
+  language('no', 'norwegian', 'Latin', {
+    letters: 'æøåéòô',
+    hasCompounds: true,
+    load: () => import('@orama/stemmers/norwegian'),
+  }),
+  language('pt', 'portuguese', 'Latin', {
+    letters: 'áâãàçéêíóôõú',
+    load: () => import('@orama/stemmers/portuguese'),
+  }),
+  language('ro', 'romanian', 'Latin', { letters: 'ăâîșțşţ', load: () => import('@orama/stemmers/romanian') }),
+  language('es', 'spanish', 'Latin', { letters: 'áéíñóúü', load: () => import('@orama/stemmers/spanish') }),
+  language('sv', 'swedish', 'Latin', {
+    letters: 'åäöé',
+    hasCompounds: true,
+    load: () => import('@orama/stemmers/swedish'),
+  }),
+  language('tr', 'turkish', 'Latin', { letters: 'çğıöşüâî', load: () => import('@orama/stemmers/turkish') }),
+  language('pl', 'polish', 'Latin', { letters: 'ąćęłńóśźż' }),
+  language('cs', 'czech', 'Latin', { letters: 'áčďéěíňóřšťúůýž' }),
+  language('vi', 'vietnamese', 'Latin', {
+    letters: 'àáâãèéêìíòóôõùúýăđĩũơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỹ',
+  }),
+  language('ru', 'russian', 'Cyrillic', { letters: 'ыэёъщ', load: () => import('@orama/stemmers/russian') }),
+  language('uk', 'ukrainian', 'Cyrillic', { letters: 'іїєґщ', load: () => import('@orama/stemmers/ukrainian') }),
+  language('bg', 'bulgarian', 'Cyrillic', { letters: 'ъщ', load: () => import('@orama/stemmers/bulgarian') }),
+  language('sr', 'serbian', 'Cyrillic', { letters: 'ђјљњћџ', load: () => import('@orama/stemmers/serbian') }),
+  language('el', 'greek', 'Greek', { load: () => import('@orama/stemmers/greek') }),
+  language('ar', 'arabic', 'Arabic', { letters: 'كيىةأإ', load: () => import('@orama/stemmers/arabic') }),
+  language('fa', 'persian', 'Arabic', { letters: 'پچژگکی' }),
+  language('he', 'hebrew', 'Hebrew'),
+  language('hi', 'hindi', 'Devanagari', { load: () => import('@orama/stemmers/indian') }),
+  language('ne', 'nepali', 'Devanagari', { load: () => import('@orama/stemmers/nepali') }),
+  language('ta', 'tamil', 'Tamil', { load: () => import('@orama/stemmers/tamil') }),
+  language('hy', 'armenian', 'Armenian', { load: () => import('@orama/stemmers/armenian') }),
+  language('zh', 'chinese', 'Han'),
+  language('ja', 'japanese', 'Hiragana'),
+  language('ko', 'korean', 'Hangul'),
+  language('th', 'thai', 'Thai'),
+  language('lo', 'lao', 'Lao'),
+  language('km', 'khmer', 'Khmer'),
+  language('my', 'burmese', 'Myanmar'),
+];
+
+export const english: Language = languages[0] as Language;
+
+const byName = new Map(languages.flatMap((each) => [[each.code, each] as const, [each.name, each] as const]));
+/** Other codes of the languages: macrolanguages and former codes. */
+const aliases: Readonly<Record<string, string>> = { nb: 'no', nn: 'no', iw: 'he', in: 'id', cmn: 'zh', yue: 'zh' };
+
+/** @param value - a language code, a language tag such as `de-AT`, or an English name; `undefined` for any other value */
+export function findLanguage(value: unknown): Language | undefined {
+  if (typeof value !== 'string') return undefined;
+  const name = value.trim().toLowerCase();
+  const primary = name.split(/[-_]/, 1)[0] as string;
+  return byName.get(name) ?? byName.get(aliases[primary] ?? primary);
+}

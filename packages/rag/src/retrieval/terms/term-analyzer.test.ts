@@ -1,0 +1,158 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findLanguage, type Language, languages } from './languages.js';
+import { lexicalTerms } from '../lexical-terms.js';
+import { loadAnalyzer, toAnalyzerId } from './term-analyzer.js';
+
+async function termsIn(language: string, text: string): Promise<string[]> {
+  const analyzer = await loadAnalyzer(toAnalyzerId(language));
+  return analyzer.toTerms(text, analyzer.languageOf(text));
+}
+
+describe('terms of names and numbers', () => {
+  it.each([
+    ['C', ['c']],
+    ['C++ and C#', ['c++', 'c#']],
+    ['written in C, not in Go', ['written', 'c', 'go']],
+    ['v1.2.3', ['1.2.3']],
+    ['1.2.3', ['1.2.3']],
+    ['release 10.2.3-beta.1', ['releas', '10.2.3', '10', 'beta']],
+    ['E-1042', ['1042', 'e1042']],
+    ['E1042', ['1042', 'e1042']],
+    ['maxTokens', ['maxtoken', 'max', 'token']],
+    ['max_tokens', ['maxtokens', 'max', 'token']],
+    ['XMLHttpRequest', ['xmlhttprequest', 'xml', 'http', 'request']],
+    ['J. Smith’s PDFs', ['smith', 'pdf']],
+    ["it's state-of-the-art", ['state', 'art']],
+    ['', []],
+  ])('are %j → %j', async (text, terms) => {
+    expect((await termsIn('en', text)).toSorted()).toEqual(terms.toSorted());
+  });
+
+  it('are shared by the spellings of a name', async () => {
+    const shared = async (a: string, b: string): Promise<boolean> => {
+      const other = new Set(await termsIn('en', b));
+      return (await termsIn('en', a)).some((term) => other.has(term));
+    };
+    for (const [a, b] of [
+      ['E-1042', 'E1042'],
+      ['max_tokens', 'maxTokens'],
+      ['COVID-19', 'covid19'],
+      ['v2.0', 'V2.0'],
+    ] as const)
+      expect(await shared(a, b), `${a} ${b}`).toBe(true);
+    expect(await shared('C', 'C++')).toBe(false);
+    expect(await shared('C#', 'C++')).toBe(false);
+  });
+});
+
+describe('terms of a language', () => {
+  it.each([
+    ['de', 'die Häuser', 'Haus'],
+    ['de', 'Straße', 'STRASSE'],
+    ['de', 'Hausverwaltung', 'Haus'],
+    ['de', 'Krankenversicherung', 'Versicherung'],
+    ['fr', 'les maisons', 'maison'],
+    ['es', 'informaciones', 'información'],
+    ['it', 'le case', 'casa'],
+    ['pt', 'informações', 'informação'],
+    ['ro', 'cărților', 'carte'],
+    ['nl', 'fietsen', 'fiets'],
+    ['da', 'husene', 'hus'],
+    ['no', 'husene', 'hus'],
+    ['sv', 'flickorna', 'flickor'],
+    ['fi', 'taloissa', 'talossa'],
+    ['hu', 'házakban', 'házak'],
+    ['tr', 'İSTANBUL kitaplar', 'istanbul kitap'],
+    ['pl', 'książki', 'książka'],
+    ['ru', 'ёлки', 'елка'],
+    ['ru', 'docker контейнеры', 'контейнер'],
+    ['uk', 'книги', 'книгами'],
+    ['bg', 'книгите', 'книга'],
+    ['el', 'άνθρωποι', 'ΑΝΘΡΩΠΟΣ'],
+    ['ar', 'كِتَابٌ', 'الكتاب'],
+    ['ar', 'أحمد', 'احمد'],
+    ['hi', 'पुस्तकों', 'पुस्तक'],
+    ['zh', '机器学习方法', '机器学习'],
+    ['ja', '東京都', '東京'],
+    ['ko', '한국어로', '한국어'],
+  ])('connect in %s: %s, %s', async (language, text, query) => {
+    const terms = new Set(await termsIn(language, text));
+    const found = (await termsIn(language, query)).filter((term) => terms.has(term));
+    expect(found).not.toEqual([]);
+  });
+
+  it('keep the tones of Vietnamese, and are words of Thai', async () => {
+    expect(await termsIn('vi', 'Má mà mả')).toEqual(['má', 'mà', 'mả']);
+    expect(await termsIn('th', 'ประเทศไทยมีกรุงเทพ')).toEqual(['ประเทศไทย', 'มี', 'กรุงเทพ']);
+  });
+
+  it('are English for words of the Latin script in a language of another', async () => {
+    expect(await termsIn('ru', 'запуск containers')).toEqual(['запуск', 'contain']);
+  });
+
+  it.each(languages)('of $name do not fail for any text', async ({ code }) => {
+    const analyzer = await loadAnalyzer(toAnalyzerId(code));
+    const letters = fc.constantFrom(..."aä1ßłñ.ıй́ёїאָאٱًक्षท่าเ中ア한-_’'+# \u{1f600}\ud800");
+    fc.assert(
+      fc.property(fc.string({ unit: letters, maxLength: 40 }), (text) => {
+        const terms = analyzer.toTerms(text, analyzer.languageOf(text));
+        expect(terms.every((term) => term !== '' && !/\s/.test(term))).toBe(true);
+        expect(analyzer.toTerms(text, analyzer.languageOf(text))).toEqual(terms);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('take a moment for hostile words', async () => {
+    for (const unit of ['a', 'ab', 'ä', 'A', 'a-', 'a.', 'aB', '1.', 'a_', 'ท', '中', 'क्', "a'"])
+      for (const language of ['de', 'auto'])
+        expect(Array.isArray(await termsIn(language, unit.repeat(20_000)))).toBe(true);
+  });
+});
+
+describe('an analyzer', () => {
+  it('is found by code, tag and name', () => {
+    for (const value of ['de', 'DE', 'de-AT', 'de_CH', 'german', ' German ']) expect(toAnalyzerId(value)).toBe('de-1');
+    expect(toAnalyzerId('nb')).toBe('no-1');
+    expect(toAnalyzerId('zh-Hans')).toBe('zh-1');
+    expect(toAnalyzerId('auto')).toBe('auto-1');
+    for (const value of ['klingon', '', 'x', 42, null, undefined, {}, 'typescript', '__proto__'])
+      expect(() => toAnalyzerId(value)).toThrow(expect.objectContaining({ code: 'VECTOR_ARGUMENT_INVALID' }));
+    expect(findLanguage(42)).toBeUndefined();
+  });
+
+  it('of another version is rejected, and none means the first analysis', async () => {
+    for (const id of ['de-2', 'auto', 'xx-1', '', 'auto-1-1x'])
+      await expect(loadAnalyzer(id), id).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    const legacy = await loadAnalyzer(undefined);
+    const text = 'Häuser, C++ v1.2.3 E-1042 Поиск 日本';
+    expect(legacy.toTerms(text, legacy.languageOf(text))).toEqual(lexicalTerms(text));
+    expect(legacy.toQueryTerms(text, [])).toEqual(lexicalTerms(text));
+  });
+
+  it('detects the language of each text, unless its record names it', async () => {
+    const auto = await loadAnalyzer('auto-1');
+    const codeOf = (text: string, named?: unknown): string => auto.languageOf(text, named).code;
+    expect(codeOf('Die Häuser am See sind alt und schön.')).toBe('de');
+    expect(codeOf('Les maisons au bord du lac sont belles.')).toBe('fr');
+    expect(codeOf('Дома на берегу озера')).toBe('ru');
+    expect(codeOf('')).toBe('en');
+    expect(codeOf('12345')).toBe('en');
+    expect(codeOf('Gift', 'de-AT')).toBe('de');
+    expect(codeOf('const a = 1;', 'typescript')).toBe('en');
+  });
+
+  it('analyzes a query in the stored languages if its own is not clear', async () => {
+    const auto = await loadAnalyzer('auto-1');
+    const stored = (...codes: string[]): Language[] => codes.map((code) => findLanguage(code) as Language);
+    expect(auto.toQueryTerms('Mietverträge', stored('de'))).toEqual(await termsIn('de', 'Mietverträge'));
+    expect(auto.toQueryTerms('Häuser Berlin', stored('de', 'en'))).toEqual(
+      expect.arrayContaining(['haus', 'hauser', 'berlin']),
+    );
+    expect(auto.toQueryTerms('Wo sind die Häuser?', stored('de', 'en'))).toEqual(await termsIn('de', 'Häuser'));
+    const mixed = 'Кто основал McKinsey & Company?';
+    expect(auto.toQueryTerms(mixed, stored('ru'))).toEqual(await termsIn('ru', mixed));
+    expect(auto.toQueryTerms('Berlin Berlin', stored('de', 'fr')).filter((term) => term === 'berlin')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,267 @@
+import { QuiverError } from '@quiver/core';
+import { lexicalTerms } from '../lexical-terms.js';
+import { detectLanguage, hasScript } from './detect-language.js';
+import { foldWord, normalizeText } from './fold-word.js';
+import { english, findLanguage, type Language, languages, type Stemmer } from './languages.js';
+import { chunks, splitChunk } from './split-chunk.js';
+import { stopWordLists } from './stop-word-lists.js';
+
+/** Converts texts to the terms of keyword search. Its terms depend on nothing but its id and the arguments. */
+export interface TermAnalyzer {
+  /**
+   * Language and version, stored with an index: another version may give other terms.
+   *
+   * @example 'auto-1'
+   */
+  readonly id: string;
+  /** Returns the language that a stored text is analyzed in. @param named - language that its record names, if any */
+  languageOf(text: string, named?: unknown): Language;
+  /** Returns the terms of a text, in order. */
+  toTerms(text: string, language: Language): string[];
+  /** Returns the terms of a query. @param stored - languages of the texts that it searches */
+  toQueryTerms(text: string, stored: readonly Language[]): string[];
+}
+
+const version = 1;
+
+/** The analysis of indexes that record none: English, and words of other languages verbatim. */
+export const legacyAnalyzer: TermAnalyzer = {
+  id: 'legacy',
+  languageOf: () => english,
+  toTerms: (text) => lexicalTerms(text),
+  toQueryTerms: (text) => lexicalTerms(text),
+};
+
+/**
+ * Returns the id of the analyzer of a language.
+ *
+ * @param value - a language code, a language tag such as `de-AT`, an English name, or `auto`
+ * @throws `VECTOR_ARGUMENT_INVALID` for a language that is not known
+ */
+export function toAnalyzerId(value: unknown): string {
+  const code = value === 'auto' ? value : findLanguage(value)?.code;
+  if (code !== undefined) return `${code}-${version}`;
+  const known = languages.map((each) => `${each.code} (${each.name})`).join(', ');
+  throw new QuiverError(
+    'VECTOR_ARGUMENT_INVALID',
+    `The language ${JSON.stringify(value) ?? String(value)} is not known. Pass 'auto', or one of: ${known}.`,
+  );
+}
+
+/**
+ * Loads an analyzer with its stemmers.
+ *
+ * @param id - from {@link toAnalyzerId}; `undefined` for an index that records none
+ * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
+ */
+export async function loadAnalyzer(id: string | undefined): Promise<TermAnalyzer> {
+  if (id === undefined) return legacyAnalyzer;
+  const code = id.split('-', 1)[0] as string;
+  const single = findLanguage(code);
+  if (id !== `${code}-${version}` || (code !== 'auto' && !single))
+    throw new QuiverError(
+      'VECTOR_ARGUMENT_INVALID',
+      `The index was created with the terms '${id}', which this version does not know. Update @quiver/rag, or create the index again.`,
+      { details: { analyzer: id } },
+    );
+  const analyses = new Map<Language, Analysis>();
+  for (const language of single ? [single] : languages) analyses.set(language, await loadAnalysis(language));
+  const toTerms = (text: string, language: Language): string[] => termsOf(text, analyses.get(language) as Analysis);
+  if (single)
+    return {
+      id,
+      languageOf: () => single,
+      toTerms: (text) => toTerms(text, single),
+      toQueryTerms: (text) => toTerms(text, single),
+    };
+  return {
+    id,
+    languageOf: (text, named) => findLanguage(named) ?? detectLanguage(text).language,
+    toTerms,
+    toQueryTerms: (text, stored) => {
+      const lists = candidatesFor(text, stored).map((each) => toTerms(text, each));
+      return lists.length === 1 ? (lists[0] as string[]) : union(lists);
+    },
+  };
+}
+
+/** Returns the languages of a query: of each script the detected one, or all stored ones if the detection is not certain. */
+function candidatesFor(text: string, stored: readonly Language[]): readonly Language[] {
+  const scripts = new Set(stored.map(({ script }) => script).filter((script) => hasScript(text, script)));
+  if (scripts.size === 0) return [detectLanguage(text).language];
+  return [...scripts].flatMap((script) => {
+    const similar = stored.filter((each) => each.script === script);
+    const { language, isCertain } = detectLanguage(text, similar);
+    return isCertain ? [language] : similar;
+  });
+}
+
+/** Each term as often as in the list that contains it most often. */
+function union(lists: readonly (readonly string[])[]): string[] {
+  const terms: string[] = [];
+  const counts = new Map<string, number>();
+  for (const list of lists) {
+    const own = new Map<string, number>();
+    for (const term of list) {
+      const count = (own.get(term) ?? 0) + 1;
+      own.set(term, count);
+      if (count <= (counts.get(term) ?? 0)) continue;
+      counts.set(term, count);
+      terms.push(term);
+    }
+  }
+  return terms;
+}
+
+/** What the terms of a language depend on. */
+interface Analysis {
+  readonly language: Language;
+  readonly script: RegExp;
+  /** Folded. */
+  readonly stopWords: ReadonlySet<string>;
+  readonly stem: Stemmer | undefined;
+  /** For words of the Latin script in a text of another script; absent for English itself. */
+  readonly english: Analysis | undefined;
+  /** The term or terms of chunks, which texts repeat. At most 50,000; cleared when full. */
+  readonly known: Map<string, string | readonly string[]>;
+}
+
+const mostKnown = 50_000;
+/** Longer words are rarely words. */
+const longestStemmed = 60;
+
+/** Analyses by language, so at most one for each. */
+const loaded = new Map<Language, Promise<Analysis>>();
+
+function loadAnalysis(language: Language): Promise<Analysis> {
+  const existing = loaded.get(language);
+  if (existing) return existing;
+  const loading = createAnalysis(language);
+  loaded.set(language, loading);
+  loading.catch(() => loaded.delete(language));
+  return loading;
+}
+
+async function createAnalysis(language: Language): Promise<Analysis> {
+  const { code, script, loadStemmer } = language;
+  const words = (stopWordLists[code] ?? []).join(' ').split(' ');
+  return {
+    language,
+    script: new RegExp(`\\p{Script=${script}}`, 'u'),
+    stopWords: new Set(words.map((word) => foldWord(normalizeText(word)))),
+    stem: await loadStemmer?.(),
+    english: script === 'Latin' ? undefined : await loadAnalysis(english),
+    known: new Map(),
+  };
+}
+
+const notAscii = /[\u0080-\uffff]/;
+const asciiWord = /^[A-Z]?[a-z]+$/;
+
+function termsOf(text: string, analysis: Analysis): string[] {
+  const { known } = analysis;
+  const terms: string[] = [];
+  const normal = normalizeText(text);
+  for (const chunk of normal.match(notAscii.test(normal) ? chunks.unicode : chunks.ascii) ?? []) {
+    const found = known.get(chunk) ?? remember(chunk, termsOfChunk(chunk, analysis), known);
+    if (typeof found === 'string') terms.push(found);
+    else for (const term of found) terms.push(term);
+  }
+  return terms;
+}
+
+function remember(
+  chunk: string,
+  terms: readonly string[],
+  known: Map<string, string | readonly string[]>,
+): string | readonly string[] {
+  const found = terms.length === 1 ? (terms[0] as string) : terms;
+  if (known.size >= mostKnown) known.clear();
+  // A copy: engines keep the text that a long word was cut from alive with the word.
+  if (chunk.length <= longestStemmed) known.set(chunk.length > 12 ? ` ${chunk}`.slice(1) : chunk, found);
+  return found;
+}
+
+function termsOfChunk(chunk: string, analysis: Analysis): readonly string[] {
+  const { code } = analysis.language;
+  const terms: string[] = [];
+  if (asciiWord.test(chunk) && chunk.length > 1) {
+    const lower = code === 'tr' ? chunk.toLocaleLowerCase('tr') : chunk.toLowerCase();
+    const known = lower === chunk ? undefined : analysis.known.get(lower);
+    if (known !== undefined) return typeof known === 'string' ? [known] : known;
+    addSpaced(lower, analysis, terms);
+    return terms;
+  }
+  for (const { text, isWord } of splitChunk(chunk)) {
+    const lower = code === 'tr' ? text.toLocaleLowerCase('tr') : text.toLowerCase();
+    if (isWord) addWord(lower, analysis, terms);
+    else terms.push(foldWord(lower));
+  }
+  return terms;
+}
+
+/** Scripts written without spaces between words, and Korean, whose words carry their grammar with them. */
+const paired = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Tibetan}ー]+/gu;
+/** Scripts without spaces, whose words are found with a dictionary. */
+const segmented = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+const isUnspaced = new RegExp(`${paired.source}|${segmented.source}`, 'u');
+
+function addWord(word: string, analysis: Analysis, terms: string[]): void {
+  if (notAscii.test(word) && isUnspaced.test(word)) addUnspaced(word, analysis, terms);
+  else addSpaced(word, analysis, terms);
+}
+
+const grammarLength = 4;
+
+function addSpaced(word: string, analysis: Analysis, terms: string[]): void {
+  const { language, script, stopWords, stem, english: ofLatin } = analysis;
+  const isAscii = !notAscii.test(word);
+  if (ofLatin && isAscii) return addSpaced(word, ofLatin, terms);
+  const folded = isAscii || language.code === 'vi' ? word : foldWord(word);
+  if (stopWords.has(folded)) return;
+  if (word.length > longestStemmed || !(isAscii || script.test(word))) return void terms.push(folded);
+  const term = stem ? foldWord(stem(toStemmable(word, language))) : folded;
+  terms.push(term);
+  if (language.hasCompounds || !stem) addAffixes(term, language, terms);
+}
+
+/** The Romanian stemmer knows the letters with cedilla, which were usual before those with comma. */
+function toStemmable(word: string, { code }: Language): string {
+  return code === 'ro' ? word.replaceAll('ș', 'ş').replaceAll('ț', 'ţ') : word;
+}
+
+/**
+ * Adds the first letters of a word, and the last ones where words are written together: “Haus” shares a term with “Hausverwaltung” and
+ * “Reihenhaus”. The underscore distinguishes them from words.
+ */
+function addAffixes(term: string, { hasCompounds, code }: Language, terms: string[]): void {
+  if (code === 'vi' || term.length < grammarLength) return;
+  terms.push(`_${term.slice(0, grammarLength)}`);
+  if (hasCompounds && term.length >= grammarLength + 2) terms.push(`_${term.slice(-grammarLength)}`);
+}
+
+function addUnspaced(word: string, analysis: Analysis, terms: string[]): void {
+  for (const part of word.split(isUnspaced)) if (part !== '') addSpaced(part, analysis, terms);
+  for (const [run] of word.matchAll(paired)) addPairs(run, terms);
+  for (const [run] of word.matchAll(segmented)) {
+    const segmenter = createSegmenter(analysis.language.code);
+    if (segmenter)
+      for (const { segment, isWordLike } of segmenter.segment(run)) {
+        if (isWordLike) terms.push(segment);
+      }
+    else addPairs(run, terms);
+  }
+}
+
+/** Absent in engines without the data of the language. */
+function createSegmenter(code: string): Intl.Segmenter | undefined {
+  return typeof Intl.Segmenter === 'function' ? new Intl.Segmenter(code, { granularity: 'word' }) : undefined;
+}
+
+function addPairs(run: string, terms: string[]): void {
+  const characters = [...run];
+  for (let at = 0; at < characters.length; at++) {
+    terms.push(characters[at] as string);
+    if (at + 1 < characters.length) terms.push(`${characters[at]}${characters[at + 1]}`);
+  }
+}

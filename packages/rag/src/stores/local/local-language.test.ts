@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { encodeEntry } from './durable/log-format.js';
+import { LocalVector } from './index.js';
+import { toUpsert } from './local-index.js';
+
+const folders: string[] = [];
+afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'quiver-language-'));
+  folders.push(folder);
+  return folder;
+}
+
+type Text = string | { text: string; language: unknown };
+
+async function fill(store: LocalVector, texts: readonly Text[], language?: string): Promise<void> {
+  await store.createIndex({ indexName: 'texts', dimension: 1, ...(language !== undefined && { language }) });
+  await store.upsert({
+    indexName: 'texts',
+    ids: texts.map((_, place) => `t${place}`),
+    vectors: texts.map(() => [1]),
+    documents: texts.map((text) => (typeof text === 'string' ? text : text.text)),
+    metadata: texts.map((text) => (typeof text === 'string' ? {} : { language: text.language })),
+  });
+}
+
+async function find(store: LocalVector, queryText: string): Promise<string[]> {
+  const found = await store.query({ indexName: 'texts', mode: 'keyword', queryText });
+  return found.map(({ id }) => id).toSorted();
+}
+
+describe('the language of an index in LocalVector', () => {
+  it('is detected for each text', async () => {
+    const store = new LocalVector();
+    await fill(store, [
+      'Die Häuser am See sind alt und nicht bewohnt.',
+      'The houses at the lake are old and not inhabited.',
+      'Дома на берегу озера стоят давно и пусты.',
+      '湖边的房子很旧',
+    ]);
+    expect(await find(store, 'Haus')).toEqual(['t0']);
+    expect(await find(store, 'inhabitant house')).toEqual(['t1']);
+    expect(await find(store, 'озеро')).toEqual(['t2']);
+    expect(await find(store, '房子')).toEqual(['t3']);
+    // Written after the first search.
+    await store.upsert({
+      indexName: 'texts',
+      ids: ['t4'],
+      vectors: [[1]],
+      documents: ['Les maisons au bord du lac sont vieilles et vides.'],
+    });
+    expect(await find(store, 'maison')).toEqual(['t4']);
+  });
+
+  it('is the one that the metadata of a record names', async () => {
+    const store = new LocalVector();
+    await fill(store, [
+      { text: 'Häuser', language: 'de-AT' },
+      { text: 'Häuser', language: 'typescript' },
+      { text: 'Häuser', language: 7 },
+    ]);
+    expect(await find(store, 'Haus')).toContain('t0');
+  });
+
+  it('is the given one for all texts', async () => {
+    const store = new LocalVector();
+    await fill(store, ['Kündigungsfristen', 'Mietvertrag'], 'german');
+    expect(await find(store, 'Kündigung')).toEqual(['t0']);
+    expect(await find(store, 'Verträge')).toEqual(['t1']);
+  });
+
+  it('cannot change', async () => {
+    const store = new LocalVector({ path: await newFolder() });
+    await fill(store, ['Häuser'], 'de');
+    const create = (language?: string): Promise<void> =>
+      store.createIndex({ indexName: 'texts', dimension: 1, ...(language !== undefined && { language }) });
+    await create();
+    await create('de-AT');
+    await expect(create('en')).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+      message: expect.stringContaining("language 'de', not 'en'"),
+    });
+    await store.close();
+    const again = new LocalVector({ path: folders.at(-1) as string });
+    expect(await find(again, 'Haus')).toEqual(['t0']);
+    await again.close();
+  });
+
+  it('must be known', async () => {
+    const store = new LocalVector();
+    for (const language of ['klingon', '', 42 as unknown as string, null as unknown as string])
+      await expect(store.createIndex({ indexName: 'texts', dimension: 1, language })).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+        message: expect.stringContaining('de (german)'),
+      });
+    expect(await store.listIndexes()).toEqual([]);
+  });
+});
+
+describe('a stored index in LocalVector', () => {
+  async function write(analyzer?: string): Promise<LocalVector> {
+    const folder = await newFolder();
+    const header = {
+      name: 'texts',
+      dimension: 1,
+      metric: 'cosine' as const,
+      ...(analyzer !== undefined && { analyzer }),
+    };
+    const document = 'Häuser mit C++ im E-1042';
+    const records = [{ id: 't0', vector: new Float32Array([1]), metadata: {}, document }];
+    const entries = [encodeEntry({ type: 'create', header }), encodeEntry(toUpsert(records))];
+    await writeFile(join(folder, 'texts.qvlog'), Buffer.concat(entries));
+    return new LocalVector({ path: folder });
+  }
+
+  it('without a language keeps the terms that it was created with', async () => {
+    const store = await write();
+    expect(await find(store, 'hauser')).toEqual(['t0']);
+    expect(await find(store, 'Haus')).toEqual([]);
+    expect(await find(store, '1042')).toEqual(['t0']);
+    expect(await find(store, 'E1042')).toEqual([]);
+    await store.createIndex({ indexName: 'texts', dimension: 1 });
+    await expect(store.createIndex({ indexName: 'texts', dimension: 1, language: 'de' })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+    });
+    await store.close();
+  });
+
+  it('of a newer version is not searched with other terms', async () => {
+    const store = await write('de-999');
+    await expect(find(store, 'Haus')).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+      message: expect.stringContaining('de-999'),
+    });
+    expect(await store.query({ indexName: 'texts', queryVector: [1] })).toHaveLength(1);
+    await store.close();
+  });
+});
