@@ -2,7 +2,7 @@
  * Sequences of letters and digits, joined by characters that are part of names and numbers: `E-1042`, `v1.2.3`, `max_tokens`, `don't`, `C++`.
  * An initial such as “J.” includes its point. The expression for ASCII is several times as fast.
  */
-export const chunks = {
+export const chunks: Readonly<Record<'ascii' | 'unicode', RegExp>> = {
   ascii: /\b[A-Z]\.(?![A-Za-z0-9])|[A-Za-z0-9]+(?:[-._'][A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9]))?/g,
   unicode:
     /(?<![\p{L}\p{N}\p{M}])\p{Lu}\.(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+(?:[-._'’][\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu,
