@@ -25,7 +25,7 @@ export interface TermAnalyzer {
 const version = 1;
 
 /** The analysis of indexes that record none: English, and words of other languages verbatim. */
-export const legacyAnalyzer: TermAnalyzer = {
+const legacyAnalyzer: TermAnalyzer = {
   id: 'legacy',
   languageOf: () => english,
   toTerms: (text) => lexicalTerms(text),
