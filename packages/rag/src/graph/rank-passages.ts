@@ -1,4 +1,4 @@
-import { lexicalTerms } from '../retrieval/lexical-terms.js';
+import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
 import { TopK } from '../retrieval/top-k.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
 import { roundScore, type ChunkEdge, type ChunkGraph, type RankedChunk } from './chunk-graph.js';
@@ -91,9 +91,8 @@ interface Completion {
   /** Leads to the passage. */
   readonly edge: ChunkEdge;
   readonly gain: number;
-  /** Words that the start of the edge lacks. */
-  readonly lacking: readonly string[];
-  readonly record: VectorRecord;
+  /** Returns the words that the passage has and the start of the edge lacks. */
+  readonly added: () => readonly string[];
 }
 
 /** Searches the neighbors of the best passages for the words of the query that these passages lack. */
@@ -104,23 +103,30 @@ async function findCompletions(
   if (!searchKeywords) return [];
   const best = bestOf(ranks, completed);
   const records = await read(best.map(({ id }) => id));
-  const words = Array.from(queryText.matchAll(/[\p{L}\p{M}\p{N}]+/gu), ([word]) => ({
-    word,
-    terms: lexicalTerms(word),
-  }));
+  const words = queryText.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const analyzer = await loadAnalyzer(toAnalyzerId('auto'));
+  /** Returns which words have a term in a passage, in its language, and which have a term that it lacks. */
+  const compare = (record: VectorRecord, among: readonly string[]): Record<'has' | 'lacks', string[]> => {
+    const { document } = toPassage(record);
+    const language = analyzer.languageOf(document, record.metadata['language']);
+    const known = new Set(analyzer.toTerms(document, language));
+    const which = (isKnown: boolean): string[] =>
+      among.filter((word) => analyzer.toTerms(word, language).some((term) => known.has(term) === isKnown));
+    return { has: which(true), lacks: which(false) };
+  };
   const found = best.map(async ({ id, score }): Promise<Completion[]> => {
     const record = records.get(id);
     const edges = heaviestByEnd(graph.neighbors(id));
     if (!record || edges.size === 0) return [];
-    const known = new Set(lexicalTerms(toPassage(record).document));
-    const lacking = words.filter(({ terms }) => terms.some((term) => !known.has(term))).map(({ word }) => word);
+    const { lacks: lacking } = compare(record, words);
     if (lacking.length === 0) return [];
     const matches = await searchKeywords(lacking.join(' '), completionDepth);
     const largest = matches[0]?.score ?? 0;
     return matches.flatMap((match) => {
       const edge = edges.get(match.id);
       if (!edge || !(match.score > 0)) return [];
-      return [{ edge, gain: (completionWeight * score * match.score) / largest, lacking, record: match }];
+      const gain = (completionWeight * score * match.score) / largest;
+      return [{ edge, gain, added: () => compare(match, lacking).has }];
     });
   });
   return (await Promise.all(found)).flat();
@@ -176,8 +182,7 @@ function titleStep(id: string, title: string): ChunkEdge {
   return { from: id, to: id, kind: 'title', weight: 1, reason: `the query names “${title}”` };
 }
 
-function completionStep({ edge, lacking, record }: Completion): ChunkEdge {
-  const known = new Set(lexicalTerms(toPassage(record).document));
-  const added = lacking.filter((word) => lexicalTerms(word).some((term) => known.has(term)));
-  return { ...edge, reason: `${edge.reason}, and it adds ${added.map((word) => `“${word}”`).join(', ')}` };
+function completionStep({ edge, added }: Completion): ChunkEdge {
+  const words = added().map((word) => `“${word}”`);
+  return { ...edge, reason: `${edge.reason}, and it adds ${words.join(', ')}` };
 }
