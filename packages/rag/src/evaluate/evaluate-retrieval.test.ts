@@ -255,7 +255,12 @@ describe('evaluateRetrieval', () => {
     const place = { question: 'q', relevant: [{ source: 'drinks.md', startIndex: 0, endIndex: 5 }] };
     for (const [one, result, message] of [
       [teaCase, { id: 'a' }, /has no text/],
-      [shipCase, { text: 'A brig has two masts.' }, /has no metadata.source/],
+      [shipCase, { text: 'A brig has two masts.' }, /has no metadata, but/],
+      [
+        shipCase,
+        { text: 'A brig has two masts.', metadata: { title: 'Ships' } },
+        /No result .* 'mine' has metadata.source/,
+      ],
       [place, { metadata: { source: 'drinks.md' } }, /has no metadata.startIndex/],
       [teaCase, null, /is not an object/],
     ] as const) {
@@ -265,6 +270,19 @@ describe('evaluateRetrieval', () => {
     await expect(evaluate([teaCase], [{ name: 'mine', retrieve: async () => ({}) as never }])).rejects.toEqual(
       invalid(/'mine' must return a list/),
     );
+  });
+
+  it('accepts records without a text or a source among the others', async () => {
+    const store = await fill();
+    await store.upsert({ indexName: 'docs', ids: ['bare'], vectors: [Array(embedder.dimension).fill(0.1)] });
+    const { records } = await store.scan({ indexName: 'docs' });
+    const { configurations } = await evaluate(
+      [shipCase, teaCase],
+      [{ name: 'all', retrieve: async () => [{ id: 'bare', metadata: {} }, ...records] }],
+      { store, metrics: ['recallAt100'] },
+    );
+    expect(configurations[0]?.metrics.recallAt100?.mean).toBe(1);
+    expect(configurations[0]?.questions[0]?.results[0]).toEqual({ id: 'bare', text: '', isRelevant: false });
   });
 
   it('names the configuration and the question of a failure', async () => {

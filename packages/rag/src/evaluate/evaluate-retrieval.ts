@@ -116,6 +116,7 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
       done += 1;
       onProgress?.({ done, total, configuration: configuration.name });
     }
+    requireSources(asked, cases, configuration.name);
     reports.push({
       name: configuration.name,
       topK,
@@ -132,6 +133,16 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
     configurations: reports,
     comparisons: compareWithFirst(reports, metrics, bootstrap),
   };
+}
+
+/** Without any source, every case that is bound to one would count as missed. */
+function requireSources(asked: readonly QuestionReport[], cases: readonly RetrievalCase[], name: string): void {
+  const results = asked.flatMap((one) => one.results);
+  const isNeeded = cases.some(({ relevant }) => relevant.some(({ source }) => source !== undefined));
+  if (!isNeeded || results.length === 0 || results.some(({ source }) => source !== undefined)) return;
+  throw evaluationInvalid(
+    `No result of the configuration '${name}' has metadata.source, but cases are bound to sources. Return it with the results.`,
+  );
 }
 
 const shownCharacters = 300;

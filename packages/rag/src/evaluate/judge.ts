@@ -148,19 +148,17 @@ export function judge(
   return { found, relevant, gains: targets.map(({ target }) => target.gain ?? 1) };
 }
 
+/** A store may hold records without a text or a source, so this requires only that a result has the field for it. */
 function requireFields({ target }: Target, result: RetrievedResult, what: string): void {
-  const { source, startIndex, endIndex } = result?.metadata ?? {};
+  const { id, text, document, metadata } = result ?? {};
   let missing: string | undefined;
   if (typeof result !== 'object' || result === null) missing = 'is not an object';
-  else if (target.id !== undefined) missing = typeof result.id === 'string' ? undefined : 'has no id';
-  else if (target.source !== undefined && source === undefined) missing = 'has no metadata.source';
-  else if (target.quote !== undefined) missing = textOf(result) === '' ? 'has no text' : undefined;
-  else if (
-    target.startIndex !== undefined &&
-    target.source === source &&
-    ![startIndex, endIndex].every(Number.isFinite)
-  ) {
-    missing = 'has no metadata.startIndex and endIndex';
+  else if (target.id !== undefined) missing = typeof id === 'string' ? undefined : 'has no id';
+  else if (target.source !== undefined && !metadata) missing = 'has no metadata';
+  else if (target.quote !== undefined) missing = (text ?? document ?? metadata) ? undefined : 'has no text';
+  else if (target.startIndex !== undefined && metadata?.['source'] === target.source) {
+    const isPlaced = [metadata['startIndex'], metadata['endIndex']].every(Number.isFinite);
+    missing = isPlaced ? undefined : 'has no metadata.startIndex and endIndex';
   }
   if (missing === undefined) return;
   throw evaluationInvalid(
