@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { canonicalJson, contentHash, partHash } from './content-hash.js';
+import { canonicalJson, contentHash, partHash, textsHash } from './content-hash.js';
 import type { Chunk, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
@@ -139,6 +139,16 @@ export class MDocument {
       });
     }
     return this;
+  }
+
+  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, type and language. */
+  contentHash(): string {
+    const { type, language, sources } = this;
+    const metadata = sources.map((source, index) => [source.metadata, this.#found?.[index]]);
+    return textsHash(
+      canonicalJson([type, language, metadata]),
+      sources.map(({ text }) => text),
+    );
   }
 
   /** Adds metadata to chunks, which become the last chunks. Parallel calls work on their own chunks. */

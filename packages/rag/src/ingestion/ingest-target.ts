@@ -89,6 +89,8 @@ export interface StoredCounts {
   added: number;
   moved: number;
   unchanged: number;
+  /** How many of the embedded ones have a new id. */
+  created: number;
 }
 
 /**
@@ -102,7 +104,8 @@ export async function storeChunks(target: IngestTarget, chunks: readonly Chunk[]
   for (const chunk of chunks) groups[compareChunk(chunk, stored.get(chunk.id), target.embedder)].push(chunk);
   await storeNew(target, groups.new);
   await storeMoved(target, groups.moved);
-  return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length };
+  const created = chunks.length - stored.size;
+  return { added: groups.new.length, moved: groups.moved.length, unchanged: groups.unchanged.length, created };
 }
 
 /**
@@ -144,10 +147,11 @@ async function readStored(target: IngestTarget, chunks: readonly Chunk[]): Promi
 type ChunkState = 'new' | 'moved' | 'unchanged';
 
 function compareChunk(chunk: Chunk, stored: VectorMetadata | undefined, embedder: Embedder): ChunkState {
+  if (!stored) return 'new';
   const metadata = metadataOf(chunk, embedder);
   // The vector was made from these and the text, and the id contains the text.
-  const isSame = (key: string): boolean => canonicalJson(stored?.[key]) === canonicalJson(metadata[key]);
-  if (!stored || !isSame('headings') || !isSame(contextKey)) return 'new';
+  const isSame = (key: string): boolean => canonicalJson(stored[key]) === canonicalJson(metadata[key]);
+  if (!isSame('headings') || !isSame(contextKey)) return 'new';
   return canonicalJson(stored) === canonicalJson(metadata) ? 'unchanged' : 'moved';
 }
 

@@ -370,7 +370,7 @@ describe('ingest', () => {
     await run([guide('One.', 'a.md'), guide('Two.', 'b.md')]);
     const get = vi.spyOn(store, 'get');
     const scan = vi.spyOn(store, 'scan');
-    await run([guide('One.', 'a.md')]);
+    await run([guide('One more.', 'a.md')]);
     expect(get.mock.calls.flatMap(([{ ids }]) => ids)).toHaveLength(1);
     expect(scan.mock.calls.at(-1)?.[0]).toMatchObject({ filter: { source: { $in: ['a.md'] } } });
   });

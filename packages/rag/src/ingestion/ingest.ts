@@ -15,6 +15,7 @@ import {
   type StoredCounts,
 } from './ingest-target.js';
 import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
+import { KnownDocuments } from './known-documents.js';
 import { runAhead } from './run-ahead.js';
 import { addScope, parseScope, type IngestScope } from './scope.js';
 import { addSource, removeStale, type Sources } from './delete-documents.js';
@@ -89,8 +90,11 @@ export interface IngestOptions {
  * as these are the same. Each stored chunk also has the metadata `embedder`, the id of the embedder. New chunks are stored before
  * stale ones are removed: an aborted or killed run leaves a working index, and the next run resumes.
  *
- * Documents are read on demand. Memory holds `batchSize` × `concurrency` chunks, one document, and about 70 bytes for each chunk
- * of the run.
+ * A document of the last run is not even chunked, as long as it, the settings and the whole index are unchanged since. This needs a store
+ * with `version()`, and settings without functions.
+ *
+ * Documents are read on demand. Memory holds `batchSize` × `concurrency` chunks, one document, and about 100 bytes for each
+ * chunk of the run.
  *
  * @throws the abort reason; `INGEST_SCOPE_INVALID`; `INGEST_SCOPE_MISMATCH` for a document of another scope; `INGEST_EMBEDDER_CHANGED`
  *   when the index was made with another embedder; `INGEST_METADATA_RESERVED` for a document with metadata named `embedder`;
@@ -125,24 +129,41 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const notify = (): void => onProgress?.({ ...report, ...total });
 
   const { chunkOptions } = options;
-  const batches = readBatches(documents, { target, seen, sources, batchSize, chunkOptions, vectors });
+  const known = await readKnown(target, chunkOptions, vectors);
+  let created = 0;
+  const batches = readBatches(documents, { target, known, seen, sources, batchSize, chunkOptions, vectors });
   const storeBatch = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {
-    const { added, moved, unchanged } = await storeChunks({ ...target, signal: batchSignal }, batch.chunks);
-    return { ...batch, added, moved, unchanged: unchanged + batch.unchanged };
+    const counts = await storeChunks({ ...target, signal: batchSignal }, batch.chunks);
+    return { ...batch, ...counts, unchanged: counts.unchanged + batch.unchanged };
   };
   for await (const counts of runAhead(batches, concurrency, storeBatch, signal)) {
     for (const key of ['documents', 'added', 'moved', 'unchanged'] as const) report[key] += counts[key];
+    created += counts.created;
     notify();
   }
 
-  if (cleanup !== 'none' && target.isUpdate) {
-    const stale = { keep: seen, scope, ...(cleanup === 'source' && { sources }) };
+  const toClean = known?.sourcesToClean(sources) ?? sources;
+  const isClean = cleanup === 'none' || (cleanup === 'all' ? known?.isWhole === true : toClean.size === 0);
+  if (target.isUpdate && !isClean) {
+    const stale = { keep: seen, scope, ...(cleanup === 'source' && { sources: toClean }) };
     for await (const removed of removeStale(target, stale)) {
       report.removed = removed;
       notify();
     }
   }
+  // A run without chunks does not create its index.
+  if (target.isUpdate || created > 0) await known?.write({ grown: created - report.removed, cleanup, sources });
   return report;
+}
+
+/** With `extract`, a document whose chunks have the extracted metadata is not extracted again, whatever the other options. */
+function readKnown(
+  target: IngestTarget,
+  { extract, ...plain }: ChunkParams = {},
+  vectors: ChunkVectors | undefined,
+): Promise<KnownDocuments | undefined> {
+  const keys = extract && [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)];
+  return KnownDocuments.read(target, { chunkOptions: plain, extracted: keys, vectors });
 }
 
 /** Chunks that are compared and stored together. */
@@ -157,6 +178,7 @@ interface Batch {
 
 interface BatchOptions {
   target: IngestTarget;
+  known: KnownDocuments | undefined;
   /** Ids of all chunks; this function adds to it. */
   seen: Set<string>;
   /** Sources of all documents; this function adds to it. */
@@ -166,26 +188,42 @@ interface BatchOptions {
   vectors: ChunkVectors | undefined;
 }
 
+/** Milliseconds. A timer takes one at least, as long as chunking a quarter of a batch. */
+const longestTurn = 10;
+
 /** Chunks documents on demand, and yields the chunks in batches. Leaves out chunks with an id in `seen`. */
 async function* readBatches(
   documents: Iterable<MDocument> | AsyncIterable<MDocument>,
-  { target, seen, sources, batchSize, chunkOptions = {}, vectors }: BatchOptions,
+  { target, known, seen, sources, batchSize, chunkOptions = {}, vectors }: BatchOptions,
 ): AsyncGenerator<Batch> {
   let batch: Batch = { chunks: [], unchanged: 0, documents: 0 };
+  let nextPause = 0;
   for await (const document of abortableItems(documents, target.signal)) {
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources) addSource(sources, metadata['source']);
-    const { chunks, stored } = await chunkDocument(target, document, chunkOptions, vectors);
+    const hash = known?.hashOf(document);
+    const knownIds = hash === undefined ? undefined : known?.find(hash);
+    const { chunks, stored } = knownIds
+      ? { chunks: knownIds.map((id) => ({ id })), stored: knownIds.length }
+      : await chunkDocument(target, document, chunkOptions, vectors);
+    if (hash !== undefined && !knownIds)
+      known?.add(
+        hash,
+        document,
+        chunks.map(({ id }) => id),
+      );
     for (const [index, chunk] of chunks.entries()) {
       if (seen.has(chunk.id)) continue;
       seen.add(chunk.id);
       if (index < stored) batch.unchanged += 1;
-      else batch.chunks.push(chunk);
+      else batch.chunks.push(chunk as Chunk);
       if (batch.chunks.length + batch.unchanged < batchSize) continue;
       yield batch;
       batch = { chunks: [], unchanged: 0, documents: 0 };
+      if (performance.now() < nextPause) continue;
       // Timers and signals run, even if the store and the embedder never wait.
       await new Promise((resolve) => setTimeout(resolve));
+      nextPause = performance.now() + longestTurn;
     }
     batch.documents += 1;
   }

@@ -1,0 +1,205 @@
+import { canonicalJson, contentHash } from '../document/content-hash.js';
+import type { MDocument } from '../document/document.js';
+import type { Cancellable, VectorStore } from '../store/vector-store.js';
+import { callStore, type IngestTarget } from './ingest-target.js';
+
+/** `pnpm run version` writes the package's version here: another version may chunk differently. */
+export const packageVersion = '0.0.0';
+
+/** Chunks of one run. Above this number the list of documents is not stored: it takes about 35 bytes for each chunk. */
+const maxChunks = 1_000_000;
+
+/** What the last run has stored, and the state of the index after it. */
+interface StoredDocuments {
+  version: string;
+  cleanup: 'source' | 'all' | 'none';
+  documents: Record<string, KnownDocument>;
+}
+
+/** A document whose chunks are stored. */
+interface KnownDocument {
+  /** Ids of its chunks and their further vectors. */
+  ids: readonly string[];
+  /** Hashes of its sources. */
+  sources: readonly string[];
+}
+
+/** The lists of stores that cannot store them as derived data, such as `LocalVector` in memory; by index and scope, one each. They live as long as their store. */
+const inProcess = new WeakMap<VectorStore, Map<string, StoredDocuments>>();
+
+/**
+ * The documents whose chunks are known to be stored, so that a run need not chunk and compare them: those of the last run, by a hash of
+ * everything that their records are made of, as long as nobody has changed the index since. The list is derived data of the index, or
+ * lives as long as the store object. Without it, every chunk is compared.
+ */
+export class KnownDocuments {
+  readonly #target: IngestTarget;
+  readonly #identity: string;
+  readonly #name: string;
+  readonly #countBefore: number;
+  #last: StoredDocuments | undefined;
+  readonly #documents = new Map<string, KnownDocument>();
+  /** Hashes of sources with a document that was not known. */
+  readonly #changed = new Set<string>();
+
+  private constructor(target: IngestTarget, identity: string, countBefore: number) {
+    this.#target = target;
+    this.#identity = identity;
+    this.#name = nameOf(target);
+    this.#countBefore = countBefore;
+  }
+
+  /**
+   * @param settings - everything but the documents that decides what is stored
+   * @returns `undefined` where documents cannot be known: the settings contain functions, or the store does not report changes
+   */
+  static async read(target: IngestTarget, settings: unknown): Promise<KnownDocuments | undefined> {
+    if (!target.store.version || !isPlain(settings)) return undefined;
+    const { embedder, scope = {}, indexName, isUpdate } = target;
+    const identity = canonicalJson([packageVersion, embedder.id, scope, settings]);
+    const count = isUpdate
+      ? (await callStore(target, (store, end) => store.describeIndex({ indexName, ...end }))).count
+      : 0;
+    const known = new KnownDocuments(target, identity, count);
+    if (isUpdate) known.#last = await known.#readLast();
+    return known;
+  }
+
+  hashOf(document: MDocument): string {
+    return contentHash(this.#identity, document.contentHash());
+  }
+
+  /** Returns the ids of its chunks if all of them are stored. */
+  find(hash: string): readonly string[] | undefined {
+    const found = this.#last && Object.hasOwn(this.#last.documents, hash) ? this.#last.documents[hash] : undefined;
+    if (found) this.#documents.set(hash, found);
+    return found?.ids;
+  }
+
+  /** Adds a document of this run. */
+  add(hash: string, document: MDocument, ids: readonly string[]): void {
+    const sources = document.sources.map(({ metadata }) => hashOfSource(metadata['source']));
+    for (const source of sources) this.#changed.add(source);
+    this.#documents.set(hash, { ids, sources });
+  }
+
+  /** Returns the sources that may have stale chunks, of those of all documents of the run. */
+  sourcesToClean(sources: ReadonlyMap<string, unknown>): Map<string, unknown> {
+    if (!this.#last || this.#last.cleanup === 'none') return new Map(sources);
+    // A source without one of its documents.
+    for (const [hash, { sources: own }] of Object.entries(this.#last.documents))
+      if (!this.#documents.has(hash)) for (const source of own) this.#changed.add(source);
+    return new Map([...sources].filter(([, source]) => this.#changed.has(hashOfSource(source))));
+  }
+
+  /** Whether the index holds the same documents as after the last run, which removed all others. */
+  get isWhole(): boolean {
+    const { documents = {}, cleanup } = this.#last ?? {};
+    const hashes = Object.keys(documents);
+    return (
+      cleanup === 'all' && this.#documents.size === hashes.length && hashes.every((hash) => this.#documents.has(hash))
+    );
+  }
+
+  /**
+   * Stores the list for the next run, unless somebody else has changed the number of records during this one.
+   *
+   * @param run - `grown`: by how many records; `sources`: of all documents
+   */
+  async write(run: {
+    grown: number;
+    cleanup: StoredDocuments['cleanup'];
+    sources: ReadonlyMap<string, unknown>;
+  }): Promise<void> {
+    const { store, indexName } = this.#target;
+    const version = await this.#version();
+    if (version === undefined || (version === this.#last?.version && this.#isLast(run.cleanup))) return;
+    const { count } = await callStore(this.#target, (one, end) => one.describeIndex({ indexName, ...end }));
+    const documents = Object.fromEntries(this.#documents);
+    // Documents of other sources stay known, but not as clean if they were not.
+    if (this.#last && (run.cleanup === 'none' || (run.cleanup === 'source' && this.#last.cleanup !== 'none'))) {
+      const ofRun = new Set(Array.from(run.sources.values(), hashOfSource));
+      for (const [hash, document] of Object.entries(this.#last.documents))
+        if (!document.sources.some((source) => ofRun.has(source))) documents[hash] ??= document;
+    }
+    const chunks = Object.values(documents).reduce((sum, { ids }) => sum + ids.length, 0);
+    if (count !== this.#countBefore + run.grown || chunks > maxChunks) return;
+    // An index that this run has created holds nothing else.
+    const cleanup = this.#target.isUpdate ? run.cleanup : 'all';
+    const stored: StoredDocuments = { version, cleanup, documents };
+    const isStored = await this.#ifAllowed(async ({ derived }, end) => {
+      const data = derived && new TextEncoder().encode(JSON.stringify(stored));
+      return data && derived.write({ indexName, name: this.#name, data, ...end });
+    });
+    if (isStored) return;
+    const lists = inProcess.get(store) ?? new Map<string, StoredDocuments>();
+    inProcess.set(store, lists.set(`${indexName} ${this.#name}`, stored));
+  }
+
+  /** Whether the stored list says the same about the documents of this run. */
+  #isLast(cleanup: StoredDocuments['cleanup']): boolean {
+    const last = this.#last;
+    if (!last || (last.cleanup !== cleanup && last.cleanup !== 'all')) return false;
+    return [...this.#documents.keys()].every((hash) => Object.hasOwn(last.documents, hash));
+  }
+
+  async #readLast(): Promise<StoredDocuments | undefined> {
+    const { store, indexName } = this.#target;
+    const data = await this.#ifAllowed(async ({ derived }, end) =>
+      derived?.read({ indexName, name: this.#name, ...end }),
+    );
+    const stored = data?.length ? parse(data) : inProcess.get(store)?.get(`${indexName} ${this.#name}`);
+    return stored && stored.version === (await this.#version()) ? stored : undefined;
+  }
+
+  /** Derived data can be missing: an account that may not use them, or a full disk, does not fail the run. */
+  async #ifAllowed<Result>(
+    use: (store: VectorStore, cancellable: Cancellable) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const { store, signal } = this.#target;
+    try {
+      return await use(store, signal ? { signal } : {});
+    } catch {
+      signal?.throwIfAborted();
+      return undefined;
+    }
+  }
+
+  #version(): Promise<string | undefined> {
+    const { indexName, scope } = this.#target;
+    const filter = scope && Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
+    return callStore(this.#target, async (store, end) =>
+      store.version?.({ indexName, ...(filter && { filter }), ...end }),
+    );
+  }
+}
+
+function nameOf({ scope }: IngestTarget): string {
+  return scope ? `ingest-${contentHash(canonicalJson(scope))}` : 'ingest';
+}
+
+/** Derived data may remain for some time after a document was deleted: its source is not readable in them. */
+function hashOfSource(source: unknown): string {
+  return contentHash(canonicalJson(source));
+}
+
+/** Returns `undefined` for data of another form: they are calculated again. */
+function parse(data: Uint8Array): StoredDocuments | undefined {
+  try {
+    const stored = JSON.parse(new TextDecoder().decode(data)) as Partial<StoredDocuments> | null;
+    return typeof stored?.documents === 'object' && stored.documents !== null ? (stored as StoredDocuments) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value is JSON data, so that two values with equal JSON are equal. */
+function isPlain(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isPlain);
+  if (typeof value !== 'object' || value === null)
+    return (
+      value === undefined || value === null || Number.isFinite(value) || ['string', 'boolean'].includes(typeof value)
+    );
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return (prototype === Object.prototype || prototype === null) && Object.values(value).every(isPlain);
+}
