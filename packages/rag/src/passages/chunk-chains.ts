@@ -1,6 +1,6 @@
 import { canonicalJson } from '../document/content-hash.js';
 import { recordText, vectorOfKey } from '../store/check-arguments.js';
-import type { VectorRecord } from '../store/vector-store.js';
+import type { VectorMetadata, VectorRecord } from '../store/vector-store.js';
 
 /** A record with its place in a source. */
 export interface PlacedChunk {
@@ -12,14 +12,11 @@ export interface PlacedChunk {
   readonly end: number;
   /** Whether the text has the length of its place; the text of HTML and JSON is decoded. */
   readonly isVerbatim: boolean;
-  /** Equal for chunks below the same headings. */
-  readonly section: string;
   /** Id of the chunk before it, as `ingest` stores it; `null` for the first one of a text, `undefined` for records of other programs. */
   readonly previous: string | null | undefined;
   /** Source between the previous chunk and this one. */
   readonly textBefore: string | undefined;
-  /** Equal for records of one text, for records of other programs. */
-  readonly group: string;
+  readonly metadata: VectorMetadata;
 }
 
 /** Places in a document whose texts count their positions from 0, such as the pages of a PDF. */
@@ -28,7 +25,7 @@ const partKeys = ['page', 'slide', 'sheet', 'row', 'docId'] as const;
 /** Returns a record with its place; `undefined` for one without source and place, and for a further vector of a chunk. */
 export function toPlacedChunk(record: VectorRecord): PlacedChunk | undefined {
   const { id, metadata } = record;
-  const { source, startIndex: start, endIndex: end, headings, previousChunk, textBefore, embedder } = metadata;
+  const { source, startIndex: start, endIndex: end, previousChunk, textBefore, embedder } = metadata;
   if (metadata[vectorOfKey] !== undefined || !isPlace(start) || !isPlace(end) || end < start) return undefined;
   if (typeof source !== 'string' && typeof source !== 'boolean' && !Number.isFinite(source)) return undefined;
   const text = recordText(record);
@@ -40,10 +37,9 @@ export function toPlacedChunk(record: VectorRecord): PlacedChunk | undefined {
     start,
     end,
     isVerbatim: text.length === end - start,
-    section: canonicalJson(headings),
     previous: typeof previousChunk === 'string' ? previousChunk : first,
     textBefore: typeof textBefore === 'string' ? textBefore : undefined,
-    group: canonicalJson([source, ...partKeys.map((key) => metadata[key])]),
+    metadata,
   };
 }
 
@@ -110,9 +106,10 @@ function* neighborsByPlace(chunks: readonly PlacedChunk[]): Generator<[PlacedChu
   const groups = new Map<string, PlacedChunk[]>();
   for (const chunk of chunks) {
     if (chunk.previous !== undefined) continue;
-    const group = groups.get(chunk.group);
+    const key = canonicalJson([chunk.source, ...partKeys.map((name) => chunk.metadata[name])]);
+    const group = groups.get(key);
     if (group) group.push(chunk);
-    else groups.set(chunk.group, [chunk]);
+    else groups.set(key, [chunk]);
   }
   for (const group of groups.values()) {
     group.sort((a, b) => a.start - b.start || a.end - b.end || (a.id < b.id ? -1 : 1));

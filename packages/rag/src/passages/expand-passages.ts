@@ -150,7 +150,9 @@ async function readNeighbors(
   const neighbors: PlacedChunk[] = [];
   for (const part of partsOf(toWindows(found, maxLength), windowsPerRequest)) {
     const params = { ...databaseConfig?.[store.databaseConfigKey], indexName, ...(signal && { signal }) };
-    const both = bothFilters(trusted, { $or: part });
+    // Stores have an index of `source`, and none of ranges.
+    const sources = [...new Set(part.map(({ source }) => source))];
+    const both = bothFilters(trusted, { source: { $in: sources }, $or: part });
     let read = 0;
     let cursor: string | undefined;
     do {
@@ -215,7 +217,7 @@ function growRange(chain: readonly PlacedChunk[], at: number, limits: Limits): {
   /** Size with one more chunk, or `undefined` if the chunk must not be added. */
   const sizeWith = (next: number, last: number): number | undefined => {
     const [chunk, neighbor] = [chain[next], chain[last]!];
-    if (!chunk || (section && chunk.section !== neighbor.section)) return undefined;
+    if (!chunk || (section && !isSameSection(chunk, neighbor))) return undefined;
     const added =
       chunk.isVerbatim && neighbor.isVerbatim
         ? Math.max(0, next > last ? chunk.end - neighbor.end : neighbor.start - chunk.start)
@@ -232,6 +234,10 @@ function growRange(chain: readonly PlacedChunk[], at: number, limits: Limits): {
     else [length, from] = [longerBefore, from - 1];
   }
   return { from, to };
+}
+
+function isSameSection({ metadata: a }: PlacedChunk, { metadata: b }: PlacedChunk): boolean {
+  return canonicalJson(a['headings']) === canonicalJson(b['headings']);
 }
 
 /** Merges ranges that touch or overlap. */
