@@ -4,6 +4,7 @@ import { invalidArgument } from '../../store/check-arguments.js';
 /** A value of a parameter. */
 export type LibSQLValue = string | number | null | ArrayBuffer | Uint8Array;
 
+/** A statement and the values of its parameters. */
 export interface LibSQLStatement {
   sql: string;
   args: LibSQLValue[];
@@ -137,11 +138,9 @@ function toDatabase(client: LibSQLClient, signal: AbortSignal | undefined): LibS
   };
 }
 
-/** Another connection has locked the database. */
-const lockedCodes: ReadonlySet<unknown> = new Set(['SQLITE_BUSY', 'SQLITE_LOCKED']);
-
+/** Whether another connection has locked the database. */
 export function isLocked(error: unknown): boolean {
-  return lockedCodes.has((error as { code?: unknown } | null)?.code);
+  return /^SQLITE_(?:BUSY|LOCKED)$/.test(String((error as { code?: unknown } | null)?.code));
 }
 
 /** A condition of `nextVersion` does not hold. */
