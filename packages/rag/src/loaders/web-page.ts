@@ -19,7 +19,8 @@ export type PageContent = 'main' | 'all';
 /** Limits beyond which a page is read as a whole: the search for its main content takes more than linear time. */
 const maxLength = 2_000_000;
 const maxElements = 30_000;
-const maxNesting = 300;
+const maxTexts = 100_000;
+const maxNesting = 150;
 /** The parser takes quadratic time for deep nesting. */
 const deepest = 10_000;
 /** Main content that is shorter than this is a miss, for example on pages of links. */
@@ -35,8 +36,12 @@ const minMainLength = 150;
 export async function readWebPage(html: string, url: string, content: PageContent = 'main'): Promise<WebPage> {
   const head = readHead(html, url);
   const base = resolve(head.base, url) ?? url;
-  const isSmall = html.length <= maxLength && head.elements <= maxElements && head.depth <= maxNesting;
-  const main = content === 'main' && isSmall ? await findMainContent(html) : undefined;
+  const isSmall =
+    html.length <= maxLength && head.elements <= maxElements && head.texts <= maxTexts && head.depth <= maxNesting;
+  const main =
+    content === 'main' && isSmall
+      ? await findMainContent(head.hasBody ? html : `<html><body>${html}</body></html>`)
+      : undefined;
   const body = htmlToMarkdown(main?.html ?? html, { baseUrl: base });
   const title = main?.title ?? head.title;
   const hasTitle = title === undefined || body.startsWith('# ');
@@ -58,8 +63,14 @@ async function findMainContent(html: string): Promise<{ html: string; title: str
   const { Readability } = await import('@mozilla/readability').catch(explainMissingPackages);
   const { parseHTML } = await import('linkedom').catch(explainMissingPackages);
   const { document } = parseHTML(html);
-  // Readability declares the browser's Document, of which linkedom implements the part that it uses.
-  const article = new Readability(document as never).parse();
+  let article: ReturnType<InstanceType<typeof Readability>['parse']>;
+  try {
+    // Readability declares the browser's Document, of which linkedom implements the part that it uses.
+    article = new Readability(document as never).parse();
+  } catch {
+    // It fails for some malformed pages that have text.
+    return undefined;
+  }
   if (!article?.content || (article.textContent ?? '').trim().length < minMainLength) return undefined;
   return { html: article.content, title: squeeze(article.title ?? '') };
 }
@@ -78,6 +89,9 @@ interface PageHead {
   base: string | undefined;
   description: string | undefined;
   language: string | undefined;
+  hasBody: boolean;
+  /** Number of texts, of which `<<<` is three. */
+  texts: number;
   elements: number;
   depth: number;
 }
@@ -89,6 +103,8 @@ function readHead(html: string, url: string): PageHead {
     base: undefined,
     description: undefined,
     language: undefined,
+    hasBody: false,
+    texts: 0,
     elements: 0,
     depth: 0,
   };
@@ -99,7 +115,8 @@ function readHead(html: string, url: string): PageHead {
       head.elements += 1;
       depth += 1;
       head.depth = Math.max(head.depth, depth);
-      if (name === 'html') head.language ??= squeeze(lang ?? '');
+      if (name === 'body') head.hasBody = true;
+      else if (name === 'html') head.language ??= squeeze(lang ?? '');
       else if (name === 'title' && head.title === undefined) title = [];
       else if (name === 'base') head.base ??= href;
       else if (name === 'link' && rel?.toLowerCase() === 'canonical') head.canonical ??= href;
@@ -108,7 +125,10 @@ function readHead(html: string, url: string): PageHead {
       if (depth > deepest)
         throw new QuiverError('HTML_TOO_DEEP', `The elements of ${url} are nested more than ${deepest} deep.`);
     },
-    ontext: (text) => title?.push(text),
+    ontext(text) {
+      head.texts += 1;
+      title?.push(text);
+    },
     onclosetag(name) {
       depth -= 1;
       if (name !== 'title' || !title) return;

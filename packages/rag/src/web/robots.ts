@@ -32,7 +32,7 @@ export function createRobotsCheck(client: PageClient, userAgent: string): (url: 
     if (isAllowed(await found, `${url.pathname}${url.search}`)) return;
     throw new QuiverError(
       'PAGE_DISALLOWED',
-      `${url.origin}/robots.txt does not allow '${userAgent}' to load ${url.pathname}. Pass robots: false for pages of your own.`,
+      `${url.origin}/robots.txt does not allow '${userAgent}' to load ${url.pathname}. Pass robots: false for your own pages.`,
       { details: { url: url.href } },
     );
   };

@@ -17,7 +17,7 @@ interface Line extends PdfSegment {
 }
 
 const bullet = /^[•◦▪‣·]/;
-/** What starts an item of a list. */
+/** Start of an item of a list. */
 const listItem = /^(?:[•◦▪‣·]|[*–—-] |\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)] |\[\d+\] )/;
 
 /** Reads the blocks of a page in the order in which they are read. */

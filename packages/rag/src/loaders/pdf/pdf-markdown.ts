@@ -79,7 +79,7 @@ function toMarkdown({ kind, lines, size }: PdfBlock, style: DocumentStyle): stri
   const level = style.headings.indexOf(roundSize(size)) + 1;
   if (level > 0 && text.length <= longestHeading && /\p{L}/u.test(text))
     return `${'#'.repeat(Math.min(6, level))} ${text}`;
-  // Text must not become a heading or a listing by chance.
+  // Text that looks like the marks of a heading or a listing.
   return text.replace(/^[•◦▪‣·]\s*/, '- ').replace(/^(#{1,6}\s|```|~~~|=+$|-{2,}$)/, '\\$1');
 }
 

@@ -9,7 +9,7 @@ const minRows = 3;
 const maxColumns = 40;
 /** Distance of two rows of a table, in font sizes. */
 const maxRowDistance = 3.2;
-/** What starts an item of a list, which is not a cell. */
+/** Start of an item of a list, which is not a cell. */
 const marker = /^(?:[•◦▪‣·*–—-]|\(?(?:\d{1,3}|[a-z]|[ivx]+)[.)]|\[\d+\])$/i;
 const leader = /(?:\.\s?){4}/;
 

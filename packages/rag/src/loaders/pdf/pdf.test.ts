@@ -117,11 +117,11 @@ describe('PDF pages', () => {
     ]);
   });
 
-  test('cannot start a heading or a listing by chance', async () => {
+  test('escape text that looks like a heading', async () => {
     expect(await read([[{ text: '# not a heading', x: 60, y: 700 }]])).toEqual([String.raw`\# not a heading`]);
   });
 
-  test('without text are reported if they are scanned, and recognized by a callback', async () => {
+  test('report a scan without text, or read it with a callback', async () => {
     const pages = [[{ text: 'Text.', x: 60, y: 700 }], scan, ''];
     const skipped: SkippedFile[] = [];
     const onSkip = (file: SkippedFile): void => void skipped.push(file);
@@ -186,7 +186,7 @@ const item = record({
 describe('toMarkdownPages', () => {
   const view = [1, 0, 0, -1, 0, 800];
 
-  test('returns the same text for the same items, whatever their places are', () => {
+  test('returns the same text for the same items, also with invalid places', () => {
     assert(
       property(array(array(item, { maxLength: 60 }), { maxLength: 4 }), (pages) => {
         const contents = pages.map((items) => ({ content: { items }, view }));
