@@ -69,6 +69,7 @@ export {
 } from './transfer/export-index.js';
 export { importIndex, type ImportIndexOptions } from './transfer/import-index.js';
 export { deleteDocuments, type DeleteDocumentsOptions } from './ingestion/delete-documents.js';
+export type { IngestEstimate } from './ingestion/dry-run.js';
 export { ingest, type IngestOptions, type IngestProgress, type IngestReport } from './ingestion/ingest.js';
 export type { ChunkVectors } from './ingestion/chunk-vectors.js';
 export type { IngestScope } from './ingestion/scope.js';

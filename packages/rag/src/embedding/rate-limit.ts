@@ -23,7 +23,7 @@ const minute = 60_000;
 const encoder = new TextEncoder();
 
 /** Returns the number of tokens that a text has about. */
-function estimateTokens(text: string): number {
+export function estimateTokens(text: string): number {
   return Math.ceil(encoder.encode(text).length / 4);
 }
 

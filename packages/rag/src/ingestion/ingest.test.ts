@@ -152,6 +152,29 @@ describe('ingest', () => {
     expect(await stored()).toEqual(['# Travel\n\nAsk first.']);
   });
 
+  it('only counts in a dry run', async () => {
+    await run([guide('# A\n\nOne.\n\n# B\n\nTwo.'), guide('Old.', 'old.md')]);
+    embed.mockClear();
+    const before = await store.scan({ indexName, includeVector: true });
+    const version = await store.version({ indexName });
+    const llm = new MockLanguageModelV4({ doGenerate: async () => Promise.reject(new Error('must not be called')) });
+    const documents = [guide('# A\n\nOne.\n\n# B\n\nTwo and a half.'), guide('New text.', 'new.md')];
+    const report = await run(documents, {
+      dryRun: true,
+      cleanup: 'all',
+      chunkOptions: { extract: { llm, keywords: true, context: { llm } } },
+    });
+    expect(report).toMatchObject({ documents: 2, removed: expect.any(Number) });
+    expect(report.estimate).toMatchObject({ texts: 3, modelRequests: 5 });
+    expect(report.estimate!.tokens).toBeGreaterThan(5);
+    expect(report.estimate!.modelTokens).toBeGreaterThan(100);
+    expect(await run(documents, { dryRun: true, indexName: 'missing' })).toMatchObject({ added: 3 });
+    expect(await store.listIndexes()).toEqual([indexName]);
+    expect(embed).not.toHaveBeenCalled();
+    expect(await store.scan({ indexName, includeVector: true })).toEqual(before);
+    expect(await store.version({ indexName })).toBe(version);
+  });
+
   it('asks a model about new and changed documents, and keeps what it said of the others', async () => {
     let asked = 0;
     const llm = new MockLanguageModelV4({

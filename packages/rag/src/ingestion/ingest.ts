@@ -4,6 +4,7 @@ import type { MDocument } from '../document/document.js';
 import type { ExtractParams } from '../document/extract/extract-options.js';
 import type { EmbedderInput } from '../embedding/index.js';
 import { abortableItems } from '../store/store-call.js';
+import type { IngestEstimate } from './dry-run.js';
 import { contextKey, invalidArgument } from '../store/check-arguments.js';
 import type { VectorMetric, VectorStore } from '../store/vector-store.js';
 import {
@@ -31,6 +32,8 @@ export interface IngestReport {
   unchanged: number;
   /** Chunks of earlier runs that their document no longer contains. */
   removed: number;
+  /** What a run with `dryRun` would ask of models. */
+  estimate?: IngestEstimate;
 }
 
 /** The report so far. */
@@ -76,6 +79,8 @@ export interface IngestOptions {
   concurrency?: number;
   /** Attempts after the first for transient errors of the model or the store. Default 6, after 0.5, 1, 2, 4, 8 and 16 seconds. */
   maxRetries?: number;
+  /** Whether to change nothing and call no model: the report says what a run would do, and what it would ask of models. Default `false`. */
+  dryRun?: boolean;
   /** Called after each batch, and while chunks are removed. */
   onProgress?: (progress: IngestProgress) => void;
   /** Stops the run at once, including requests to a model and reading `documents`. Stored chunks stay; the next run resumes. */
@@ -106,6 +111,11 @@ export interface IngestOptions {
  * console.log(report); // { documents: 12, added: 80, moved: 0, unchanged: 0, removed: 0 }
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
+  if (options.dryRun) {
+    const { toDryRun } = await import('./dry-run.js');
+    const run = toDryRun(options);
+    return { ...(await ingest(run.options)), estimate: run.estimate };
+  }
   const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;
   const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
   for (const [name, value, least] of [

@@ -135,15 +135,13 @@ const paramsSchema: JsonSchema = {
     keywords: extractor(['boolean'], { keywords: count, promptTemplate: template }),
     schema: { ...extractor(['boolean'], { schema: true, instructions: true, metadataKey }), not: { const: true } },
     context: {
-      anyOf: [
-        { const: 'prefix' },
-        extractor(['boolean'], {
-          fields: { type: 'array', items: { type: 'string' } },
-          cache: true,
-          cacheScope: { type: 'string' },
-          maxDocumentLength: count,
-        }),
-      ],
+      ...extractor(['boolean', 'string'], {
+        fields: { type: 'array', items: { type: 'string' } },
+        cache: true,
+        cacheScope: { type: 'string' },
+        maxDocumentLength: count,
+      }),
+      pattern: '^prefix$',
     },
     concurrency: count,
     onProgress: true,
