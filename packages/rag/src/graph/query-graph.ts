@@ -71,12 +71,14 @@ export interface IndexAnswer {
 /**
  * Finds passages that match a query and passages that are connected with them.
  *
- * @throws `GRAPH_INVALID` for a `topK` below 1, `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store and the embedder throw
+ * @throws `GRAPH_INVALID` for a `topK` below 1, `VECTOR_QUERY_UNSUPPORTED`, `VECTOR_DIMENSION_MISMATCH`, `FILTER_INVALID`, and what the store
+ *   and the embedder throw
  */
 export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const { store, indexName, queryText, settings, scopeFilter, filter, providerOptions, signal, onProgress } = query;
   const { edges, maxNodes, dimension } = settings;
-  if (!(query.topK >= 1)) throw graphInvalid('TopK must be greater than 0');
+  const topK = Math.floor(query.topK);
+  if (!(topK >= 1)) throw graphInvalid('TopK must be greater than 0');
   if (dimension !== undefined) await requireDimension(query, dimension);
   const embedder = toEmbedder(query.model, { providerOptions });
   const { modes } = store.capabilities;
@@ -91,7 +93,7 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     mode,
     queryText,
     queryVector,
-    topK: query.topK + seedCount,
+    topK: Math.max(topK, Math.min(topK + seedCount, maxDepth)),
     includeVector: !whole,
     fusion,
   });
@@ -108,20 +110,17 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     graph,
     queryText,
     matches,
-    topK: query.topK,
+    topK,
     settings,
     allowed: allowed && isAllowed,
     read: async (ids) => {
-      for (const [id, record] of await readRecords(
-        query,
-        ids.filter((each) => !found.has(each)),
-      ))
-        found.set(id, record);
+      const missing = ids.filter((id) => !found.has(id));
+      for (const [id, record] of await readRecords(query, missing)) found.set(id, record);
       return found;
     },
     searchKeywords:
       mode !== 'vector' && modes.includes('keyword')
-        ? (words, topK) => search({ mode: 'keyword', queryText: words, queryVector: undefined, topK })
+        ? (words, limit) => search({ mode: 'keyword', queryText: words, queryVector: undefined, topK: limit })
         : undefined,
   });
   const ids = ranked.map(({ id }) => id);
@@ -138,6 +137,9 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
     records,
   };
 }
+
+/** The search returns more results than requested, because the ranking changes their order; hosted stores return 1,000 at most. */
+const maxDepth = 1000;
 
 /** Search in an index with the filters of a query. */
 type IndexSearch = (
