@@ -1,15 +1,18 @@
 import { decodeText } from './decode-text.js';
-import { explainMissing, type DocumentLoader } from './document-loader.js';
+import { explainMissing, tooLargeDocument, type DocumentLoader } from './document-loader.js';
 import { groupRows } from './group-rows.js';
 
 /** Size of the part in which the delimiter is counted, in UTF-16 code units. */
 const sampleSize = 20_000;
 const delimiters = [',', ';', '\t', '|'];
+/** As in a spreadsheet. A row takes much more memory than its text. */
+const maxRows = 1_048_576;
 
 /** Reads a table of text with any of the usual delimiters through `csv-parse`, in groups of rows with the header. */
 export const loadCsv: DocumentLoader = async (bytes, { name, encoding: known, groupSize }) => {
   const { parse } = await import('csv-parse/sync').catch(explainMissing('csv-parse', 'CSV and TSV'));
   const { text, encoding } = await decodeText(bytes, name, known);
+  requireRows(text, name);
   const read = (input: string, delimiter: string, quote: '"' | false): string[][] =>
     parse(input, { delimiter, quote, relax_column_count: true, relax_quotes: true, skip_empty_lines: false });
   const readTolerantly = (input: string, delimiter: string): string[][] => {
@@ -21,8 +24,8 @@ export const loadCsv: DocumentLoader = async (bytes, { name, encoding: known, gr
     }
   };
   // The last line of the sample may be cut.
-  const sample = text.length > sampleSize ? text.slice(0, text.lastIndexOf('\n', sampleSize) + 1) : text;
-  const delimiter = findDelimiter((candidate) => readTolerantly(sample === '' ? text : sample, candidate));
+  const end = text.length > sampleSize ? text.lastIndexOf('\n', sampleSize) + 1 || sampleSize : text.length;
+  const delimiter = findDelimiter((candidate) => readTolerantly(text.slice(0, end), candidate));
   const docs = groupRows(readTolerantly(text, delimiter), groupSize);
   return [
     {
@@ -31,6 +34,16 @@ export const loadCsv: DocumentLoader = async (bytes, { name, encoding: known, gr
     },
   ];
 };
+
+function requireRows(text: string, name: string): void {
+  for (const lineEnd of ['\n', '\r']) {
+    let rows = 1;
+    for (let at = text.indexOf(lineEnd); at !== -1; at = text.indexOf(lineEnd, at + 1)) {
+      rows += 1;
+      if (rows > maxRows) throw tooLargeDocument(name, `it has more than ${maxRows} rows`);
+    }
+  }
+}
 
 /** Returns the delimiter that cuts most rows into the same number of cells, and among these into the most cells. */
 function findDelimiter(read: (delimiter: string) => string[][]): string {

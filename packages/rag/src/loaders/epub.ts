@@ -72,7 +72,9 @@ function readPackage(files: UnpackedFiles, name: string): Book {
   return {
     metadata: { ...(title && { title }), ...(creator && { author: creator }) },
     // The table of contents repeats the titles of the chapters.
-    spine: ids.map((id) => items.get(id) ?? '').filter((target) => target !== '' && !nav.includes(target)),
+    spine: [...new Set(ids.map((id) => items.get(id) ?? ''))].filter(
+      (target) => target !== '' && !nav.includes(target),
+    ),
     contents: [...nav, ...ncx],
   };
 }

@@ -4,6 +4,9 @@ import { readJson } from '../document/chunking/json-reader.js';
 import { decodeText } from './decode-text.js';
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 
+/** Number of lines that are reported one by one. */
+const maxFailures = 1000;
+
 /** Reads JSON Lines: one text for each record, with the number of its line as `record`. A line that is not JSON is reported. */
 export const loadJsonLines: DocumentLoader = async (bytes, { name, encoding: known, onSkip }) => {
   const { text, encoding } = await decodeText(bytes, name, known);
@@ -17,6 +20,8 @@ export const loadJsonLines: DocumentLoader = async (bytes, { name, encoding: kno
       docs.push({ text: record, metadata: { record: index + 1, ...(encoding !== 'utf-8' && { encoding }) } });
     } catch (error) {
       failures.push({ line: index + 1, error });
+      if (failures.length > maxFailures)
+        throw unreadableDocument(name, `more than ${maxFailures} of its lines are not JSON.`, error);
     }
   }
   if (docs.length === 0 && failures.length > 0)

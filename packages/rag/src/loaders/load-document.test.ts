@@ -49,7 +49,9 @@ describe('loadDocument', () => {
     [bytesOf('no email\n\nat all'), { name: 'x.eml' }, 'DOCUMENT_UNREADABLE'],
     [bytesOf('no json\nat all'), { name: 'x.jsonl' }, 'DOCUMENT_UNREADABLE'],
     [bytesOf(''), { name: 'x.csv' }, 'DOCUMENT_EMPTY'],
-  ])('rejects %j with %j by %s', async (content, options, code) => {
+    [bytesOf(`{}\n${'x\n'.repeat(1001)}`), { name: 'many bad lines.jsonl' }, 'DOCUMENT_UNREADABLE'],
+    [bytesOf('\n'.repeat(1_100_000)), { name: 'many rows.csv' }, 'DOCUMENT_TOO_LARGE'],
+  ])('rejects an invalid file or argument: %#', async (content, options, code) => {
     await expect(loadDocument(content as Uint8Array, options)).rejects.toMatchObject({ code });
   });
 
@@ -234,6 +236,11 @@ describe('subtitles', () => {
       { time: 1.5, endTime: 3 },
       { time: 3604, endTime: 3605.25 },
     ]);
+  });
+
+  test('reads spaces in hostile markup in one go', async () => {
+    const text = `00:01.000 --> 00:02.000\n<v${' '.repeat(200_000)}x`;
+    expect((await loadDocument(bytesOf(text), { name: 'a.vtt' }))[0]?.getText()[0]).toHaveLength(text.length - 24);
   });
 
   test('keep speakers and decode entities', async () => {

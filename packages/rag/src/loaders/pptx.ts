@@ -35,16 +35,16 @@ function readSlidePaths(files: UnpackedFiles, name: string): string[] {
   const content = files.get(presentation);
   if (!content) throw unreadableDocument(name, `it is not a presentation: ${presentation} is missing.`);
   const relations = readRelations(files, presentation, name);
-  const paths: string[] = [];
+  const paths = new Set<string>();
   readXml(content, name, {
     open(element, attributes) {
       // Its attribute `id` is another number: only the one with a prefix names the relation.
       if (element !== 'sldId') return;
       const key = Object.keys(attributes).find((key) => key.endsWith(':id'));
-      paths.push(relations.get(attributes[key ?? ''] ?? '')?.path ?? '');
+      paths.add(relations.get(attributes[key ?? ''] ?? '')?.path ?? '');
     },
   });
-  return paths;
+  return [...paths];
 }
 
 /** Returns the files to which a part of the presentation refers, by the ids of the references. */

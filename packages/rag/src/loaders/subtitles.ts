@@ -48,7 +48,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 function toPlainText(text: string): string {
   return text
-    .replace(/<v(?:\.[^\s<>]*)?\s+([^<>]+)>/g, '$1: ')
+    .replace(/<v(?:\.[^\s<>]*)?\s([^<>]*)>/g, '$1: ')
     .replace(/<[^<>]*>|\{\\[^{}]*\}/g, '')
     .replace(/&(amp|lt|gt|nbsp|lrm|rlm);/g, (_, name: string) => entities[name]!)
     .trim();
