@@ -65,7 +65,7 @@ function splitAt(rows: PdfSegment[][], gutter: number, depth: number): PdfSegmen
 
 /**
  * Whether segments on both sides of a gutter are lines of text, each side read to its end before the other. Prose next to something else
- * is a column too, unless their lines stand at the same heights, as the cells of a table do.
+ * is a column too, unless their lines are at the same heights, as the cells of a table do.
  */
 function areColumns(left: readonly PdfSegment[], right: readonly PdfSegment[]): boolean {
   const sides = [left, right].map(describeSide);

@@ -203,12 +203,12 @@ describe('toMarkdownPages', () => {
     ['in one column', (index: number) => [60, index / 10]],
     ['in a grid', (index: number) => [(index % 60) * 10, Math.floor(index / 60)]],
     ['in rows of two cells', (index: number) => [(index % 2) * 200, Math.floor(index / 2) * 0.9]],
-  ] as const)('reads 100,000 items %s in one go', (_what, place) => {
-    const items = Array.from({ length: 100_000 }, (_, index) => {
+  ] as const)('reads 30,000 items %s in one go', (_what, place) => {
+    const items = Array.from({ length: 30_000 }, (_, index) => {
       const [x, y] = place(index);
       return { str: `w${index % 100}`, width: 0.6, transform: [0.7, 0, 0, 0.7, x, y] };
     });
     const [page] = toMarkdownPages([{ content: { items }, view }]);
-    expect(page!.text.length).toBeGreaterThan(100_000);
+    expect(page!.text.length).toBeGreaterThan(30_000);
   });
 });
