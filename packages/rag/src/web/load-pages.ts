@@ -77,7 +77,7 @@ export async function* loadPages(
 ): AsyncGenerator<MDocument> {
   const { concurrency = defaultConcurrency, onProgress, onSkip = log, signal, state } = options;
   checkOptions({ ...options, concurrency });
-  const client = createPageClient(options);
+  const client = await createPageClient(options);
   const check = (options.robots ?? true) ? createRobotsCheck(client, options.userAgent ?? 'quiver') : undefined;
   const counts = { loaded: 0, unchanged: 0, skipped: 0, ...(Array.isArray(urls) && { total: urls.length }) };
   try {

@@ -1,5 +1,4 @@
-import { Agent as HttpAgent, request as requestHttp, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,7 +61,9 @@ const defaultTimeout = 30_000;
 const maxRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-export function createPageClient(options: PageRequestOptions): PageClient {
+export async function createPageClient(options: PageRequestOptions): Promise<PageClient> {
+  // Loaded with the first use, because importing `node:http` costs 70 ms.
+  const [http, https] = await Promise.all([import('node:http'), import('node:https')]);
   const { userAgent = 'quiver', maxSize = defaultMaxSize, timeout = defaultTimeout, delay = 0 } = options;
   const requireAllowed = (hostname: string, address: string): void => {
     if (options.allowPrivateAddresses || !isPrivateAddress(address)) return;
@@ -72,8 +73,8 @@ export function createPageClient(options: PageRequestOptions): PageClient {
     );
   };
   const { lookup } = createAddressGuard(requireAllowed);
-  const httpAgent = new HttpAgent({ keepAlive: true, lookup });
-  const httpsAgent = new HttpsAgent({ keepAlive: true, lookup });
+  const httpAgent = new http.Agent({ keepAlive: true, lookup });
+  const httpsAgent = new https.Agent({ keepAlive: true, lookup });
   /** Times of the next request by host. */
   const nextRequests = new Map<string, number>();
 
@@ -91,7 +92,7 @@ export function createPageClient(options: PageRequestOptions): PageClient {
     if (isIP(literal) > 0) requireAllowed(literal, literal);
     const isSecure = url.protocol === 'https:';
     const message = await new Promise<IncomingMessage>((resolve, reject) => {
-      const request = (isSecure ? requestHttps : requestHttp)(url, {
+      const request = (isSecure ? https : http).request(url, {
         agent: isSecure ? httpsAgent : httpAgent,
         headers: { accept: '*/*', 'accept-encoding': 'gzip, deflate, br', 'user-agent': userAgent, ...headers },
         signal: until,

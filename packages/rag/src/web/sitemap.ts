@@ -34,7 +34,7 @@ const maxSitemaps = 1_000;
 export async function* readSitemap(url: string | URL, options: ReadSitemapOptions = {}): AsyncGenerator<string> {
   const { maxUrls = defaultMaxUrls, onSkip, ...request } = options;
   const first = parsePageUrl(String(url));
-  const client = createPageClient({ maxSize: maxSitemapSize, ...request });
+  const client = await createPageClient({ maxSize: maxSitemapSize, ...request });
   const waiting = [first.href];
   const seen = new Set(waiting);
   let count = 0;
