@@ -49,6 +49,21 @@ export function toAnalyzerId(value: unknown): string {
 }
 
 /**
+ * Requires that an existing index has the requested language. It keeps the version of its analyzer.
+ *
+ * @throws `VECTOR_INDEX_CONFIG_MISMATCH`
+ */
+export function requireSameLanguage(indexName: string, existing: string | undefined, requested: string): void {
+  const languageOf = (analyzer: string | undefined): string => analyzer?.split('-', 1)[0] ?? 'none';
+  if (languageOf(existing) === languageOf(requested)) return;
+  throw new QuiverError(
+    'VECTOR_INDEX_CONFIG_MISMATCH',
+    `The index '${indexName}' exists with the language '${languageOf(existing)}', not '${languageOf(requested)}'. Leave language out to keep it, or copy its records to a new index.`,
+    { details: { indexName, existing: languageOf(existing), requested: languageOf(requested) } },
+  );
+}
+
+/**
  * Loads an analyzer with its stemmers.
  *
  * @param id - from {@link toAnalyzerId}; `undefined` for an index that records none

@@ -1,5 +1,4 @@
-import { QuiverError } from '@quiver/core';
-import { toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
+import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
   indexNotFound,
   invalidArgument,
@@ -190,17 +189,6 @@ export class LocalVector extends RecordStore implements VectorStore, AsyncDispos
       throw toStoreFailure(error, { store: 'LocalVector', what: `${doing} in the folder ${path}`, signal }, { path });
     }
   }
-}
-
-/** An index keeps the version of its analyzer. */
-function requireSameLanguage(indexName: string, existing: string | undefined, requested: string): void {
-  const languageOf = (analyzer: string | undefined): string => analyzer?.split('-', 1)[0] ?? 'none';
-  if (languageOf(existing) === languageOf(requested)) return;
-  throw new QuiverError(
-    'VECTOR_INDEX_CONFIG_MISMATCH',
-    `The index '${indexName}' exists with the language '${languageOf(existing)}', not '${languageOf(requested)}'. Leave language out to keep it, or copy its records to a new index.`,
-    { details: { indexName, existing: languageOf(existing), requested: languageOf(requested) } },
-  );
 }
 
 /** @param holder - present for a call that writes */

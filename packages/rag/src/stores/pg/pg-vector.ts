@@ -177,9 +177,13 @@ export class PgVector extends RecordStore<object, PgQueryParams> implements Asyn
   override async describeIndex(params: IndexParams): Promise<PgIndexDescription> {
     this.#indexes.forget(params.indexName);
     return this.use(params, async (index) => {
-      const { dimension, metric, type, vectorType, elements, config, language } = index;
+      const { dimension, metric, type, vectorType, elements, config, language, analyzer } = index;
       const count = await index.count();
-      const optional = { ...(elements && { elements }), ...(language && { language: language.name }) };
+      const optional = {
+        ...(elements && { elements }),
+        ...(language && { language: language.name }),
+        ...(analyzer !== undefined && { language: analyzer.split('-', 1)[0] as string }),
+      };
       return { dimension, metric, count, type, vectorType, config, ...optional };
     });
   }

@@ -18,7 +18,8 @@ import type {
 } from '../../store/vector-store.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { toCondition } from './filter-to-sql.js';
-import type { ExistingIndex, PgIndex } from './pg-index.js';
+import { type ExistingIndex, type PgIndex, wordsColumn } from './pg-index.js';
+import { recordTerms } from './record-terms.js';
 
 const rowsPerStatement = 1000;
 /** A statement is one message. */
@@ -27,19 +28,22 @@ const sizePerStatement = 8_000_000;
 /** @throws `VECTOR_ARGUMENT_INVALID` before anything is stored */
 export async function upsertRecords(
   query: SqlQuery,
-  { table, extension, vectorType }: ExistingIndex,
+  { table, extension, vectorType, analyzer }: ExistingIndex,
   database: SqlDatabase,
   records: readonly CheckedRecord[],
 ): Promise<void> {
   const cast = vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`;
-  const sql = `INSERT INTO ${table} (id, embedding, metadata, document)
-    SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document
-    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]) AS r(id, embedding, metadata, document)
-    ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document`;
+  const [words, selected, parameter, updated] =
+    analyzer === undefined
+      ? ['', '', '', '']
+      : [`, ${wordsColumn}`, ', r.terms::tsvector', ', $5::text[]', `, ${wordsColumn} = excluded.${wordsColumn}`];
+  const sql = `INSERT INTO ${table} (id, embedding, metadata, document${words})
+    SELECT r.id, r.embedding${cast}, r.metadata::jsonb, r.document${selected}
+    FROM unnest($1::text[], $2::${extension.schema}.vector[], $3::text[], $4::text[]${parameter}) AS r(id, embedding, metadata, document${analyzer === undefined ? '' : ', terms'})
+    ON CONFLICT (id) DO UPDATE SET embedding = excluded.embedding, metadata = excluded.metadata, document = excluded.document${updated}`;
   // In one order everywhere, so that two calls at once never wait for each other in a circle.
-  const rows = records
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .map((record) => ({ ...record, metadata: toStorableJson(record) }));
+  const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const rows = sorted.map((record, place) => ({ ...record, metadata: toStorableJson(record), place }));
   const parts = partsOf(rows, rowsPerStatement, {
     maxSize: sizePerStatement,
     sizeOf: ({ vector, metadata, document = '' }) => 4 * vector.length + metadata.length + document.length,
@@ -51,6 +55,14 @@ export async function upsertRecords(
       database.toVectorsValue(vectors, extension.vectorOid),
       part.map(({ metadata }) => metadata),
       part.map(({ document = null }) => document),
+      ...(analyzer === undefined
+        ? []
+        : [
+            await recordTerms(
+              analyzer,
+              part.map(({ place }) => sorted[place] as CheckedRecord),
+            ),
+          ]),
     ]);
   }
 }
@@ -62,7 +74,7 @@ export async function updateRecords(
   database: SqlDatabase,
   { indexName, id, filter, update }: UpdateVectorParams,
 ): Promise<void> {
-  const { table, dimension, extension, vectorType } = index;
+  const { table, dimension, extension, vectorType, analyzer } = index;
   const selection = toSelection('updateVector', id === undefined ? undefined : [id], filter);
   const { vector, metadata, document } = checkUpdate(update, dimension, id ?? 'records');
   const json = toStorableJson({ id: id ?? '', metadata: metadata ?? {}, document: document ?? '' });
@@ -71,9 +83,16 @@ export async function updateRecords(
   const newVector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
   const ids = id === undefined ? await lockIds(query, index, selection) : [id];
   const updated = await query(
-    `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id`,
+    `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id${analyzer === undefined ? '' : ', metadata, document'}`,
     [ids, ...values],
   );
+  if (analyzer !== undefined && (metadata || document !== undefined)) {
+    const records = updated.map(toRecord);
+    await query(
+      `UPDATE ${table} AS t SET ${wordsColumn} = r.terms::tsvector FROM unnest($1::text[], $2::text[]) AS r(id, terms) WHERE t.id = r.id`,
+      [records.map((record) => record.id), await recordTerms(analyzer, records)],
+    );
+  }
   if (id !== undefined && updated.length === 0)
     throw invalidArgument(`The index '${indexName}' has no record '${id}' to update.`);
 }

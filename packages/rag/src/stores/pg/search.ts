@@ -4,10 +4,11 @@ import { toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, toScore, type VectorSearch } from '../../store/search.js';
 import { collectMatching, keepMatching, SqlParameters } from '../../store/sql-condition.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
-import { languageConstant, quantizedSql, wordsColumn } from './create-index.js';
+import { languageConstant, quantizedSql } from './create-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { type FilterSelectivity, requireInteger, toCondition } from './filter-to-sql.js';
-import type { ExistingIndex } from './pg-index.js';
+import { type ExistingIndex, type PgLanguage, wordsColumn } from './pg-index.js';
+import { queryTerms } from './record-terms.js';
 import { toRecord } from './records.js';
 
 /** Block `pgvector` of a query tool's `databaseConfig`. */
@@ -100,21 +101,24 @@ async function findByTerms(
   { queryText, limit, includeVector }: KeywordSearch,
 ): Promise<VectorMatch[]> {
   const { index, indexName, filter } = context;
-  const { language } = index;
-  if (!language)
+  const { language, analyzer } = index;
+  if (!language && analyzer === undefined)
     throw new QuiverError(
       'VECTOR_TEXT_SEARCH_MISSING',
       `The index '${indexName}' was created without text search. Add it once with addTextSearch({ indexName: '${indexName}' }).`,
       { details: { indexName } },
     );
   const parameters = new SqlParameters();
-  // Characters that PostgreSQL cannot store are not part of any term.
-  const text = parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '));
+  const lexemes =
+    analyzer === undefined
+      ? // Characters that PostgreSQL cannot store are not part of any term.
+        `unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '))}::text))`
+      : `unnest(${parameters.addValue(await queryTerms(analyzer, queryText))}::text[]) AS term(lexeme)`;
   const condition = toCondition(filter, parameters);
   const columns = toColumns(includeVector);
   const rows = await collectMatching(limit, filter, condition, (size, offset) => {
     const page = { columns, where: condition.sql, limit: size, offset };
-    return runQuery(context, keywordSql(index, languageConstant(language), text, page), parameters);
+    return runQuery(context, keywordSql(index, lexemes, page), parameters);
   });
   return rows.map((row) => ({ ...toRecord(row), score: Math.min(1, row['score'] as number) }));
 }
@@ -229,15 +233,13 @@ const countedRows = 10_000;
  * sum over the terms of weight times `ts_rank`, which grows ever less with each further occurrence, divided by the logarithm of the
  * text's length; then divided by the largest possible sum.
  *
- * @param language - constant, see `languageConstant`
- * @param text - placeholder of the query text
+ * @param lexemes - source of rows with the column `lexeme`, one for each term of the query
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  * @see [ts_rank](https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-RANKING)
  */
 function keywordSql(
   { table }: ExistingIndex,
-  language: string,
-  text: string,
+  lexemes: string,
   { columns, where, limit, offset }: Pick<NearestSqlOptions, 'columns' | 'where' | 'limit'> & { offset: number },
 ): string {
   // A term of a text search query is quoted; quotes and backslashes inside are doubled.
@@ -250,7 +252,7 @@ function keywordSql(
     FROM pg_catalog.pg_class c WHERE c.oid = '${table}'::pg_catalog.regclass
   ), terms AS MATERIALIZED (
     SELECT word, ln(1 + (GREATEST(total - found, 0) + 0.5) / (found + 0.5)) AS weight
-    FROM table_size, (SELECT ${quoted} AS word FROM unnest(pg_catalog.to_tsvector(${language}, ${text}::text))) AS words
+    FROM table_size, (SELECT ${quoted} AS word FROM ${lexemes}) AS words
     CROSS JOIN LATERAL (SELECT count(*)::float8 AS found FROM ${table} WHERE ${wordsColumn} @@ word) AS counts
   ), best AS (
     SELECT id, sum(weight * ${rank}) / (SELECT sum(weight) FROM terms) AS score

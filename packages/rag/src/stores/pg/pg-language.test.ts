@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PgVector } from './index.js';
+import { pgliteForTests, postgresForTests, postgresUrl } from './open-stores.fixture.js';
+
+const server = postgresUrl === undefined ? undefined : postgresForTests(postgresUrl);
+const databases = [pgliteForTests(), ...(server ? [server] : [])];
+afterAll(() => Promise.all(databases.map((database) => database.close())));
+
+describe.each(databases)('the language of an index in $name', (database) => {
+  let store: PgVector;
+  beforeAll(async () => {
+    store = new PgVector(await database.open());
+  }, 60_000);
+
+  const fill = async (indexName: string, language: string, documents: string[]): Promise<void> => {
+    await store.createIndex({ indexName, dimension: 1, language });
+    const ids = documents.map((_, place) => `d${place}`);
+    await store.upsert({ indexName, ids, vectors: documents.map(() => [1]), documents });
+  };
+  const find = async (indexName: string, queryText: string): Promise<string[]> =>
+    (await store.query({ indexName, mode: 'keyword', queryText })).map(({ id }) => id);
+
+  it('finds Chinese, German compounds and names of code without a dictionary of the database', async () => {
+    await fill('chinese', 'zh', ['机器学习方法', '数据库管理']);
+    expect(await find('chinese', '机器学习')).toEqual(['d0']);
+    await fill('german', 'de', ['Die Hausverwaltung kündigt', 'Das Boot']);
+    expect(await find('german', 'Haus')).toEqual(['d0']);
+    await fill('mixed', 'auto', ["C++ and E-1042, don't \\ stop", 'Книги лежат на столе, и они старые', '']);
+    expect(await find('mixed', 'E1042')).toEqual(['d0']);
+    expect(await find('mixed', 'C++')).toEqual(['d0']);
+    expect(await find('mixed', 'книга')).toEqual(['d1']);
+    expect(await find('mixed', "'' & | ! ( ) <-> \\ : * \0 \ud800")).toEqual([]);
+    expect(await store.describeIndex({ indexName: 'mixed' })).toMatchObject({ language: 'auto', count: 3 });
+  });
+
+  it('weighs rare terms more, and terms by their number of occurrences', async () => {
+    await fill('weights', 'en', ['common common', 'common words', 'common sense', 'a rare one']);
+    expect(await find('weights', 'common rare')).toEqual(['d3', 'd0', 'd1', 'd2']);
+  });
+
+  it('applies to records that change', async () => {
+    await fill('changes', 'de', ['Häuser', 'Boote']);
+    await store.updateVector({ indexName: 'changes', id: 'd1', update: { document: 'Verträge' } });
+    expect(await find('changes', 'Vertrag')).toEqual(['d1']);
+    expect(await find('changes', 'Boot')).toEqual([]);
+    await store.updateVector({ indexName: 'changes', id: 'd0', update: { metadata: { year: 2026 } } });
+    await store.updateVector({ indexName: 'changes', id: 'd0', update: { vector: [2] } });
+    expect(await find('changes', 'Haus')).toEqual(['d0']);
+    await store.upsert({ indexName: 'changes', ids: ['d0'], vectors: [[1]], metadata: [{ text: 'Wälder' }] });
+    expect(await find('changes', 'Wald')).toEqual(['d0']);
+  });
+
+  it('accepts words of any length and texts with many words', async () => {
+    const words = Array.from({ length: 30_000 }, (_, place) => `w${place % 300}`).join(' ');
+    await fill('long', 'en', [`${'x'.repeat(5000)} short`, words]);
+    expect(await find('long', 'short')).toEqual(['d0']);
+    expect(await find('long', 'w299')).toEqual(['d1']);
+    expect(await find('long', 'x'.repeat(5000))).toEqual([]);
+  });
+
+  it('cannot change, and is not combined with textSearch', async () => {
+    const indexName = 'fixed';
+    await store.createIndex({ indexName, dimension: 1, language: 'fr' });
+    await store.createIndex({ indexName, dimension: 1 });
+    await store.createIndex({ indexName, dimension: 1, language: 'french' });
+    await expect(store.createIndex({ indexName, dimension: 1, language: 'de' })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+    });
+    await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+    });
+    const both = { indexName: 'both', dimension: 1, language: 'de', textSearch: { language: 'german' } };
+    await expect(store.createIndex(both)).rejects.toMatchObject({ code: 'VECTOR_ARGUMENT_INVALID' });
+    await store.createIndex({ indexName: 'plain', dimension: 1 });
+    await expect(store.createIndex({ indexName: 'plain', dimension: 1, language: 'en' })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+    });
+  });
+
+  it('can be replaced by a text search configuration of the database', async () => {
+    await fill('replaced', 'de', ['Häuser am See']);
+    await store.addTextSearch({ indexName: 'replaced', language: 'simple' });
+    expect(await find('replaced', 'häuser')).toEqual(['d0']);
+    expect(await find('replaced', 'Haus')).toEqual([]);
+    expect(await store.describeIndex({ indexName: 'replaced' })).toMatchObject({ language: 'simple' });
+  });
+});
