@@ -5,7 +5,7 @@ import { type FoundRecord, type KeywordSearch, nearestMatching, type VectorSearc
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
 import { filterToLance } from './filter-to-lance.js';
 import type { LanceModules } from './lance-client.js';
-import { countUnindexed, type LanceIndex, type LanceRow, recordColumns, toRecord } from './lance-index.js';
+import { countUnindexed, lacksCosine, type LanceIndex, type LanceRow, recordColumns, toRecord } from './lance-index.js';
 
 /** Returns the best records for a search, best first. */
 export async function findRecords(
@@ -27,7 +27,6 @@ async function findNearest(
 ): Promise<VectorMatch[]> {
   const vector = toVector(queryVector, dimension, 'The query vector');
   const { where, rest } = filterToLance(filter);
-  const hasDirection = vector.some((value) => value !== 0);
   const columns = recordColumns(includeVector);
   const findAlike = async (limit: number): Promise<FoundRecord[]> => {
     const query = table.query().nearestTo(vector).distanceType(distances[metric]).bypassVectorIndex();
@@ -38,19 +37,22 @@ async function findNearest(
       .toArray();
     return (rows as LanceRow[]).map((row) => ({ similarity: toSimilarity(metric, row), record: toRecord(row) }));
   };
-  /** Records without a cosine similarity, which counts as 0. */
-  const findUndirected = async (limit: number): Promise<FoundRecord[]> => {
+  /** Records that may have no cosine similarity, which counts as 0. */
+  const findOthers = async (limit: number): Promise<FoundRecord[]> => {
     const query = table.query().select(columns).limit(limit);
-    const conditions = [where, hasDirection ? 'is_zero' : undefined].filter((part) => part !== undefined);
+    const conditions = [where, lacksCosine(vector) ? undefined : 'lacks_cosine'].filter((part) => part !== undefined);
     if (conditions.length > 0) query.where(conditions.join(' AND '));
     return ((await query.toArray()) as LanceRow[]).map((row) => ({ similarity: 0, record: toRecord(row) }));
   };
   const find = async (limit: number): Promise<FoundRecord[]> => {
     if (metric !== 'cosine') return findAlike(limit);
-    const found = hasDirection ? await findAlike(limit) : [];
+    const found = await findAlike(limit);
     if (found.length === limit && found.every(({ similarity }) => similarity > 0)) return found;
-    const all = [...found, ...(await findUndirected(limit))];
-    return all.toSorted((a, b) => b.similarity - a.similarity).slice(0, limit);
+    const known = new Set(found.map(({ record }) => record.id));
+    const others = await findOthers(limit + found.length);
+    return [...found, ...others.filter(({ record }) => !known.has(record.id))]
+      .toSorted((a, b) => b.similarity - a.similarity)
+      .slice(0, limit);
   };
   return nearestMatching({ wanted, filter: rest, metric, find });
 }

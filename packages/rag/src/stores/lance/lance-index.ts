@@ -73,8 +73,7 @@ function toSchema(modules: LanceModules, { dimension, metric }: IndexShape): unk
       new Field('conditions', new Utf8(), false),
       new Field('terms', new Utf8(), false),
       new Field('document', new Utf8(), true),
-      // Vectors of zeros have no cosine similarity, and LanceDB leaves them out.
-      new Field('is_zero', new arrow.Bool(), false),
+      new Field('lacks_cosine', new arrow.Bool(), false),
       new Field('vector', new arrow.FixedSizeList(dimension, new Field('item', new arrow.Float32(), true)), false),
     ],
     new Map([[mark, shape]]),
@@ -150,8 +149,8 @@ export async function writeRecords(
     conditions: texts(records.map(({ metadata }) => conditionsOf(metadata))),
     terms: texts(records.map((record) => lexicalTerms(keywordText(record)).join(' '))),
     document: texts(records.map(({ document = null }) => document)),
-    is_zero: arrow.vectorFromArray(
-      records.map(({ vector }) => vector.every((value) => value === 0)),
+    lacks_cosine: arrow.vectorFromArray(
+      records.map(({ vector }) => lacksCosine(vector)),
       new arrow.Bool(),
     ),
     vector: arrow.makeVector(vectors),
@@ -166,6 +165,16 @@ const mostUnindexed = 5000;
 /** Returns the number of rows that are not in the full-text index yet. */
 export async function countUnindexed(table: LanceTable): Promise<number> {
   return (await table.indexStats('terms_idx'))?.numUnindexedRows ?? 0;
+}
+
+/** Squares of larger numbers may exceed 32 bits. */
+const largestNumber = 1e15;
+
+/**
+ * Whether a vector may have no cosine similarity: one of zeros, or of numbers that are too large. LanceDB leaves those out of its results.
+ */
+export function lacksCosine(vector: Float32Array): boolean {
+  return vector.every((value) => value === 0) || vector.some((value) => Math.abs(value) > largestNumber);
 }
 
 function isUtf8(text: string): boolean {

@@ -99,6 +99,10 @@ describe('LanceVectorStore', () => {
     expect(idsOf(await store.query(query))).toEqual(['near', 'zero', 'far']);
     expect(idsOf(await store.query({ ...query, filter: { name: { $in: ['far', 'zero'] } } }))).toEqual(['zero', 'far']);
     expect(idsOf(await store.query({ indexName, queryVector: [0, 0] }))).toEqual(['far', 'near', 'zero']);
+    // Its square exceeds 32 bits.
+    await store.upsert({ indexName, ids: ['huge'], vectors: [[3e38, 3e38]] });
+    expect(idsOf(await store.query(query))).toEqual(['near', 'huge', 'zero', 'far']);
+    expect(await store.query({ indexName, queryVector: [3e38, 1] })).toHaveLength(4);
   });
 
   it('stores hostile text unchanged, and rejects halves of surrogate pairs', async () => {

@@ -189,6 +189,11 @@ describe('LibSQLVector', () => {
     await store.deleteVectors({ indexName, ids: ['a\0b'] });
     for (const params of [{ ids: ['a\0b'] }, { documents: ['half \ud800'] }])
       await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject(invalid('NUL'));
+    let deep: object = {};
+    for (let level = 0; level < 1500; level += 1) deep = { deep };
+    await expect(store.upsert({ indexName, vectors: [[1]], metadata: [deep] })).rejects.toMatchObject(
+      invalid('nested'),
+    );
     expect(await store.describeIndex({ indexName })).toMatchObject({ count: 1 });
   });
 

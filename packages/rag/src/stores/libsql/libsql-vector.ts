@@ -1,4 +1,4 @@
-import { isQuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { aboveMinScore, type Search } from '../../store/search.js';
@@ -174,9 +174,19 @@ export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> impleme
     try {
       return await this.#connection.run(work, signal);
     } catch (error) {
+      if (/malformed JSON/.test(toErrorMessage(error))) throw tooDeep(what, error);
       throw toStoreFailure(error, { store: 'libSQL', what, signal }, { isTransient: isLocked(error) });
     }
   }
+}
+
+/** SQLite reads JSON of up to 1,000 levels. The metadata are valid JSON otherwise. */
+function tooDeep(what: string, cause: unknown): QuiverError {
+  return new QuiverError(
+    'VECTOR_ARGUMENT_INVALID',
+    `libSQL failed at ${what}: metadata are nested deeper than 1,000 levels, which SQLite cannot read. Nothing was changed.`,
+    { cause },
+  );
 }
 
 /** @param versionRead - version of the index when records were read that a change depends on */
