@@ -58,9 +58,8 @@ function unchanged(store: VectorStore): VectorStore {
     createIndex: none,
     deleteVectors: none,
     upsert: async ({ ids = [] }: { ids?: readonly string[] }) => [...ids],
-    ...(store.derived && {
-      derived: { read: store.derived.read.bind(store.derived), write: async () => false, prepare: none },
-    }),
+    // Without versions, every chunk is compared, and nothing is remembered.
+    version: undefined,
   };
   return new Proxy(store, {
     get(target, key) {
