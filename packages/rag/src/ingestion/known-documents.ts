@@ -9,7 +9,7 @@ export const packageVersion = '0.0.0';
 /** Chunks of one run. Above this number the list of documents is not stored: it takes about 35 bytes for each chunk. */
 const maxChunks = 1_000_000;
 
-/** What the last run has stored, and the state of the index after it. */
+/** Documents of the last run, and the state of the index after it. */
 interface StoredDocuments {
   version: string;
   cleanup: 'source' | 'all' | 'none';
@@ -29,7 +29,7 @@ const inProcess = new WeakMap<VectorStore, Map<string, StoredDocuments>>();
 
 /**
  * The documents whose chunks are known to be stored, so that a run need not chunk and compare them: those of the last run, by a hash of
- * everything that their records are made of, as long as nobody has changed the index since. The list is derived data of the index, or
+ * everything that their records are made of, as long as no other call has changed the index since. The list is derived data of the index, or
  * lives as long as the store object. Without it, every chunk is compared.
  */
 export class KnownDocuments {
@@ -102,7 +102,7 @@ export class KnownDocuments {
   }
 
   /**
-   * Stores the list for the next run, unless somebody else has changed the number of records during this one.
+   * Stores the list for the next run, unless another caller has changed the number of records during this one.
    *
    * @param run - `grown`: by how many records; `sources`: of all documents
    */

@@ -19,7 +19,7 @@ export interface LocalSearch {
 export class LocalIndex {
   readonly header: IndexHeader;
   #vectors: VectorTable;
-  #rows: IndexRow[] = [];
+  #rows: (IndexRow | EncodedRow)[] = [];
   #rowOfId = new Map<string, number>();
   #selection = this.#newSelection();
   /** Made by the first search for words, and kept up from then on. */
@@ -48,7 +48,7 @@ export class LocalIndex {
   }
 
   /** Puts a row where its id is, or at the end. */
-  #set(row: IndexRow, vector: Uint8Array): void {
+  #set(row: IndexRow | EncodedRow, vector: Uint8Array): void {
     let position = this.#rowOfId.get(row.id);
     if (position === undefined) {
       position = this.#rows.length;
@@ -58,7 +58,7 @@ export class LocalIndex {
     this.#rows[position] = row;
     this.#vectors.set(position, vector);
     this.#selection.set(position);
-    this.#keywords?.set(position, keywordText(row), row.metadata['language']);
+    if (this.#keywords) this.#indexWordsOf(position, this.#keywords);
   }
 
   /** Ids that do not exist are ignored. */
@@ -67,7 +67,7 @@ export class LocalIndex {
       const row = this.#rowOfId.get(id);
       if (row === undefined) continue;
       const moved = this.#vectors.remove(row);
-      const last = this.#rows.pop() as IndexRow;
+      const last = this.#rows.pop() as IndexRow | EncodedRow;
       this.#rowOfId.delete(id);
       this.#sortedIds = undefined;
       this.#keywords?.delete(row);
@@ -165,10 +165,10 @@ export class LocalIndex {
 
   /** Returns all records, for a rewrite of the index. */
   *records(): Generator<CheckedRecord> {
-    for (const [position, row] of this.#rows.entries()) yield { ...row, vector: this.#vectors.row(position) };
+    for (const position of this.#rows.keys()) yield { ...this.#row(position), vector: this.#vectors.row(position) };
   }
 
-  readonly #idOf = (row: number): string => this.#row(row).id;
+  readonly #idOf = (row: number): string => (this.#rows[row] as IndexRow | EncodedRow).id;
 
   /** The rows that match, `undefined` for all. */
   #select(filter: Filter | undefined): RowList | undefined {
@@ -188,13 +188,18 @@ export class LocalIndex {
 
   #indexWords(analyzer: TermAnalyzer): Bm25Index {
     const keywords = createKeywordIndex(analyzer);
-    for (const [row, record] of this.#rows.entries())
-      keywords.set(row, keywordText(record), record.metadata['language']);
+    for (const row of this.#rows.keys()) this.#indexWordsOf(row, keywords);
     return keywords;
   }
 
+  #indexWordsOf(row: number, keywords: Bm25Index): void {
+    const record = this.#row(row);
+    keywords.set(row, keywordText(record), record.metadata['language']);
+  }
+
   #row(row: number): IndexRow {
-    return this.#rows[row] as IndexRow;
+    const stored = this.#rows[row] as IndexRow | EncodedRow;
+    return 'decode' in stored ? (this.#rows[row] = stored.decode()) : stored;
   }
 
   /** Returns a copy, so that the caller cannot change the index. */
@@ -242,11 +247,18 @@ export interface IndexRow {
   readonly document?: string;
 }
 
+/** A record that was read from a file, and is decoded when it is needed. */
+export interface EncodedRow {
+  readonly id: string;
+  /** @throws `VECTOR_STORE_CORRUPT` */
+  decode(): IndexRow;
+}
+
 /** A change of an index. All changes have this form, so replaying them recreates the index. */
 export type IndexOperation =
   | {
       readonly type: 'upsert';
-      readonly rows: readonly IndexRow[];
+      readonly rows: readonly (IndexRow | EncodedRow)[];
       /** One per row, as the bytes of 32-bit floats. Valid only during the call that gets them. */
       readonly vectors: readonly Uint8Array[];
     }

@@ -3,6 +3,7 @@ import * as zlib from 'node:zlib';
 import { QuiverError } from '@quiver/core';
 import type { IndexHeader, IndexOperation, IndexRow } from '../local-index.js';
 import { bytesOf } from '../vector-table.js';
+import { decodeIds } from './encoded-rows.js';
 
 /** Payload length, CRC of the payload, CRC of these two: three 32-bit numbers, little-endian. */
 const headerLength = 12;
@@ -82,6 +83,8 @@ export async function readEntries(
 ): Promise<number> {
   const readAt = createBlockReader(handle, end - start);
   let position = start;
+  /** Known to a reader of the whole file. */
+  let dimension: number | undefined;
   while (position + headerLength <= end) {
     const header = await readAt(position, headerLength);
     if (crc32(header.subarray(0, 8)) !== header.readUInt32LE(8)) {
@@ -99,7 +102,9 @@ export async function readEntries(
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      apply(decodePayload(payload), checksum);
+      const operation = decodePayload(payload, dimension);
+      if (operation.type === 'create') dimension = operation.header.dimension;
+      apply(operation, checksum);
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }
@@ -125,8 +130,11 @@ function corrupt(file: string, position: number, reason: string, cause?: unknown
   );
 }
 
+/** Decoding so few rows at once costs nothing that is worth a delay. */
+const fewRows = 64;
+
 /** @throws TypeError when the bytes are not an operation that {@link encodeEntry} wrote */
-function decodePayload(bytes: Buffer): LogOperation {
+function decodePayload(bytes: Buffer, dimension?: number): LogOperation {
   switch (bytes[0]) {
     case types.create: {
       const { format, version, ...header } = fromJson(bytes.subarray(1)) as IndexHeader & {
@@ -144,8 +152,10 @@ function decodePayload(bytes: Buffer): LogOperation {
       return { type: 'truncate' };
     case types.upsert: {
       const end = 5 + bytes.readUInt32LE(1);
-      const rows = fromJson(bytes.subarray(5, end)) as IndexRow[];
+      const json = bytes.subarray(5, end);
       const numbers = bytesOf(bytes.subarray(end));
+      const count = dimension === undefined ? 0 : numbers.length / (4 * dimension);
+      const rows = (count >= fewRows ? decodeIds(json, count) : undefined) ?? (fromJson(json) as IndexRow[]);
       const size = rows.length === 0 ? 0 : numbers.length / rows.length;
       if (size % 4 !== 0) throw new TypeError('the vectors do not fit the records');
       const vectors = rows.map((_row, place) => numbers.subarray(place * size, (place + 1) * size));
