@@ -63,10 +63,10 @@ async function findMainContent(html: string): Promise<{ html: string; title: str
   const { Readability } = await import('@mozilla/readability').catch(explainMissingPackages);
   const { parseHTML } = await import('linkedom').catch(explainMissingPackages);
   const { document } = parseHTML(html);
-  let article: ReturnType<InstanceType<typeof Readability>['parse']>;
+  let article: ReturnType<import('@mozilla/readability').Readability<string>['parse']>;
   try {
     // Readability declares the browser's Document, of which linkedom implements the part that it uses.
-    article = new Readability(document as never).parse();
+    article = new Readability<string>(document as never).parse();
   } catch {
     // It fails for some malformed pages that have text.
     return undefined;
