@@ -16,6 +16,8 @@ export const loadJsonLines: DocumentLoader = async (bytes, { name, encoding: kno
     const record = line.trim();
     if (record === '') continue;
     try {
+      // Rejects brackets that are not closed without the tree that the chunker needs.
+      JSON.parse(record);
       readJson(record);
       docs.push({ text: record, metadata: { record: index + 1, ...(encoding !== 'utf-8' && { encoding }) } });
     } catch (error) {
