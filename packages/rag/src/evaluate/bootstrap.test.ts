@@ -53,6 +53,15 @@ describe('the bootstrap', () => {
     expect(compareMeans(values, [...values.slice(0, 99), 1]).isSignificant).toBe(false);
   });
 
+  it('calls no difference significant when fewer than six questions differ', () => {
+    const zeros = Array<number>(8).fill(0);
+    const changed = (count: number): number[] => zeros.map((_, index) => (index < count ? 1 : 0));
+    expect(compareMeans(zeros, changed(5))).toMatchObject({ wins: 5, isSignificant: false });
+    expect(compareMeans(zeros, changed(5)).difference.low).toBeGreaterThan(0);
+    expect(compareMeans(zeros, changed(6))).toMatchObject({ wins: 6, isSignificant: true });
+    expect(compareMeans(zeros, changed(5), { confidence: 0.9 }).isSignificant).toBe(true);
+  });
+
   it('rejects lists that do not fit, and invalid options', () => {
     const code = expect.objectContaining({ code: 'EVALUATION_INVALID' });
     expect(() => bootstrapMean([])).toThrow(code);

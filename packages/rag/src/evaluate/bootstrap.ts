@@ -25,7 +25,9 @@ export interface PairedDifference {
   wins: number;
   /** Questions on which it is worse. */
   losses: number;
-  /** Whether the interval excludes 0. */
+  /**
+   * Whether the interval excludes 0, and enough questions differ: with the confidence 0.95 at least 6, as fewer cannot pass a sign test.
+   */
   isSignificant: boolean;
 }
 
@@ -81,12 +83,12 @@ export function compareMeans(
   }
   const differences = values.map((value, index) => value - (baseline[index] as number));
   const difference = bootstrapMean(differences, options);
-  return {
-    difference,
-    wins: differences.filter((value) => value > 0).length,
-    losses: differences.filter((value) => value < 0).length,
-    isSignificant: difference.low > 0 || difference.high < 0,
-  };
+  const wins = differences.filter((value) => value > 0).length;
+  const losses = differences.filter((value) => value < 0).length;
+  const isAway = difference.low > 0 || difference.high < 0;
+  // A sign test cannot reject chance with fewer questions.
+  const leastLikelihood = 2 * 0.5 ** (wins + losses);
+  return { difference, wins, losses, isSignificant: isAway && leastLikelihood < 1 - (options?.confidence ?? 0.95) };
 }
 
 const maxResamples = 1_000_000;

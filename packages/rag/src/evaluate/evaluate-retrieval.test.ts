@@ -93,12 +93,18 @@ describe('evaluateRetrieval', () => {
       difference: { mean: -1 },
       wins: 0,
       losses: 2,
-      isSignificant: true,
+      isSignificant: false,
     });
     const table = evaluationToTable(evaluation);
     expect(table).toMatch(/^\| configuration \| recallAt5 +\| mrrAt10 .*\n\| -+ \|/);
-    expect(table).toContain('nothing against keyword: recallAt5 −1.000');
+    expect(table).toContain('No configuration differs significantly from keyword.');
     expect(table).toContain('With fewer than 20 questions the intervals are rough.');
+  });
+
+  it('names significant differences below the table', async () => {
+    const cases = Array.from({ length: 8 }, () => teaCase);
+    const evaluation = await evaluate(cases, [keyword, { name: 'nothing', retrieve: async () => [] }]);
+    expect(evaluationToTable(evaluation)).toContain('- nothing against keyword: recallAt5 −1.000 (−1.000 to −1.000)');
   });
 
   it('finds a quote with every chunk size, and a split quote only with all of its chunks', async () => {

@@ -72,7 +72,7 @@ function differences(comparisons: readonly Comparison[]): string {
   const sure = comparisons.filter(({ isSignificant }) => isSignificant);
   const unsure = comparisons.filter(({ isSignificant }) => !isSignificant);
   return `${sure.length > 0 ? list(sure) : '<p>None is significant.</p>'}
-${unsure.length > 0 ? `<details><summary>${unsure.length} that are not significant: the interval contains 0</summary>${list(unsure)}</details>` : ''}`;
+${unsure.length > 0 ? `<details><summary>${unsure.length} that are not significant</summary>${list(unsure)}</details>` : ''}`;
 }
 
 function reportsOf(configurations: readonly ConfigurationReport[], index: number): QuestionReport[] {
