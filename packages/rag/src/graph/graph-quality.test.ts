@@ -7,6 +7,8 @@ import { createGraphRAGTool } from '../tools/graph-rag-tool.js';
 
 /** The queries of XQuAD are more than a test has time for. */
 const maxCases = 240;
+/** A part of the change that one query causes. */
+const allowedMrrLoss = 0.001;
 // oxlint-disable-next-line node/no-process-env
 const { collections, missing } = readTestCollections(process.env['QUIVER_DATA'], maxCases);
 if (missing.length > 0)
@@ -40,6 +42,6 @@ describe.runIf(collections.length > 0)('on a test collection, the graph with its
         { name: 'graph', retrieve: createGraphRAGTool({ vectorStore: store, indexName, model }) },
       ],
     });
-    expect(findRegressions(name, evaluation)).toEqual([]);
+    expect(findRegressions(name, evaluation, allowedMrrLoss)).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ const completionWeight = 0.5;
 /** Results of a search for words that a passage lacks. */
 const completionDepth = 100;
 /** Weight of the search, compared with the walk, for a query that names no title. */
-const searchWeight = 1.5;
+const searchWeight = 3;
 
 /**
  * Ranks the passages of a graph for a query, best first; equal ones by id.
