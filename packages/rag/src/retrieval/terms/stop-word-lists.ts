@@ -3,7 +3,7 @@
  * language, then the others, in alphabetical order.
  *
  * The others are from the lists of @orama/stopwords 3.1.18 (Apache-2.0); for Ukrainian, Polish, Czech, Persian and Hebrew from
- * stopwords-iso 1.1.0 (MIT, Gene Diaz); longer words and words with a meaning of their own were removed.
+ * stopwords-iso 1.1.0 (MIT, Gene Diaz); longer words and words that name a subject were removed.
  */
 export const stopWordLists: Readonly<Record<string, readonly [frequent: string, others: string]>> = {
   en: [

@@ -79,9 +79,9 @@ export async function loadAnalyzer(id: string | undefined): Promise<TermAnalyzer
       `The index was created with the terms '${id}', which this version does not know. Update @quiver/rag, or create the index again.`,
       { details: { analyzer: id } },
     );
-  const analyses = new Map<Language, Analysis>();
-  for (const language of single ? [single] : languages) analyses.set(language, await loadAnalysis(language));
-  const toTerms = (text: string, language: Language): string[] => termsOf(text, analyses.get(language) as Analysis);
+  const byLanguage = new Map<Language, Analysis>();
+  for (const language of single ? [single] : languages) byLanguage.set(language, await loadAnalysis(language));
+  const toTerms = (text: string, language: Language): string[] => termsOf(text, byLanguage.get(language) as Analysis);
   if (single)
     return {
       id,
@@ -128,7 +128,7 @@ function union(lists: readonly (readonly string[])[]): string[] {
   return terms;
 }
 
-/** What the terms of a language depend on. */
+/** Everything that the terms of a language depend on. */
 interface Analysis {
   readonly language: Language;
   readonly script: RegExp;
@@ -145,7 +145,7 @@ const mostKnown = 50_000;
 /** Longer words are rarely words. */
 const longestStemmed = 60;
 
-/** Analyses by language, so at most one for each. */
+/** The analysis of each language, loaded once. */
 const loaded = new Map<Language, Promise<Analysis>>();
 
 function loadAnalysis(language: Language): Promise<Analysis> {

@@ -117,7 +117,7 @@ describe('a stored index in LocalVector', () => {
     return new LocalVector({ path: folder });
   }
 
-  it('without a language keeps the terms that it was created with', async () => {
+  it('keeps the terms that it was created with if it records no language', async () => {
     const store = await write();
     expect(await find(store, 'hauser')).toEqual(['t0']);
     expect(await find(store, 'Haus')).toEqual([]);
@@ -130,7 +130,7 @@ describe('a stored index in LocalVector', () => {
     await store.close();
   });
 
-  it('of a newer version is not searched with other terms', async () => {
+  it('is not searched with other terms than it records', async () => {
     const store = await write('de-999');
     await expect(find(store, 'Haus')).rejects.toMatchObject({
       code: 'VECTOR_ARGUMENT_INVALID',

@@ -6,7 +6,7 @@ import type { VectorRecord } from '../../store/vector-store.js';
 const longestLexeme = 2046;
 const largestPosition = 16_383;
 
-/** Returns the terms of each record as `tsvector` in text form, which PostgreSQL stores without a dictionary of its own. */
+/** Returns the terms of each record as `tsvector` in text form, which PostgreSQL stores unchanged. */
 export async function recordTerms(
   analyzerId: string,
   records: readonly Pick<VectorRecord, 'document' | 'metadata'>[],
