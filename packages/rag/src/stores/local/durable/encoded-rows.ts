@@ -62,13 +62,21 @@ class RowBlock {
     try {
       if (this.#bytes) this.#rows = JSON.parse(`[${new TextDecoder().decode(this.#bytes)}]`) as IndexRow[];
     } catch (error) {
-      throw new QuiverError('VECTOR_STORE_CORRUPT', `The record '${id}' cannot be read.`, { cause: error });
+      throw unreadable(id, error);
     }
     this.#bytes = undefined;
     const row = this.#rows[place];
-    if (row?.id !== id) throw new QuiverError('VECTOR_STORE_CORRUPT', `The record '${id}' cannot be read.`);
+    if (row?.id !== id) throw unreadable(id);
     return row;
   }
+}
+
+function unreadable(id: string, cause?: unknown): QuiverError {
+  return new QuiverError(
+    'VECTOR_STORE_CORRUPT',
+    `The record '${id}' cannot be read, although its checksum is right. Restore the index file from a backup, or create the index again.`,
+    { cause },
+  );
 }
 
 class RowOfBlock implements EncodedRow {
