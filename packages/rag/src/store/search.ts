@@ -153,7 +153,15 @@ export async function fuseSearches(
     { ids: byVector.map(({ id }) => id), weight: fusion.vector },
     { ids: byWords.map(({ id }) => id), weight: fusion.keyword },
   ]);
-  return fused.slice(0, limit).map(({ id, score }) => ({ ...(matches.get(id) as VectorMatch), score }));
+  const inVector = new Set(byVector.map(({ id }) => id));
+  const inKeyword = new Set(byWords.map(({ id }) => id));
+  return fused.slice(0, limit).map(({ id, score }) => {
+    const foundBy = [
+      ...(inVector.has(id) ? (['vector'] as const) : []),
+      ...(inKeyword.has(id) ? (['keyword'] as const) : []),
+    ];
+    return { ...(matches.get(id) as VectorMatch), score, foundBy };
+  });
 }
 
 export interface FoundRecord {

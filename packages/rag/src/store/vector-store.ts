@@ -23,6 +23,8 @@ export interface VectorRecord {
 export interface VectorMatch extends VectorRecord {
   /** In [0, 1], larger is better, see {@link VectorStore}. */
   score: number;
+  /** Searches of a hybrid query that found the record. A search that no match names found nothing that ranks among the results. */
+  foundBy?: readonly ('vector' | 'keyword')[];
 }
 
 /** How records are found: by their vectors, by the words of their texts, or by both. */

@@ -101,6 +101,25 @@ describe('the language of an index in LocalVector', () => {
   });
 });
 
+describe('a hybrid query', () => {
+  it('names the searches that found each record', async () => {
+    const store = new LocalVector();
+    await fill(store, ['Häuser am See', 'Boote'], 'de');
+    const query = async (queryText: string): Promise<unknown[]> => {
+      const found = await store.query({ indexName: 'texts', mode: 'hybrid', queryText, queryVector: [1] });
+      return found.map(({ id, foundBy }) => [id, foundBy]);
+    };
+    expect(await query('Haus')).toEqual([
+      ['t0', ['vector', 'keyword']],
+      ['t1', ['vector']],
+    ]);
+    expect(await query('Fahrrad')).toEqual([
+      ['t0', ['vector']],
+      ['t1', ['vector']],
+    ]);
+  });
+});
+
 describe('a stored index in LocalVector', () => {
   async function write(analyzer?: string): Promise<LocalVector> {
     const folder = await newFolder();
