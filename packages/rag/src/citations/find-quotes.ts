@@ -19,7 +19,7 @@ export function findQuotes(text: string): Quote[] {
   let block: { lines: string[]; start: number; end: number } | undefined;
   let fence = '';
   const endParagraph = (): void => {
-    if (paragraph) quotes.push(...quotesInParagraph(text, paragraph.start, paragraph.end));
+    for (const quote of paragraph ? quotesInParagraph(text, paragraph.start, paragraph.end) : []) quotes.push(quote);
     paragraph = undefined;
   };
   const endBlock = (): void => {
@@ -32,7 +32,7 @@ export function findQuotes(text: string): Quote[] {
     const first = skipSpaces(text, start, end);
     const mark = fenceAt(text, first, end);
     if (fence !== '') {
-      if (mark.startsWith(fence)) fence = '';
+      if (mark.startsWith(fence) && skipSpaces(text, first + mark.length, end) === end) fence = '';
     } else if (mark !== '') {
       endParagraph();
       endBlock();
@@ -72,13 +72,14 @@ function trimmedEnd(text: string, start: number, end: number): number {
   return at;
 }
 
-/** Returns the marks of a code fence, at least three, or an empty text. */
+/** Returns the marks of a code fence, at least three, or an empty text. A line with further backticks contains a code span. */
 function fenceAt(text: string, at: number, end: number): string {
   const mark = text[at];
   if (mark !== '`' && mark !== '~') return '';
   let to = at;
   while (to < end && text[to] === mark) to += 1;
-  return to - at < 3 ? '' : text.slice(at, to);
+  if (to - at < 3 || (mark === '`' && text.slice(to, end).includes('`'))) return '';
+  return text.slice(at, to);
 }
 
 const [curlyOpen, curlyClose, low, left, right] = ['\u201c', '\u201d', '\u201e', '\u00ab', '\u00bb'];

@@ -4,13 +4,14 @@ import { isWhiteSpace } from '../document/chunking/text-boundary.js';
 export interface FoldedText {
   /** UTF-16 code units. */
   readonly units: Uint16Array;
-  /** Place of each unit in the text, and then the length of the text. */
-  readonly positions: Int32Array;
+  /** Place of each unit in the text. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
 }
 
 const space = 0x20;
 /** Stands for a run of hyphens. */
-export const hyphen = 0x2d;
+const hyphen = 0x2d;
 const quote = 0x27;
 
 /** Typographic characters and the one that stands for them. Others are compared exactly, in upper and lower case. */
@@ -22,30 +23,51 @@ const folded = new Map<number, number>([
   ...[0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2015, 0x2212].map((unit) => [unit, hyphen] as const),
 ]);
 
-/** Soft hyphens, and characters without width. */
-const invisible: ReadonlySet<number> = new Set([0xad, 0x200b, 0x2060, 0xfeff]);
+/** Soft hyphens, characters without width, and marks of the direction. */
+const invisible: ReadonlySet<number> = new Set([
+  0xad, 0x200b, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2066, 0x2067, 0x2068, 0x2069, 0xfeff,
+]);
 
-/** Replaces runs of white space by one space, typographic quotation marks and hyphens by one form, and leaves out invisible characters. */
+/** A character with combining marks, or a syllable in letters of Hangul. The bound limits the time that composition takes. */
+const combined = /[^\p{M}\u1160-\u11ff][\p{M}\u1160-\u11ff]{1,30}/gu;
+
+/**
+ * Replaces runs of white space by one space, typographic quotation marks and hyphens by one form, and letters with combining marks by
+ * composed ones (NFC), and leaves out invisible characters.
+ */
 export function foldText(text: string): FoldedText {
   const units = new Uint16Array(text.length);
-  const positions = new Int32Array(text.length + 1);
+  const starts = new Int32Array(text.length);
+  const ends = new Int32Array(text.length);
   let length = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const given = text.charCodeAt(at);
+  const add = (given: number, start: number, end: number): void => {
     let unit = given;
+    if (given >= 0x7f && invisible.has(given)) return;
     if (isWhiteSpace(given)) unit = space;
-    else if (given >= 0x7f || given === 0x22 || given === 0x60) {
-      if (invisible.has(given)) continue;
-      unit = folded.get(given) ?? given;
-    }
+    else if (given >= 0x7f || given === 0x22 || given === 0x60) unit = folded.get(given) ?? given;
     // A dash can be written as several hyphens.
-    if ((unit === space || unit === hyphen) && length > 0 && units[length - 1] === unit) continue;
-    units[length] = unit;
-    positions[length] = at;
-    length += 1;
+    if ((unit === space || unit === hyphen) && length > 0 && units[length - 1] === unit) ends[length - 1] = end;
+    else {
+      units[length] = unit;
+      starts[length] = start;
+      ends[length] = end;
+      length += 1;
+    }
+  };
+  let at = 0;
+  const addUntil = (end: number): void => {
+    for (; at < end; at += 1) add(text.charCodeAt(at), at, at + 1);
+  };
+  for (const { 0: given, index } of text.matchAll(combined)) {
+    const composed = given.normalize('NFC');
+    // A few letters have no composed form, and can become longer.
+    if (composed === given || composed.length > given.length) continue;
+    addUntil(index);
+    at = index + given.length;
+    for (let unit = 0; unit < composed.length; unit += 1) add(composed.charCodeAt(unit), index, at);
   }
-  positions[length] = text.length;
-  return { units: units.subarray(0, length), positions: positions.subarray(0, length + 1) };
+  addUntil(text.length);
+  return { units: units.subarray(0, length), starts: starts.subarray(0, length), ends: ends.subarray(0, length) };
 }
 
 /** Returns the folded units of a quote without spaces around it. */

@@ -54,6 +54,38 @@ describe('verifyQuotes', () => {
   });
 
   it.each([
+    ['composed', 'décomposé', 'NFC', 'NFD'],
+    ['decomposed', 'décomposé', 'NFD', 'NFC'],
+    ['Vietnamese', 'tiếng Việt', 'NFC', 'NFD'],
+    ['Korean', '한국어 문서', 'NFC', 'NFD'],
+  ])('compares letters with marks in any form, with the places of the source: %s', (_what, words, quoteForm, form) => {
+    const document = `Un texte ${words} et la suite, écrite le même jour.`.normalize(form);
+    const place = { start: 'Un texte '.length, end: document.indexOf(' et la suite') };
+    const { found, missing } = verifyQuotes(`“${words.normalize(quoteForm)}”`, [{ id: 'a', document }], {
+      minLength: 3,
+    });
+    expect([found[0]?.places, missing]).toEqual([[{ id: 'a', ...place }], []]);
+  });
+
+  it('reads any number of quotes in a paragraph', () => {
+    expect(verifyQuotes('“a”'.repeat(200_000), sources)).toEqual({ found: [], missing: [] });
+  });
+
+  it('does not find a letter without its mark, and bounds the marks of a letter', () => {
+    const report = verifyQuotes('“we all went to the cafe”', [{ id: 'a', document: 'we all went to the cafe\u0301' }]);
+    expect(report.missing).toHaveLength(1);
+    const marks = `${'\u0301'.repeat(200_000)}${'\u0316'.repeat(200_000)}`;
+    const document = `The lock file e${marks} names its owner.`;
+    expect(verifyQuotes('“names its owner.”', [{ id: 'a', document }]).found[0]?.places[0]?.end).toBe(document.length);
+  });
+
+  it('ignores characters without width, a byte order mark and marks of the direction', () => {
+    const document = 'The lo\ufeffck file \u200enames\u202a its\u2069 ow\u200bner.';
+    const { found } = verifyQuotes('“The lock file names its owner.”', [{ id: 'a', document }]);
+    expect(found[0]?.places).toEqual([{ id: 'a', start: 0, end: document.length }]);
+  });
+
+  it.each([
     ['parts in another order', '"taken over after thirty … The lock file names"'],
     ['parts that overlap', '"The lock file names its … names its owner"'],
     ['parts in two sources', '"the disk is full … lock is taken over"'],
@@ -171,6 +203,8 @@ describe('findQuotes', () => {
     ['> one\n> two\n>\n> three\nfour', ['one\ntwo', 'three']],
     ['> > nested\r\n> > lines\r\n', ['nested\nlines']],
     ['text\n> quote\n\n```\n> code\n"code"\n```\n"after"', ['quote', 'after']],
+    ['```code``` is a span.\n\n"after"', ['after']],
+    ['```\n```js\n"code"\n```\n"after"', ['after']],
     ['``a "b" ` c`` "d"', ['d']],
     ['(“a”, "b")', ['a', 'b']],
   ])('reads %j', (answer, expected) => {

@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { recordText } from '../store/check-arguments.js';
 import type { VectorMetadata } from '../store/vector-store.js';
 import { findQuotes, type Quote } from './find-quotes.js';
-import { foldQuote, foldText, hyphen, type FoldedText } from './fold-text.js';
+import { foldQuote, foldText, type FoldedText } from './fold-text.js';
 import { PatternAutomaton } from './pattern-automaton.js';
 
 /** A text that an answer may quote: a passage of a query tool, a record of a store, or a chunk. */
@@ -55,8 +55,8 @@ export interface VerifyQuotesOptions {
 /**
  * Finds the quotes of an answer in its sources, by their characters: “…”, "…", «…», »…«, „…“, and paragraphs of Markdown block quotes.
  *
- * Any white space equals any other, and so do the forms of quotation marks and of hyphens. Soft hyphens and characters without width are
- * ignored, and so is a comma or period before the closing mark, which may belong to the sentence of the answer. An ellipsis (`…`, `...`,
+ * Any white space equals any other, and so do the forms of quotation marks and of hyphens, and a letter with its marks in one character
+ * or in several. Soft hyphens and characters without width are ignored, and so is a comma or period before the closing mark, which may belong to the sentence of the answer. An ellipsis (`…`, `...`,
  * `[…]`) inside a quote stands for at most `maxGap` characters. Everything else counts, including upper and lower case.
  *
  * Time grows linearly with answer and sources.
@@ -289,9 +289,8 @@ function createSearch(parts: readonly Uint16Array[], maxGap: number): QuoteSearc
 }
 
 function toPlace(source: QuoteSource, text: string, folded: FoldedText, from: number, to: number): QuotePlace {
-  const { units, positions } = folded;
-  const start = positions[from]!;
-  const end = units[to - 1] === hyphen ? positions[to]! : positions[to - 1]! + 1;
+  const start = folded.starts[from]!;
+  const end = folded.ends[to - 1]!;
   const { startIndex, endIndex, source: name } = source.metadata ?? {};
   const isVerbatim = Number.isSafeInteger(startIndex) && endIndex - startIndex === text.length;
   return {
