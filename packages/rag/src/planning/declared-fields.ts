@@ -68,12 +68,16 @@ function fieldOf(fields: Fields, name: string): FilterField | undefined {
 function fits({ type, values }: FilterField, value: FilterScalar): boolean {
   if (values && !values.includes(value)) return false;
   if (value === null || type === undefined) return true;
-  if (type === 'date') return typeof value === 'string' && !Number.isNaN(Date.parse(value));
+  if (type === 'date') return typeof value === 'string' && isoDate.test(value) && !Number.isNaN(Date.parse(value));
   return typeof value === type;
 }
 
+/** Stores compare dates as texts, so that another form would find wrong records. */
+const isoDate = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?$/;
+
 function wrongValue(name: string, { type, values }: FilterField, value: FilterScalar): QuiverError {
-  const expected = values ? `one of ${JSON.stringify(values)}` : `a ${type}`;
+  const kind = type === 'date' ? 'date in ISO 8601' : type;
+  const expected = values ? `one of ${JSON.stringify(values)}` : `a ${kind}`;
   return undeclared(`The value ${JSON.stringify(value)} of '${name}' is not ${expected}`);
 }
 

@@ -174,6 +174,37 @@ test('asks the model once per question with a cache', async () => {
   expect(llm.doGenerateCalls).toHaveLength(3);
 });
 
+test('caches no filter that was rejected', async () => {
+  const cache = new Map<string, unknown>();
+  const answers = [{ owner: 'x' }, { owner: 'x' }, { owner: 'x' }, { team: 'red' }];
+  const llm = modelThat({ 'Write a filter': () => ({ filter: answers.shift() }) });
+  const options = await optionsWith({ llm, cache, steps: { filter: { fields: { team: 'Name of the team' } } } });
+  await expect(retrieve(options)).rejects.toMatchObject({ code: 'RETRIEVE_STEP_FAILED' });
+  expect([...cache]).toEqual([]);
+  const [second, third] = [await retrieve(options), await retrieve(options)];
+  expect([second, third].map(({ trace }) => [trace[1]?.calls, trace[1]?.filter])).toEqual([
+    [2, { team: 'red' }],
+    [0, { team: 'red' }],
+  ]);
+});
+
+test('keeps the question when the model answers with blank texts', async () => {
+  const llm = modelThat({ 'Rewrite the last question': { queries: [' '] }, 'in other words': { queries: ['', ' '] } });
+  const history = [{ role: 'user' as const, content: 'Which team sails?' }];
+  const options = await optionsWith({ llm, history, mode: 'hybrid', steps: { rewrite: true, variants: true } });
+  const { question, trace } = await retrieve(options);
+  expect(question).toBe('Who approves travel?');
+  expect(trace.flatMap(({ queries }) => queries.map(({ text }) => text))).toEqual([question]);
+});
+
+test.each(['January 5, 2024', '5', '2024-13-01'])('rejects the date %s, which is not in ISO 8601', async (date) => {
+  const llm = modelThat({ 'Write a filter': { filter: { date: { $gte: date } } } });
+  const fields = { date: { description: 'Date of the decision', type: 'date' as const } };
+  await expect(retrieve(await optionsWith({ llm, steps: { filter: { fields } } }))).rejects.toThrow(
+    "of 'date' is not a date in ISO 8601",
+  );
+});
+
 test('sorts the merged results by a reranker', async () => {
   const scorer = { getRelevanceScore: async (_query: string, text: string) => (text.startsWith('Expenses') ? 1 : 0) };
   const reranker = { model: scorer, options: { weights: { semantic: 1, vector: 0, position: 0 } } };
@@ -184,6 +215,17 @@ test('sorts the merged results by a reranker', async () => {
 test('stops when the signal aborts', async () => {
   const controller = new AbortController();
   const llm = modelThat({ 'in other words': () => (controller.abort(new Error('enough')), { queries: ['x'] }) });
+  const options = await optionsWith({ llm, steps: { variants: true }, signal: controller.signal });
+  await expect(retrieve(options)).rejects.toThrow('enough');
+});
+
+test('stops also when the model does not react to the signal', async () => {
+  const controller = new AbortController();
+  const llm = modelThat({});
+  llm.doGenerate = () => {
+    controller.abort(new Error('enough'));
+    return new Promise(() => undefined);
+  };
   const options = await optionsWith({ llm, steps: { variants: true }, signal: controller.signal });
   await expect(retrieve(options)).rejects.toThrow('enough');
 });

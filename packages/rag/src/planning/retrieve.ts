@@ -1,4 +1,4 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
 import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
 import { toEmbedder, type EmbedderInput } from '../embedding/index.js';
 import { bothFilters, checkFilter } from '../filter/index.js';
@@ -99,8 +99,8 @@ export async function retrieve(options: RetrieveOptions): Promise<Retrieval> {
     throw invalidArgument('retrieve() needs a question that is not empty.');
   const topK = requireTopK(options.topK ?? 10);
   const given = filter === undefined || filter === null ? undefined : checkFilter(filter);
-  signal?.throwIfAborted();
-  const planned = await runSteps(options);
+  // A model or a cache may not know the signal.
+  const planned = await untilAborted(() => runSteps(options), signal);
   for (const { step, error } of planned.answers) {
     if (error === undefined) continue;
     if (!onStepFailure) throw stepFailed(step, error);

@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { toJsonSchema, validate, type Schema } from '@quiver/core/schema';
 import { retry } from '../../embedding/call-model.js';
-import type { AnswerCache, LanguageModelInput } from './extract-options.js';
+import type { LanguageModelInput } from './extract-options.js';
 
 export interface ModelRequest {
   llm: LanguageModelInput;
@@ -31,23 +31,6 @@ export async function askForObject(request: ModelRequest, schema: Schema): Promi
   if (result.ok) return result.value;
   const issues = result.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
   throw new QuiverError('EXTRACT_ANSWER_INVALID', `The answer of the model does not match the schema: ${issues}`);
-}
-
-/**
- * Returns the cached answer under a key if it matches the schema; otherwise {@link askForObject}, and caches its answer.
- *
- * @returns the answer, and whether it came from the cache
- */
-export async function askOnce(
-  request: ModelRequest,
-  schema: Schema,
-  { cache, key }: { cache: AnswerCache | undefined; key: string },
-): Promise<{ answer: unknown; isCached: boolean }> {
-  const known = cache && (await validate(schema, await cache.get(key)));
-  if (known?.ok) return { answer: known.value, isCached: true };
-  const answer = await askForObject(request, schema);
-  await cache?.set(key, answer);
-  return { answer, isCached: false };
 }
 
 /** Fields of a result that are read. They are the same in the specification versions v2, v3 and v4. */
