@@ -141,12 +141,14 @@ export class MDocument {
     return this;
   }
 
-  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, type and language. */
+  /** Returns a hash of everything but the options that chunks are made of: texts, metadata, boxes, type and language. */
   contentHash(): string {
     const { type, language, sources } = this;
     const metadata = sources.map((source, index) => [source.metadata, this.#found?.[index]]);
+    // A page can have thousands of boxes: sorting their keys would take 10 times as long.
+    const boxes = this.#boxes.some(({ length }) => length > 0) ? JSON.stringify(this.#boxes) : '';
     return textsHash(
-      canonicalJson([type, language, metadata]),
+      canonicalJson([type, language, metadata, boxes]),
       sources.map(({ text }) => text),
     );
   }

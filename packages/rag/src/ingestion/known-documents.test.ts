@@ -150,6 +150,18 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
       removed: 1,
     });
   });
+
+  it('are compared again when only the places on their pages changed', async () => {
+    const page = (left?: number): MDocument => {
+      const boxes = left === undefined ? [] : [{ start: 0, end: 5, box: [left, 0, 50, 10] as const }];
+      return new MDocument({ text: 'Text.', metadata: { source: 'a.pdf' }, boxes });
+    };
+    await run([page()]);
+    for (const left of [1, 2]) {
+      expect(await run([page(left)])).toMatchObject({ moved: 1 });
+      expect((await store.scan({ indexName })).records).toMatchObject([{ metadata: { box: [left, 0, 50, 10] } }]);
+    }
+  });
 });
 
 it('completes a run whose store cannot use derived data', async () => {
