@@ -44,8 +44,10 @@ async function main(): Promise<void> {
     onProgress: ({ documents, totalDocuments = documents }) => showProgress(documents, totalDocuments),
     signal: interrupted.signal,
   });
+  // A passage whose neighbor changed is stored again, because it names its neighbor.
+  const unchanged = report.unchanged + report.moved;
   console.log(
-    `Indexed    ${report.added} passages embedded, ${report.unchanged} unchanged, ${report.removed} removed in ${since(indexingStarted)}`,
+    `Indexed    ${report.added} passages embedded, ${unchanged} unchanged, ${report.removed} removed in ${since(indexingStarted)}`,
   );
 
   // 3. Connect the passages by links, names, order and similarity. The store persists the graph alongside the index.
