@@ -305,6 +305,74 @@ describe('loadPages', () => {
     );
   });
 
+  test('sends headers to no robots.txt of an origin that only a redirect leads to', async () => {
+    const received: (string | undefined)[] = [];
+    const other = await startSite({
+      '/robots.txt': ({ headers }, response) => {
+        received.push(headers.authorization);
+        response.end('User-agent: *\nAllow: /');
+      },
+      '/page': article('Other'),
+    });
+    const { url } = await startSite({
+      '/page': (_request, response) => response.writeHead(302, { location: `${other.url}/page` }).end(),
+    });
+    await load([`${url}/page`, `${other.url}/page`], { headers: { authorization: 'Bearer x' }, concurrency: 1 });
+    expect(received).toEqual([undefined, 'Bearer x']);
+  });
+
+  test('does not count the wait for a turn as time of a page', async () => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    const controller = new AbortController();
+    let timers = 0;
+    const page: RequestListener = () => {
+      timers = timeout.mock.calls.length;
+      controller.abort();
+    };
+    const { url } = await startSite({ '/1': page, '/2': page });
+    try {
+      const options = { delay: 60_000, robots: false, signal: controller.signal };
+      await expect(load([`${url}/1`, `${url}/2`], options)).rejects.toMatchObject({ name: 'AbortError' });
+    } finally {
+      timeout.mockRestore();
+    }
+    expect(timers).toBe(1);
+  });
+
+  test('repeats no credentials of a URL in messages', async () => {
+    await load(['https://user:pass@word@example.com/a@b', 'ftp:user:password@example.com/']);
+    const messages = skipped.map(({ error }) => String(error));
+    expect(messages).toEqual([
+      expect.stringContaining("'https://example.com/a@b' contains credentials"),
+      expect.stringContaining("'ftp://example.com/' is not the URL of a page"),
+    ]);
+  });
+
+  test('keeps no validators of a file whose parts could not all be read', async () => {
+    const mail = [
+      'Subject: Two files',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'Content-Type: text/plain',
+      '',
+      'Hello',
+      '--b',
+      'Content-Type: application/octet-stream',
+      'Content-Disposition: attachment; filename=report.docx',
+      '',
+      'damaged',
+      '--b--',
+    ].join('\r\n');
+    const { url } = await startSite({
+      '/a.eml': (_request, response) => response.setHeader('etag', '"1"').end(mail),
+    });
+    const state: PageState = new Map();
+    expect(await load([`${url}/a.eml`], { state, robots: false })).toHaveLength(1);
+    expect(reasons()).toEqual(['unreadable']);
+    expect(state).toEqual(new Map([[`${url}/a.eml`, {}]]));
+  });
+
   test('reads a page as a whole without main content, or on request', async () => {
     const links = '<ul><li><a href="/a">A</a></li><li><a href="/b">B</a></li></ul>';
     const { url } = await startSite({ '/': links, '/page': article('Page') });
@@ -378,6 +446,31 @@ describe('readSitemap', () => {
     expect(await collect(`${site.url}/sitemap.xml`, { onSkip })).toEqual([`${site.url}/1?a=1&b=2`, `${site.url}/2`]);
     expect(failed).toEqual(['https://elsewhere.example/', `${site.url}/missing.xml`]);
     expect(await collect(`${site.url}/b.txt`, { maxUrls: 1 })).toEqual([`${site.url}/1?a=1&b=2`]);
+  });
+
+  test('reads URLs of the host that the sitemap redirects to', async () => {
+    const other = await startSite({
+      '/sitemap.xml': (_request, response) => response.end(`${other.url.replace('127.0.0.1', 'localhost')}/a`),
+    });
+    const target = `${other.url.replace('127.0.0.1', 'localhost')}/sitemap.xml`;
+    const { url } = await startSite({
+      '/sitemap.xml': (_request, response) => response.writeHead(301, { location: target }).end(),
+    });
+    expect(await collect(`${url}/sitemap.xml`)).toEqual([target.replace('sitemap.xml', 'a')]);
+    await expect(collect(`${other.url}/sitemap.xml`)).rejects.toMatchObject({
+      code: 'SITEMAP_INVALID',
+      message: expect.stringContaining('no URLs of 127.0.0.1'),
+    });
+  });
+
+  test('rejects deep nesting at once', async () => {
+    const { url } = await startSite({
+      '/deep.xml': (_request, response) => response.end(`<urlset>${'<a>'.repeat(1_000_000)}`),
+    });
+    await expect(collect(`${url}/deep.xml`)).rejects.toMatchObject({
+      code: 'SITEMAP_INVALID',
+      message: expect.stringContaining('nested more than 100 deep'),
+    });
   });
 
   test('rejects a file that is missing, is not a sitemap, or unpacks to too much', async () => {

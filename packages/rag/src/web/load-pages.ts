@@ -9,6 +9,7 @@ import {
   createPageClient,
   parsePageUrl,
   requestFailed,
+  type PageCheck,
   type PageClient,
   type PageRequestOptions,
 } from './page-client.js';
@@ -112,7 +113,7 @@ interface LoadedPage {
 
 interface PageContext {
   readonly client: PageClient;
-  readonly check: ((url: URL) => Promise<void>) | undefined;
+  readonly check: PageCheck | undefined;
   readonly options: LoadPagesOptions;
   readonly signal: AbortSignal;
 }
@@ -130,9 +131,17 @@ async function loadPage(given: string, { client, check, options, signal }: PageC
     if (status === 304 && known) return { url, skipped: { url, reason: 'unchanged' } };
     if (status === 404 || status === 410) return { url, skipped: { url, reason: 'gone' } };
     if (status !== 200) throw requestFailed(url, `status ${status}`, undefined, status);
-    const page = await toDocuments(bytes, { url: target, type: response.headers['content-type'] ?? '', options });
+    let isComplete = true;
+    const onSkip = (part: SkippedPage): void => {
+      if (part.error !== undefined) isComplete = false;
+      (options.onSkip ?? log)(part);
+    };
+    const type = response.headers['content-type'] ?? '';
+    const page = await toDocuments(bytes, { url: target, type, options: { ...options, onSkip } });
     const { etag, 'last-modified': lastModified } = response.headers;
-    return { url, page, record: { ...(etag && { etag }), ...(lastModified && { lastModified }) } };
+    // Without validators, the next run repeats what failed, such as the recognition of a scanned page.
+    const record = isComplete ? { ...(etag && { etag }), ...(lastModified && { lastModified }) } : {};
+    return { url, page, record };
   } catch (error) {
     signal.throwIfAborted();
     const isDisallowed = isQuiverError(error) && disallowed.has(error.code);

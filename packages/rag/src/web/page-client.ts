@@ -16,7 +16,7 @@ export interface PageRequestOptions {
   userAgent?: string;
   /** Maximum size of a page in bytes, after decompression. Default 20 MB. */
   maxSize?: number;
-  /** Milliseconds within which a page must have arrived, with its redirects. Default 30,000. */
+  /** Milliseconds within which a page must have arrived, with its redirects and without waits for `delay`. Default 30,000. */
   timeout?: number;
   /** Least number of milliseconds between two requests to a host. Default 0. */
   delay?: number;
@@ -40,10 +40,14 @@ export interface PageResponse {
 /** Settings of one request. */
 export interface PageCall {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called with every URL before the request; throws to prevent it. */
-  readonly check?: ((url: URL) => Promise<void>) | undefined;
+  /** Called with every URL before the request, and whether it receives {@link PageRequestOptions.headers}; throws to prevent it. */
+  readonly check?: PageCheck | undefined;
+  /** Whether the request is sent without {@link PageRequestOptions.headers}. Default `false`. */
+  readonly isForeign?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
+
+export type PageCheck = (url: URL, hasHeaders: boolean) => Promise<void>;
 
 /** Sends requests for pages within the limits of {@link PageRequestOptions}. */
 export interface PageClient {
@@ -78,12 +82,12 @@ export async function createPageClient(options: PageRequestOptions): Promise<Pag
   /** Times of the next request by host. */
   const nextRequests = new Map<string, number>();
 
-  async function waitForTurn(host: string, until: AbortSignal): Promise<void> {
+  async function waitForTurn(host: string, signal: AbortSignal | undefined): Promise<void> {
     if (delay <= 0) return;
     const now = Date.now();
     const start = Math.max(now, nextRequests.get(host) ?? 0);
     nextRequests.set(host, start + delay);
-    if (start > now) await sleep(start - now, undefined, { signal: until });
+    if (start > now) await sleep(start - now, undefined, { ...(signal && { signal }) });
   }
 
   async function send(url: URL, headers: Record<string, string>, until: AbortSignal): Promise<PageResponse> {
@@ -106,18 +110,22 @@ export async function createPageClient(options: PageRequestOptions): Promise<Pag
   }
 
   return {
-    async get(first, { headers, check, signal = options.signal } = {}) {
+    async get(first, { headers, check, isForeign = false, signal = options.signal } = {}) {
       signal?.throwIfAborted();
-      const timer = AbortSignal.timeout(timeout);
-      const until = signal ? AbortSignal.any([signal, timer]) : timer;
+      let timer: AbortSignal | undefined;
+      let left = timeout;
       let url = parsePageUrl(first);
       const { origin } = url;
       try {
         for (let count = 0; ; count++) {
-          await check?.(url);
-          await waitForTurn(url.host, until);
-          const own = url.origin === origin ? options.headers : undefined;
-          const response = await send(url, { ...own, ...headers }, until);
+          const hasHeaders = !isForeign && url.origin === origin;
+          await check?.(url, hasHeaders);
+          await waitForTurn(url.host, signal);
+          const started = performance.now();
+          timer = AbortSignal.timeout(Math.max(1, Math.ceil(left)));
+          const until = signal ? AbortSignal.any([signal, timer]) : timer;
+          const response = await send(url, { ...(hasHeaders && options.headers), ...headers }, until);
+          left -= performance.now() - started;
           const { location } = response.headers;
           if (!redirects.has(response.status) || location === undefined) return response;
           if (count === maxRedirects) throw new Error(`more than ${maxRedirects} redirects`);
@@ -126,7 +134,7 @@ export async function createPageClient(options: PageRequestOptions): Promise<Pag
       } catch (error) {
         signal?.throwIfAborted();
         if (isQuiverError(error)) throw error;
-        const problem = timer.aborted ? `no complete response within ${timeout} ms` : toErrorMessage(error);
+        const problem = timer?.aborted ? `no complete response within ${timeout} ms` : toErrorMessage(error);
         throw requestFailed(first, problem, error);
       }
     },
@@ -147,7 +155,10 @@ export function requestFailed(url: string, problem: string, cause?: unknown, sta
 /** @throws `PAGE_URL_INVALID` for a URL that is not http or https, or contains credentials */
 export function parsePageUrl(text: string, base?: URL): URL {
   const refuse = (problem: string): QuiverError =>
-    new QuiverError('PAGE_URL_INVALID', `'${text.slice(0, 200)}' ${problem}. Pass an absolute http or https URL.`);
+    new QuiverError(
+      'PAGE_URL_INVALID',
+      `'${text.replace(/^([\w+.-]*:)?[\\/]*[^\\/?#]*@/, '$1//').slice(0, 200)}' ${problem}. Pass an absolute http or https URL.`,
+    );
   if (!URL.canParse(text, base?.href)) throw refuse('is not a URL');
   const url = new URL(text, base);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('is not the URL of a page');

@@ -1,5 +1,5 @@
 import { QuiverError } from '@quiver/core';
-import { requestFailed, type PageClient } from './page-client.js';
+import { requestFailed, type PageCheck, type PageClient } from './page-client.js';
 
 interface Rule {
   readonly isAllowed: boolean;
@@ -21,13 +21,15 @@ const maxRules = 10_000;
  *
  * @see [RFC 9309 – Robots Exclusion Protocol](https://www.rfc-editor.org/rfc/rfc9309.html)
  */
-export function createRobotsCheck(client: PageClient, userAgent: string): (url: URL) => Promise<void> {
+export function createRobotsCheck(client: PageClient, userAgent: string): PageCheck {
   const rules = new Map<string, Promise<readonly Rule[]>>();
-  return async (url) => {
-    let found = rules.get(url.origin);
+  return async (url, hasHeaders) => {
+    // The file of an origin that only a redirect leads to must not receive the headers either.
+    const key = `${url.origin} ${hasHeaders}`;
+    let found = rules.get(key);
     if (!found) {
-      found = loadRules(client, url.origin, userAgent);
-      rules.set(url.origin, found);
+      found = loadRules(client, url.origin, { userAgent, isForeign: !hasHeaders });
+      rules.set(key, found);
     }
     if (isAllowed(await found, `${url.pathname}${url.search}`)) return;
     throw new QuiverError(
@@ -38,8 +40,12 @@ export function createRobotsCheck(client: PageClient, userAgent: string): (url: 
   };
 }
 
-async function loadRules(client: PageClient, origin: string, userAgent: string): Promise<readonly Rule[]> {
-  const { status, bytes } = await client.get(`${origin}/robots.txt`);
+async function loadRules(
+  client: PageClient,
+  origin: string,
+  { userAgent, isForeign }: { userAgent: string; isForeign: boolean },
+): Promise<readonly Rule[]> {
+  const { status, bytes } = await client.get(`${origin}/robots.txt`, { isForeign });
   if (status >= 500 || status === 429)
     throw requestFailed(`${origin}/robots.txt`, `status ${status}`, undefined, status);
   return status === 200 ? parseRobots(new TextDecoder().decode(bytes.subarray(0, maxLength)), userAgent) : [];

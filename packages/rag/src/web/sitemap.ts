@@ -17,6 +17,9 @@ export interface ReadSitemapOptions extends PageRequestOptions {
   onSkip?: (skipped: { url: string; error: unknown }) => void;
 }
 
+/** The parser takes quadratic time for deep nesting; a sitemap has three levels. */
+const maxNesting = 100;
+
 const defaultMaxUrls = 50_000;
 /** Size of a sitemap by the protocol, in bytes. */
 const maxSitemapSize = 52_428_800;
@@ -24,9 +27,9 @@ const maxSitemaps = 1_000;
 
 /**
  * Reads the URLs of a sitemap, of all sitemaps of an index, or of a list with one URL on each line, also compressed by gzip. URLs of
- * other hosts than the sitemap's are left out: a sitemap speaks for its own host only.
+ * other hosts than the sitemap's, before and after redirects, are left out: a sitemap speaks for its own host only.
  *
- * @throws `SITEMAP_INVALID` for a file without URLs; the errors of requests, for the first file
+ * @throws `SITEMAP_INVALID` for a file without URLs of its host; the errors of requests, for the first file
  * @see [Sitemaps XML format](https://www.sitemaps.org/protocol.html)
  * @example
  * const pages = loadPages(readSitemap('https://docs.example.com/sitemap.xml'));
@@ -37,13 +40,17 @@ export async function* readSitemap(url: string | URL, options: ReadSitemapOption
   const client = await createPageClient({ maxSize: maxSitemapSize, ...request });
   const waiting = [first.href];
   const seen = new Set(waiting);
+  /** `example.com` often redirects to `www.example.com`, whose URLs its sitemap contains. */
+  const hosts = new Set([first.hostname]);
   let count = 0;
   try {
     for (let index = 0; index < waiting.length; index++) {
       const sitemap = waiting[index]!;
       let found: SitemapEntry[] = [];
       try {
-        found = await loadSitemap(client, sitemap, options.maxSize ?? maxSitemapSize);
+        const loaded = await loadSitemap(client, sitemap, options.maxSize ?? maxSitemapSize);
+        found = loaded.entries;
+        if (index === 0) hosts.add(new URL(loaded.url).hostname);
       } catch (error) {
         if (index === 0 || request.signal?.aborted) throw error;
         onSkip?.({ url: sitemap, error });
@@ -52,7 +59,7 @@ export async function* readSitemap(url: string | URL, options: ReadSitemapOption
         let target: URL;
         try {
           target = parsePageUrl(entry.url, first);
-          if (target.hostname !== first.hostname) throw otherHost(target, first);
+          if (!hosts.has(target.hostname)) throw otherHost(target, first);
         } catch (error) {
           onSkip?.({ url: entry.url, error });
           continue;
@@ -66,6 +73,7 @@ export async function* readSitemap(url: string | URL, options: ReadSitemapOption
         }
       }
     }
+    if (count === 0) throw invalidSitemap(first.href, `it contains no URLs of ${[...hosts].join(' and ')}`);
   } finally {
     client.close();
   }
@@ -76,14 +84,18 @@ interface SitemapEntry {
   readonly isSitemap: boolean;
 }
 
-async function loadSitemap(client: PageClient, url: string, maxSize: number): Promise<SitemapEntry[]> {
-  const { status, bytes } = await client.get(url);
+async function loadSitemap(
+  client: PageClient,
+  url: string,
+  maxSize: number,
+): Promise<{ url: string; entries: SitemapEntry[] }> {
+  const { status, bytes, url: target } = await client.get(url);
   if (status !== 200) throw requestFailed(url, `status ${status}`, undefined, status);
   try {
     const isCompressed = bytes[0] === 0x1f && bytes[1] === 0x8b;
     const text = new TextDecoder().decode(isCompressed ? gunzipSync(bytes, { maxOutputLength: maxSize }) : bytes);
     const entries = parseSitemap(text);
-    if (entries.length > 0) return entries;
+    if (entries.length > 0) return { url: target, entries };
   } catch (cause) {
     throw invalidSitemap(url, toErrorMessage(cause), cause);
   }
@@ -112,15 +124,19 @@ function parseSitemap(text: string): SitemapEntry[] {
   }
   const entries: SitemapEntry[] = [];
   let parent = '';
+  let depth = 0;
   let location: string[] | undefined;
   const parser = new Parser(
     {
       onopentagname(name) {
+        depth += 1;
+        if (depth > maxNesting) throw new Error(`its elements are nested more than ${maxNesting} deep`);
         if (name === 'url' || name === 'sitemap') parent = name;
         else if (name === 'loc' && parent !== '') location = [];
       },
       ontext: (data) => location?.push(data),
       onclosetag(name) {
+        depth -= 1;
         if (name === parent) parent = '';
         if (name !== 'loc' || !location) return;
         entries.push({ url: location.join('').trim(), isSitemap: parent === 'sitemap' });
