@@ -1,5 +1,5 @@
 import type { Filter } from '../../filter/index.js';
-import { lexicalTerms } from '../../retrieval/lexical-terms.js';
+import { queryTerms } from '../../retrieval/terms/record-terms.js';
 import { toVector } from '../../store/check-arguments.js';
 import { type FoundRecord, type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { VectorMatch, VectorMetric } from '../../store/vector-store.js';
@@ -65,12 +65,12 @@ function toSimilarity(metric: VectorMetric, { _distance }: LanceRow): number {
 
 /** Records that share a term with the query, ordered by the BM25 of LanceDB. A score of s counts as s / (1 + s). */
 async function findByTerms(
-  { table, metric }: LanceIndex,
+  { table, metric, analyzer }: LanceIndex,
   { lancedb }: LanceModules,
   { queryText, limit: wanted, includeVector }: KeywordSearch,
   filter: Filter | undefined,
 ): Promise<VectorMatch[]> {
-  const terms = [...new Set(lexicalTerms(queryText))];
+  const terms = await queryTerms(analyzer, queryText);
   if (terms.length === 0) return [];
   const { where, rest } = filterToLance(filter);
   // The tokenizer of the index splits it at the spaces; it is not a query language.

@@ -6,4 +6,5 @@ export type {
   LanceTable,
   LanceVectorQuery,
 } from './lance-client.js';
+export type { LanceCreateIndexParams } from './lance-index.js';
 export { LanceVectorStore, type LanceVectorStoreOptions } from './lance-vector-store.js';

@@ -1,19 +1,25 @@
 import { toErrorMessage } from '@quiver/core';
 import type { Utf8, Vector } from 'apache-arrow';
 import { evaluateFilter, type Filter } from '../../filter/index.js';
-import { lexicalTerms } from '../../retrieval/lexical-terms.js';
+import { recordTerms } from '../../retrieval/terms/record-terms.js';
+import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import {
   type CheckedRecord,
   indexNotFound,
   type IndexShape,
   invalidArgument,
-  keywordText,
   requireSameShape,
   toFilter,
 } from '../../store/check-arguments.js';
 import { readPage } from '../../store/sql-condition.js';
 import { partsOf } from '../../store/store-call.js';
-import type { ScanPage, ScanParams, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type {
+  CreateIndexParams,
+  ScanPage,
+  ScanParams,
+  VectorMetadata,
+  VectorRecord,
+} from '../../store/vector-store.js';
 import { conditionsOf, filterToLance, quote } from './filter-to-lance.js';
 import type { LanceConnection, LanceModules, LanceTable } from './lance-client.js';
 
@@ -22,19 +28,35 @@ export interface LanceIndex extends IndexShape {
   readonly table: LanceTable;
   /** Different for every index that was created, also under the same name. */
   readonly key: string;
+  /** Id of the `TermAnalyzer` of the terms. */
+  readonly analyzer: string;
 }
 
 /** Entry of the schema's metadata that distinguishes Quiver's tables from others. */
 const mark = 'quiver';
 
+/** Parameters of `createIndex()` of `LanceVectorStore`. */
+export interface LanceCreateIndexParams extends CreateIndexParams {
+  /**
+   * Language of the texts, for keyword and hybrid search, as in `LocalVector`: a code such as `de`, a language tag, an English name, or
+   * `auto`, which detects the language of each text and of each query. Default `en`. An existing index keeps its language.
+   */
+  language?: string;
+}
+
+/** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(
   connection: LanceConnection,
   modules: LanceModules,
-  name: string,
-  shape: IndexShape,
+  { indexName: name, dimension, metric = 'cosine', language }: LanceCreateIndexParams,
 ): Promise<void> {
+  const shape = { dimension, metric, analyzer: toAnalyzerId(language ?? 'en') };
+  const requireSame = (existing: LanceIndex): void => {
+    requireSameShape(name, existing, shape);
+    if (language !== undefined) requireSameLanguage(name, existing.analyzer, shape.analyzer);
+  };
   const existing = await findIndex(connection, name);
-  if (existing) return requireSameShape(name, existing, shape);
+  if (existing) return requireSame(existing);
   const { lancedb } = modules;
   let table: LanceTable;
   try {
@@ -43,7 +65,7 @@ export async function createIndex(
     // Another process may have created it.
     const created = await findIndex(connection, name);
     if (!created) throw error;
-    return requireSameShape(name, created, shape);
+    return requireSame(created);
   }
   // Concurrent merges detect by it that both insert the same id.
   await table.setUnenforcedPrimaryKey('id');
@@ -51,6 +73,7 @@ export async function createIndex(
   const config = lancedb.Index.fts({
     baseTokenizer: 'whitespace',
     withPosition: false,
+    maxTokenLength: longestTerm,
     lowercase: false,
     stem: false,
     removeStopWords: false,
@@ -59,13 +82,19 @@ export async function createIndex(
   await table.createIndex('terms', { config });
 }
 
+/** LanceDB leaves out longer terms; by default those of more than 40 characters. */
+const longestTerm = 10_000;
+
 /** The types of Arrow are not part of exported declarations. */
 type Arrow = typeof import('apache-arrow');
 
-function toSchema(modules: LanceModules, { dimension, metric }: IndexShape): unknown {
+function toSchema(
+  modules: LanceModules,
+  { dimension, metric, analyzer }: Pick<LanceIndex, 'dimension' | 'metric' | 'analyzer'>,
+): unknown {
   const arrow = modules.arrow as Arrow;
   const { Field, Schema, Utf8 } = arrow;
-  const shape = JSON.stringify({ dimension, metric, key: crypto.randomUUID() });
+  const shape = JSON.stringify({ dimension, metric, analyzer, key: crypto.randomUUID() });
   return new Schema(
     [
       new Field('id', new Utf8(), false),
@@ -91,8 +120,7 @@ async function findIndex(connection: LanceConnection, name: string): Promise<Lan
   }
   const shape = (await table.schema()).metadata.get(mark);
   if (shape === undefined) return undefined;
-  const { dimension, metric, key } = JSON.parse(shape) as { dimension: number; metric: VectorMetric; key: string };
-  return { table, dimension, metric, key };
+  return { table, ...(JSON.parse(shape) as Omit<LanceIndex, 'table'>) };
 }
 
 const namesPerPage = 1000;
@@ -122,7 +150,7 @@ export async function requireIndex(connection: LanceConnection, name: string): P
  * @throws `VECTOR_ARGUMENT_INVALID` for text that Arrow cannot store
  */
 export async function writeRecords(
-  { table, dimension }: LanceIndex,
+  { table, dimension, analyzer }: LanceIndex,
   modules: LanceModules,
   records: readonly CheckedRecord[],
 ): Promise<void> {
@@ -132,6 +160,7 @@ export async function writeRecords(
       `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which LanceDB cannot store; remove it.`,
     );
   }
+  const terms = await recordTerms(analyzer, records);
   const arrow = modules.arrow as Arrow;
   const numbers = new Float32Array(dimension * records.length);
   for (const [at, { vector }] of records.entries()) numbers.set(vector, at * dimension);
@@ -147,7 +176,7 @@ export async function writeRecords(
     id: texts(records.map(({ id }) => id)),
     metadata: texts(records.map(({ metadata }) => JSON.stringify(metadata))),
     conditions: texts(records.map(({ metadata }) => conditionsOf(metadata))),
-    terms: texts(records.map((record) => lexicalTerms(keywordText(record)).join(' '))),
+    terms: texts(terms.map((each) => each.join(' '))),
     document: texts(records.map(({ document = null }) => document)),
     lacks_cosine: arrow.vectorFromArray(
       records.map(({ vector }) => lacksCosine(vector)),

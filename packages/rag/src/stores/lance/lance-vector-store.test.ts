@@ -45,6 +45,29 @@ describe('LanceVectorStore', () => {
     expect(() => new LanceVectorStore(options)).toThrow(expect.objectContaining(error));
   });
 
+  it('computes terms in the language of the index, which it keeps', async () => {
+    const store = openAt(await newFolder());
+    const documents = ['Die Hausverwaltung kündigt', "The o'reilly# book", `${'x'.repeat(60)} 机器学习`];
+    await store.createIndex({ indexName, dimension: 1, language: 'de' });
+    await store.upsert({ indexName, ids: ['a', 'b', 'c'], vectors: [[1], [1], [1]], documents });
+    const find = async (queryText: string): Promise<string[]> =>
+      idsOf(await store.query({ indexName, mode: 'keyword', queryText }));
+    expect(await find('Häuser')).toEqual(['a']);
+    expect(await find("O'Reilly#")).toEqual(['b']);
+    expect(await find('x'.repeat(60))).toEqual(['c']);
+    expect(await find('学习')).toEqual(['c']);
+    await store.createIndex({ indexName, dimension: 1 });
+    await expect(store.createIndex({ indexName, dimension: 1, language: 'fr' })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+    });
+    await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+    });
+    await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
+    expect(await find('Vertrag')).toEqual(['a']);
+    expect(await find('Haus')).toEqual([]);
+  });
+
   it('keeps records in the folder, and uses a connection of the caller without closing it', async () => {
     const folder = await newFolder();
     const first = await LanceVectorStore.create(folder);

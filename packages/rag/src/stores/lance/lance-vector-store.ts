@@ -4,7 +4,6 @@ import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
-  CreateIndexParams,
   IndexParams,
   QueryParams,
   ScanPage,
@@ -23,6 +22,7 @@ import {
 } from './lance-client.js';
 import {
   createIndex,
+  type LanceCreateIndexParams,
   type LanceIndex,
   listIndexNames,
   readByIds,
@@ -102,12 +102,14 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
     return new LanceVectorStore({ uri, ...(options && { connectionOptions: options }) });
   }
 
-  async createIndex({ indexName, dimension, metric = 'cosine', signal }: CreateIndexParams): Promise<void> {
+  /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
+  async createIndex(params: LanceCreateIndexParams): Promise<void> {
+    const { indexName, dimension, metric = 'cosine', signal } = params;
     requireIndexName(indexName, longestIndexName);
     requireIndexShape({ dimension, metric });
     await this.#inTurn(signal, () =>
       this.#run(`creating the index '${indexName}'`, signal, ({ connection, modules }) =>
-        createIndex(connection, modules, indexName, { dimension, metric }),
+        createIndex(connection, modules, params),
       ),
     );
     this.#indexes.forget(indexName);

@@ -1,4 +1,5 @@
 import { toErrorMessage } from '@quiver/core';
+import { requireSameLanguage, toAnalyzerId } from '../../retrieval/terms/term-analyzer.js';
 import { indexNotFound, type IndexShape, requireSameShape } from '../../store/check-arguments.js';
 import type { CreateIndexParams, DerivedData, IndexParams, VectorMetric } from '../../store/vector-store.js';
 import type { LibSQLDatabase, LibSQLRow, LibSQLStatement, LibSQLValue } from './libsql-database.js';
@@ -8,6 +9,8 @@ export interface LibSQLIndex extends IndexShape {
   readonly name: string;
   /** Different for every index that was created, also under the same name. Part of the names of its tables. */
   readonly key: string;
+  /** Id of the `TermAnalyzer` of the terms. */
+  readonly analyzer: string;
 }
 
 /** Name of the table of records, quoted. */
@@ -31,29 +34,50 @@ export function statement(sql: string, ...args: LibSQLValue[]): LibSQLStatement 
 
 const createCatalog = [
   `CREATE TABLE IF NOT EXISTS quiver_indexes (
-    name TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL, metric TEXT NOT NULL, version INTEGER NOT NULL
+    name TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL, metric TEXT NOT NULL, analyzer TEXT NOT NULL, version INTEGER NOT NULL
   ) WITHOUT ROWID`,
   `CREATE TABLE IF NOT EXISTS quiver_derived (
     index_name TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (index_name, name)
   ) WITHOUT ROWID`,
 ].map((sql) => statement(sql));
 
-/** Every printable character of ASCII is part of a term, because terms arrive separated by spaces. */
-const termCharacters = `!"#$%&()*+,-./:;<=>?@[\\]^_\`{|}~`;
+/** Every printable character of ASCII is part of a term, because terms arrive separated by spaces. An apostrophe is written twice. */
+const termCharacters = `!"#$%&''()*+,-./:;<=>?@[\\]^_\`{|}~`;
 
-/** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH` */
+/** Parameters of `createIndex()` of `LibSQLVector`. */
+export interface LibSQLCreateIndexParams extends CreateIndexParams {
+  /**
+   * Language of the texts, for keyword and hybrid search, as in `LocalVector`: a code such as `de`, a language tag, an English name, or
+   * `auto`, which detects the language of each text and of each query. Default `en`. An existing index keeps its language.
+   */
+  language?: string;
+}
+
+/** @throws `VECTOR_VALIDATE_INDEX_DIMENSION_MISMATCH`, `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
 export async function createIndex(
   database: LibSQLDatabase,
-  { indexName: name, dimension, metric = 'cosine' }: CreateIndexParams,
+  { indexName: name, dimension, metric = 'cosine', language }: LibSQLCreateIndexParams,
 ): Promise<void> {
+  const analyzer = toAnalyzerId(language ?? 'en');
+  const requireSame = (existing: LibSQLIndex): void => {
+    requireSameShape(name, existing, { dimension, metric });
+    if (language !== undefined) requireSameLanguage(name, existing.analyzer, analyzer);
+  };
   const existing = await findIndex(database, name);
-  if (existing) return requireSameShape(name, existing, { dimension, metric });
+  if (existing) return requireSame(existing);
   const index = { name, key: crypto.randomUUID().replaceAll('-', '').slice(0, 12) };
   const terms = termsTable(index);
   try {
     await database.write([
       ...createCatalog,
-      statement('INSERT INTO quiver_indexes VALUES (?1, ?2, ?3, ?4, 0)', name, index.key, dimension, metric),
+      statement(
+        'INSERT INTO quiver_indexes (name, key, dimension, metric, analyzer, version) VALUES (?1, ?2, ?3, ?4, ?5, 0)',
+        name,
+        index.key,
+        dimension,
+        metric,
+        analyzer,
+      ),
       // Columns that filters read come before the vector; the text, which no search reads, comes after it.
       statement(`CREATE TABLE ${recordsTable(index)} (
         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, metadata BLOB NOT NULL, length REAL NOT NULL,
@@ -68,7 +92,7 @@ export async function createIndex(
     // Another process may have created it.
     const created = await findIndex(database, name);
     if (!created) throw error;
-    requireSameShape(name, created, { dimension, metric });
+    requireSame(created);
   }
 }
 
@@ -90,6 +114,7 @@ async function findIndex(database: LibSQLDatabase, name: string): Promise<LibSQL
       key: String(row['key']),
       dimension: Number(row['dimension']),
       metric: row['metric'] as VectorMetric,
+      analyzer: String(row['analyzer']),
     }
   );
 }

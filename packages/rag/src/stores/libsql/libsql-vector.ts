@@ -5,7 +5,6 @@ import { aboveMinScore, type Search } from '../../store/search.js';
 import { indexCache, toStoreFailure } from '../../store/store-call.js';
 import type {
   Cancellable,
-  CreateIndexParams,
   DerivedData,
   IndexParams,
   QueryParams,
@@ -28,6 +27,7 @@ import {
   derivedTable,
   dropIndex,
   isMissingTable,
+  type LibSQLCreateIndexParams,
   type LibSQLIndex,
   listIndexNames,
   readVersionNumber,
@@ -98,7 +98,8 @@ export class LibSQLVector extends RecordStore<object, LibSQLQueryParams> impleme
     this.derived = derivedTable((params, work) => this.#useIndex(params, work));
   }
 
-  async createIndex(params: CreateIndexParams): Promise<void> {
+  /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
+  async createIndex(params: LibSQLCreateIndexParams): Promise<void> {
     const { indexName, dimension, metric = 'cosine', signal } = params;
     requireIndexName(indexName, longestIndexName);
     requireIndexShape({ dimension, metric });
@@ -201,7 +202,7 @@ function open(
     read: (ids, includeVector) => readByIds(database, index, ids, includeVector),
     select: (filter) => selectIds(database, index, filter),
     find: (search, filter) => findRecords(database, index, search, filter),
-    write: (records) => database.write(writeStatements(index, records, versionRead?.())),
+    write: async (records) => database.write(await writeStatements(index, records, versionRead?.())),
     remove: (ids) => database.write(removeStatements(index, ids, versionRead?.())),
     clear: () => database.write(clearStatements(index)),
     drop: () => database.write(dropIndex(index)),

@@ -1,6 +1,6 @@
 import type { Filter } from '../../filter/index.js';
-import { lexicalTerms } from '../../retrieval/lexical-terms.js';
-import { type CheckedRecord, invalidArgument, keywordText, toFilter } from '../../store/check-arguments.js';
+import { recordTerms } from '../../retrieval/terms/record-terms.js';
+import { type CheckedRecord, invalidArgument, toFilter } from '../../store/check-arguments.js';
 import { isStorableText, keepMatching, readPage, SqlParameters } from '../../store/sql-condition.js';
 import { partsOf } from '../../store/store-call.js';
 import type { ScanPage, ScanParams, VectorMetadata, VectorRecord, VersionParams } from '../../store/vector-store.js';
@@ -18,15 +18,18 @@ const sizePerStatement = 8_000_000;
  * @param read - see `nextVersion`
  * @throws `VECTOR_ARGUMENT_INVALID` for text that SQLite cannot store
  */
-export function writeStatements(
+export async function writeStatements(
   index: LibSQLIndex,
   records: readonly CheckedRecord[],
   read?: number,
-): LibSQLStatement[] {
-  const rows = records.map((record) => {
-    requireStorable(record);
-    return { ...record, metadata: JSON.stringify(record.metadata), terms: lexicalTerms(keywordText(record)).join(' ') };
-  });
+): Promise<LibSQLStatement[]> {
+  for (const record of records) requireStorable(record);
+  const terms = await recordTerms(index.analyzer, records);
+  const rows = records.map((record, at) => ({
+    ...record,
+    metadata: JSON.stringify(record.metadata),
+    terms: (terms[at] as string[]).join(' '),
+  }));
   const parts = partsOf(rows, rowsPerStatement, {
     maxSize: sizePerStatement,
     sizeOf: ({ vector, metadata, document = '', terms }) =>

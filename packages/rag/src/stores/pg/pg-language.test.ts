@@ -25,6 +25,8 @@ describe.each(databases)('the language of an index in $name', (database) => {
     expect(await find('chinese', '机器学习')).toEqual(['d0']);
     await fill('german', 'de', ['Die Hausverwaltung kündigt', 'Das Boot']);
     expect(await find('german', 'Haus')).toEqual(['d0']);
+    await fill('apostrophes', 'en', ["The o'reilly# book"]);
+    expect(await find('apostrophes', "O'Reilly#")).toEqual(['d0']);
     await fill('mixed', 'auto', ["C++ and E-1042, don't \\ stop", 'Книги лежат на столе, и они старые', '']);
     expect(await find('mixed', 'E1042')).toEqual(['d0']);
     expect(await find('mixed', 'C++')).toEqual(['d0']);

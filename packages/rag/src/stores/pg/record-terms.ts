@@ -1,5 +1,4 @@
-import { loadAnalyzer } from '../../retrieval/terms/term-analyzer.js';
-import { keywordText } from '../../store/check-arguments.js';
+import { queryTerms, recordTerms } from '../../retrieval/terms/record-terms.js';
 import type { VectorRecord } from '../../store/vector-store.js';
 
 /** Limits of a `tsvector`: bytes of a lexeme, and the largest position. */
@@ -7,21 +6,16 @@ const longestLexeme = 2046;
 const largestPosition = 16_383;
 
 /** Returns the terms of each record as `tsvector` in text form, which PostgreSQL stores unchanged. */
-export async function recordTerms(
+export async function recordTsvectors(
   analyzerId: string,
   records: readonly Pick<VectorRecord, 'document' | 'metadata'>[],
 ): Promise<string[]> {
-  const analyzer = await loadAnalyzer(analyzerId);
-  return records.map((record) => {
-    const text = keywordText(record);
-    return toTsvector(analyzer.toTerms(text, analyzer.languageOf(text, record.metadata['language'])));
-  });
+  return (await recordTerms(analyzerId, records)).map(toTsvector);
 }
 
-/** Returns the different terms of a query. */
-export async function queryTerms(analyzerId: string, queryText: string): Promise<string[]> {
-  const analyzer = await loadAnalyzer(analyzerId);
-  return [...new Set(analyzer.toQueryTerms(queryText, []))].filter(isLexeme);
+/** Returns the different terms of a query that PostgreSQL can store. */
+export async function queryLexemes(analyzerId: string, queryText: string): Promise<string[]> {
+  return (await queryTerms(analyzerId, queryText)).filter(isLexeme);
 }
 
 function toTsvector(terms: readonly string[]): string {
@@ -33,8 +27,8 @@ function toTsvector(terms: readonly string[]): string {
     if (list) list.push(position);
     else positions.set(term, [position]);
   }
-  // Terms consist of letters, digits and a few signs; none of them ends a quoted lexeme.
-  return Array.from(positions, ([term, list]) => `'${term}':${list.join(',')}`).join(' ');
+  // Names such as “o'reilly#” contain an apostrophe.
+  return Array.from(positions, ([term, list]) => `'${term.replaceAll("'", "''")}':${list.join(',')}`).join(' ');
 }
 
 function isLexeme(term: string): boolean {

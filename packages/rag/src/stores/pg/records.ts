@@ -19,7 +19,7 @@ import type {
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { toCondition } from './filter-to-sql.js';
 import { type ExistingIndex, type PgIndex, wordsColumn } from './pg-index.js';
-import { recordTerms } from './record-terms.js';
+import { recordTsvectors } from './record-terms.js';
 
 const rowsPerStatement = 1000;
 /** A statement is one message. */
@@ -58,7 +58,7 @@ export async function upsertRecords(
       ...(analyzer === undefined
         ? []
         : [
-            await recordTerms(
+            await recordTsvectors(
               analyzer,
               part.map(({ place }) => sorted[place] as CheckedRecord),
             ),
@@ -90,7 +90,7 @@ export async function updateRecords(
     const records = updated.map(toRecord);
     await query(
       `UPDATE ${table} AS t SET ${wordsColumn} = r.terms::tsvector FROM unnest($1::text[], $2::text[]) AS r(id, terms) WHERE t.id = r.id`,
-      [records.map((record) => record.id), await recordTerms(analyzer, records)],
+      [records.map((record) => record.id), await recordTsvectors(analyzer, records)],
     );
   }
   if (id !== undefined && updated.length === 0)

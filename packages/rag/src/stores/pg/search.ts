@@ -8,7 +8,7 @@ import { languageConstant, quantizedSql } from './create-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { type FilterSelectivity, requireInteger, toCondition } from './filter-to-sql.js';
 import { type ExistingIndex, type PgLanguage, wordsColumn } from './pg-index.js';
-import { queryTerms } from './record-terms.js';
+import { queryLexemes } from './record-terms.js';
 import { toRecord } from './records.js';
 
 /** Block `pgvector` of a query tool's `databaseConfig`. */
@@ -113,7 +113,7 @@ async function findByTerms(
     analyzer === undefined
       ? // Characters that PostgreSQL cannot store are not part of any term.
         `unnest(pg_catalog.to_tsvector(${languageConstant(language as PgLanguage)}, ${parameters.addValue(queryText.replaceAll(/[\0\p{Surrogate}]/gu, ' '))}::text))`
-      : `unnest(${parameters.addValue(await queryTerms(analyzer, queryText))}::text[]) AS term(lexeme)`;
+      : `unnest(${parameters.addValue(await queryLexemes(analyzer, queryText))}::text[]) AS term(lexeme)`;
   const condition = toCondition(filter, parameters);
   const columns = toColumns(includeVector);
   const rows = await collectMatching(limit, filter, condition, (size, offset) => {
