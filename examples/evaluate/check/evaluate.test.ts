@@ -28,8 +28,8 @@ describe('evaluate example', () => {
   test('measures the decision records of the repository and writes the report', async () => {
     const { code, stdout, stderr } = await run([]);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^decision records: \d+ documents\n\n\| configuration \| recallAt5 /);
-    for (const name of ['keyword', 'hybrid', 'graph']) assert.match(stdout, new RegExp(`\n\\| ${name} `));
+    assert.match(stdout, /^decision records: \d+ documents, 22 questions\n.*\n.* recallAt5 /);
+    for (const name of ['keyword', 'hybrid', 'graph']) assert.match(stdout, new RegExp(`\n│ ${name} `));
     const report = await readFile(join(scratch, 'evaluation.html'), 'utf8');
     assert.match(report, /How many sessions may one caller open\?/);
   });
@@ -50,7 +50,7 @@ describe('evaluate example', () => {
     const words = ['--collection', 'small', '--report', 'small.html'];
     const found = await run(words, join(scratch, 'data'));
     assert.equal(found.code, 0, found.stderr);
-    assert.match(found.stdout, /^small: 2 documents[^]*\| keyword +\| 1\.000/);
+    assert.match(found.stdout, /^small: 2 documents, 1 questions[^]*│ keyword +│ '1\.000/);
     await judge('2');
     const missed = await run(words, join(scratch, 'data'));
     assert.equal(missed.code, 1);

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { toErrorMessage } from '@quiver/core';
 import { createGraphRAGTool, createLexicalEmbedder, ingest } from '@quiver/rag';
-import { evaluateRetrieval, evaluationToHtml, evaluationToTable } from '@quiver/rag/evaluate';
+import { evaluateRetrieval, evaluationToHtml } from '@quiver/rag/evaluate';
 import { LocalVector } from '@quiver/rag/local';
 import { readDecisions, readTestCollection } from './collection.ts';
 
@@ -41,7 +41,20 @@ async function main(): Promise<void> {
   });
   if (process.stderr.isTTY) process.stderr.write('\n');
   await writeFile(values.report, evaluationToHtml(evaluation, { title: name }));
-  console.log(`${name}: ${documents.length} documents\n\n${evaluationToTable(evaluation)}`);
+  console.log(`${name}: ${documents.length} documents, ${cases.length} questions`);
+  console.table(
+    Object.fromEntries(
+      evaluation.configurations.map((one) => [
+        one.name,
+        Object.fromEntries(
+          Object.entries(one.metrics).map(([metric, { mean, low, high }]) => [
+            metric,
+            `${mean.toFixed(3)} (${low.toFixed(2)}–${high.toFixed(2)})`,
+          ]),
+        ),
+      ]),
+    ),
+  );
   console.log(`The report with every question is in ${values.report}`);
 
   const recall = evaluation.configurations[0]?.metrics.recallAt5?.mean ?? 0;

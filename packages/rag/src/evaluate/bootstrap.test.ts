@@ -14,23 +14,14 @@ describe('the bootstrap', () => {
     expect(Math.abs(high - (0.3 + error))).toBeLessThan(0.015);
   });
 
-  it('returns the same interval for the same seed, and another for another', () => {
+  it('returns the same interval again', () => {
     expect(bootstrapMean(values)).toEqual(bootstrapMean(values));
-    const noise = Array.from({ length: 37 }, (_, index) => Math.sin(index));
-    expect(bootstrapMean(noise, { seed: 2 })).not.toEqual(bootstrapMean(noise, { seed: 3 }));
-  });
-
-  it('returns a wider interval for more confidence', () => {
-    const width = ({ low, high }: { low: number; high: number }): number => high - low;
-    expect(width(bootstrapMean(values, { confidence: 0.99 }))).toBeGreaterThan(
-      width(bootstrapMean(values, { confidence: 0.8 })),
-    );
   });
 
   it('contains the mean within bounds of the values', () => {
     assert(
       property(array(double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 30 }), (list) => {
-        const { mean, low, high } = bootstrapMean(list, { resamples: 200 });
+        const { mean, low, high } = bootstrapMean(list);
         expect(low).toBeLessThanOrEqual(high);
         for (const value of [mean, low, high]) {
           expect(value).toBeGreaterThanOrEqual(Math.min(...list) - 1e-9);
@@ -59,16 +50,13 @@ describe('the bootstrap', () => {
     expect(compareMeans(zeros, changed(5))).toMatchObject({ wins: 5, isSignificant: false });
     expect(compareMeans(zeros, changed(5)).difference.low).toBeGreaterThan(0);
     expect(compareMeans(zeros, changed(6))).toMatchObject({ wins: 6, isSignificant: true });
-    expect(compareMeans(zeros, changed(5), { confidence: 0.9 }).isSignificant).toBe(true);
   });
 
-  it('rejects lists that do not fit, and invalid options', () => {
+  it('rejects lists that do not fit, and other values than finite numbers', () => {
     const code = expect.objectContaining({ code: 'EVALUATION_INVALID' });
     expect(() => bootstrapMean([])).toThrow(code);
     expect(() => bootstrapMean([1, Number.NaN])).toThrow(code);
     expect(() => bootstrapMean([1, '1' as unknown as number])).toThrow(code);
     expect(() => compareMeans([1], [1, 2])).toThrow(/not 1 and 2/);
-    for (const options of [{ confidence: 1 }, { confidence: 0 }, { resamples: 0 }, { resamples: 1e9 }, { seed: 0.5 }])
-      expect(() => bootstrapMean(values, options)).toThrow(code);
   });
 });

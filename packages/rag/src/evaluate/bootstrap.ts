@@ -1,20 +1,10 @@
 import { evaluationInvalid } from './evaluation-error.js';
 
-/** A mean, and the interval that contains it with the given confidence. */
+/** A mean, and the interval that contains it with a confidence of 95 %. */
 export interface Interval {
   mean: number;
   low: number;
   high: number;
-}
-
-/** Options of `bootstrapMean()` and `compareMeans()`. */
-export interface BootstrapOptions {
-  /** Confidence of the interval, between 0 and 1. Default 0.95. */
-  confidence?: number;
-  /** Number of samples. Default 2,000. */
-  resamples?: number;
-  /** Equal seeds give equal intervals. Default 1. */
-  seed?: number;
 }
 
 /** Difference of two systems over the same questions. */
@@ -25,40 +15,30 @@ export interface PairedDifference {
   wins: number;
   /** Questions on which it is worse. */
   losses: number;
-  /**
-   * Whether the interval excludes 0, and enough questions differ: with the confidence 0.95 at least 6, as fewer cannot pass a sign test.
-   */
+  /** Whether the interval excludes 0, and at least six questions differ, as fewer cannot pass a sign test. */
   isSignificant: boolean;
 }
 
 /**
- * Returns the mean of values and its confidence interval, by sampling with replacement (percentile bootstrap). It is deterministic.
+ * Returns the mean of values and its confidence interval, by 2,000 samples with replacement (percentile bootstrap). Equal values give
+ * equal intervals.
  *
- * @throws `EVALUATION_INVALID` for no values, values that are not finite numbers, and invalid options
+ * @throws `EVALUATION_INVALID` for no values, and values that are not finite numbers
  * @see Efron, Bootstrap methods: another look at the jackknife (1979)
  */
-export function bootstrapMean(values: readonly number[], options: BootstrapOptions = {}): Interval {
-  const { confidence = 0.95, resamples = 2000, seed = 1 } = options;
-  if (!(confidence > 0 && confidence < 1)) {
-    throw evaluationInvalid(`confidence must be between 0 and 1, not ${String(confidence)}.`);
-  }
-  if (!Number.isSafeInteger(resamples) || resamples < 1 || resamples > maxResamples) {
-    throw evaluationInvalid(`resamples must be a whole number from 1 to ${maxResamples}, not ${String(resamples)}.`);
-  }
-  if (!Number.isSafeInteger(seed)) throw evaluationInvalid(`seed must be a whole number, not ${String(seed)}.`);
+export function bootstrapMean(values: readonly number[]): Interval {
   const size = values.length;
   if (size === 0 || !values.every(Number.isFinite)) {
     throw evaluationInvalid('A mean needs at least one value, and only finite numbers.');
   }
-  const random = createRandom(seed);
+  const random = createRandom();
   const means = Float64Array.from({ length: resamples }, () => {
     let sum = 0;
     for (let draw = 0; draw < size; draw += 1) sum += values[Math.floor(random() * size)] as number;
     return sum / size;
   }).sort();
   const at = (share: number): number => means[Math.round(share * (resamples - 1))] as number;
-  const tail = (1 - confidence) / 2;
-  return { mean: values.reduce((sum, value) => sum + value, 0) / size, low: at(tail), high: at(1 - tail) };
+  return { mean: values.reduce((sum, value) => sum + value, 0) / size, low: at(0.025), high: at(0.975) };
 }
 
 /**
@@ -71,31 +51,27 @@ export function bootstrapMean(values: readonly number[], options: BootstrapOptio
  * @example
  * const { difference, isSignificant } = compareMeans(recallOfKeyword, recallOfHybrid);
  */
-export function compareMeans(
-  baseline: readonly number[],
-  values: readonly number[],
-  options?: BootstrapOptions,
-): PairedDifference {
+export function compareMeans(baseline: readonly number[], values: readonly number[]): PairedDifference {
   if (baseline.length !== values.length) {
     throw evaluationInvalid(
       `A paired comparison needs a value of both systems for each question, not ${baseline.length} and ${values.length}.`,
     );
   }
   const differences = values.map((value, index) => value - (baseline[index] as number));
-  const difference = bootstrapMean(differences, options);
+  const difference = bootstrapMean(differences);
   const wins = differences.filter((value) => value > 0).length;
   const losses = differences.filter((value) => value < 0).length;
   const isAway = difference.low > 0 || difference.high < 0;
-  // A sign test cannot reject chance with fewer questions.
-  const leastLikelihood = 2 * 0.5 ** (wins + losses);
-  return { difference, wins, losses, isSignificant: isAway && leastLikelihood < 1 - (options?.confidence ?? 0.95) };
+  return { difference, wins, losses, isSignificant: isAway && wins + losses >= minDifferent };
 }
 
-const maxResamples = 1_000_000;
+const resamples = 2000;
+/** A sign test with a confidence of 95 % cannot reject chance with fewer questions: 2 × 0.5⁵ > 0.05. */
+const minDifferent = 6;
 
 /** Returns a generator of numbers in [0, 1) (mulberry32). The numbers are the same on every machine. */
-function createRandom(seed: number): () => number {
-  let state = seed | 0;
+function createRandom(): () => number {
+  let state = 1;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);

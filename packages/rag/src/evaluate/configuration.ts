@@ -50,9 +50,6 @@ export type RetrievalConfiguration = SearchConfiguration | CustomConfiguration;
 /** A configuration that was checked. */
 export type CheckedConfiguration = RetrievalConfiguration & { indexName: string };
 
-const commonKeys = ['name', 'indexName', 'topK'];
-const searchKeys = [...commonKeys, 'mode', 'embedder', 'fusion', 'diversity', 'expand', 'filter', 'reranker'];
-
 /**
  * @param indexName - index of the configurations that name none
  * @throws `EVALUATION_INVALID`
@@ -73,9 +70,6 @@ export function checkConfigurations(configurations: unknown, indexName: string |
     if (topK !== undefined && (!Number.isSafeInteger(topK) || topK < 1)) {
       throw invalid(`needs a topK that is a whole number of at least 1, not ${String(topK)}.`);
     }
-    const known = retrieve === undefined ? searchKeys : [...commonKeys, 'retrieve'];
-    const unknown = Object.keys(given).find((key) => !known.includes(key));
-    if (unknown !== undefined) throw invalid(`has no option '${unknown}'. Known: ${known.join(', ')}.`);
     if (retrieve === undefined) {
       const { mode, embedder } = given as SearchConfiguration;
       if (mode !== 'keyword' && embedder === undefined) throw invalid(`needs an embedder, or the mode 'keyword'.`);

@@ -1,8 +1,6 @@
 import { QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
-import { runAhead } from '../ingestion/run-ahead.js';
-import { abortableItems } from '../store/store-call.js';
 import type { VectorStore } from '../store/index.js';
-import { bootstrapMean, compareMeans, type BootstrapOptions } from './bootstrap.js';
+import { bootstrapMean, compareMeans } from './bootstrap.js';
 import { checkCases, describeTarget, type RetrievalCase } from './cases.js';
 import {
   checkConfigurations,
@@ -34,10 +32,6 @@ export interface EvaluateRetrievalOptions {
   configurations: readonly RetrievalConfiguration[];
   /** Default `recallAt5`, `allAt5`, `precisionAt5`, `hitRateAt5`, `mrrAt10` and `ndcgAt10`. */
   metrics?: readonly MetricName[];
-  /** Options of the intervals. */
-  bootstrap?: BootstrapOptions;
-  /** Questions at once. More make the evaluation faster, and its latencies longer. Default 1. */
-  concurrency?: number;
   onProgress?: (progress: EvaluationProgress) => void;
   signal?: AbortSignal;
 }
@@ -67,60 +61,49 @@ const defaultMetrics: readonly MetricName[] = [
  * console.log(evaluationToTable(evaluation));
  */
 export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Promise<Evaluation> {
-  const { store, bootstrap, concurrency = 1, onProgress, signal } = options;
+  const { store, onProgress, signal } = options;
   const cases = checkCases(options.cases);
   const metrics = checkMetrics(options.metrics ?? defaultMetrics);
   const configurations = checkConfigurations(options.configurations, options.indexName);
-  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
-    throw evaluationInvalid(`concurrency must be a whole number of at least 1, not ${String(concurrency)}.`);
-  }
-  // Checks the options before anything is asked.
-  bootstrapMean([0], bootstrap);
   signal?.throwIfAborted();
   const located = await locateAll(cases, configurations, { store, signal });
 
   const topKOfMetrics = Math.max(...metrics.map(({ k }) => k));
-  const total = cases.length * configurations.length;
   const reports: ConfigurationReport[] = [];
-  let done = 0;
   for (const configuration of configurations) {
     const topK = configuration.topK ?? topKOfMetrics;
     const { retrieve, readCost } = await createRetrieve(store, configuration);
-    const ask = async (one: LocatedCase, stop: AbortSignal): Promise<QuestionReport> => {
+    const where = `The configuration '${configuration.name}'`;
+    const asked: QuestionReport[] = [];
+    for (const one of located.get(configuration) as LocatedCase[]) {
       const { question } = one;
-      const where = `The configuration '${configuration.name}'`;
       const started = performance.now();
-      const results = await untilAborted(async () => retrieve(question, { topK, signal: stop }), stop).catch(
-        (cause: unknown) => {
-          signal?.throwIfAborted();
-          throw new QuiverError(
-            'EVALUATION_FAILED',
-            `${where} failed for the question '${question}': ${toErrorMessage(cause)}`,
-            { cause },
-          );
-        },
-      );
+      const results = await untilAborted(
+        async () => retrieve(question, { topK, ...(signal && { signal }) }),
+        signal,
+      ).catch((cause: unknown) => {
+        signal?.throwIfAborted();
+        throw new QuiverError(
+          'EVALUATION_FAILED',
+          `${where} failed for the question '${question}': ${toErrorMessage(cause)}`,
+          { cause },
+        );
+      });
       const milliseconds = performance.now() - started;
       if (!Array.isArray(results)) throw evaluationInvalid(`${where} must return a list of results.`);
-      return report(one, {
-        results: (results as readonly RetrievedResult[]).slice(0, topK),
-        metrics,
-        where,
-        milliseconds,
+      const considered = (results as readonly RetrievedResult[]).slice(0, topK);
+      asked.push(report(one, { results: considered, metrics, where, milliseconds }));
+      onProgress?.({
+        done: reports.length * cases.length + asked.length,
+        total: configurations.length * cases.length,
+        configuration: configuration.name,
       });
-    };
-    const asked: QuestionReport[] = [];
-    const items = located.get(configuration) as LocatedCase[];
-    for await (const one of runAhead(abortableItems(items, signal), concurrency, ask, signal)) {
-      asked.push(one);
-      done += 1;
-      onProgress?.({ done, total, configuration: configuration.name });
     }
     requireSources(asked, cases, configuration.name);
     reports.push({
       name: configuration.name,
       topK,
-      metrics: toRecord(metrics, (name) => bootstrapMean(valuesOf(asked, name), bootstrap)),
+      metrics: toRecord(metrics, (name) => bootstrapMean(valuesOf(asked, name))),
       latency: latencyOf(asked.map(({ milliseconds }) => milliseconds)),
       ...(readCost && { cost: readCost() }),
       contextCharacters: Math.round(asked.reduce((sum, one) => sum + one.contextCharacters, 0) / asked.length),
@@ -131,7 +114,7 @@ export async function evaluateRetrieval(options: EvaluateRetrievalOptions): Prom
     cases: cases.length,
     metrics: metrics.map(({ name }) => name),
     configurations: reports,
-    comparisons: compareWithFirst(reports, metrics, bootstrap),
+    comparisons: compareWithFirst(reports, metrics),
   };
 }
 
@@ -185,7 +168,6 @@ function valuesOf(questions: readonly QuestionReport[], metric: MetricName): num
 function compareWithFirst(
   [first, ...others]: readonly ConfigurationReport[],
   metrics: readonly Metric[],
-  bootstrap: BootstrapOptions | undefined,
 ): Comparison[] {
   if (!first) return [];
   return others.flatMap((other) =>
@@ -193,7 +175,7 @@ function compareWithFirst(
       metric,
       baseline: first.name,
       configuration: other.name,
-      ...compareMeans(valuesOf(first.questions, metric), valuesOf(other.questions, metric), bootstrap),
+      ...compareMeans(valuesOf(first.questions, metric), valuesOf(other.questions, metric)),
     })),
   );
 }

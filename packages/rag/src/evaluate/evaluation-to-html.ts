@@ -1,7 +1,6 @@
 import { escapeHtml } from '../graph/page/page-body.js';
 import type { Interval } from './bootstrap.js';
 import type { Comparison, ConfigurationReport, Evaluation, QuestionReport, ReportedResult } from './evaluation.js';
-import { describeComparison } from './evaluation-to-table.js';
 import type { MetricName } from './metrics.js';
 import { reportStyle } from './report-style.js';
 
@@ -9,9 +8,10 @@ import { reportStyle } from './report-style.js';
 export interface EvaluationPageOptions {
   /** Heading of the page. Default `Retrieval`. */
   title?: string;
-  /** Most questions with their details, those with the lowest values first. Default 500. */
-  maxQuestions?: number;
 }
+
+/** Most questions with their details, so that a browser can show the page. */
+const maxQuestions = 500;
 
 /**
  * Returns an evaluation as one HTML page without other files and without scripts: the metrics with their intervals, the comparisons, and
@@ -21,7 +21,7 @@ export interface EvaluationPageOptions {
  * await writeFile('evaluation.html', evaluationToHtml(evaluation, { title: 'Guides' }));
  */
 export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPageOptions = {}): string {
-  const { title = 'Retrieval', maxQuestions = 500 } = options;
+  const { title = 'Retrieval' } = options;
   const { cases, metrics, configurations, comparisons } = evaluation;
   // An evaluation has at least one metric.
   const sortedBy = metrics[0] as MetricName;
@@ -52,7 +52,7 @@ export function evaluationToHtml(evaluation: Evaluation, options: EvaluationPage
 <tbody>
 ${configurations.map((one) => configurationRow(one, metrics)).join('\n')}
 </tbody></table></div>
-<p class="note">Small figures are confidence intervals. p50 and p95 are the median and the 95th percentile of the latency per question. The context is the mean length of the results in characters.</p>
+<p class="note">Small figures are 95 % confidence intervals; with fewer than 20 questions they are too narrow. p50 and p95 are the median and the 95th percentile of the latency per question. The context is the mean length of the results in characters.</p>
 ${comparisons.length === 0 ? '' : `<h2>Differences from ${escapeHtml(configurations[0]?.name ?? '')}</h2>\n${differences(comparisons)}`}
 <h2>Questions</h2>
 <p class="note">Sorted by the lowest ${escapeHtml(labelOf(sortedBy))} of a configuration.${hidden > 0 ? ` ${hidden} more questions are not shown.` : ''}</p>
@@ -73,6 +73,15 @@ function differences(comparisons: readonly Comparison[]): string {
   const unsure = comparisons.filter(({ isSignificant }) => !isSignificant);
   return `${sure.length > 0 ? list(sure) : '<p>None is significant.</p>'}
 ${unsure.length > 0 ? `<details><summary>${unsure.length} that are not significant</summary>${list(unsure)}</details>` : ''}`;
+}
+
+function describeComparison({ configuration, baseline, metric, difference, wins, losses }: Comparison): string {
+  const { mean, low, high } = difference;
+  return `${configuration} against ${baseline}: ${labelOf(metric)} ${signed(mean)} (${signed(low)} to ${signed(high)}), better for ${wins} questions, worse for ${losses}.`;
+}
+
+function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
 }
 
 function reportsOf(configurations: readonly ConfigurationReport[], index: number): QuestionReport[] {

@@ -1,14 +1,11 @@
-import { appendFile, access, readFile, rm } from 'node:fs/promises';
 import { isQuiverError, QuiverError } from '@quiver/core';
-import type { JsonSchema } from '@quiver/core/schema';
-import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
+import { validate, type JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import { askForObject } from '../document/extract/ask-model.js';
-import type { LanguageModelInput } from '../document/extract/extract-options.js';
+import type { AnswerCache, LanguageModelInput } from '../document/extract/extract-options.js';
 import { runAhead } from '../ingestion/run-ahead.js';
 import { abortableItems } from '../store/store-call.js';
-import { writeCases } from './case-file.js';
 import type { RetrievalCase } from './cases.js';
 import { countCalls, type ModelCost } from './count-calls.js';
 import { evaluationInvalid } from './evaluation-error.js';
@@ -30,16 +27,14 @@ export interface GenerateCasesOptions {
   documents: Iterable<MDocument> | AsyncIterable<MDocument>;
   /** A model of AI SDK 5, 6 or 7, or a model string. */
   model: LanguageModelInput;
-  /** File of the cases, as JSON Lines. While it is written, results are in `<path>.part`, from which the next run resumes. */
-  path?: string;
+  /** Keeps the answers of the model, so that a run that was interrupted asks nothing again. */
+  cache?: AnswerCache;
   /** Number of cases. Default 50. */
   count?: number;
   /** Most passages that are read, with two model calls each. Default twice `count`. */
   maxPassages?: number;
   /** Chooses the passages: equal seeds choose equal ones. Default 1. */
   seed?: number;
-  /** Passages of the documents. Default `{ maxSize: 1500 }`. */
-  chunkOptions?: ChunkParams;
   /** Passages at once. Default 4. */
   concurrency?: number;
   onProgress?: (progress: GenerateProgress) => void;
@@ -61,8 +56,8 @@ export interface GeneratedCases {
  */
 export type RejectionReason = 'form' | 'quote' | 'unanswerable';
 
-/** Version of the prompts. A new number invalidates results of interrupted runs. */
-const promptVersion = '1';
+/** Size of a passage, in characters. */
+const maxSize = 1500;
 /** Shorter passages, such as a heading alone, answer no question. */
 const minLetters = 80;
 
@@ -71,40 +66,28 @@ const minLetters = 80;
  * A case is kept only when its quote is in the passage, by its characters, and a second call can answer the question from the passage.
  * Have a person read them before you rely on them.
  *
- * @throws `EVALUATION_INVALID` for invalid options, documents without text, and a file that exists, because cases must stay the same;
- *   `EVALUATION_FAILED` when no passage gave a case; errors of the model and of the file system; the abort reason
+ * @throws `EVALUATION_INVALID` for invalid options, and documents without text; `EVALUATION_FAILED` when no passage gave a case; errors
+ *   of the model; the abort reason
  * @example
- * const { cases } = await generateCases({ documents, model: 'openai/gpt-5.1', path: 'cases.jsonl', count: 100 });
+ * const { cases } = await generateCases({ documents, model: 'openai/gpt-5.1', count: 100 });
+ * await writeCases('cases.jsonl', cases);
  */
 export async function generateCases(options: GenerateCasesOptions): Promise<GeneratedCases> {
-  const { documents, path, count = 50, concurrency = 4, seed = 1, onProgress, signal } = options;
-  const { maxPassages = 2 * count, chunkOptions = { maxSize: 1500 } } = options;
+  const { documents, cache, count = 50, concurrency = 4, seed = 1, onProgress, signal } = options;
+  const { maxPassages = 2 * count } = options;
   for (const [name, value] of Object.entries({ count, maxPassages, concurrency })) {
     if (!Number.isSafeInteger(value) || value < 1) {
       throw evaluationInvalid(`${name} must be a whole number of at least 1, not ${String(value)}.`);
     }
   }
-  if (path !== undefined && (await exists(path))) {
-    throw evaluationInvalid(
-      `The file '${path}' exists. Cases must not change between evaluations: choose another path.`,
-    );
-  }
-  const passages = await samplePassages(documents, { seed, maxPassages, chunkOptions, signal });
+  const passages = await samplePassages(documents, { seed, maxPassages, signal });
   if (passages.length === 0)
     throw evaluationInvalid('The documents contain no passages with enough text for a question.');
-  const part = path === undefined ? undefined : `${path}.part`;
-  const known = await readOutcomes(part);
   const cost: ModelCost = { calls: 0 };
   const model = await countCalls(options.model, cost);
 
-  const write = async (passage: Passage, stop: AbortSignal): Promise<Outcome> => {
-    const key = contentHash(promptVersion, passage.source ?? '', passage.text);
-    const earlier = known.get(key);
-    if (earlier) return earlier;
-    const outcome = await writeCase(passage, model, stop);
-    if (part !== undefined) await appendFile(part, `${JSON.stringify({ key, ...outcome })}\n`);
-    return outcome;
-  };
+  const write = (passage: Passage, stop: AbortSignal): Promise<Outcome> =>
+    writeCase(passage, { llm: model, signal: stop, cache });
   const cases: RetrievalCase[] = [];
   const rejected = { form: 0, quote: 0, unanswerable: 0 };
   let read = 0;
@@ -122,10 +105,6 @@ export async function generateCases(options: GenerateCasesOptions): Promise<Gene
       { details: { rejected } },
     );
   }
-  if (path !== undefined && part !== undefined) {
-    await writeCases(path, cases);
-    await rm(part, { force: true });
-  }
   return { cases, rejected, cost };
 }
 
@@ -142,16 +121,16 @@ type Outcome =
 /** Returns the passages with the smallest hashes: a random sample that does not depend on the order of the documents. */
 async function samplePassages(
   documents: GenerateCasesOptions['documents'],
-  given: { seed: number; maxPassages: number; chunkOptions: ChunkParams; signal: AbortSignal | undefined },
+  given: { seed: number; maxPassages: number; signal: AbortSignal | undefined },
 ): Promise<Passage[]> {
-  const { seed, maxPassages, chunkOptions, signal } = given;
+  const { seed, maxPassages, signal } = given;
   let sample = new Map<string, Passage>();
   const cut = (): void => {
     const sorted = [...sample].sort(([one], [other]) => (one < other ? -1 : 1));
     sample = new Map(sorted.slice(0, maxPassages));
   };
   for await (const document of abortableItems(documents, signal)) {
-    for (const { text, metadata } of await document.chunk(chunkOptions)) {
+    for (const { text, metadata } of await document.chunk({ maxSize })) {
       const letters = toLetters(text);
       if (letters.length < minLetters) continue;
       const key = contentHash(String(seed), letters);
@@ -180,13 +159,24 @@ const checkedSchema: JsonSchema = {
   additionalProperties: false,
 };
 
-async function writeCase(passage: Passage, llm: LanguageModelInput, signal: AbortSignal): Promise<Outcome> {
+async function writeCase(
+  passage: Passage,
+  { cache, ...request }: { llm: LanguageModelInput; signal: AbortSignal; cache: AnswerCache | undefined },
+): Promise<Outcome> {
+  const ask = async (prompt: string, schema: JsonSchema): Promise<unknown> => {
+    const key = contentHash('case', prompt);
+    const known = cache && (await validate(schema, await cache.get(key)));
+    if (known?.ok) return known.value;
+    const answer = await askForObject({ ...request, prompt }, schema);
+    await cache?.set(key, answer);
+    return answer;
+  };
   try {
-    const written = await askForObject({ llm, prompt: questionPrompt(passage.text), signal }, writtenSchema);
+    const written = await ask(questionPrompt(passage.text), writtenSchema);
     const { question, quote } = written as { question: string; quote: string };
     const letters = toLetters(quote);
     if (letters === '' || !toLetters(passage.text).includes(letters)) return { rejected: 'quote' };
-    const checked = await askForObject({ llm, prompt: answerPrompt(passage.text, question), signal }, checkedSchema);
+    const checked = await ask(answerPrompt(passage.text, question), checkedSchema);
     const { answerable, answer } = checked as { answerable: boolean; answer: string };
     if (!answerable || question.trim() === '') return { rejected: 'unanswerable' };
     const { source } = passage;
@@ -222,27 +212,4 @@ function answerPrompt(passage: string, question: string): string {
     passage,
     '-----',
   ].join('\n');
-}
-
-/** Returns the results of an interrupted run. A line that was cut off is left out. */
-async function readOutcomes(part: string | undefined): Promise<ReadonlyMap<string, Outcome>> {
-  if (part === undefined || !(await exists(part))) return new Map();
-  const lines = (await readFile(part, 'utf8')).split('\n');
-  return new Map(
-    lines.flatMap((line): [string, Outcome][] => {
-      try {
-        const { key, ...outcome } = JSON.parse(line) as { key: string } & Outcome;
-        return [[key, outcome as Outcome]];
-      } catch {
-        return [];
-      }
-    }),
-  );
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

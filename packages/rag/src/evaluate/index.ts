@@ -1,10 +1,4 @@
-export {
-  bootstrapMean,
-  compareMeans,
-  type BootstrapOptions,
-  type Interval,
-  type PairedDifference,
-} from './bootstrap.js';
+export { bootstrapMean, compareMeans, type Interval, type PairedDifference } from './bootstrap.js';
 export {
   allAt,
   hitRateAt,
@@ -27,7 +21,6 @@ export type {
 export type { ModelCost } from './count-calls.js';
 export { evaluateRetrieval, type EvaluateRetrievalOptions, type EvaluationProgress } from './evaluate-retrieval.js';
 export type { Comparison, ConfigurationReport, Evaluation, QuestionReport, ReportedResult } from './evaluation.js';
-export { evaluationToTable } from './evaluation-to-table.js';
 export type { RetrievedResult } from './judge.js';
 export { readCases, writeCases } from './case-file.js';
 export {

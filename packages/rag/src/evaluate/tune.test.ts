@@ -66,21 +66,18 @@ describe('tune', () => {
   });
 
   it('prefers the shortest results among candidates that are equally good within the tolerance', async () => {
-    const grid = { chunkSize: [60, 400], topK: [1, 5] };
-    const strict = await run({ grid, tolerance: 0 });
-    const best = strict.candidates[0]?.value.mean;
-    const equal = strict.candidates.filter(({ value }) => value.mean === best);
+    const { candidates, winner } = await run({ grid: { chunkSize: [60, 400], topK: [1, 5] } });
+    const best = candidates[0]?.value.mean as number;
+    const equal = candidates.filter(({ value }) => value.mean >= best - 0.01);
     const shortest = Math.min(...equal.map(({ contextCharacters }) => contextCharacters));
-    expect(equal.find(({ contextCharacters }) => contextCharacters === shortest)?.settings).toEqual(strict.winner);
-    expect((await run({ grid, tolerance: 0.99 })).winner).toEqual({ chunkSize: 60, mode: 'keyword', topK: 1 });
+    expect(equal.length).toBeGreaterThan(1);
+    expect(equal.find(({ contextCharacters }) => contextCharacters === shortest)?.settings).toEqual(winner);
   });
 
-  it('holds out the same cases for the same seed, and others for another', async () => {
-    const grid = { chunkSize: [400] };
-    const heldOut = async (seed: number): Promise<string[]> =>
-      (await run({ grid, seed })).heldOut.questions.map(({ question }) => question);
-    expect(await heldOut(1)).toEqual(await heldOut(1));
-    expect(await heldOut(1)).not.toEqual(await heldOut(2));
+  it('holds out the same cases again', async () => {
+    const heldOut = async (): Promise<string[]> =>
+      (await run({ grid: { chunkSize: [400] } })).heldOut.questions.map(({ question }) => question);
+    expect(await heldOut()).toEqual(await heldOut());
   });
 
   it('refuses to choose with too few cases', async () => {
@@ -89,18 +86,16 @@ describe('tune', () => {
       message: expect.stringContaining('not 29 and 13'),
     });
     await expect(run({ heldOut: 0.1 })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
-    await expect(run({ heldOut: 0 })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
+    for (const heldOut of [0, 1, Number.NaN])
+      await expect(run({ heldOut })).rejects.toMatchObject({ code: 'CASES_TOO_FEW' });
   });
 
   it('rejects invalid options and an index that exists, which it keeps', async () => {
     for (const options of [
       { grid: {} },
       { grid: { chunkSize: [] } },
-      { grid: { chunkSize: [60], size: [1] } },
       { grid: undefined },
       { metric: 'recall' },
-      { tolerance: -1 },
-      { heldOut: 1 },
       { cases: [] },
       { documents: documents.values() },
     ])

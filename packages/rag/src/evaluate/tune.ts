@@ -36,12 +36,8 @@ export interface TuneOptions {
   grid: TuneGrid;
   /** The metric that decides. Default `ndcgAt10`. */
   metric?: MetricName;
-  /** Of candidates that are at most this much worse than the best, the one with the shortest results wins. Default 0.01. */
-  tolerance?: number;
   /** Share of the cases that only the winner is measured with. Default 0.3. */
   heldOut?: number;
-  /** Chooses the cases that are held out. Default 1. */
-  seed?: number;
   onProgress?: (progress: EvaluationProgress) => void;
   signal?: AbortSignal;
 }
@@ -77,6 +73,8 @@ export interface TuneResult {
 
 const minTuningCases = 30;
 const minHeldOutCases = 10;
+/** Of candidates that are at most this much worse than the best, the one with the shortest results wins. */
+const tolerance = 0.01;
 
 /**
  * Chooses chunk size, mode, weights and number of results: measures every combination with one part of the cases, and the winner with the
@@ -93,25 +91,12 @@ const minHeldOutCases = 10;
  * });
  */
 export async function tune(options: TuneOptions): Promise<TuneResult> {
-  const {
-    documents,
-    store,
-    metric = 'ndcgAt10',
-    tolerance = 0.01,
-    heldOut = 0.3,
-    seed = 1,
-    onProgress,
-    signal,
-  } = options;
+  const { documents, store, metric = 'ndcgAt10', heldOut = 0.3, onProgress, signal } = options;
   const { embedder = createLexicalEmbedder() } = options;
   const { k } = parseMetric(metric);
-  for (const [name, value] of Object.entries({ tolerance, heldOut })) {
-    if (!(value >= 0 && value < 1))
-      throw evaluationInvalid(`${name} must be at least 0 and less than 1, not ${String(value)}.`);
-  }
   // They are read once for each chunk size.
   if (!Array.isArray(documents)) throw evaluationInvalid('documents must be a list.');
-  const parts = splitCases(checkCases(options.cases), heldOut, seed);
+  const parts = splitCases(checkCases(options.cases), heldOut);
   const settings = combine(options.grid, k);
   const indexNames = new Map(settings.map(({ chunkSize }) => [chunkSize, `tune-${chunkSize}`]));
   const existing = await store.listIndexes(signal ? { signal } : {});
@@ -162,10 +147,9 @@ export async function tune(options: TuneOptions): Promise<TuneResult> {
 function splitCases(
   cases: readonly RetrievalCase[],
   heldOut: number,
-  seed: number,
 ): { tuning: RetrievalCase[]; heldOut: RetrievalCase[] } {
   const shuffled = cases
-    .map((one, index) => ({ one, key: contentHash(String(seed), one.question, String(index)) }))
+    .map((one, index) => ({ one, key: contentHash(one.question, String(index)) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ one }) => one);
   const size = Math.round(cases.length * heldOut);
@@ -184,10 +168,7 @@ function combine(grid: TuneGrid, k: number): TunedSettings[] {
     if (!Array.isArray(values) || values.length === 0)
       throw evaluationInvalid(`grid.${name} must be a list of values.`);
   }
-  const unknown = Object.keys(grid).find((key) => !['chunkSize', 'mode', 'fusion', 'topK'].includes(key));
-  if (unknown !== undefined)
-    throw evaluationInvalid(`The grid has no '${unknown}'. Known: chunkSize, mode, fusion, topK.`);
-  const all = [...new Set(chunkSize)].flatMap((size) =>
+  return [...new Set(chunkSize)].flatMap((size) =>
     [...new Set(mode)].flatMap((one) =>
       (one === 'hybrid' && fusion.length > 0 ? fusion : [undefined]).flatMap((weights) =>
         [...new Set(topK)].map((count) => ({
@@ -199,5 +180,4 @@ function combine(grid: TuneGrid, k: number): TunedSettings[] {
       ),
     ),
   );
-  return all;
 }

@@ -36,7 +36,6 @@ describe.runIf(collections.length > 0)('on a test collection, the graph with its
       indexName,
       cases,
       metrics: guardedMetrics,
-      bootstrap: { resamples: 1 },
       configurations: [
         { name: 'keyword', mode: 'keyword' },
         { name: 'graph', retrieve: createGraphRAGTool({ vectorStore: store, indexName, model }) },

@@ -54,7 +54,6 @@ describe.runIf(collections.length > 0)('on a test collection', () => {
         cases,
         configurations,
         metrics: guardedMetrics,
-        bootstrap: { resamples: 1 },
       });
       const differences = (report: number, expected: Record<string, Quality>): number[] =>
         guardedMetrics.map((metric) => {
