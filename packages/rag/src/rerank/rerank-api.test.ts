@@ -92,6 +92,29 @@ describe('createReranker', () => {
     ]);
   });
 
+  it('cancels an answer of more than 10 MiB', async () => {
+    answer = () => ' '.repeat(11 * 1024 * 1024);
+    await expect(rerank(results, 'which?', create())).rejects.toMatchObject({
+      cause: { code: 'RERANK_ANSWER_INVALID', message: expect.stringContaining('exceeds') },
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('reports an answer that breaks off as a transient error', async () => {
+    const broken = new ReadableStream({ start: (controller) => controller.error(new Error('reset')) });
+    const fetch = vi.fn(async () => new Response(broken));
+    const model = createReranker({ provider: 'jina', model: 'm', apiKey: 'key', fetch });
+    await expect(model.doRerank({ query: 'which?', documents: { type: 'text', values: ['a'] } })).rejects.toMatchObject(
+      { code: 'RERANK_REQUEST_FAILED', isRetryable: true },
+    );
+  });
+
+  it('keeps a key that no header can contain out of the message', () => {
+    const create = (): unknown => createReranker({ provider: 'jina', model: 'm', apiKey: 'sec\nret' });
+    expect(create).toThrow(expect.objectContaining({ code: 'RERANK_MODEL_INVALID' }));
+    expect(create).toThrow(expect.objectContaining({ message: expect.not.stringContaining('sec') }));
+  });
+
   it('reads the key from the environment, and needs provider, model and key', () => {
     const options = { provider: 'voyage' as const, model: 'rerank-2.5' };
     vi.stubEnv('VOYAGE_API_KEY', '');
@@ -125,6 +148,13 @@ describe('the budget of a reranker', () => {
       expect(ranked.map(({ result }) => result.id)).toEqual(['a', 'bbbb', 'cc']);
       expect(ranked[0]?.details.error).toBe('The model did not score the results within 1 ms.');
     }
+  });
+
+  it('keeps an order that is not that of the scores, as of diverse results', async () => {
+    const never = (): Promise<number[]> => new Promise(() => undefined);
+    const diverse = [match('a', 0.5), match('b', 0.9), match('c', 0.4)];
+    const ranked = await rerank(diverse, 'which?', never, { budget: 1 });
+    expect(ranked.map(({ result }) => result.id)).toEqual(['a', 'b', 'c']);
   });
 
   it('does not hide another error or the abort of the caller', async () => {

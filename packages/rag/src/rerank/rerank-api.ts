@@ -26,6 +26,8 @@ const apis: Readonly<Record<RerankProvider, { url: string; ranking: 'results' | 
 };
 
 const maxProblemLength = 500;
+/** 10 MiB; the score of a text takes about 60 bytes. */
+const maxAnswerBytes = 10 * 1024 * 1024;
 
 /**
  * Creates a reranking model over the HTTP API of a provider. It sends one request per list; `rerank()` repeats it after status 408, 429 and 5xx.
@@ -48,19 +50,24 @@ export function createReranker({
   const variable = `${provider.toUpperCase()}_API_KEY`;
   const key = apiKey ?? globalThis.process?.env[variable];
   if (!key) throw modelInvalid(`A reranker of ${provider} needs apiKey, or the environment variable ${variable}.`);
+  // The error of an invalid header would contain the key.
+  if (!/^[\x21-\x7e]+$/.test(key.trim()))
+    throw modelInvalid(`The key for ${provider} contains spaces, line breaks or characters outside ASCII.`);
   return {
     modelId: model,
     async doRerank({ query, documents, abortSignal }) {
-      const response = await fetch(url ?? api.url, {
+      const request = {
         method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key.trim()}` },
         body: JSON.stringify({ model, query, documents: documents.values }),
         ...(abortSignal && { signal: abortSignal }),
-      }).catch((error: unknown) => {
+      };
+      const { response, text } = await send(fetch, url ?? api.url, request).catch((error: unknown) => {
         abortSignal?.throwIfAborted();
         throw requestFailed(provider, toErrorMessage(error), { isRetryable: true, cause: error });
       });
-      const text = await response.text();
+      if (text === undefined)
+        throw new QuiverError('RERANK_ANSWER_INVALID', `The answer of ${provider} exceeds ${maxAnswerBytes} bytes.`);
       if (!response.ok) {
         const { status } = response;
         throw requestFailed(provider, `status ${status}: ${text.slice(0, maxProblemLength)}`, {
@@ -72,6 +79,25 @@ export function createReranker({
       return { ranking: readRanking(provider, text, api.ranking) };
     },
   };
+}
+
+/** Returns the response and its text; `undefined` in place of a text that is too long. */
+async function send(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  request: RequestInit,
+): Promise<{ response: Response; text: string | undefined }> {
+  const response = await fetch(url, request);
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  // Leaving the loop cancels the body.
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxAnswerBytes) return { response, text: undefined };
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return { response, text: text + decoder.decode() };
 }
 
 interface Ranked {

@@ -99,6 +99,8 @@ export async function rerank<Match extends VectorMatch>(
       },
     };
   });
+  // Without any relevance the search knows better: the order of diverse results is not that of their scores.
+  if (scores.every((relevance) => 'error' in relevance)) return ranked.slice(0, topK);
   // Sorting is stable, so equal scores stay in order.
   return ranked.toSorted((a, b) => b.score - a.score).slice(0, topK);
 }
