@@ -145,7 +145,7 @@ export class MDocument {
   contentHash(): string {
     const { type, language, sources } = this;
     const metadata = sources.map((source, index) => [source.metadata, this.#found?.[index]]);
-    // A page can have thousands of boxes: sorting their keys would take 10 times as long.
+    // A page can have thousands of boxes: sorting their keys would take several times as long.
     const boxes = this.#boxes.some(({ length }) => length > 0) ? JSON.stringify(this.#boxes) : '';
     return textsHash(
       canonicalJson([type, language, metadata, boxes]),

@@ -162,7 +162,8 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
     }
   }
   // A run without chunks does not create its index.
-  if (target.isUpdate || created > 0) await known?.write({ grown: created - report.removed, cleanup, sources });
+  if (target.isUpdate || created > 0)
+    await known?.write({ grown: created - report.removed, cleanup, sources, ids: seen });
   return report;
 }
 
@@ -212,16 +213,21 @@ async function* readBatches(
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources) addSource(sources, metadata['source']);
     const hash = known?.hashOf(document);
+    const isRepeated = hash !== undefined && known?.has(hash) === true;
     const knownIds = hash === undefined ? undefined : known?.find(hash);
-    const { chunks, stored } = knownIds
+    const { chunks, stored, isPartial } = knownIds
       ? { chunks: knownIds.map((id) => ({ id })), stored: knownIds.length }
       : await chunkDocument(target, document, chunkOptions, vectors);
-    if (hash !== undefined && !knownIds)
-      known?.add(
-        hash,
-        document,
-        chunks.map(({ id }) => id),
-      );
+    if (hash !== undefined && !isRepeated) {
+      if (!knownIds)
+        known?.add(
+          hash,
+          document,
+          chunks.map(({ id }) => id),
+        );
+      // A record that two documents have is stored with the place in the first one.
+      if (isPartial || chunks.some(({ id }) => seen.has(id))) known?.setPartial(hash);
+    }
     for (const [index, chunk] of chunks.entries()) {
       if (seen.has(chunk.id)) continue;
       seen.add(chunk.id);
@@ -244,14 +250,14 @@ async function* readBatches(
  * Returns the chunks of a document, then their further vectors. Results of a model differ from call to call and cost money: it is called
  * only when a chunk of the document is not stored yet.
  *
- * @returns `stored` - number of chunks, from the first, that are stored already
+ * @returns `stored` - number of chunks, from the first, that are stored already; `isPartial` - whether a model has failed
  */
 async function chunkDocument(
   target: IngestTarget,
   document: MDocument,
   { extract, ...plain }: ChunkParams,
   vectors: ChunkVectors | undefined,
-): Promise<{ chunks: readonly Chunk[]; stored: number }> {
+): Promise<{ chunks: readonly Chunk[]; stored: number; isPartial?: boolean }> {
   const chunk = async (params: ChunkParams): Promise<Chunk[]> =>
     (await document.chunk(params)).map((one) => addScope(one, target.scope));
   const chunks = await chunk(plain);
@@ -261,7 +267,8 @@ async function chunkDocument(
   const stored = await readIfStored(target, chunks, keys);
   if (stored) return { chunks: [...stored, ...furtherVectors(stored, vectors)], stored: stored.length };
   const extracted = await chunk({ ...plain, extract: withSignal(extract, target.signal) });
-  return { chunks: [...extracted, ...furtherVectors(extracted, vectors)], stored: 0 };
+  const isPartial = extracted.some(({ metadata }) => keys.some((key) => !(key in metadata)));
+  return { chunks: [...extracted, ...furtherVectors(extracted, vectors)], stored: 0, isPartial };
 }
 
 /** The extraction stops with the run, and by its own signal. */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MDocument } from '../document/document.js';
+import type { LanguageModelInput } from '../document/extract/extract-options.js';
 import { createLexicalEmbedder } from '../embedding/index.js';
 import { LocalVector } from '../stores/local/index.js';
 import { deleteDocuments } from './delete-documents.js';
@@ -151,6 +152,53 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
     });
   });
 
+  it('are compared again when another document has one of their chunks', async () => {
+    const [whole, part] = [guide(twoSections), guide('# B\n\nTwo.')];
+    const places = async (): Promise<unknown[]> =>
+      (await store.scan({ indexName })).records.map(({ metadata }) => [metadata['startIndex'], metadata['textBefore']]);
+    await run([whole, part]);
+    expect(await run([whole, part])).toMatchObject({ unchanged: 2, moved: 0 });
+    expect(await run([part])).toMatchObject({ moved: 1, removed: 1 });
+    expect(await places()).toEqual([[0, undefined]]);
+    expect(await run([part])).toMatchObject({ unchanged: 1, compared: 0 });
+    await run([whole, part]);
+    await run([part, whole]);
+    expect(await places()).toContainEqual([0, undefined]);
+    expect(await run([whole])).toMatchObject({ moved: 1 });
+  });
+
+  it('are compared again in a run without them that moved one of their chunks', async () => {
+    const [whole, part] = [MDocument.fromMarkdown(twoSections), MDocument.fromMarkdown('# B\n\nTwo.')];
+    await run([whole]);
+    expect(await run([part])).toMatchObject({ moved: 1 });
+    expect(await run([whole])).toMatchObject({ moved: 1, unchanged: 1 });
+  });
+
+  it('are compared again after a model has failed', async () => {
+    let answer = '';
+    const llm = {
+      specificationVersion: 'v3',
+      provider: 'test',
+      modelId: 'test',
+      supportedUrls: {},
+      doGenerate: async () => {
+        if (answer === '') throw new Error('refused');
+        const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+        return { content: [{ type: 'text', text: answer }], finishReason: { unified: 'stop' }, usage, warnings: [] };
+      },
+    } as unknown as LanguageModelInput;
+    const extract = { questions: true, llm, onFailure: () => undefined };
+    const options = { chunkOptions: { extract }, vectors: ['questions'] } satisfies Partial<IngestOptions>;
+    const documents = [guide('Text.'), guide('Other.', 'other.md')];
+    await run(documents, options);
+    await run(documents, options);
+    expect(await texts()).toEqual(['Other.', 'Text.']);
+    answer = 'Why?';
+    await run(documents, { ...options, cleanup: 'all' });
+    expect(await texts()).toEqual(['Other.', 'Text.', 'Why?', 'Why?']);
+    expect(await run(documents, options)).toMatchObject({ unchanged: 4, compared: 0 });
+  });
+
   it('are compared again when only the places on their pages changed', async () => {
     const page = (left?: number): MDocument => {
       const boxes = left === undefined ? [] : [{ start: 0, end: 5, box: [left, 0, 50, 10] as const }];
@@ -190,9 +238,23 @@ it('finds known documents in another process, and compares all where their list 
     };
     await run();
     expect(await run()).toBe(0);
-    for (const damaged of ['', 'null', '{"documents":', '{"documents":[]}', '{"version":"x","documents":{}}']) {
+    for (const damaged of [
+      '',
+      'null',
+      '{"documents":',
+      '{"documents":[]}',
+      '{"version":"x","documents":{}}',
+      '[null]',
+      '[{}]',
+      '[{"ids":[]}]',
+    ]) {
       await using store = new LocalVector({ path });
-      const data = new TextEncoder().encode(damaged);
+      const version = await store.version({ indexName });
+      // The version of the index, as another version of the package could write it.
+      const text = damaged.startsWith('[')
+        ? JSON.stringify({ version, cleanup: 'all', documents: JSON.parse(damaged) })
+        : damaged;
+      const data = new TextEncoder().encode(text);
       await store.derived?.write({ indexName, name: 'ingest', data });
       expect(await run()).toBe(1);
       expect(await run()).toBe(0);

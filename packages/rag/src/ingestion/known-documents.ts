@@ -22,6 +22,8 @@ interface KnownDocument {
   ids: readonly string[];
   /** Hashes of its sources. */
   sources: readonly string[];
+  /** Whether the next run compares it: a model has failed, or another document has one of its records as well. */
+  isPartial?: true;
 }
 
 /** The lists of stores that cannot store them as derived data, such as `LocalVector` in memory; by index and scope, one each. They live as long as their store. */
@@ -41,6 +43,7 @@ export class KnownDocuments {
   readonly #documents = new Map<string, KnownDocument>();
   /** Hashes of sources with a document that was not known. */
   readonly #changed = new Set<string>();
+  #isEachKnown = true;
 
   private constructor(target: IngestTarget, identity: string, countBefore: number) {
     this.#target = target;
@@ -72,15 +75,28 @@ export class KnownDocuments {
   /** Returns the ids of its chunks if all of them are stored. */
   find(hash: string): readonly string[] | undefined {
     const found = this.#last && Object.hasOwn(this.#last.documents, hash) ? this.#last.documents[hash] : undefined;
-    if (found) this.#documents.set(hash, found);
-    return found?.ids;
+    if (!found || found.isPartial) return undefined;
+    this.#documents.set(hash, this.#documents.get(hash) ?? found);
+    return found.ids;
   }
 
   /** Adds a document of this run. */
   add(hash: string, document: MDocument, ids: readonly string[]): void {
     const sources = document.sources.map(({ metadata }) => hashOfSource(metadata['source']));
     for (const source of sources) this.#changed.add(source);
+    this.#isEachKnown = false;
     this.#documents.set(hash, { ids, sources });
+  }
+
+  /** Whether this run had the document before. */
+  has(hash: string): boolean {
+    return this.#documents.has(hash);
+  }
+
+  /** The next run compares the document of this run. */
+  setPartial(hash: string): void {
+    const document = this.#documents.get(hash);
+    if (document) this.#documents.set(hash, { ...document, isPartial: true });
   }
 
   /** Returns the sources that may have stale chunks, of those of all documents of the run. */
@@ -97,19 +113,23 @@ export class KnownDocuments {
     const { documents = {}, cleanup } = this.#last ?? {};
     const hashes = Object.keys(documents);
     return (
-      cleanup === 'all' && this.#documents.size === hashes.length && hashes.every((hash) => this.#documents.has(hash))
+      cleanup === 'all' &&
+      this.#isEachKnown &&
+      this.#documents.size === hashes.length &&
+      hashes.every((hash) => this.#documents.has(hash))
     );
   }
 
   /**
    * Stores the list for the next run, unless another caller has changed the number of records during this one.
    *
-   * @param run - `grown`: by how many records; `sources`: of all documents
+   * @param run - `grown`: by how many records; `sources`: of all documents; `ids`: of all records
    */
   async write(run: {
     grown: number;
     cleanup: StoredDocuments['cleanup'];
     sources: ReadonlyMap<string, unknown>;
+    ids: ReadonlySet<string>;
   }): Promise<void> {
     const { store, indexName } = this.#target;
     const version = await this.#version();
@@ -120,7 +140,8 @@ export class KnownDocuments {
     if (this.#last && (run.cleanup === 'none' || (run.cleanup === 'source' && this.#last.cleanup !== 'none'))) {
       const ofRun = new Set(Array.from(run.sources.values(), hashOfSource));
       for (const [hash, document] of Object.entries(this.#last.documents))
-        if (!document.sources.some((source) => ofRun.has(source))) documents[hash] ??= document;
+        if (!document.sources.some((source) => ofRun.has(source)))
+          documents[hash] ??= document.ids.some((id) => run.ids.has(id)) ? { ...document, isPartial: true } : document;
     }
     const chunks = Object.values(documents).reduce((sum, { ids }) => sum + ids.length, 0);
     if (count !== this.#countBefore + run.grown || chunks > maxChunks) return;
@@ -140,7 +161,9 @@ export class KnownDocuments {
   #isLast(cleanup: StoredDocuments['cleanup']): boolean {
     const last = this.#last;
     if (!last || (last.cleanup !== cleanup && last.cleanup !== 'all')) return false;
-    return [...this.#documents.keys()].every((hash) => Object.hasOwn(last.documents, hash));
+    return [...this.#documents].every(
+      ([hash, { isPartial }]) => Object.hasOwn(last.documents, hash) && last.documents[hash]?.isPartial === isPartial,
+    );
   }
 
   async #readLast(): Promise<StoredDocuments | undefined> {
@@ -186,8 +209,11 @@ function hashOfSource(source: unknown): string {
 /** Returns `undefined` for data of another form: they are calculated again. */
 function parse(data: Uint8Array): StoredDocuments | undefined {
   try {
-    const stored = JSON.parse(new TextDecoder().decode(data)) as Partial<StoredDocuments> | null;
-    return typeof stored?.documents === 'object' && stored.documents !== null ? (stored as StoredDocuments) : undefined;
+    const stored = JSON.parse(new TextDecoder().decode(data)) as StoredDocuments;
+    const isKnownForm = Object.values(stored.documents).every(
+      ({ ids, sources }) => Array.isArray(ids) && Array.isArray(sources),
+    );
+    return isKnownForm ? stored : undefined;
   } catch {
     return undefined;
   }
