@@ -18,7 +18,7 @@ export type RetrieveFunction = (
 export interface RetrievalTool {
   execute(
     input: { queryText: string; topK: number },
-    options: { onFailure: 'throw'; abortSignal?: AbortSignal },
+    options: { onFailure: 'throw'; requestContext: RequestContext; abortSignal?: AbortSignal },
   ): PromiseLike<unknown>;
 }
 
@@ -87,7 +87,7 @@ export async function createRetrieve(
 ): Promise<{ retrieve: RetrieveFunction; readCost?: () => ModelCost }> {
   const { retrieve } = configuration;
   if (typeof retrieve === 'function') return { retrieve };
-  if (retrieve !== undefined) return { retrieve: fromTool(retrieve) };
+  if (retrieve !== undefined) return { retrieve: fromTool(retrieve, undefined) };
   const {
     indexName,
     name: _name,
@@ -98,7 +98,7 @@ export async function createRetrieve(
     ...search
   } = configuration;
   const model = toEmbedder(embedder);
-  const before = model.usage;
+  const before = { ...model.usage };
   const ofReranker: ModelCost = { calls: 0 };
   const counted = reranker && { ...reranker, model: await countCalls(reranker.model, ofReranker) };
   const tool = createVectorQueryTool({
@@ -108,22 +108,25 @@ export async function createRetrieve(
     ...search,
     ...(counted && { reranker: counted }),
   });
-  const requestContext = new RequestContext(filter ? [['filter', filter]] : []);
-  const execute: RetrievalTool['execute'] = (input, options) => tool.execute(input, { ...options, requestContext });
   const readCost = (): ModelCost => {
     const cost = { ...ofReranker };
-    cost.calls += (model.usage?.requests ?? 0) - (before?.requests ?? 0);
-    addTokens(cost, (model.usage?.tokens ?? 0) - (before?.tokens ?? 0));
+    cost.calls += (model.usage?.requests ?? 0) - (before.requests ?? 0);
+    addTokens(cost, (model.usage?.tokens ?? 0) - (before.tokens ?? 0));
     return cost;
   };
-  return { retrieve: fromTool({ execute }), readCost };
+  return { retrieve: fromTool(tool, filter), readCost };
 }
 
-function fromTool(tool: RetrievalTool): RetrieveFunction {
+function fromTool(tool: RetrievalTool, filter: VectorFilter | undefined): RetrieveFunction {
   return async (queryText, { topK, signal }) => {
+    // Overrides `includeSources: false` of a tool.
+    const requestContext = new RequestContext<unknown>([
+      ['includeSources', true],
+      ...(filter ? [['filter', filter] as const] : []),
+    ]);
     const result = await tool.execute(
       { queryText, topK },
-      { onFailure: 'throw', ...(signal && { abortSignal: signal }) },
+      { onFailure: 'throw', requestContext, ...(signal && { abortSignal: signal }) },
     );
     return (result as { sources: readonly RetrievedResult[] } | undefined)?.sources as readonly RetrievedResult[];
   };

@@ -139,6 +139,48 @@ describe('evaluateRetrieval', () => {
     expect(configurations[0]?.metrics).toMatchObject({ precisionAt1: { mean: 0 }, mrrAt3: { mean: 1 / 3 } });
   });
 
+  it('finds a quote in all of its places, also those that chunks divide', async () => {
+    const measure = async (texts: readonly string[], quote: string, chosen: readonly string[]): Promise<unknown> => {
+      const store = new LocalVector();
+      await store.createIndex({ indexName: 'docs', dimension: 1 });
+      await store.upsert({ indexName: 'docs', vectors: texts.map(() => [1]), documents: [...texts] });
+      const retrieve = async (): Promise<{ text: string }[]> => chosen.map((text) => ({ text }));
+      const { configurations } = await evaluate([{ question: 'q', relevant: [{ quote }] }], [{ name: 'a', retrieve }], {
+        store,
+        metrics: ['recallAt5'],
+      });
+      return configurations[0]?.metrics.recallAt5?.mean;
+    };
+    const repeated = ['Tora', 'tora', 'tora, said he'];
+    expect(await measure(repeated, 'Tora, tora, tora, said he', repeated)).toBe(1);
+    const [first, between, last] = ['x The alpha beta', 'gamma delta. Then the alpha', 'beta gamma delta end'] as const;
+    for (const pair of [
+      [first, between],
+      [between, last],
+    ])
+      expect(await measure([first, between, last], 'the alpha beta gamma delta', pair)).toBe(1);
+    expect(await measure([first, between, last], 'the alpha beta gamma delta', [between])).toBe(0);
+    expect(await measure(['को', 'का'], 'को', ['का'])).toBe(0);
+  });
+
+  it('counts a record that is returned twice as relevant once', async () => {
+    const store = await fill();
+    const id = (await store.scan({ indexName: 'docs' })).records[0]?.id as string;
+    const { configurations } = await evaluate(
+      [{ question: 'q', relevant: [{ id }] }],
+      [{ name: 'twice', retrieve: async () => [{ id }, { id }] }],
+      { store, metrics: ['precisionAt2', 'recallAt2'] },
+    );
+    expect(configurations[0]?.questions[0]?.values).toEqual({ precisionAt2: 0.5, recallAt2: 1 });
+  });
+
+  it('measures the sources of a tool that omits them from its result', async () => {
+    const store = await fill();
+    const tool = createGraphRAGTool({ vectorStore: store, indexName: 'docs', model: embedder, includeSources: false });
+    const { configurations } = await evaluate([teaCase], [{ name: 'graph', retrieve: tool }], { store });
+    expect(configurations[0]?.metrics.recallAt5?.mean).toBe(1);
+  });
+
   it('compares quotes by their letters and digits, regardless of case, white space and punctuation', async () => {
     const quote = '“GREEN TEA”   wants water\n\nof 80 degrees';
     const { configurations } = await evaluate([{ question: teaCase.question, relevant: [{ quote }] }]);

@@ -34,7 +34,7 @@ export interface ConfigurationReport {
   metrics: Record<MetricName, Interval>;
   /** Milliseconds per question: the median, and what 95 % of the questions stay below. */
   latency: { p50: number; p95: number };
-  /** Calls of the embedder and the reranker. Absent for a function or a tool, whose calls are unknown. */
+  /** Calls of the embedder, as far as its `usage` counts them, and of the reranker. Absent for a function or a tool, whose calls are unknown. */
   cost?: ModelCost;
   /** Mean length of the texts that a question returns. */
   contextCharacters: number;

@@ -50,9 +50,9 @@ function toCandidate(result: RetrievedResult): Candidate {
   return { result, letters: () => (letters ??= toLetters(textOf(result))) };
 }
 
-/** A range of the target that a result contains, and whether the result counts as relevant. */
+/** The ranges of the target that a result contains, and whether the result counts as relevant. */
 interface Overlap {
-  readonly range: Range;
+  readonly ranges: readonly Range[];
   readonly isRelevant: boolean;
 }
 
@@ -65,30 +65,36 @@ function findOverlap({ target, letters }: Target, { result, letters: lettersOf }
   const { source, startIndex, endIndex } = result.metadata ?? {};
   if (target.source !== undefined && target.source !== source) return undefined;
   if (target.quote !== undefined) {
-    const range = findQuote(letters, lettersOf());
-    return range && toOverlap(range, letters.length, lettersOf().length);
+    return toOverlap(findQuote(letters, lettersOf()), letters.length, lettersOf().length);
   }
   if (target.startIndex === undefined) return wholeRecord;
   const range: Range = [Math.max(target.startIndex, startIndex), Math.min(target.endIndex, endIndex)];
-  return range[0] < range[1] ? toOverlap(range, target.endIndex - target.startIndex, endIndex - startIndex) : undefined;
+  return toOverlap(range[0] < range[1] ? [range] : [], target.endIndex - target.startIndex, endIndex - startIndex);
 }
 
-const wholeRecord: Overlap = { range: [0, 1], isRelevant: true };
+const wholeRecord: Overlap = { ranges: [[0, 1]], isRelevant: true };
 
-function toOverlap(range: Range, ofTarget: number, ofResult: number): Overlap {
-  return { range, isRelevant: (range[1] - range[0]) * 2 >= Math.min(ofTarget, ofResult) };
+function toOverlap(ranges: readonly Range[], ofTarget: number, ofResult: number): Overlap | undefined {
+  if (ranges.length === 0) return undefined;
+  const longest = Math.max(...ranges.map(([start, end]) => end - start));
+  return { ranges, isRelevant: longest * 2 >= Math.min(ofTarget, ofResult) };
 }
 
-/** Returns the letters of a quote that a text contains: all, those of the whole text, or those at its start or its end. */
-function findQuote(quote: string, text: string): Range | undefined {
-  if (text === '') return undefined;
-  if (text.includes(quote)) return [0, quote.length];
-  const inside = quote.indexOf(text);
-  if (inside !== -1) return [inside, inside + text.length];
+/**
+ * Returns the letters of a quote that a text contains: all, each place of the whole text, or those at its start and at its end. A text
+ * between two places of the quote has both.
+ */
+function findQuote(quote: string, text: string): Range[] {
+  if (text === '') return [];
+  if (text.includes(quote)) return [[0, quote.length]];
+  const ranges: Range[] = [];
+  for (let at = quote.indexOf(text); at !== -1; at = quote.indexOf(text, at + 1)) ranges.push([at, at + text.length]);
+  if (ranges.length > 0) return ranges;
   const atEnd = longestJoint(text, quote);
   const atStart = longestJoint(quote, text);
-  if (atEnd === 0 && atStart === 0) return undefined;
-  return atEnd >= atStart ? [0, atEnd] : [quote.length - atStart, quote.length];
+  if (atEnd > 0) ranges.push([0, atEnd]);
+  if (atStart > 0) ranges.push([quote.length - atStart, quote.length]);
+  return ranges;
 }
 
 /** Returns the length of the longest end of one text that is the start of another. */
@@ -101,8 +107,7 @@ function longestJoint(one: string, other: string): number {
 }
 
 /** Returns ranges with another one, sorted and merged. */
-function addRange(ranges: readonly Range[], added: Range): readonly Range[] {
-  let [start, end] = added;
+function addRange(ranges: readonly Range[], [start, end]: Range): readonly Range[] {
   const apart = ranges.filter(([from, to]) => {
     if (to < start || from > end) return true;
     start = Math.min(start, from);
@@ -137,10 +142,12 @@ export function judge(
       requireFields(target, result, `${where} returned for '${question}'`);
       return findOverlap(target, candidate);
     });
-    relevant.push(overlaps.some((overlap) => overlap?.isRelevant));
+    // A record that occurs again is not relevant again.
+    const isNew = (index: number): boolean => targets[index]?.target.id === undefined || !isFound[index];
+    relevant.push(overlaps.some((overlap, index) => overlap?.isRelevant && isNew(index)));
     return overlaps.flatMap((overlap, index) => {
       if (!overlap || isFound[index]) return [];
-      covered[index] = addRange(covered[index] ?? [], overlap.range);
+      covered[index] = overlap.ranges.reduce(addRange, covered[index] ?? []);
       isFound[index] = covers(covered[index] ?? [], targets[index]?.needed ?? []);
       return isFound[index] ? [index] : [];
     });
@@ -198,7 +205,7 @@ export async function locateCases(cases: readonly RetrievalCase[], index: IndexT
       const candidate = toCandidate(record);
       for (const target of pending) {
         const overlap = findOverlap(target, candidate);
-        if (overlap) contained.set(target, addRange(contained.get(target) ?? [], overlap.range));
+        if (overlap) contained.set(target, overlap.ranges.reduce(addRange, contained.get(target) ?? []));
       }
     }
     // A place is complete only after all chunks.

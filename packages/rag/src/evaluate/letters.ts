@@ -1,10 +1,10 @@
 /**
- * Returns the letters and digits of a text in lower case: what remains of a quote in every format. Compatibility forms are equal to
- * their plain letters (NFKC).
+ * Returns the letters, their marks, and the digits of a text in lower case: what remains of a quote in every format. Compatibility forms
+ * are equal to their plain letters (NFKC).
  */
 export function toLetters(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '');
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }
