@@ -16,9 +16,8 @@ const replacements: Readonly<Record<string, string>> = {
 };
 const replaced = new RegExp(`[${Object.keys(replacements).join('')}]`, 'gu');
 
-/** Accents of Latin and Greek letters, and stress marks of Cyrillic ones; not the breve that makes й of и. */
-const accents =
-  /(?<=[\p{Script=Latin}\p{Script=Greek}][\u0300-\u036f]*)[\u0300-\u036f]|(?<=\p{Script=Cyrillic})[\u0300\u0301]/gu;
+/** Letters with accents: Latin and Greek ones with any, Cyrillic ones with stress marks, but not with the breve that makes й of и. */
+const accents = /([\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+|(\p{Script=Cyrillic})[\u0300\u0301]/gu;
 
 const notAscii = /[\u0080-\uffff]/;
 
@@ -32,7 +31,7 @@ export function foldWord(word: string): string {
   if (!notAscii.test(word)) return word;
   return word
     .normalize('NFKD')
-    .replace(accents, '')
+    .replace(accents, '$1$2')
     .normalize('NFC')
     .replace(replaced, (letter) => replacements[letter] as string);
 }

@@ -108,6 +108,9 @@ describe('terms of a language', () => {
     for (const unit of ['a', 'ab', 'ä', 'A', 'a-', 'a.', 'aB', '1.', 'a_', 'ท', '中', 'क्', "a'"])
       for (const language of ['de', 'auto'])
         expect(Array.isArray(await termsIn(language, unit.repeat(20_000)))).toBe(true);
+    for (const letter of ['a', 'а'])
+      expect(Array.isArray(await termsIn('auto', letter + '\u0316'.repeat(400_000)))).toBe(true);
+    expect(Array.isArray(await termsIn('th', 'ภาษาไทย'.repeat(50_000)))).toBe(true);
   });
 });
 

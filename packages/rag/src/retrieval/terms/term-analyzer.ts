@@ -259,18 +259,26 @@ function addUnspaced(word: string, analysis: Analysis, terms: string[]): void {
   for (const part of word.split(isUnspaced)) if (part !== '') addSpaced(part, analysis, terms);
   for (const [run] of word.matchAll(paired)) addPairs(run, terms);
   for (const [run] of word.matchAll(segmented)) {
-    const segmenter = createSegmenter(analysis.language.code);
-    if (segmenter)
-      for (const { segment, isWordLike } of segmenter.segment(run)) {
-        if (isWordLike) terms.push(segment);
+    segmenter ??= createSegmenter();
+    if (!segmenter) addPairs(run, terms);
+    // The time that a part takes grows with the square of its length.
+    else
+      for (let at = 0; at < run.length; at += longestSegmented) {
+        for (const { segment, isWordLike } of segmenter.segment(run.slice(at, at + longestSegmented)))
+          if (isWordLike) terms.push(segment);
       }
-    else addPairs(run, terms);
   }
 }
 
-/** Absent in engines without the data of the language. */
-function createSegmenter(code: string): Intl.Segmenter | undefined {
-  return typeof Intl.Segmenter === 'function' ? new Intl.Segmenter(code, { granularity: 'word' }) : undefined;
+/** Longer than any phrase: such texts have spaces between phrases. */
+const longestSegmented = 1000;
+
+/** Created once, at the first word that needs it. Dictionaries are chosen by the script, not by the language. */
+let segmenter: Intl.Segmenter | undefined;
+
+/** Returns `undefined` in engines without `Intl.Segmenter`. */
+function createSegmenter(): Intl.Segmenter | undefined {
+  return typeof Intl.Segmenter === 'function' ? new Intl.Segmenter('th', { granularity: 'word' }) : undefined;
 }
 
 function addPairs(run: string, terms: string[]): void {
