@@ -140,6 +140,13 @@ describe.skipIf(!redisUrl)('redisEmbeddingCache', () => {
     expect(model.texts).toEqual(['a']);
   });
 
+  it('stores a vector of 65,536 numbers', async () => {
+    const cache = redisEmbeddingCache(await openRedis());
+    const vector = Float32Array.from({ length: 65_536 }, (_, place) => place / 7);
+    await cache.set(['k'], [vector], {});
+    expect(await cache.get(['k'], {})).toEqual([vector]);
+  });
+
   it('calls a client of ioredis', async () => {
     const { client, prefix } = await openRedis();
     const call = (name: string, ...args: string[]): Promise<unknown> =>

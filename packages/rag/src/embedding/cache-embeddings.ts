@@ -148,7 +148,8 @@ export function redisEmbeddingCache({
 function toBase64(vector: Float32Array): string {
   const bytes = new DataView(new ArrayBuffer(4 * vector.length));
   for (const [place, value] of vector.entries()) bytes.setFloat32(4 * place, value, true);
-  return btoa(String.fromCharCode(...new Uint8Array(bytes.buffer)));
+  // A large vector would be too many arguments for one call.
+  return btoa(Array.from(new Uint8Array(bytes.buffer), (byte) => String.fromCharCode(byte)).join(''));
 }
 
 /** Returns an empty vector for a damaged value. */

@@ -44,6 +44,7 @@ describe('createRateLimiter', () => {
     vi.useFakeTimers();
     try {
       const limiter = createRateLimiter({ requestsPerMinute: 1 }, Date.now);
+      const start = Date.now();
       const controller = new AbortController();
       await limiter.wait(['a'], signal);
       const aborted = limiter.wait(['b'], controller.signal);
@@ -53,6 +54,8 @@ describe('createRateLimiter', () => {
       await expect(aborted).rejects.toThrow('enough');
       await vi.runAllTimersAsync();
       await waiting;
+      // The aborted request counts for nothing.
+      expect(Date.now() - start).toBe(60_000);
     } finally {
       vi.useRealTimers();
     }

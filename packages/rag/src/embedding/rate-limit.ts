@@ -53,8 +53,11 @@ export function createRateLimiter(
       tokensPerMinute,
       texts.reduce((sum, text) => sum + countTokens(text), 0),
     );
-    const delay = Math.max(requests.take(1), tokens.take(wanted));
+    const delay = Math.max(requests.delayOf(1), tokens.delayOf(wanted));
     if (delay > 0) await sleep(delay, signal);
+    // Afterwards: an aborted request sends nothing.
+    requests.take(1);
+    tokens.take(wanted);
   }
 
   return {
@@ -70,20 +73,28 @@ export function createRateLimiter(
 }
 
 interface Bucket {
-  /** Takes an amount, and returns the milliseconds until it is covered. */
-  take(amount: number): number;
+  /** Returns the milliseconds until the bucket has an amount. */
+  delayOf(amount: number): number;
+  take(amount: number): void;
 }
 
 function createBucket(size: number, now: () => number): Bucket {
-  if (size === Infinity) return { take: () => 0 };
+  if (size === Infinity) return { delayOf: () => 0, take: () => undefined };
   let level = size;
   let time = now();
+  const fill = (): void => {
+    const passed = now() - time;
+    time += passed;
+    level = Math.min(size, level + (passed * size) / minute);
+  };
   return {
+    delayOf(amount) {
+      fill();
+      return Math.max(0, ((amount - level) * minute) / size);
+    },
     take(amount) {
-      const passed = now() - time;
-      time += passed;
-      level = Math.min(size, level + (passed * size) / minute) - amount;
-      return level >= 0 ? 0 : (-level * minute) / size;
+      fill();
+      level -= amount;
     },
   };
 }
