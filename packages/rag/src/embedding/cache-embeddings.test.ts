@@ -125,6 +125,18 @@ describe('cacheEmbeddings', () => {
   });
 });
 
+describe('storeEmbeddingCache', () => {
+  it('creates its index again when it was deleted', async () => {
+    const store = new LocalVector();
+    const model = countingEmbedder();
+    const embedder = cacheEmbeddings(model, { cache: storeEmbeddingCache({ store }) });
+    await embedder.embed(['a']);
+    await store.deleteIndex({ indexName: 'embedding_cache' });
+    for (const _ of [1, 2]) await embedder.embed(['a']);
+    expect(model.texts).toEqual(['a', 'a']);
+  });
+});
+
 describe.skipIf(!redisUrl)('redisEmbeddingCache', () => {
   it('forgets vectors after their time, and reads a damaged value as missing', async () => {
     const { client, prefix } = await openRedis();

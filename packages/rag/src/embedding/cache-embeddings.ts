@@ -1,3 +1,4 @@
+import { isQuiverError } from '@quiver/core';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { VectorStore } from '../store/index.js';
 import type { Embedder } from './embedder.js';
@@ -91,7 +92,12 @@ export function storeEmbeddingCache({
     async get(keys, end) {
       exists ||= (await store.listIndexes(end)).includes(indexName);
       if (!exists) return keys.map(() => undefined);
-      const records = await store.get({ indexName, ids: keys, includeVector: true, ...end });
+      const records = await store.get({ indexName, ids: keys, includeVector: true, ...end }).catch((error: unknown) => {
+        if (!isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) throw error;
+        // Deleted in the meantime.
+        exists = false;
+        return [];
+      });
       const vectors = new Map(records.map(({ id, vector }) => [id, vector]));
       return keys.map((key) => vectors.get(key));
     },

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AdminClient, ChromaClient } from 'chromadb';
 import { describe, expect, it } from 'vitest';
+import { queryChunks } from '../../passages/query-chunks.js';
 import { describeFilters } from '../../testing/describe-filters.js';
 import { describeVectorStore } from '../../testing/describe-vector-store.js';
 import { ChromaVector } from './index.js';
@@ -63,6 +64,24 @@ describe.skipIf(address === '')('Chroma', () => {
       expect(await idsOf({ whereDocument: { $contains: 'API' } })).toEqual(['a', 'b']);
       expect(await idsOf({ where: { kind: 'x' }, filter: { n: { $gte: 2 } } })).toEqual(['c']);
       expect(await idsOf({ where: { kind: 'x' }, documentFilter: { $contains: 'API' } })).toEqual(['a']);
+    });
+
+    it('returns no chunk outside of where for a record that names it', async () => {
+      const { store } = await open(address);
+      const indexName = 'tenants';
+      await store.createIndex({ indexName, dimension: 2 });
+      await store.upsert({
+        indexName,
+        ids: ['foreign', 'forged'],
+        vectors: [
+          [0, 1],
+          [1, 0],
+        ],
+        metadata: [{ tenant: 'b' }, { tenant: 'a', vectorOf: 'foreign' }],
+        documents: ['secret', 'question'],
+      });
+      expect(await queryChunks(store, { indexName, queryVector: [1, 0], where: { tenant: 'a' } })).toEqual([]);
+      expect(await store.get({ indexName, ids: ['foreign'], where: { tenant: 'b' } })).toHaveLength(1);
     });
 
     // The database of Chroma takes fewer than 1,000 conditions.

@@ -6,12 +6,14 @@ import {
   requireIndexName,
   requireIndexShape,
   requireSameShape,
+  toFilter,
 } from '../../store/check-arguments.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { partsOf, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
   Cancellable,
   CreateIndexParams,
+  GetParams,
   IndexParams,
   QueryParams,
   ScanPage,
@@ -19,6 +21,7 @@ import type {
   VectorFilter,
   VectorMatch,
   VectorMetric,
+  VectorRecord,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
 import {
@@ -121,6 +124,12 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
 
   override async scan(params: ScanParams & Pick<ChromaQueryParams, 'where'>): Promise<ScanPage> {
     return super.scan({ ...params, filter: bothConditions(params) });
+  }
+
+  override async get(params: GetParams & Pick<ChromaQueryParams, 'where'>): Promise<VectorRecord[]> {
+    const records = await super.get(params);
+    const where = toFilter(params.where);
+    return where ? records.filter(({ metadata }) => evaluateFilter(where, metadata)) : records;
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
