@@ -72,16 +72,19 @@ export interface LanceModules {
 
 /** @throws `VECTOR_CLIENT_MISSING` */
 export async function loadLance(): Promise<LanceModules> {
-  try {
-    const [lancedb, arrow] = await Promise.all([import('@lancedb/lancedb'), import('apache-arrow')]);
-    return { lancedb, arrow };
-  } catch (error) {
+  const clientMissing = (error: unknown): never => {
     throw new QuiverError(
       'VECTOR_CLIENT_MISSING',
       'LanceDB needs its client: npm install @lancedb/lancedb apache-arrow@18.1.0',
       { cause: error },
     );
-  }
+  };
+  // Bundlers accept a missing package only where `catch` follows its import.
+  const [lancedb, arrow] = await Promise.all([
+    import('@lancedb/lancedb').catch(clientMissing),
+    import('apache-arrow').catch(clientMissing),
+  ]);
+  return { lancedb, arrow };
 }
 
 /** @throws `VECTOR_ARGUMENT_INVALID` unless the options contain exactly one connection */
