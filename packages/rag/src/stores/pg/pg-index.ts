@@ -1,6 +1,7 @@
+import { QuiverError } from '@quiver/core';
 import { indexNotFound } from '../../store/check-arguments.js';
 import type { DerivedData, IndexParams, VectorMetric } from '../../store/vector-store.js';
-import type { SqlQuery } from './database.js';
+import type { SqlQuery, SqlRow } from './database.js';
 import { quoteIdentifier } from './filter-to-sql.js';
 
 /** Index type: graph, lists around centers, or none (all vectors are compared). */
@@ -156,6 +157,24 @@ export async function lookUpIndex(query: SqlQuery, schemaName: string, indexName
   const extension = index && (await readExtension(query));
   if (!extension) throw indexNotFound(indexName, await listIndexNames(query, schemaName));
   return { ...index, extension };
+}
+
+/** In a recreated table, distances may be of another metric, and terms of another language. A column for {@link requireSameTable}. */
+export function tableOid({ table }: PgIndex): string {
+  return `'${table}'::pg_catalog.regclass::oid::int8::float8 AS table_oid`;
+}
+
+/** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table */
+export function requireSameTable(indexName: string, { oid }: PgIndex, [row]: readonly SqlRow[]): void {
+  if ((row?.['table_oid'] ?? oid) !== oid) throw indexChanged(indexName);
+}
+
+export function indexChanged(indexName: string): QuiverError {
+  return new QuiverError(
+    'VECTOR_INDEX_CHANGED',
+    `The index '${indexName}' was changed by another process while it was used. Try again.`,
+    { details: { indexName } },
+  );
 }
 
 export const derivedTableName = 'quiver_derived';

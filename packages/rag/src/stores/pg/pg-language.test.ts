@@ -52,6 +52,41 @@ describe.each(databases)('the language of an index in $name', (database) => {
     expect(await find('changes', 'Wald')).toEqual(['d0']);
   });
 
+  it('is read again after another process changed it', async () => {
+    const { schemaName, ...connection } = await database.open();
+    const [here, there] = [0, 1].map(() => new PgVector({ ...connection, schemaName: schemaName as string })) as [
+      PgVector,
+      PgVector,
+    ];
+    const indexName = 'shared';
+    const terms = async (queryText: string): Promise<string[]> =>
+      (await here.query({ indexName, mode: 'keyword', queryText })).map(({ id }) => id);
+    const recreate = async (more: object): Promise<void> => {
+      if ((await there.listIndexes()).includes(indexName)) await there.deleteIndex({ indexName });
+      await there.createIndex({ indexName, dimension: 1, ...more });
+      await there.upsert({ indexName, ids: ['a', 'b'], vectors: [[1], [1]], documents: ['Die Häuser', 'Boote'] });
+    };
+    await recreate({ language: 'de' });
+    expect(await terms('Haus')).toEqual(['a']);
+    await there.addTextSearch({ indexName, language: 'simple' });
+    expect(await terms('Häuser')).toEqual(['a']);
+    expect(await terms('Haus')).toEqual([]);
+    await recreate({ language: 'de' });
+    expect(await terms('Haus')).toEqual(['a']);
+    // Another process changes the way terms are stored before each of these changes.
+    await recreate({});
+    await here.updateVector({ indexName, id: 'b', update: { document: 'houses' } });
+    await recreate({ language: 'de' });
+    await here.updateVector({ indexName, id: 'b', update: { document: 'Verträge' } });
+    expect(await terms('Vertrag')).toEqual(['b']);
+    await recreate({});
+    await here.upsert({ indexName, ids: ['c'], vectors: [[1]], documents: ['houses'] });
+    await recreate({ language: 'de' });
+    await here.upsert({ indexName, ids: ['c'], vectors: [[1]], documents: ['Verträge'] });
+    await recreate({ textSearch: false });
+    await here.upsert({ indexName, ids: ['c'], vectors: [[1]] });
+  });
+
   it('accepts words of any length and texts with many words', async () => {
     const words = Array.from({ length: 30_000 }, (_, place) => `w${place % 300}`).join(' ');
     await fill('long', 'en', [`${'x'.repeat(5000)} short`, words]);

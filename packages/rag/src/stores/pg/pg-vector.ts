@@ -78,7 +78,7 @@ export interface PgIndexDescription extends IndexDescription {
  * the query.
  *
  * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
- *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for an index that is recreated at the
+ *   `FILTER_INVALID`, `FILTER_NOT_SUPPORTED`; `VECTOR_TEXT_SEARCH_MISSING`; `VECTOR_INDEX_CHANGED` for an index that is changed at the
  *   same time; `VECTOR_STORE_FAILED` with the error of the database as cause and its SQLSTATE in `details`;
  *   `VECTOR_EXTENSION_MISSING` without pgvector; `VECTOR_CLIENT_MISSING` without `pg`
  * @example
@@ -312,10 +312,11 @@ const staleErrors: ReadonlySet<string> = new Set([
   'VECTOR_INDEX_CHANGED',
   'VECTOR_TEXT_SEARCH_MISSING',
 ]);
-const undefinedTable = '42P01';
+/** No such table, no such column, a generated column, or a column without a value. */
+const staleStates: ReadonlySet<unknown> = new Set(['42P01', '42703', '428C9', '23502']);
 
 function mayBeStale(error: unknown): boolean {
-  return isQuiverError(error) && (staleErrors.has(error.code) || error.details?.['sqlState'] === undefinedTable);
+  return isQuiverError(error) && (staleErrors.has(error.code) || staleStates.has(error.details?.['sqlState']));
 }
 
 const programLimitExceeded = '54000';

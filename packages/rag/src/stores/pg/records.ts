@@ -18,7 +18,7 @@ import type {
 } from '../../store/vector-store.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { toCondition } from './filter-to-sql.js';
-import { type ExistingIndex, type PgIndex, wordsColumn } from './pg-index.js';
+import { type ExistingIndex, type PgIndex, requireSameTable, tableOid, wordsColumn } from './pg-index.js';
 import { recordTsvectors } from './record-terms.js';
 
 const rowsPerStatement = 1000;
@@ -83,9 +83,10 @@ export async function updateRecords(
   const newVector = `$2::${extension.schema}.vector${vectorType === 'vector' ? '' : `::${extension.schema}.${vectorType}`}`;
   const ids = id === undefined ? await lockIds(query, index, selection) : [id];
   const updated = await query(
-    `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id${analyzer === undefined ? '' : ', metadata, document'}`,
+    `UPDATE ${table} SET embedding = COALESCE(${newVector}, embedding), metadata = COALESCE($3::text::jsonb, metadata), document = COALESCE($4::text, document) WHERE id = ANY ($1::text[]) RETURNING id, ${tableOid(index)}${analyzer === undefined ? '' : ', metadata, document'}`,
     [ids, ...values],
   );
+  requireSameTable(indexName, index, updated);
   if (analyzer !== undefined && (metadata || document !== undefined)) {
     const records = updated.map(toRecord);
     await query(

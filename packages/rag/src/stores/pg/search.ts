@@ -7,7 +7,15 @@ import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-
 import { languageConstant, quantizedSql } from './create-index.js';
 import type { SqlDatabase, SqlQuery, SqlRow } from './database.js';
 import { type FilterSelectivity, requireInteger, toCondition } from './filter-to-sql.js';
-import { type ExistingIndex, type PgLanguage, wordsColumn } from './pg-index.js';
+import {
+  type ExistingIndex,
+  indexChanged,
+  type PgLanguage,
+  requireSameTable,
+  tableOid,
+  toComment,
+  wordsColumn,
+} from './pg-index.js';
 import { queryLexemes } from './record-terms.js';
 import { toRecord } from './records.js';
 
@@ -116,32 +124,24 @@ async function findByTerms(
       : `unnest(${parameters.addValue(await queryLexemes(analyzer, queryText))}::text[]) AS term(lexeme)`;
   const condition = toCondition(filter, parameters);
   const columns = toColumns(includeVector);
-  const rows = await collectMatching(limit, filter, condition, (size, offset) => {
+  const rows = await collectMatching(limit, filter, condition, async (size, offset) => {
     const page = { columns, where: condition.sql, limit: size, offset };
-    return runQuery(context, keywordSql(index, lexemes, page), parameters);
+    const found = await runQuery(context, keywordSql(index, lexemes, page), parameters);
+    return found.filter(({ id }) => id !== null);
   });
   return rows.map((row) => ({ ...toRecord(row), score: Math.min(1, row['score'] as number) }));
 }
 
-/** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table */
+/** @throws `VECTOR_INDEX_CHANGED` when rows are from a recreated table, or of other terms than the query */
 async function runQuery(
   { query, index, indexName }: QueryContext,
   sql: string,
   { values }: SqlParameters,
 ): Promise<SqlRow[]> {
   const rows = await query(sql, values);
-  const oid = rows[0]?.['table_oid'] ?? index.oid;
-  if (oid === index.oid) return rows;
-  throw new QuiverError(
-    'VECTOR_INDEX_CHANGED',
-    `The index '${indexName}' was recreated while it was queried. Try again.`,
-    { details: { indexName } },
-  );
-}
-
-/** For vector search: in a recreated table, distances may be of another metric. */
-function tableOid({ table }: ExistingIndex): string {
-  return `'${table}'::pg_catalog.regclass::oid::int8::float8 AS table_oid`;
+  if (rows[0]?.['is_current'] === 0) throw indexChanged(indexName);
+  requireSameTable(indexName, index, rows);
+  return rows;
 }
 
 function toColumns(includeVector: boolean): string[] {
@@ -238,10 +238,11 @@ const countedRows = 10_000;
  * @see [ts_rank](https://www.postgresql.org/docs/current/textsearch-controls.html#TEXTSEARCH-RANKING)
  */
 function keywordSql(
-  { table }: ExistingIndex,
+  index: ExistingIndex,
   lexemes: string,
   { columns, where, limit, offset }: Pick<NearestSqlOptions, 'columns' | 'where' | 'limit'> & { offset: number },
 ): string {
+  const { table } = index;
   // A term of a text search query is quoted; quotes and backslashes inside are doubled.
   const quoted = `(chr(39) || replace(replace(lexeme, chr(92), chr(92) || chr(92)), chr(39), chr(39) || chr(39)) || chr(39))::tsquery`;
   const rank = `pg_catalog.ts_rank('{1,1,1,1}', ${wordsColumn}, word, 1)::float8`;
@@ -258,7 +259,13 @@ function keywordSql(
     SELECT id, sum(weight * ${rank}) / (SELECT sum(weight) FROM terms) AS score
     FROM terms JOIN ${table} ON ${wordsColumn} @@ word WHERE ${where} GROUP BY id ${order} LIMIT ${limit} OFFSET ${offset}
   )
-  SELECT ${['id', ...columns, 'score'].join(', ')} FROM best JOIN ${table} USING (id) ${order}`;
+  SELECT ${['id', ...columns, 'score', 'is_current'].join(', ')}
+  FROM (SELECT (${isCurrent(index)})::int AS is_current) AS current LEFT JOIN (best JOIN ${table} USING (id)) ON true ${order}`;
+}
+
+/** Also false after `addTextSearch()` in another process: the terms of the query are of another language than those of the records. */
+function isCurrent(index: ExistingIndex): string {
+  return `pg_catalog.obj_description('${index.table}'::pg_catalog.regclass, 'pg_class') IS NOT DISTINCT FROM ${toComment(index)}`;
 }
 
 /** Default of pgvector. */
