@@ -25,7 +25,7 @@ export interface LanceVectorQuery extends LanceQuery {
 
 /** The part of a table of LanceDB that is called. */
 export interface LanceTable {
-  schema(): Promise<{ metadata: Map<string, string> }>;
+  schema(): Promise<{ metadata: Map<string, string>; fields: { metadata: Map<string, string> }[] }>;
   query(): LancePlainQuery;
   // oxlint-disable-next-line typescript/no-explicit-any -- the builder of the client, called in one chain
   mergeInsert(on: string): any;

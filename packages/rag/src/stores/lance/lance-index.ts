@@ -51,13 +51,13 @@ export async function createIndex(
   { indexName: name, dimension, metric = 'cosine', language }: LanceCreateIndexParams,
 ): Promise<void> {
   const shape = { dimension, metric, analyzer: toAnalyzerId(language ?? 'en') };
-  const requireSame = (existing: LanceIndex): void => {
+  const prepare = (existing: LanceIndex): Promise<void> => {
     requireSameShape(name, existing, shape);
     if (language !== undefined) requireSameLanguage(name, existing.analyzer, shape.analyzer);
+    return completeTable(modules, existing.table);
   };
   const existing = await findIndex(connection, name);
-  if (existing) return requireSame(existing);
-  const { lancedb } = modules;
+  if (existing) return prepare(existing);
   let table: LanceTable;
   try {
     table = await connection.createEmptyTable(name, toSchema(modules, shape));
@@ -65,10 +65,26 @@ export async function createIndex(
     // Another process may have created it.
     const created = await findIndex(connection, name);
     if (!created) throw error;
-    return requireSame(created);
+    return prepare(created);
   }
+  await completeTable(modules, table);
+}
+
+/** Adds to a new table, or to one whose creation was interrupted, what LanceDB does not create together with it. */
+async function completeTable({ lancedb }: LanceModules, table: LanceTable): Promise<void> {
+  const ensure = async (isDone: () => Promise<boolean>, work: () => Promise<unknown>): Promise<void> => {
+    if (await isDone()) return;
+    try {
+      await work();
+    } catch (error) {
+      // Another process may do the same.
+      if (!(await isDone())) throw error;
+    }
+  };
   // Concurrent merges detect by it that both insert the same id.
-  await table.setUnenforcedPrimaryKey('id');
+  const hasKey = async (): Promise<boolean> =>
+    (await table.schema()).fields.some(({ metadata }) => metadata.has('lance-schema:unenforced-primary-key:position'));
+  await ensure(hasKey, () => table.setUnenforcedPrimaryKey('id'));
   // Terms arrive complete, separated by spaces.
   const config = lancedb.Index.fts({
     baseTokenizer: 'whitespace',
@@ -79,8 +95,12 @@ export async function createIndex(
     removeStopWords: false,
     asciiFolding: false,
   });
-  await table.createIndex('terms', { config });
+  const hasTerms = async (): Promise<boolean> => (await table.indexStats(termsIndex)) !== undefined;
+  await ensure(hasTerms, () => table.createIndex('terms', { config }));
 }
+
+/** LanceDB derives the name from the column. */
+const termsIndex = 'terms_idx';
 
 /** LanceDB leaves out longer terms; by default those of more than 40 characters. */
 const longestTerm = 10_000;
@@ -193,7 +213,7 @@ const mostUnindexed = 5000;
 
 /** Returns the number of rows that are not in the full-text index yet. */
 export async function countUnindexed(table: LanceTable): Promise<number> {
-  return (await table.indexStats('terms_idx'))?.numUnindexedRows ?? 0;
+  return (await table.indexStats(termsIndex))?.numUnindexedRows ?? 0;
 }
 
 /** Squares of larger numbers may exceed 32 bits. */

@@ -166,7 +166,11 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
     params: IndexParams,
     work: (index: OpenIndex<QueryParams>) => Promise<Result>,
   ): Promise<Result> {
-    return this.#inTurn(params.signal, () => this.use(params, work));
+    return this.#inTurn(params.signal, () => {
+      // Terms of a language that the index no longer has would stay in it.
+      this.#indexes.forget(params.indexName);
+      return this.use(params, work);
+    });
   }
 
   #open(indexName: string, index: LanceIndex, { connection, modules }: Lance): OpenIndex {
