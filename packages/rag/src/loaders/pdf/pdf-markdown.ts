@@ -24,8 +24,11 @@ export function toMarkdownPages(pages: readonly PdfPageContent[]): PdfPageText[]
     const { fragments, rotated } = toFragments(content, view);
     return { segments: toRows(fragments).flatMap(toSegments), rotated };
   });
-  const running = findRunningText(read.map(({ segments }) => segments));
   const style = readStyle(read.map(({ segments }) => segments));
+  const running = findRunningText(
+    read.map(({ segments }) => segments),
+    style.body,
+  );
   return read.map(({ segments, rotated }) => {
     const boxes: TextBox[] = [];
     let text = '';
@@ -101,38 +104,66 @@ function joinLines(lines: readonly string[], words: ReadonlySet<string>): string
 
 /** Number of pages with a text at the same place that makes it a header or footer. */
 const minPages = 3;
+/** Part of all pages that have a number next to changing texts, which makes it the number of the page. */
+const minPageShare = 0.3;
 /** Number of lines at the top and at the bottom that are compared. */
 const edgeLines = 2;
+/** Number of numbers at the start and at the end of a line that may be the number of the page. */
+const edgeNumbers = 4;
+const pageNumber = /^[^\p{L}\d]*\d{1,5}[^\p{L}\d]*$/u;
 
 /**
  * Returns the headers and footers of all pages, except the first with each text, and page numbers: lines at the edge of three pages or
- * more with the same text, apart from numbers, or with the number of the page.
+ * more with the same text, apart from one number that grows with the pages. Rows of a table are not: their other numbers differ. Nor are
+ * numbered headings.
  */
-function findRunningText(pages: readonly (readonly PdfSegment[])[]): Set<PdfSegment> {
-  const groups = new Map<string, { text: string; row: readonly PdfSegment[] }[]>();
+function findRunningText(pages: readonly (readonly PdfSegment[])[], body: number): Set<PdfSegment> {
+  const groups = new Map<string, (readonly PdfSegment[])[]>();
+  const numbers = new Map<string, PdfSegment[]>();
   pages.forEach((segments, page) => {
     const rows = toRows(segments);
     for (const row of new Set([...rows.slice(0, edgeLines), ...rows.slice(-edgeLines)])) {
-      const text = row.map((segment) => segment.text.replace(/\d+/g, '#').replace(/^[ivxlc]+$/i, '#')).join(' ');
-      const numbers = row.flatMap((segment) => segment.text.match(/^\d{1,5}\b|\b\d{1,5}$/g) ?? []);
       const height = Math.round(row[0]!.baseline / 3);
-      for (const name of new Set([text, ...numbers.map((number) => String(Number(number) - page))])) {
-        const key = `${height} ${name}`;
-        const group = groups.get(key);
-        if (group) group.push({ text, row });
-        else groups.set(key, [{ text, row }]);
-      }
+      const isHeading = row.some(({ text, size }) => /\p{L}/u.test(text) && size >= body * headingSize);
+      for (const name of new Set(toRunningNames(row, isHeading ? undefined : page)))
+        add(groups, `${height} ${name}`, row);
+      const single = row.filter(({ text }) => /\d/.test(text) && !/\p{L}/u.test(text));
+      const [segment] = single;
+      if (!segment || single.length > 1 || !pageNumber.test(segment.text)) continue;
+      if (segment === row[0] || segment === row.at(-1))
+        add(numbers, `${height} ${Number(/\d+/.exec(segment.text)![0]) - page}`, segment);
     }
   });
   const running = new Set<PdfSegment>();
-  const kept = new Map<string, readonly PdfSegment[]>();
   for (const group of groups.values()) {
     if (group.length < minPages) continue;
-    for (const { text, row } of group) {
-      const isKept = (kept.get(text) ?? row) === row;
-      if (isKept) kept.set(text, row);
-      for (const segment of row) if (!isKept || !/\p{L}{2}/u.test(segment.text)) running.add(segment);
-    }
+    group.forEach((row, index) => {
+      for (const segment of row) if (index > 0 || !/\p{L}{2}/u.test(segment.text)) running.add(segment);
+    });
   }
+  for (const group of numbers.values())
+    if (group.length >= Math.max(minPages, pages.length * minPageShare))
+      for (const segment of group) running.add(segment);
   return running;
+}
+
+/** Returns the text of a line, and for each number in it, its distance from the page and the text without it. */
+function toRunningNames(row: readonly PdfSegment[], page: number | undefined): string[] {
+  const roman = row.map(({ text }) => text.replace(/^[ivxlc]+$/i, '#')).join(' ');
+  // A row of numbers that repeats is data.
+  const names = /\p{L}{2}|#/u.test(roman) ? [roman] : [];
+  if (page === undefined) return names;
+  const text = row.map((segment) => segment.text).join(' ');
+  const found = [...text.matchAll(/\d+/g)];
+  for (const { 0: digits, index } of new Set([...found.slice(0, edgeNumbers), ...found.slice(-edgeNumbers)])) {
+    if (digits.length > 5) continue;
+    names.push(`${Number(digits) - page} ${text.slice(0, index)}#${text.slice(index + digits.length)}`);
+  }
+  return names;
+}
+
+function add<T>(groups: Map<string, T[]>, key: string, value: T): void {
+  const group = groups.get(key);
+  if (group) group.push(value);
+  else groups.set(key, [value]);
 }

@@ -117,6 +117,41 @@ describe('PDF pages', () => {
     ]);
   });
 
+  test('keep the rows of a table that goes over several pages', async () => {
+    const values = (page: number, line: number): number[] =>
+      [0, 1, 2].map((cell) => 1000 * page + 10 * line + 137 * cell);
+    const table = [1, 2, 3, 4].map((page) =>
+      Array.from({ length: 8 }, (_, line) =>
+        values(page, line).map((value, cell) => ({ text: `${value}.50`, x: 60 + 100 * cell, y: 700 - 14 * line })),
+      ).flat(),
+    );
+    expect((await read(table)).join().match(/\d+\.50/g)).toHaveLength(4 * 8 * 3);
+    const statement = [1, 2, 3, 4].map((page) =>
+      column(
+        60,
+        700,
+        Array.from({ length: 6 }, (_, line) => `${10 + line}.0${page}.2026 Payment of ${37 * page + 11 * line}.10 EUR`),
+      ),
+    );
+    expect((await read(statement)).join().match(/Payment of/g)).toHaveLength(4 * 6);
+  });
+
+  test('keep numbered headings, and remove page numbers next to changing headers', async () => {
+    const pages = ['good', 'bad', 'ugly'].map((word, index) => [
+      { text: `Part ${word}`, x: 60, y: 780 },
+      { text: `${index + 7}`, x: 500, y: 780 },
+      { text: `Experiment ${index + 1}`, x: 60, y: 740, size: 20 },
+      { text: 'The liquid was heated.', x: 60, y: 700 },
+      { text: `It went ${word}.`, x: 60, y: 600 },
+      { text: `Page ${index + 7} of 9`, x: 60, y: 20 },
+    ]);
+    expect(await read(pages)).toEqual([
+      'Part good\n\n# Experiment 1\n\nThe liquid was heated.\n\nIt went good.\n\nPage 7 of 9',
+      'Part bad\n\n# Experiment 2\n\nThe liquid was heated.\n\nIt went bad.',
+      'Part ugly\n\n# Experiment 3\n\nThe liquid was heated.\n\nIt went ugly.',
+    ]);
+  });
+
   test('escape text that looks like a heading', async () => {
     expect(await read([[{ text: '# not a heading', x: 60, y: 700 }]])).toEqual([String.raw`\# not a heading`]);
   });
