@@ -1,6 +1,7 @@
 import { decodeText } from './decode-text.js';
-import { explainMissing, tooLargeDocument, type DocumentLoader } from './document-loader.js';
+import type { DocumentLoader } from './document-loader.js';
 import { groupRows } from './group-rows.js';
+import { textLoader } from './text.js';
 
 /** Size of the part in which the delimiter is counted, in UTF-16 code units. */
 const sampleSize = 20_000;
@@ -8,11 +9,17 @@ const delimiters = [',', ';', '\t', '|'];
 /** As in a spreadsheet. A row takes much more memory than its text. */
 const maxRows = 1_048_576;
 
-/** Reads a table of text with any of the usual delimiters through `csv-parse`, in groups of rows with the header. */
-export const loadCsv: DocumentLoader = async (bytes, { name, encoding: known, groupSize }) => {
-  const { parse } = await import('csv-parse/sync').catch(explainMissing('csv-parse', 'CSV and TSV'));
+const loadText = textLoader('text');
+
+/**
+ * Reads a table of text with any of the usual delimiters through `csv-parse`, in groups of rows with the header. Without this package,
+ * and with more rows than a spreadsheet has, it is read as text.
+ */
+export const loadCsv: DocumentLoader = async (bytes, options) => {
+  const { name, encoding: known, groupSize } = options;
+  const { parse } = await import('csv-parse/sync').catch(() => ({ parse: undefined }));
   const { text, encoding } = await decodeText(bytes, name, known);
-  requireRows(text, name);
+  if (!parse || hasTooManyRows(text)) return loadText(bytes, options);
   const read = (input: string, delimiter: string, quote: '"' | false): string[][] =>
     parse(input, { delimiter, quote, relax_column_count: true, relax_quotes: true, skip_empty_lines: false });
   const readTolerantly = (input: string, delimiter: string): string[][] => {
@@ -35,14 +42,15 @@ export const loadCsv: DocumentLoader = async (bytes, { name, encoding: known, gr
   ];
 };
 
-function requireRows(text: string, name: string): void {
+function hasTooManyRows(text: string): boolean {
   for (const lineEnd of ['\n', '\r']) {
     let rows = 1;
     for (let at = text.indexOf(lineEnd); at !== -1; at = text.indexOf(lineEnd, at + 1)) {
       rows += 1;
-      if (rows > maxRows) throw tooLargeDocument(name, `it has more than ${maxRows} rows`);
+      if (rows > maxRows) return true;
     }
   }
+  return false;
 }
 
 /** Returns the delimiter that cuts most rows into the same number of cells, and among these into the most cells. */

@@ -23,7 +23,8 @@ export async function decodeText(bytes: Uint8Array, name: string, encoding?: str
   const marked = markedEncoding(bytes) ?? encoding;
   if (marked !== undefined) return requireText(decode(bytes, marked), name);
   if (bytes.includes(0)) throw binary(name);
-  const decoded = decode(bytes, 'utf-8') ?? (await detect(bytes, name));
+  // Any bytes can be decoded in encodings such as windows-1252: damaged UTF-8 would become other letters.
+  const decoded = decode(bytes, 'utf-8') ?? (isMostlyUtf8(bytes) ? undefined : await detect(bytes, name));
   return requireText(decoded, name);
 }
 
@@ -41,6 +42,12 @@ function decode(bytes: Uint8Array, label: string): DecodedText | undefined {
     // An unknown label, or bytes that the encoding does not have.
     return undefined;
   }
+}
+
+/** Whether more of the characters above 127 are valid UTF-8 than not. In other encodings, few are by chance. */
+function isMostlyUtf8(bytes: Uint8Array): boolean {
+  const special = new TextDecoder().decode(sampleOf(bytes)).match(/\P{ASCII}/gu) ?? [];
+  return special.filter((character) => character !== '\uFFFD').length * 2 > special.length;
 }
 
 async function detect(bytes: Uint8Array, name: string): Promise<DecodedText | undefined> {
@@ -86,7 +93,7 @@ const controlCharacter = /(?![\s\u007f-\u009f])\p{Cc}/u;
 function requireText(decoded: DecodedText | undefined, name: string): DecodedText {
   if (!decoded) throw unknownEncoding(name);
   const { text, encoding } = decoded;
-  if (encoding === 'utf-8' ? text.includes('\0') : controlCharacter.test(text)) throw binary(name);
+  if (encoding.startsWith('utf-') ? text.includes('\0') : controlCharacter.test(text)) throw binary(name);
   return decoded;
 }
 

@@ -41,8 +41,10 @@ export interface LoaderOptions {
   readonly name: string;
   /** Encoding of text as the caller knows it, for example from `Content-Type`. Default: detected. */
   readonly encoding: string | undefined;
-  /** Maximum size of everything that an archive unpacks to, in bytes. */
+  /** Maximum size of everything that the archives in a file unpack to, in bytes. */
   readonly maxUnpackedSize: number;
+  /** Size that archives unpacked to so far, also those in other parts of the file. */
+  readonly unpacked: { size: number };
   /** Maximum size of a group of table rows or subtitles, in UTF-16 code units. A longer row is a separate group. */
   readonly groupSize: number;
   /** Recognizes the text of scanned pages. */

@@ -116,3 +116,22 @@ describe('hostile XML', () => {
     await expect(result).rejects.toThrow('stop');
   });
 });
+
+test('archives in one email share the limit of what they unpack to', async () => {
+  const xml = '<office:document-content><office:body><text:p>word</text:p></office:body></office:document-content>';
+  const archive = zipSync({ 'content.xml': strToU8(xml + ' '.repeat(40_000)) });
+  const part = [
+    '--b',
+    'Content-Type: application/vnd.oasis.opendocument.text',
+    'Content-Transfer-Encoding: base64',
+    'Content-Disposition: attachment; filename=a.odt',
+    '',
+    Buffer.from(archive).toString('base64'),
+  ];
+  const mail = ['Subject: x', 'Content-Type: multipart/mixed; boundary=b', '', ...part, ...part, ...part, '--b--'];
+  const reasons: string[] = [];
+  const onSkip = ({ reason }: { reason: string }): void => void reasons.push(reason);
+  const documents = await loadDocument(strToU8(mail.join('\r\n')), { name: 'a.eml', maxSize: 10_000, onSkip });
+  expect(documents).toHaveLength(3);
+  expect(reasons).toEqual(['too large']);
+});

@@ -3,12 +3,20 @@ import type { SourceDocument } from '../document/document.js';
 import { readJson } from '../document/chunking/json-reader.js';
 import { decodeText } from './decode-text.js';
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
+import { textLoader } from './text.js';
 
-/** Number of lines that are reported one by one. */
+/** Number of lines that are reported one by one. With more, the file is read as a whole. */
 const maxFailures = 1000;
 
-/** Reads JSON Lines: one text for each record, with the number of its line as `record`. A line that is not JSON is reported. */
-export const loadJsonLines: DocumentLoader = async (bytes, { name, encoding: known, onSkip }) => {
+const loadJson = textLoader('json');
+const loadCode = textLoader('text', 'js');
+
+/**
+ * Reads JSON Lines: one text for each record, with the number of its line as `record`. A line that is not JSON is reported. A file
+ * without such lines, for example with records over several lines, is read as a whole.
+ */
+export const loadJsonLines: DocumentLoader = async (bytes, options) => {
+  const { name, encoding: known, onSkip } = options;
   const { text, encoding } = await decodeText(bytes, name, known);
   const docs: SourceDocument[] = [];
   const failures: { line: number; error: unknown }[] = [];
@@ -22,12 +30,10 @@ export const loadJsonLines: DocumentLoader = async (bytes, { name, encoding: kno
       docs.push({ text: record, metadata: { record: index + 1, ...(encoding !== 'utf-8' && { encoding }) } });
     } catch (error) {
       failures.push({ line: index + 1, error });
-      if (failures.length > maxFailures)
-        throw unreadableDocument(name, `more than ${maxFailures} of its lines are not JSON.`, error);
+      if (failures.length > maxFailures) return loadWhole(text, bytes, options);
     }
   }
-  if (docs.length === 0 && failures.length > 0)
-    throw unreadableDocument(name, 'none of its lines is JSON.', failures[0]!.error);
+  if (docs.length === 0 && failures.length > 0) return loadWhole(text, bytes, options);
   for (const { line, error } of failures)
     onSkip({
       path: `${name}#${line}`,
@@ -36,3 +42,13 @@ export const loadJsonLines: DocumentLoader = async (bytes, { name, encoding: kno
     });
   return [{ type: 'json', docs }];
 };
+
+function loadWhole(text: string, ...input: Parameters<DocumentLoader>): ReturnType<DocumentLoader> {
+  try {
+    // Rejects brackets that are not closed, as above.
+    JSON.parse(text);
+  } catch {
+    return loadCode(...input);
+  }
+  return loadJson(...input);
+}

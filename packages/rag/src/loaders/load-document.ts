@@ -21,7 +21,7 @@ export interface LoadDocumentOptions {
   encoding?: string;
   /** Metadata of every document. `source` is `name` by default. */
   metadata?: Metadata;
-  /** Maximum size of the file in bytes. An archive such as DOCX may unpack to ten times this size. Default 20 MB. */
+  /** Maximum size of the file in bytes. Archives such as DOCX may unpack to ten times this size. Default 20 MB. */
   maxSize?: number;
   /**
    * Maximum size of a group of table rows or subtitles, in UTF-16 code units. Each group of rows repeats the header. Use at most the
@@ -78,7 +78,8 @@ export async function loadDocument(
   const bytes =
     file instanceof Uint8Array ? file : new Uint8Array(file instanceof Blob ? await file.arrayBuffer() : file);
   const mediaType = options.mediaType ?? (file instanceof Blob ? file.type : undefined);
-  const loaded = await loadBytes(bytes, mediaType === undefined ? { name } : { name, mediaType }, options, 0);
+  const input = { ...options, unpacked: { size: 0 } };
+  const loaded = await loadBytes(bytes, mediaType === undefined ? { name } : { name, mediaType }, input, 0);
   return loaded.map(
     ({ docs, ...document }) =>
       new MDocument({
@@ -91,7 +92,7 @@ export async function loadDocument(
 async function loadBytes(
   bytes: Uint8Array,
   { name, mediaType }: { name: string; mediaType?: string },
-  options: Omit<LoadDocumentOptions, 'metadata'>,
+  options: Omit<LoadDocumentOptions, 'metadata'> & Pick<LoaderOptions, 'unpacked'>,
   depth: number,
 ): Promise<LoadedDocument[]> {
   const { signal, onSkip = () => undefined, maxSize = defaultMaxSize } = options;
@@ -109,6 +110,7 @@ async function loadBytes(
     name,
     encoding,
     maxUnpackedSize: maxSize * unpackedRatio,
+    unpacked: options.unpacked,
     groupSize: options.groupSize ?? defaultGroupSize,
     loadPart: (content, part) => loadBytes(content, part, inherited, depth + 1),
     ocr: options.ocr,

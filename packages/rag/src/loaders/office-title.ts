@@ -7,11 +7,15 @@ export function readOfficeTitle(files: UnpackedFiles, name: string, path = 'docP
   let title = '';
   let isTitle = false;
   if (properties) {
-    readXml(properties, name, {
-      open: (element) => (isTitle = element === 'title'),
-      text: (data) => (title += isTitle ? data : ''),
-      close: () => (isTitle = false),
-    });
+    try {
+      readXml(properties, name, {
+        open: (element) => (isTitle = element === 'title'),
+        text: (data) => (title += isTitle ? data : ''),
+        close: () => (isTitle = false),
+      });
+    } catch {
+      // Some programs write an empty file. The text does not depend on it.
+    }
   }
   return title.trim() === '' ? {} : { title: title.trim() };
 }

@@ -60,6 +60,12 @@ describe('CSV and TSV', () => {
     expect(document!.getText().join()).toBe('| a | b |\n| --- | --- |\n| "open | 1 |\n| 2 |\n| 3 | 4 | 5 |');
   });
 
+  test('reads more rows than a spreadsheet has as text', async () => {
+    const text = '1,2\n'.repeat(1_048_577);
+    const [document] = await loadDocument(bytesOf(text), { name: 'x.csv' });
+    expect(document!.getText()[0]?.length).toBe(text.length);
+  });
+
   test('gives each chunk its rows', async () => {
     const lines = Array.from({ length: 100 }, (_, index) => `${index},${'word '.repeat(10)}`);
     const [document] = await loadDocument(bytesOf(`id,text\n${lines.join('\n')}`), { name: 'x.csv', groupSize: 400 });
@@ -100,6 +106,8 @@ describe('XLSX', () => {
   test.each([
     `<row r="1">${cell('A1', 'x')}</row><row r="1048576">${cell('XFD1048576', 'y')}</row>`,
     `<row r="1">${cell('A1', 'x')}</row><row r="1048576"><c r="&#88;FD1048576"><v>1</v></c></row>`,
+    // A pattern took quadratic time for this.
+    `<row r="${'&'.repeat(500_000)}< r="&">`,
   ])('reports a cell that would make the sheet huge: %#', async (sheetData) => {
     await expect(loadDocument(workbook(sheetData), { name: 'x.xlsx' })).rejects.toMatchObject({
       code: expect.stringMatching(/^DOCUMENT_(?:TOO_LARGE|UNREADABLE)$/),

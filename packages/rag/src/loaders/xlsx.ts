@@ -40,7 +40,7 @@ function toText(value: unknown): string {
 }
 
 /** `r="AB12"` of a cell or `r="12"` of a row; also one that hides in character references. */
-const cellReference = /\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,8}|[^"'<>]*&[^"'<>]*)["']/g;
+const cellReference = /\br\s*=\s*["']([A-Za-z]{0,3})(\d{1,8}|[^"'<>&]*&[^"'<>]*)["']/g;
 
 function requireCells(files: UnpackedFiles, name: string): void {
   for (const [path, content] of files) {

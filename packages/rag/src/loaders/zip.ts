@@ -27,30 +27,29 @@ const pauseSize = 8_000_000;
  */
 export async function unzip(
   bytes: Uint8Array,
-  { name, maxUnpackedSize, signal }: LoaderOptions,
+  { name, maxUnpackedSize, unpacked, signal }: LoaderOptions,
   isWanted: (path: string) => boolean,
 ): Promise<UnpackedFiles> {
   const { Inflate } = await import('fflate').catch(explainMissing('fflate', 'DOCX, PPTX, XLSX, ODT and EPUB'));
   const entries = readDirectory(bytes, name).filter(({ path }) => isWanted(path));
   const tooLarge = (): QuiverError => tooLargeDocument(name, `it unpacks to more than ${maxUnpackedSize} bytes`);
-  if (entries.reduce((sum, { size }) => sum + size, 0) > maxUnpackedSize) throw tooLarge();
+  if (entries.reduce((sum, { size }) => sum + size, unpacked.size) > maxUnpackedSize) throw tooLarge();
   const files = new Map<string, Uint8Array>();
-  let total = 0;
-  let pauseAt = pauseSize;
+  let pauseAt = unpacked.size + pauseSize;
   for (const { path, method, size, data } of entries) {
     if (method !== 0 && method !== 8) throw unreadableDocument(name, `it uses the compression method ${method}.`);
     const parts: Uint8Array[] = [];
     const inflate = new Inflate((part) => {
-      total += part.length;
-      if (total > maxUnpackedSize) throw tooLarge();
+      unpacked.size += part.length;
+      if (unpacked.size > maxUnpackedSize) throw tooLarge();
       parts.push(part);
     });
     if (method === 0) parts.push(data);
     const deflated = method === 0 ? data.subarray(data.length) : data;
     for (let start = 0; start < deflated.length; start += stepSize) {
       inflate.push(deflated.subarray(start, start + stepSize), start + stepSize >= deflated.length);
-      if (total < pauseAt) continue;
-      pauseAt = total + pauseSize;
+      if (unpacked.size < pauseAt) continue;
+      pauseAt = unpacked.size + pauseSize;
       await new Promise((resolve) => setTimeout(resolve));
       signal?.throwIfAborted();
     }

@@ -58,7 +58,7 @@ export async function* loadRepository(
     onCheckout?.({ commit, folder });
     yield* loadDocuments(folder, commitMetadata ? { ...load, metadata: { ...load.metadata, commit } } : load);
   } finally {
-    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -110,5 +110,5 @@ async function git(args: readonly string[], signal: AbortSignal | undefined): Pr
 
 /** Removes credentials from URLs. */
 function redact(text: string): string {
-  return text.replace(/\/\/[^\s/@]*@/g, '//');
+  return text.replace(/\/\/[^\s/]*@/g, '//');
 }
