@@ -16,7 +16,7 @@ import {
   type StoredCounts,
 } from './ingest-target.js';
 import { checkChunkVectors, furtherVectors, keysOfVectors, type ChunkVectors } from './chunk-vectors.js';
-import { KnownDocuments } from './known-documents.js';
+import { KnownDocuments, startRun, type RunInProgress } from './known-documents.js';
 import { runAhead } from './run-ahead.js';
 import { addScope, parseScope, type IngestScope } from './scope.js';
 import { addSource, removeStale, type Sources } from './delete-documents.js';
@@ -116,7 +116,7 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
     const run = toDryRun(options);
     return { ...(await ingest(run.options)), estimate: run.estimate };
   }
-  const { documents, cleanup = 'source', batchSize = 256, concurrency = 4, onProgress, signal } = options;
+  const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
   const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
   for (const [name, value, least] of [
     ['batchSize', batchSize, 1],
@@ -132,13 +132,27 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const vectors = checkChunkVectors(options.vectors, options.chunkOptions?.extract);
   const scope = parseScope(options.scope);
   const target = await openTarget({ store, indexName, embedder, scope, metric, maxRetries, signal });
+  const run = startRun(target);
+  try {
+    return await update(target, run, { ...options, vectors, cleanup, batchSize, concurrency });
+  } finally {
+    run.end();
+  }
+}
+
+/** Options with their defaults. */
+type UpdateOptions = Omit<IngestOptions, 'vectors'> &
+  Required<Pick<IngestOptions, 'cleanup' | 'batchSize' | 'concurrency'>> & { vectors: ChunkVectors | undefined };
+
+async function update(target: IngestTarget, progress: RunInProgress, options: UpdateOptions): Promise<IngestReport> {
+  const { documents, cleanup, batchSize, concurrency, chunkOptions, vectors, onProgress } = options;
+  const { scope, signal } = target;
   const seen = new Set<string>();
   const sources: Sources = new Map();
   const report: IngestReport = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0 };
   const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
   const notify = (): void => onProgress?.({ ...report, ...total });
 
-  const { chunkOptions } = options;
   const known = await readKnown(target, chunkOptions, vectors);
   let created = 0;
   const batches = readBatches(documents, { target, known, seen, sources, batchSize, chunkOptions, vectors });
@@ -163,7 +177,14 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   }
   // A run without chunks does not create its index.
   if (target.isUpdate || created > 0)
-    await known?.write({ grown: created - report.removed, cleanup, sources, ids: seen });
+    await known?.write({
+      grown: created - report.removed,
+      isChanged: report.added + report.moved + report.removed > 0,
+      cleanup,
+      sources,
+      ids: seen,
+      progress,
+    });
   return report;
 }
 

@@ -101,6 +101,33 @@ describe.each(['memory', 'folder'])('documents that are known to be stored, in a
     expect(await texts()).toEqual(['# A\n\nOne.', '# B\n\nTwo.']);
   });
 
+  it('are compared again after a record was changed during a run that changed nothing', async () => {
+    await run([guide(twoSections)]);
+    const documents = async function* (): AsyncGenerator<MDocument> {
+      yield guide(twoSections);
+      await store.updateVector({ indexName, filter: { startIndex: 0 }, update: { metadata: { startIndex: 7 } } });
+    };
+    await ingest({ documents: documents(), store, indexName, embedder });
+    const report = await run([guide(twoSections)]);
+    expect(report.compared).toBeGreaterThan(0);
+  });
+
+  it('are compared again after another run has replaced one of them during the run', async () => {
+    const others = (): MDocument[] => ['b', 'c', 'd'].map((source) => guide(`Text ${source}.`, source));
+    await run(others());
+    const documents = async function* (): AsyncGenerator<MDocument> {
+      const [first, ...rest] = others() as [MDocument, ...MDocument[]];
+      yield guide('Own.');
+      yield first;
+      // The batch of the first document is stored.
+      await run([guide('By another.')]);
+      yield* rest;
+    };
+    await ingest({ documents: documents(), store, indexName, embedder, batchSize: 1, concurrency: 1 });
+    await run([guide('Own.'), ...others()]);
+    expect(await texts()).toEqual(['Own.', 'Text b.', 'Text c.', 'Text d.']);
+  });
+
   it.each<[string, Partial<IngestOptions>]>([
     ['chunking options', { chunkOptions: { strategy: 'markdown', maxSize: 12, overlap: 0 } }],
     ['a function that the chunks depend on', { vectors: () => [] }],

@@ -29,6 +29,36 @@ interface KnownDocument {
 /** The lists of stores that cannot store them as derived data, such as `LocalVector` in memory; by index and scope, one each. They live as long as their store. */
 const inProcess = new WeakMap<VectorStore, Map<string, StoredDocuments>>();
 
+/** The runs in progress, by store and index. */
+const inProgress = new WeakMap<VectorStore, Map<string, Set<RunInProgress>>>();
+
+/** A run, from before it reads the index until after its last change. */
+export interface RunInProgress {
+  /** Whether no other run of this process has used the index since. */
+  isAlone: boolean;
+  end(): void;
+}
+
+/**
+ * Starts to observe other runs on the same index. Two runs can replace records of each other while the number of records is what both
+ * expect.
+ */
+export function startRun({ store, indexName }: Pick<IngestTarget, 'store' | 'indexName'>): RunInProgress {
+  const indexes = inProgress.get(store) ?? new Map<string, Set<RunInProgress>>();
+  const runs = indexes.get(indexName) ?? new Set();
+  inProgress.set(store, indexes.set(indexName, runs));
+  for (const other of runs) other.isAlone = false;
+  const run: RunInProgress = {
+    isAlone: runs.size === 0,
+    end: () => {
+      runs.delete(run);
+      if (runs.size === 0) indexes.delete(indexName);
+    },
+  };
+  runs.add(run);
+  return run;
+}
+
 /**
  * The documents whose chunks are known to be stored, so that a run need not chunk and compare them: those of the last run, by a hash of
  * everything that their records are made of, as long as no other call has changed the index since. The list is derived data of the index, or
@@ -121,19 +151,24 @@ export class KnownDocuments {
   }
 
   /**
-   * Stores the list for the next run, unless another caller has changed the number of records during this one.
+   * Stores the list for the next run, unless another caller has changed the number of records during this one, or another run has used
+   * the index.
    *
-   * @param run - `grown`: by how many records; `sources`: of all documents; `ids`: of all records
+   * @param run - `grown`: by how many records; `isChanged`: whether it has stored or removed records; `sources`: of all documents; `ids`: of all records
    */
   async write(run: {
     grown: number;
+    isChanged: boolean;
     cleanup: StoredDocuments['cleanup'];
     sources: ReadonlyMap<string, unknown>;
     ids: ReadonlySet<string>;
+    progress: RunInProgress;
   }): Promise<void> {
     const { store, indexName } = this.#target;
     const version = await this.#version();
     if (version === undefined || (version === this.#last?.version && this.#isLast(run.cleanup))) return;
+    // Another caller has changed a record since.
+    if (this.#last && !run.isChanged && version !== this.#last.version) return;
     const { count } = await callStore(this.#target, (one, end) => one.describeIndex({ indexName, ...end }));
     const documents = Object.fromEntries(this.#documents);
     // Documents of other sources stay known, but not as clean if they were not.
@@ -144,7 +179,7 @@ export class KnownDocuments {
           documents[hash] ??= document.ids.some((id) => run.ids.has(id)) ? { ...document, isPartial: true } : document;
     }
     const chunks = Object.values(documents).reduce((sum, { ids }) => sum + ids.length, 0);
-    if (count !== this.#countBefore + run.grown || chunks > maxChunks) return;
+    if (!run.progress.isAlone || count !== this.#countBefore + run.grown || chunks > maxChunks) return;
     // An index that this run has created holds nothing else.
     const cleanup = this.#target.isUpdate ? run.cleanup : 'all';
     const stored: StoredDocuments = { version, cleanup, documents };
