@@ -1,5 +1,5 @@
 import { Bm25Index } from '../bm25-index.js';
-import type { Language } from './languages.js';
+import { type Language, languages } from './languages.js';
 import type { TermAnalyzer } from './term-analyzer.js';
 
 /** Languages of fewer texts of the same script are ignored in queries: most of these texts are not what they were detected as. */
@@ -22,7 +22,10 @@ export function createKeywordIndex(analyzer: TermAnalyzer): Bm25Index {
 function frequentOf(counts: ReadonlyMap<Language, number>): Language[] {
   const totals = new Map<string, number>();
   for (const [{ script }, count] of counts) totals.set(script, (totals.get(script) ?? 0) + count);
-  return [...counts].flatMap(([language, count]) =>
-    count >= (totals.get(language.script) as number) * smallestShare ? [language] : [],
+  // In an order that does not depend on that of the texts, because it decides the order of the terms and thereby of additions.
+  return languages.filter(
+    (language) =>
+      (counts.get(language) ?? 0) > 0 &&
+      (counts.get(language) as number) >= (totals.get(language.script) as number) * smallestShare,
   );
 }

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createKeywordIndex } from './keyword-index.js';
 import { findLanguage, type Language, languages } from './languages.js';
 import { lexicalTerms } from '../lexical-terms.js';
 import { loadAnalyzer, toAnalyzerId } from './term-analyzer.js';
@@ -144,6 +145,23 @@ describe('an analyzer', () => {
     expect(codeOf('12345')).toBe('en');
     expect(codeOf('Gift', 'de-AT')).toBe('de');
     expect(codeOf('const a = 1;', 'typescript')).toBe('en');
+  });
+
+  it('gives equal scores for every order of the texts', async () => {
+    const auto = await loadAnalyzer('auto-1');
+    const texts = ['Die Häuser am See sind alt und nicht schön', 'The houses and the boats at the lake are old'];
+    texts.push('Les maisons et les bateaux sont dans le port', 'Boats, museums and paintings of the old harbours');
+    const words = texts.join(' ').split(' ');
+    const queries = words.map((_, at) => words.filter((__, place) => (place * 7 + at) % 6 === 0).join(' '));
+    const scores = [texts, texts.toReversed()].map((ordered) => {
+      const index = createKeywordIndex(auto);
+      for (const [place, text] of ordered.entries()) index.set(place, text);
+      const idOf = (place: number): string => ordered[place] as string;
+      return queries.map((query) =>
+        index.search(query, { limit: 4, idOf }).map(({ doc, score }) => [idOf(doc), score]),
+      );
+    });
+    expect(scores[1]).toEqual(scores[0]);
   });
 
   it('analyzes a query in the stored languages if its own is not clear', async () => {
