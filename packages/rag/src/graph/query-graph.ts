@@ -85,18 +85,20 @@ export async function queryGraph(query: IndexQuery): Promise<IndexAnswer> {
   const fusion = { vector: embedder.hybridWeight ?? 1, ...query.fusion };
   // A ranking that does not count needs no search.
   const preferred: readonly QueryMode[] = fusion.vector === 0 ? ['keyword', 'hybrid'] : ['hybrid'];
-  const mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';
+  let mode = query.seeds ?? preferred.find((each) => modes.includes(each)) ?? modes[0] ?? 'vector';
   const search = searchOf(query);
-  const [queryVector] = mode === 'keyword' ? [] : await embedder.embed([queryText], { purpose: 'query', signal });
+  const embed = async (): Promise<Float32Array | undefined> =>
+    (await embedder.embed([queryText], { purpose: 'query', signal }))[0];
+  const queryVector = mode === 'keyword' ? undefined : await embed();
   const whole = await findGraph({ store, indexName, filter: scopeFilter, edges, maxNodes, signal, onProgress });
-  const matches = await search({
-    mode,
-    queryText,
-    queryVector,
-    topK: Math.max(topK, Math.min(topK + seedCount, maxDepth)),
-    includeVector: !whole,
-    fusion,
-  });
+  const depth = { topK: Math.max(topK, Math.min(topK + seedCount, maxDepth)), includeVector: !whole };
+  let matches = await search({ mode, queryText, queryVector, ...depth, fusion });
+  const isFixed = query.seeds !== undefined || query.fusion?.vector !== undefined;
+  // No passage has a word of the query: a vector may know other forms and spellings of the words.
+  if (matches.length === 0 && mode === 'keyword' && !isFixed && modes.includes('vector')) {
+    mode = 'vector';
+    matches = await search({ mode, queryText, queryVector: await embed(), ...depth });
+  }
   const namesMode = modes.includes('hybrid') ? 'hybrid' : 'vector';
   const explored = whole ? undefined : await exploreIndex(search, namesMode, matches.slice(0, seedCount), query);
   const graph = whole ?? (explored?.graph as ChunkGraph);

@@ -24,8 +24,8 @@ export interface GraphRAGToolOptions extends Omit<
   graphOptions?: GraphOptions;
   /**
    * Search mode for the seeds, where ranking starts. A store without the mode throws. Default: `hybrid` where the store supports
-   * it, otherwise `vector`; `keyword` where `fusion` gives vectors no weight, as the lexical embedder recommends. `graph.seeds` of
-   * the result names it. With `vector` the query makes no keyword search.
+   * it, otherwise `vector`; `keyword` where `fusion` gives vectors no weight. The lexical embedder recommends that; for it, a query
+   * without a known word is searched by `vector`. `graph.seeds` of the result names the mode. With `vector` the query makes no keyword search.
    */
   seeds?: QueryMode;
   /** Receives the progress of a build. The first query after a change waits for it. */
