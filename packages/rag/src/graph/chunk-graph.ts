@@ -187,10 +187,10 @@ export class ChunkGraph {
   }
 
   /** Returns the passages whose titles a query names, see {@link titlesInQuery}. @internal */
-  titlesIn(query: string): TitledPassage[] {
+  titlesIn(query: string, allowed?: (id: string) => boolean): TitledPassage[] {
     const { titles, titled } = this.data;
     this.#titles ??= indexTitles(Array.from(titled, (node) => [this.ids[node] as string, titles[node] ?? '']));
-    return titlesInQuery(query, this.#titles);
+    return titlesInQuery(query, this.#titles, allowed);
   }
 
   #walk(options: Omit<RankNodesOptions, 'topK'>): Walk<number> {

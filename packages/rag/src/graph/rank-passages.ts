@@ -47,7 +47,7 @@ const searchWeight = 3;
  */
 export async function rankPassages(request: RankingRequest): Promise<RankedChunk[]> {
   const { graph, queryText, topK, settings, allowed } = request;
-  const titled = graph.titlesIn(queryText).filter(({ id }) => allowed?.(id) ?? true);
+  const titled = graph.titlesIn(queryText, allowed);
   const isTitled = new Set(titled.map(({ id }) => id));
   const matches = request.matches.filter(({ id }) => allowed?.(id) ?? true);
   const searched = matches.filter(({ id }) => graph.has(id)).slice(0, seedCount);
@@ -183,6 +183,7 @@ function titleStep(id: string, title: string): ChunkEdge {
 }
 
 function completionStep({ edge, added }: Completion): ChunkEdge {
-  const words = added().map((word) => `“${word}”`);
-  return { ...edge, reason: `${edge.reason}, and it adds ${words.join(', ')}` };
+  const words = Array.from(new Set(added()), (word) => `“${word}”`);
+  // The terms of the store may differ, so that it finds a passage by a word that is none here.
+  return words.length === 0 ? edge : { ...edge, reason: `${edge.reason}, and it adds ${words.join(', ')}` };
 }

@@ -52,6 +52,14 @@ describe('titlesInQuery', () => {
     expect(titlesInQuery(query, many).map(({ id }) => id)).toEqual(['G', 'F', 'E', 'D', 'C', 'B']);
   });
 
+  it('counts only passages that are allowed', () => {
+    const many = indexTitles([
+      ...Array.from({ length: 9 }, (_, n): [string, string] => [`other${n}`, 'Ed Wood (film)']),
+      ['mine', 'Ed Wood'],
+    ]);
+    expect(titlesInQuery('Who directed Ed Wood?', many, (id) => id === 'mine').map(({ id }) => id)).toEqual(['mine']);
+  });
+
   it('finds every title that has a name inside a question', () => {
     const word = fc.stringMatching(/^[A-Z][a-z]{3,8}$/);
     fc.assert(

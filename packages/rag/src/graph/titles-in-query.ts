@@ -41,8 +41,14 @@ export function indexTitles(titles: Iterable<readonly [id: string, title: string
  * Returns the passages whose titles a query names: at most 6, those of the longest names first. A name begins with a capital letter
  * or a digit and has a capital letter that does not merely begin a sentence; of names that overlap, the longest counts. A query
  * without lower-case letters names nothing, because its capital letters mean nothing.
+ *
+ * @param allowed - whether a passage may be returned. Default all
  */
-export function titlesInQuery(query: string, { passages, longest }: TitleIndex): TitledPassage[] {
+export function titlesInQuery(
+  query: string,
+  { passages, longest }: TitleIndex,
+  allowed: (id: string) => boolean = () => true,
+): TitledPassage[] {
   if (!/\p{Ll}/u.test(query)) return [];
   const words = wordsOf(query);
   const names: { from: number; to: number; name: string; ids: readonly string[] }[] = [];
@@ -62,7 +68,7 @@ export function titlesInQuery(query: string, { passages, longest }: TitleIndex):
   for (const { from, to, name, ids } of names) {
     if (isTaken.subarray(from, to).includes(1)) continue;
     isTaken.fill(1, from, to);
-    for (const id of ids) if (!found.has(id)) found.set(id, { id, name });
+    for (const id of ids) if (!found.has(id) && allowed(id)) found.set(id, { id, name });
   }
   return [...found.values()].slice(0, maxTitles);
 }

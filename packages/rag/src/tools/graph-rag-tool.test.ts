@@ -156,6 +156,24 @@ describe('createGraphRAGTool', () => {
       ]);
     });
 
+    it('names no words where the store compares them in another language', async () => {
+      await using store = new LocalVector();
+      await store.createIndex({ indexName, dimension: model.dimension as number, language: 'en' });
+      await fill(store, { alpha: 'Aas Panchhi is by Otto Lindqvist.' }, { title: 'Aas Panchhi' });
+      await fill(
+        store,
+        Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`w${n}`, 'Walk, walked and walked.'])),
+      );
+      await fill(store, { otto: 'Otto Lindqvist was walking.', max: 'Otto Lindqvist was here.' }, { language: 'fr' });
+      const { sources } = await toolOver(store, { graphOptions: { edges: { similarity: false } } }).execute(
+        { queryText: 'Who of Aas Panchhi walked?' },
+        { onFailure: 'throw' },
+      );
+      const reasons = sources.flatMap(({ path }) => path.map(({ reason }) => reason));
+      expect(reasons).toContain('both name “otto lindqvist”');
+      expect(reasons.filter((reason) => reason.endsWith('adds '))).toEqual([]);
+    });
+
     it('keeps the order of the search where the query names no title and nothing is connected', async () => {
       await using store = await openFilms();
       const queryText = 'where was the director of the film born';
@@ -212,6 +230,18 @@ describe('createGraphRAGTool', () => {
       expect(answer.graph.seeds).toBe(seeds);
       expect(answer.sources[0]?.id).toBe('ada');
     }
+  });
+
+  it('searches by vectors where no passage has a word of the query, unless vectors are ruled out', async () => {
+    await using store = new LocalVector();
+    await fill(store, facts);
+    const ask = (options: Partial<GraphRAGToolOptions> = {}, queryText = 'harbourfront') =>
+      toolOver(store, options).execute({ queryText }, { onFailure: 'throw' });
+    const { sources, graph } = await ask();
+    expect([sources[0]?.id, graph.seeds]).toEqual(['otto', 'vector']);
+    expect((await ask({ seeds: 'keyword' })).sources).toEqual([]);
+    expect((await ask({ fusion: { vector: 0 } })).sources).toEqual([]);
+    expect((await ask({}, '???')).sources).toEqual([]);
   });
 
   it('prefers keywords where vectors have no weight', async () => {
