@@ -74,6 +74,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/stores/pg',
         'guides/stores/libsql',
         'guides/stores/lance',
+        'guides/stores/qdrant',
         'guides/stores/chroma',
         'guides/stores/pinecone',
         'guides/stores/moving',

@@ -8,6 +8,7 @@ import {
   requireSameShape,
   toFilter,
 } from '../../store/check-arguments.js';
+import { idListings } from '../../store/id-listings.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { partsOf, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
 import type {
@@ -56,15 +57,6 @@ export interface ChromaQueryParams extends QueryParams, ChromaConfig {
 
 const spaces: Readonly<Record<VectorMetric, string>> = { cosine: 'cosine', euclidean: 'l2', dotproduct: 'ip' };
 
-/** Ids of an unfinished scan, in order, and the time of their listing in milliseconds. */
-interface IdListing {
-  readonly ids: readonly string[];
-  readonly at: number;
-}
-
-const maxListingAge = 60_000;
-const maxListings = 8;
-
 /**
  * A vector store in Chroma: a client of yours, a server, or Chroma Cloud.
  *
@@ -88,8 +80,7 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
     keywordRanking: 'native',
   };
   readonly id: string;
-  /** By index and filter. Without them, reading everything would take the square of its size, because Chroma does not order records. */
-  readonly #listings = new Map<string, IdListing>();
+  readonly #listings = idListings();
   readonly #run: ServiceCalls<ChromaLikeClient>;
 
   constructor({ id = 'chroma-vector', ...config }: ChromaVectorConfig = {}) {
@@ -188,21 +179,13 @@ export class ChromaVector extends RecordStore<object, ChromaQueryParams> {
     collection: ChromaCollection,
     filter: Filter | undefined,
     after?: string,
-  ): Promise<string[]> {
-    const key = JSON.stringify([indexName, filter]);
-    let listing = after === undefined ? undefined : this.#listings.get(key);
-    if (!listing || performance.now() - listing.at > maxListingAge) {
-      const at = performance.now();
+  ): Promise<readonly string[]> {
+    return this.#listings.select(JSON.stringify([indexName, filter]), after, async () => {
       const ids: string[] = [];
       for await (const page of readPages(collection, { include: filter ? ['metadatas'] : [] }, filter))
         for (const { id, metadata } of page) if (!filter || evaluateFilter(filter, metadata)) ids.push(id);
-      listing = { ids: ids.toSorted((a, b) => (a < b ? -1 : 1)), at };
-      const [oldest] = this.#listings.keys();
-      if (this.#listings.size >= maxListings && oldest !== undefined) this.#listings.delete(oldest);
-      this.#listings.set(key, listing);
-    }
-    const first = after === undefined ? 0 : listing.ids.findIndex((id) => id > after);
-    return first === -1 ? [] : listing.ids.slice(first);
+      return ids;
+    });
   }
 }
 

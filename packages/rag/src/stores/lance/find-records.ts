@@ -26,7 +26,7 @@ async function findNearest(
   filter: Filter | undefined,
 ): Promise<VectorMatch[]> {
   const vector = toVector(queryVector, dimension, 'The query vector');
-  const { where, rest } = filterToLance(filter);
+  const { condition: where, rest } = filterToLance(filter);
   const columns = recordColumns(includeVector);
   const findAlike = async (limit: number): Promise<FoundRecord[]> => {
     const query = table.query().nearestTo(vector).distanceType(distances[metric]).bypassVectorIndex();
@@ -72,7 +72,7 @@ async function findByTerms(
 ): Promise<VectorMatch[]> {
   const terms = await queryTerms(analyzer, queryText);
   if (terms.length === 0) return [];
-  const { where, rest } = filterToLance(filter);
+  const { condition: where, rest } = filterToLance(filter);
   // The tokenizer of the index splits it at the spaces; it is not a query language.
   const text = new lancedb.MatchQuery(terms.join(' '), 'terms');
   // LanceDB returns rows that are not in its index yet in any order, and stops at the limit.

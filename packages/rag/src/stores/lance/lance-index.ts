@@ -20,7 +20,7 @@ import type {
   VectorMetadata,
   VectorRecord,
 } from '../../store/vector-store.js';
-import { conditionsOf, filterToLance, quote } from './filter-to-lance.js';
+import { conditionLines, filterToLance, quote } from './filter-to-lance.js';
 import type { LanceConnection, LanceModules, LanceTable } from './lance-client.js';
 
 /** A table that this store created. */
@@ -195,7 +195,7 @@ export async function writeRecords(
   const data = new arrow.Table({
     id: texts(records.map(({ id }) => id)),
     metadata: texts(records.map(({ metadata }) => JSON.stringify(metadata))),
-    conditions: texts(records.map(({ metadata }) => conditionsOf(metadata))),
+    conditions: texts(records.map(({ metadata }) => conditionLines(metadata))),
     terms: texts(terms.map((each) => each.join(' '))),
     document: texts(records.map(({ document = null }) => document)),
     lacks_cosine: arrow.vectorFromArray(
@@ -284,7 +284,7 @@ export async function readByIds(
 
 /** Returns the ids of all records that match a filter, in order. */
 export async function selectIds({ table }: LanceIndex, filter: Filter | undefined): Promise<string[]> {
-  const { where, rest } = filterToLance(filter);
+  const { condition: where, rest } = filterToLance(filter);
   const query = table.query().select(rest ? ['id', 'metadata'] : ['id']);
   if (where !== undefined) query.where(where);
   const rows = (await query.toArray()) as LanceRow[];
@@ -296,7 +296,7 @@ export async function selectIds({ table }: LanceIndex, filter: Filter | undefine
 
 /** Returns a page of records, ordered by id. */
 export async function scanRecords({ table }: LanceIndex, params: ScanParams): Promise<ScanPage> {
-  const { where, rest } = filterToLance(toFilter(params.filter));
+  const { condition: where, rest } = filterToLance(toFilter(params.filter));
   return readPage(params, rest, { exact: rest === undefined }, async (after, limit) => {
     const conditions = [where, after === undefined ? undefined : `id > ${quote(after)}`];
     const query = table

@@ -1,11 +1,10 @@
 import { QuiverError } from '@quiver/core';
-import { contentHash } from '../../document/content-hash.js';
 import type { Filter } from '../../filter/index.js';
-import { lexicalTerms } from '../../retrieval/lexical-terms.js';
+import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { type IndexShape, invalidArgument, toVector } from '../../store/check-arguments.js';
 import { type KeywordSearch, nearestMatching, type VectorSearch } from '../../store/search.js';
 import type { QueryParams, VectorMatch, VectorMetric } from '../../store/vector-store.js';
-import type { PineconeLikeIndex, SparseVector } from './pinecone-client.js';
+import type { PineconeLikeIndex } from './pinecone-client.js';
 import { filterToPinecone, fromPineconeRecord } from './pinecone-index.js';
 
 /** Context of a query. */
@@ -82,51 +81,4 @@ function tooNarrow(found: number, wanted: number): QuiverError {
     'FILTER_NOT_SUPPORTED',
     `Only ${found} of the ${largestTopK} nearest records match the filter, and the query requires ${wanted}. Pinecone returns at most ${largestTopK}. Add a condition that Pinecone can apply: equality, $in, or a comparison of numbers, on a field that is not nested.`,
   );
-}
-
-/** Turns texts into the weights of their words. */
-export interface SparseEncoder {
-  /** For a text that is stored; `undefined` for one without words. */
-  encodeDocument(text: string): SparseVector | undefined;
-  /** For a query; `undefined` for one without terms. */
-  encodeQuery(text: string): SparseVector | undefined;
-}
-
-/** Options of `createLexicalSparseEncoder()`. */
-export interface LexicalSparseEncoderOptions {
-  /** Words of a text of usual length. Default 100. */
-  averageLength?: number;
-}
-
-/** The constants of BM25. */
-const k1 = 1.2;
-const b = 0.75;
-
-/**
- * Weights of words as in BM25, without a model and without a look at other texts: in a text, `tf / (tf + k1 · (1 − b + b · length /
- * averageLength))`, below 1; in a query, the number of occurrences. The rarity of a word, which BM25 includes, would change with
- * every stored text. Words become numbers by a hash of 32 bits.
- *
- * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
- *
- * @example
- * const store = new PineconeVector({ apiKey: 'key', sparseEncoder: createLexicalSparseEncoder() });
- */
-export function createLexicalSparseEncoder({ averageLength = 100 }: LexicalSparseEncoderOptions = {}): SparseEncoder {
-  return {
-    encodeDocument: (text) =>
-      encode(text, (count, length) => count / (count + k1 * (1 - b + (b * length) / averageLength))),
-    encodeQuery: (text) => encode(text, (count) => count),
-  };
-}
-
-function encode(text: string, weigh: (count: number, length: number) => number): SparseVector | undefined {
-  const counts = new Map<number, number>();
-  const terms = lexicalTerms(text);
-  for (const term of terms) {
-    const index = Number.parseInt(contentHash(term).slice(0, 8), 16);
-    counts.set(index, (counts.get(index) ?? 0) + 1);
-  }
-  if (counts.size === 0) return undefined;
-  return { indices: [...counts.keys()], values: [...counts.values()].map((count) => weigh(count, terms.length)) };
 }

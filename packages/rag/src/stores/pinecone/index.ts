@@ -1,6 +1,6 @@
 import type { PineconeConfig } from './pinecone-vector.js';
 
-export type { PineconeConnectionOptions, PineconeLikeClient, SparseVector } from './pinecone-client.js';
+export type { PineconeConnectionOptions, PineconeLikeClient } from './pinecone-client.js';
 export {
   PineconeVector,
   type PineconeConfig,
@@ -8,7 +8,12 @@ export {
   type PineconeUpsertParams,
   type PineconeVectorConfig,
 } from './pinecone-vector.js';
-export { createLexicalSparseEncoder, type LexicalSparseEncoderOptions, type SparseEncoder } from './find-records.js';
+export {
+  createLexicalSparseEncoder,
+  type LexicalSparseEncoderOptions,
+  type SparseEncoder,
+  type SparseVector,
+} from '../../retrieval/lexical-sparse-encoder.js';
 
 declare module '../../tools/database-config.js' {
   interface DatabaseConfig {

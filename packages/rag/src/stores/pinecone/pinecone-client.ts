@@ -1,12 +1,7 @@
 import { QuiverError } from '@quiver/core';
+import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { invalidArgument } from '../../store/check-arguments.js';
 import type { VectorMetadata } from '../../store/vector-store.js';
-
-/** The non-zero numbers of a vector with very many dimensions, such as the weights of words. */
-export interface SparseVector {
-  indices: number[];
-  values: number[];
-}
 
 export interface PineconeRecord {
   id: string;

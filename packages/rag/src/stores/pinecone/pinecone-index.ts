@@ -1,9 +1,10 @@
 import { evaluateFilter, type Filter } from '../../filter/index.js';
+import type { SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import { type CheckedRecord, type IndexShape, invalidArgument } from '../../store/check-arguments.js';
 import { toServiceCondition } from '../../store/search.js';
 import { partsOf } from '../../store/store-call.js';
 import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
-import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord, SparseVector } from './pinecone-client.js';
+import type { PineconeLikeClient, PineconeLikeIndex, PineconeRecord } from './pinecone-client.js';
 
 const longestIndexName = 45;
 const idsPerCall = 100;

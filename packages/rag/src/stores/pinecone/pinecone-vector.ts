@@ -1,4 +1,5 @@
 import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
+import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import {
   checkUpsert,
   indexNotFound,
@@ -23,14 +24,13 @@ import type {
   VectorRecord,
   VectorStoreCapabilities,
 } from '../../store/vector-store.js';
-import { findRecords, requireSparseMetric, type SparseEncoder } from './find-records.js';
+import { findRecords, requireSparseMetric } from './find-records.js';
 import {
   openPinecone,
   type PineconeConnectionOptions,
   type PineconeLikeClient,
   type PineconeLikeIndex,
   type PineconeRecord,
-  type SparseVector,
 } from './pinecone-client.js';
 import {
   deleteRecords,

@@ -1,0 +1,66 @@
+import { contentHash } from '../document/content-hash.js';
+import { lexicalTerms } from './lexical-terms.js';
+
+/** The non-zero numbers of a vector with very many dimensions, such as the weights of words. */
+export interface SparseVector {
+  indices: number[];
+  values: number[];
+}
+
+/** Turns texts into the weights of their words. */
+export interface SparseEncoder {
+  /** For a text that is stored; `undefined` for one without words. */
+  encodeDocument(text: string): SparseVector | undefined;
+  /** For a query; `undefined` for one without terms. */
+  encodeQuery(text: string): SparseVector | undefined;
+}
+
+/** Options of `createLexicalSparseEncoder()`. */
+export interface LexicalSparseEncoderOptions {
+  /** Words of a text of usual length. Default 100. */
+  averageLength?: number;
+}
+
+/** The constants of BM25. */
+const k1 = 1.2;
+const b = 0.75;
+const defaultAverageLength = 100;
+
+/**
+ * Weights of words as in BM25, without a model and without a look at other texts: in a text, `tf / (tf + k1 · (1 − b + b · length /
+ * averageLength))`, below 1; in a query, the number of occurrences. The rarity of a word, which BM25 includes, would change with
+ * every stored text. Words become numbers by a hash of 32 bits.
+ *
+ * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
+ *
+ * @example
+ * const store = new PineconeVector({ apiKey: 'key', sparseEncoder: createLexicalSparseEncoder() });
+ */
+export function createLexicalSparseEncoder({
+  averageLength = defaultAverageLength,
+}: LexicalSparseEncoderOptions = {}): SparseEncoder {
+  return {
+    encodeDocument: (text) => weighDocumentTerms(lexicalTerms(text), averageLength),
+    encodeQuery: (text) => countTerms(lexicalTerms(text)),
+  };
+}
+
+/** Returns the weights of the terms of a stored text; `undefined` without terms. */
+export function weighDocumentTerms(
+  terms: readonly string[],
+  averageLength: number = defaultAverageLength,
+): SparseVector | undefined {
+  const counted = countTerms(terms);
+  const norm = k1 * (1 - b + (b * terms.length) / averageLength);
+  return counted && { ...counted, values: counted.values.map((count) => count / (count + norm)) };
+}
+
+/** Returns the number of occurrences of each term; `undefined` without terms. */
+export function countTerms(terms: readonly string[]): SparseVector | undefined {
+  const counts = new Map<number, number>();
+  for (const term of terms) {
+    const index = Number.parseInt(contentHash(term).slice(0, 8), 16);
+    counts.set(index, (counts.get(index) ?? 0) + 1);
+  }
+  return counts.size === 0 ? undefined : { indices: [...counts.keys()], values: [...counts.values()] };
+}

@@ -1,0 +1,118 @@
+import { type SparseVector, weighDocumentTerms } from '../../retrieval/lexical-sparse-encoder.js';
+import { type CheckedRecord, invalidArgument } from '../../store/check-arguments.js';
+import { conditionsOf } from '../../store/equality-conditions.js';
+import type { VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type { QdrantLikePoint } from './qdrant-client.js';
+
+/** Name of the vectors. It distinguishes Quiver's collections from others. */
+export const vectorName = 'quiver';
+/** Key of the payload that is indexed. */
+export const conditionsKey = 'conditions';
+
+const termsPrefix = 'terms-';
+
+/**
+ * Name of the sparse vectors: weights of terms, which Qdrant multiplies by the rarity of the terms. It names their `TermAnalyzer`, because
+ * collections of older servers store nothing else.
+ */
+export function termsName(analyzer: string): string {
+  return `${termsPrefix}${analyzer}`;
+}
+
+/** Returns the id of the `TermAnalyzer` in the names of sparse vectors. */
+export function toAnalyzer(names: readonly string[]): string | undefined {
+  return names.find((name) => name.startsWith(termsPrefix))?.slice(termsPrefix.length);
+}
+
+/** A point as it is sent. */
+export interface QdrantPoint {
+  readonly id: string;
+  readonly vector: Readonly<Record<string, number[] | SparseVector>>;
+  readonly payload: QdrantPayload;
+}
+
+interface QdrantPayload {
+  /** The id of the record. */
+  readonly id: string;
+  /** As JSON, with any names and shapes. */
+  readonly metadata: string;
+  readonly document?: string;
+  /** Length of the vector: with the metric `cosine`, vectors are stored with the length 1. */
+  readonly length?: number;
+  readonly conditions: readonly string[];
+}
+
+/** Keys of the payload of a record. */
+export const recordKeys: (keyof QdrantPayload)[] = ['id', 'metadata', 'document', 'length'];
+
+const versionDigit = 12;
+const variantDigit = 16;
+
+/**
+ * Returns the id of a point: Qdrant accepts numbers and UUIDs only. It is a UUID of version 8 from the first 128 bits of the SHA-256 of the
+ * id, so that no caller can choose two ids that collide.
+ *
+ * @see [RFC 9562, section 5.8 – UUID Version 8](https://www.rfc-editor.org/rfc/rfc9562.html#section-5.8)
+ */
+export async function toPointId(id: string): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(id)));
+  const digits = Array.from(hash.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .split('');
+  digits[versionDigit] = '8';
+  digits[variantDigit] = '8';
+  return digits.join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** Whether a text can be sent: JSON of Qdrant has no halves of surrogate pairs. */
+export function isUnicode(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** @throws `VECTOR_ARGUMENT_INVALID` */
+export function requireUnicode({ id, document = '' }: CheckedRecord): void {
+  if (isUnicode(id) && isUnicode(document)) return;
+  throw invalidArgument(
+    `The record ${JSON.stringify(id)} holds half of a surrogate pair in its id or document, which Qdrant cannot store; remove it.`,
+  );
+}
+
+/** @param terms - terms of the text of the record */
+export async function toPoint(
+  { id, vector, metadata, document }: CheckedRecord,
+  terms: readonly string[],
+  { metric, analyzer }: { metric: VectorMetric; analyzer: string },
+): Promise<QdrantPoint> {
+  const stored = metric === 'cosine' ? toUnitVector(vector) : { values: Array.from(vector) };
+  const weights = weighDocumentTerms(terms);
+  return {
+    id: await toPointId(id),
+    vector: { [vectorName]: stored.values, ...(weights && { [termsName(analyzer)]: weights }) },
+    payload: {
+      id,
+      metadata: JSON.stringify(metadata),
+      ...(document !== undefined && { document }),
+      ...('length' in stored && { length: stored.length }),
+      conditions: conditionsOf(metadata),
+    },
+  };
+}
+
+/** Scales a vector to the length 1. Qdrant does so too, in 32 bits, where the squares of very large and small numbers are lost. */
+export function toUnitVector(vector: Float32Array): { values: number[]; length: number } {
+  const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+  return { values: Array.from(vector, (value) => (length === 0 ? 0 : value / length)), length };
+}
+
+/** Converts a point of this store. */
+export function fromPoint({ payload, vector }: QdrantLikePoint): VectorRecord {
+  const { id, metadata, document, length = 1 } = payload as unknown as QdrantPayload;
+  const values = (vector as Record<string, number[]> | null | undefined)?.[vectorName];
+  return {
+    id,
+    metadata: JSON.parse(metadata) as VectorMetadata,
+    ...(document !== undefined && { document }),
+    // The client returns large whole numbers as bigint.
+    ...(values && { vector: Array.from(Float32Array.from(values, (value) => Number(value) * Number(length))) }),
+  };
+}

@@ -1,0 +1,205 @@
+import { QdrantClient } from '@qdrant/js-client-rest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describeFilters } from '../../testing/describe-filters.js';
+import { describeVectorStore } from '../../testing/describe-vector-store.js';
+import { FakeQdrant } from './fake-qdrant.fixture.js';
+import { QdrantVector } from './index.js';
+import { toPointId } from './qdrant-point.js';
+
+const servers: FakeQdrant[] = [];
+afterAll(() => servers.forEach((server) => server.close()));
+
+async function open(): Promise<QdrantVector & { server: FakeQdrant; url: string }> {
+  const server = new FakeQdrant();
+  servers.push(server);
+  const url = await server.listen();
+  return Object.assign(new QdrantVector({ url }), { server, url });
+}
+
+describeVectorStore('QdrantVector', open, async () => {});
+describeFilters('QdrantVector', open, async () => {});
+
+/** A server to test against. Indexes of Quiver are removed from it. */
+const address = process.env['QUIVER_QDRANT_URL'] ?? '';
+async function openAtServer(): Promise<QdrantVector> {
+  const store = new QdrantVector({ url: address });
+  for (const name of await store.listIndexes()) await store.deleteIndex({ indexName: name });
+  return store;
+}
+it.skipIf(address === '')('QUIVER_QDRANT_URL names a Qdrant server to test on', async () => {
+  expect(await (await openAtServer()).listIndexes()).toEqual([]);
+});
+if (address !== '') {
+  describeVectorStore('QdrantVector with a server', openAtServer, async () => {});
+  describeFilters('QdrantVector with a server', openAtServer, async () => {}, { runs: 100 });
+}
+
+const indexName = 'guides';
+const idsOf = (records: readonly { id: string }[]): string[] => records.map(({ id }) => id);
+
+describe('QdrantVector', () => {
+  it.each([
+    [{}, 'needs a client or a url'],
+    [{ url: 'localhost:6333' }, 'needs a client or a url'],
+    [{ url: 'http://localhost:6333/path' }, "has the path '/path'"],
+    [{ url: 'http://localhost:6333', client: {} as never }, 'not both'],
+  ])('rejects the options %j', (options, message) => {
+    const error = { code: 'VECTOR_ARGUMENT_INVALID', message: expect.stringContaining(message) };
+    expect(() => new QdrantVector(options)).toThrow(expect.objectContaining(error));
+  });
+
+  it('uses a client of the caller, and leaves collections of others alone', async () => {
+    const { url } = await open();
+    const client = new QdrantClient({ url, checkCompatibility: false });
+    const store = new QdrantVector({ client });
+    await client.createCollection('mine', { vectors: { size: 2, distance: 'Dot' } });
+    await store.createIndex({ indexName, dimension: 2 });
+    expect(await store.listIndexes()).toEqual([indexName]);
+    await expect(store.deleteIndex({ indexName: 'mine' })).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+    await expect(store.createIndex({ indexName: 'mine', dimension: 2 })).rejects.toMatchObject({
+      code: 'VECTOR_STORE_FAILED',
+      message: expect.stringContaining('already exists'),
+      cause: { status: 409 },
+    });
+  });
+
+  it('computes terms in the language of the index, which it keeps', async () => {
+    const store = await open();
+    const documents = ['Die Hausverwaltung kündigt', "The o'reilly# book", `${'x'.repeat(60)} 机器学习`];
+    await store.createIndex({ indexName, dimension: 1, language: 'de' });
+    await store.upsert({ indexName, ids: ['a', 'b', 'c'], vectors: [[1], [1], [1]], documents });
+    const find = async (queryText: string): Promise<string[]> =>
+      idsOf(await store.query({ indexName, mode: 'keyword', queryText }));
+    expect(await find('Häuser')).toEqual(['a']);
+    expect(await find("O'Reilly#")).toEqual(['b']);
+    expect(await find('学习')).toEqual(['c']);
+    await store.createIndex({ indexName, dimension: 1 });
+    await expect(store.createIndex({ indexName, dimension: 1, language: 'fr' })).rejects.toMatchObject({
+      code: 'VECTOR_INDEX_CONFIG_MISMATCH',
+    });
+    await expect(store.createIndex({ indexName, dimension: 1, language: 'klingon' })).rejects.toMatchObject({
+      code: 'VECTOR_ARGUMENT_INVALID',
+    });
+    await store.updateVector({ indexName, id: 'a', update: { document: 'Verträge' } });
+    expect(await find('Vertrag')).toEqual(['a']);
+    expect(await find('Haus')).toEqual([]);
+  });
+
+  it('sends the key, and compares all vectors on request', async () => {
+    const { server, url } = await open();
+    // The client warns of a key that is sent without TLS.
+    using warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const store = new QdrantVector({ url, apiKey: 'key' });
+    await store.createIndex({ indexName, dimension: 1 });
+    await store.query({ indexName, queryVector: [1] });
+    await store.query({ indexName, queryVector: [1], exact: true });
+    const queries = server.requests.filter(({ path }) => path.endsWith('/query'));
+    expect(queries.map(({ body }) => JSON.parse(body).params)).toEqual([undefined, { exact: true }]);
+    expect(server.requests.every(({ apiKey }) => apiKey === 'key')).toBe(true);
+    expect(warn).toHaveBeenCalledOnce();
+  });
+
+  it('derives the ids of points from ids', async () => {
+    expect(await toPointId('guide#1')).toBe('104582b6-2dac-88e8-8c49-bc5a747adcc3');
+    expect(await toPointId('guide#1')).not.toBe(await toPointId('guide#2'));
+  });
+
+  it('keeps vectors of any length with the metric cosine', async () => {
+    const store = await open();
+    await store.createIndex({ indexName, dimension: 2 });
+    const vectors = { near: [3, 4], tiny: [1e-30, 0], huge: [3e38, 3e38], zero: [0, 0], far: [-2e17, 0] };
+    await store.upsert({ indexName, ids: Object.keys(vectors), vectors: Object.values(vectors) });
+    for (const { id, vector = [] } of await store.get({ indexName, ids: Object.keys(vectors), includeVector: true }))
+      vector.forEach((value, at) => expect(value / (vectors[id as 'near'][at] || 1)).toBeCloseTo(value && 1, 5));
+    expect(idsOf(await store.query({ indexName, queryVector: [1e30, 0] }))).toEqual([
+      'tiny',
+      'huge',
+      'near',
+      'zero',
+      'far',
+    ]);
+  });
+
+  it('stores hostile text unchanged, and rejects halves of surrogate pairs', async () => {
+    const store = await open();
+    await store.createIndex({ indexName, dimension: 1 });
+    const text = `'); DROP TABLE x; -- "\\ \u{1F600} %_ \n\0`;
+    const metadata = { [text]: text, half: '\ud800', deep: { [text]: [text, null, 1e21] } };
+    await store.upsert({ indexName, ids: [text], vectors: [[1]], metadata: [metadata], documents: [text] });
+    expect(await store.get({ indexName, ids: [text, '\ud800'] })).toEqual([{ id: text, metadata, document: text }]);
+    for (const filter of [{ [text]: text }, { half: '\ud800' }])
+      expect(idsOf((await store.scan({ indexName, filter })).records)).toEqual([text]);
+    for (const params of [{ ids: ['\ud800'] }, { documents: ['half \ud800'] }])
+      await expect(store.upsert({ indexName, vectors: [[1]], ...params })).rejects.toMatchObject({
+        code: 'VECTOR_ARGUMENT_INVALID',
+      });
+    await store.deleteVectors({ indexName, ids: [text, '\ud800'] });
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 0 });
+  });
+
+  it('sends large batches in parts, and reads them back in order', async () => {
+    const store = await open();
+    await store.createIndex({ indexName, dimension: 2 });
+    const ids = Array.from({ length: 2300 }, (_, n) => `id-${String(n).padStart(4, '0')}`);
+    const documents = ids.map((_id, n) => `Chapter ${n}.`);
+    const metadata = ids.map((_id, n) => (n < 8 ? { html: 'ü'.repeat(400_000) } : {}));
+    await store.upsert({ indexName, ids, vectors: ids.map((_id, n) => [n % 7, 1]), documents, metadata });
+    const upserts = store.server.requests.filter(({ method, path }) => method === 'PUT' && path.includes('/points'));
+    expect(upserts).toHaveLength(6);
+    expect(idsOf((await store.scan({ indexName, limit: 2000 })).records)).toEqual(ids.slice(0, 2000));
+    expect(idsOf(await store.get({ indexName, ids: ids.toReversed() }))).toEqual(ids.toReversed());
+    expect(idsOf(await store.query({ indexName, mode: 'keyword', queryText: 'chapter 2217', topK: 1 }))).toEqual([
+      'id-2217',
+    ]);
+  });
+
+  it('prefers texts with rare terms, and narrows by a condition', async () => {
+    const store = await open();
+    await store.createIndex({ indexName, dimension: 1 });
+    const documents = ['river river', 'river otter', 'river bank', 'river delta'];
+    await store.upsert({
+      indexName,
+      ids: ['a', 'b', 'c', 'd'],
+      vectors: documents.map(() => [1]),
+      documents,
+      metadata: documents.map((_text, n) => ({ n, tags: [`tag-${n % 2}`] })),
+    });
+    const query = { indexName, mode: 'keyword', queryText: 'river otter' } as const;
+    expect(idsOf(await store.query({ ...query, topK: 1 }))).toEqual(['b']);
+    expect(idsOf(await store.query({ ...query, filter: { tags: 'tag-0', n: { $gt: 0 } } }))).toEqual(['c']);
+    const sent = store.server.requests.at(-1)?.body ?? '';
+    expect(JSON.parse(sent).filter).toEqual({ must: [{ key: 'conditions', match: { any: ['["tags","tag-0"]'] } }] });
+    expect(await store.query({ ...query, filter: { n: { $in: [] } } })).toEqual([]);
+  });
+
+  it('sends no further request after an abort', async () => {
+    const store = await open();
+    await store.createIndex({ indexName, dimension: 1 });
+    const controller = new AbortController();
+    store.server.onRequest = (path) => {
+      if (path.includes('/points')) controller.abort(new Error('enough'));
+    };
+    const upsert = store.upsert({
+      indexName,
+      vectors: Array.from({ length: 1200 }, () => [1]),
+      signal: controller.signal,
+    });
+    await expect(upsert).rejects.toThrow('enough');
+    store.server.onRequest = () => {};
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 500 });
+  });
+
+  it('completes an index whose creation was interrupted', async () => {
+    const { server, url } = await open();
+    const client = new QdrantClient({ url, checkCompatibility: false });
+    const store = new QdrantVector({
+      client: Object.assign(client, { createPayloadIndex: () => Promise.reject(new Error('gone')) }),
+    });
+    await expect(store.createIndex({ indexName, dimension: 1 })).rejects.toMatchObject({ code: 'VECTOR_STORE_FAILED' });
+    const other = new QdrantVector({ url });
+    await other.createIndex({ indexName, dimension: 1 });
+    expect(await other.query({ indexName, queryVector: [1], filter: { a: 1 } })).toEqual([]);
+    server.close();
+    await expect(other.listIndexes()).rejects.toMatchObject({ code: 'VECTOR_STORE_FAILED', cause: expect.anything() });
+  });
+});

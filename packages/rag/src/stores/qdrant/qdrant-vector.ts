@@ -1,0 +1,128 @@
+import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
+import { idListings } from '../../store/id-listings.js';
+import { type OpenIndex, RecordStore } from '../../store/record-store.js';
+import { serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import type { Cancellable, IndexParams, QueryParams, VectorStoreCapabilities } from '../../store/vector-store.js';
+import { findRecords } from './find-records.js';
+import {
+  openQdrant,
+  type QdrantConnectionOptions,
+  type QdrantLikeClient,
+  requireQdrantConnection,
+  withReason,
+} from './qdrant-client.js';
+import {
+  createIndex,
+  listIndexNames,
+  openIndex,
+  type QdrantCreateIndexParams,
+  readByIds,
+  removeRecords,
+  selectIds,
+  writeRecords,
+} from './qdrant-index.js';
+
+/** Options of `QdrantVector`. */
+export interface QdrantVectorConfig extends QdrantConnectionOptions {
+  /** For your own records. */
+  id?: string;
+}
+
+/** Block `qdrant` of a query tool's `databaseConfig`. */
+export interface QdrantConfig {
+  /** Whether to compare all vectors, which is slower and exact. Default `false`: through Qdrant's approximate index. */
+  exact?: boolean;
+}
+
+/** Parameters of `query()` of `QdrantVector`. */
+export interface QdrantQueryParams extends QueryParams, QdrantConfig {}
+
+const longestIndexName = 255;
+
+/**
+ * A vector store in Qdrant, 1.10 or later: a server, Qdrant Cloud, or a client of yours.
+ *
+ * A query goes through Qdrant's index (HNSW), which may miss some of the nearest vectors; `exact: true` compares all. Qdrant narrows the
+ * search by equality conditions, and every filter is evaluated in full on what it returns. Quiver computes the terms in the language of the index,
+ * and Qdrant ranks them. An `upsert` above 500 records or 10 MB is several requests, and not one transaction. `scan` lists all ids for its
+ * first page, and again after a minute: it includes what this store writes meanwhile, and not everything that others write.
+ *
+ * @throws (from every method) `VECTOR_INDEX_NOT_FOUND`, `VECTOR_ARGUMENT_INVALID`, `VECTOR_DIMENSION_MISMATCH`,
+ *   `FILTER_INVALID`; `VECTOR_STORE_FAILED` with the client's error as cause; `VECTOR_CLIENT_MISSING` without `@qdrant/js-client-rest`
+ * @example
+ * const store = new QdrantVector({ url: 'http://localhost:6333' });
+ * await store.createIndex({ indexName: 'guides', dimension: 1536 });
+ */
+export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
+  readonly databaseConfigKey = 'qdrant';
+  readonly capabilities: VectorStoreCapabilities = {
+    modes: ['vector', 'keyword', 'hybrid'],
+    keywordRanking: 'native',
+  };
+  readonly id: string;
+  readonly #listings = idListings();
+  readonly #run: ServiceCalls<QdrantLikeClient>;
+
+  constructor({ id = 'qdrant-vector', ...connection }: QdrantVectorConfig) {
+    super();
+    this.id = id;
+    requireQdrantConnection(connection);
+    // The client takes no signal, so all calls share one.
+    let opened: Promise<QdrantLikeClient> | undefined;
+    const open = (): Promise<QdrantLikeClient> =>
+      (opened ??= openQdrant(connection).catch((error: unknown) => {
+        opened = undefined;
+        throw error;
+      }));
+    const calls = serviceCalls('Qdrant', open);
+    this.#run = (what, signal, work) =>
+      calls(what, signal, (client) =>
+        work(client).catch((error: unknown) => {
+          throw withReason(error);
+        }),
+      );
+  }
+
+  /** @throws `VECTOR_INDEX_CONFIG_MISMATCH` for an index that exists with another language */
+  async createIndex(params: QdrantCreateIndexParams): Promise<void> {
+    const { indexName, dimension, metric = 'cosine', signal } = params;
+    requireIndexName(indexName, longestIndexName);
+    requireIndexShape({ dimension, metric });
+    await this.#run(`creating the index '${indexName}'`, signal, (client) => createIndex(client, params));
+  }
+
+  async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
+    return this.#run('listing indexes', signal, listIndexNames);
+  }
+
+  protected async use<Result>(
+    { indexName, signal }: IndexParams,
+    work: (index: OpenIndex<QdrantQueryParams>) => Promise<Result>,
+  ): Promise<Result> {
+    requireIndexName(indexName, longestIndexName);
+    return this.#run(`using the index '${indexName}'`, signal, async (client) => {
+      const index = await openIndex(client, indexName, signal);
+      return work({
+        dimension: index.dimension,
+        metric: index.metric,
+        count: async () => (await client.count(indexName, { exact: true })).count,
+        read: (ids, includeVector) => readByIds(index, ids, includeVector),
+        select: (filter, after) =>
+          this.#listings.select(JSON.stringify([indexName, filter]), after, () => selectIds(index, filter)),
+        find: (search, filter, { exact = false }) => findRecords(index, search, filter, exact),
+        write: (records) => writeRecords(index, records),
+        remove: (ids) => removeRecords(index, ids),
+        // An empty filter matches all.
+        clear: () => client.delete(indexName, { wait: true, filter: {} }),
+        drop: () => client.deleteCollection(indexName),
+      });
+    });
+  }
+
+  protected override async change<Result>(
+    params: IndexParams,
+    work: (index: OpenIndex<QdrantQueryParams>) => Promise<Result>,
+  ): Promise<Result> {
+    return this.use(params, work).finally(() => this.#listings.clear());
+  }
+}
