@@ -154,11 +154,10 @@ export function requestFailed(url: string, problem: string, cause?: unknown, sta
 
 /** @throws `PAGE_URL_INVALID` for a URL that is not http or https, or contains credentials */
 export function parsePageUrl(text: string, base?: URL): URL {
-  const refuse = (problem: string): QuiverError =>
-    new QuiverError(
-      'PAGE_URL_INVALID',
-      `'${text.replace(/^([\w+.-]*:)?[\\/]*[^\\/?#]*@/, '$1//').slice(0, 200)}' ${problem}. Pass an absolute http or https URL.`,
-    );
+  const refuse = (problem: string): QuiverError => {
+    const url = text.replace(/^([\w+.-]*:)?[\\/]*[^\\/?#]*@/, '$1//').slice(0, 200);
+    return new QuiverError('PAGE_URL_INVALID', `'${url}' ${problem}. Pass an absolute http or https URL.`);
+  };
   if (!URL.canParse(text, base?.href)) throw refuse('is not a URL');
   const url = new URL(text, base);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw refuse('is not the URL of a page');
