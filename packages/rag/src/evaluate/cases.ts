@@ -74,34 +74,30 @@ export function checkCase(value: unknown, what: string): asserts value is Retrie
 }
 
 function findProblem(target: unknown): string | undefined {
-  const given = (typeof target === 'object' && target !== null ? target : {}) as Record<string, unknown>;
-  const { id, source, quote, startIndex, endIndex, gain } = given;
+  const given = Object(target) as Partial<Record<keyof TargetFields | 'gain', unknown>>;
+  const { gain = 1, ...parts } = given;
+  const fields = Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (!forms.has(fields.sort().join(', '))) {
+    return `a relevant part is { id }, { source }, { quote, source? } or { source, startIndex, endIndex }, not { ${fields.join(', ')} }.`;
+  }
+  if (!(typeof gain === 'number' && gain > 0 && gain < Infinity)) return 'gain must be a number greater than 0.';
+  const { id, source, quote, startIndex, endIndex } = parts;
   for (const [name, value] of Object.entries({ id, source, quote })) {
     if (value !== undefined && (typeof value !== 'string' || value === '')) return `${name} must be a text.`;
   }
-  if (gain !== undefined && !(typeof gain === 'number' && gain > 0 && gain < Infinity)) {
-    return 'gain must be a number greater than 0.';
-  }
-  const hasPlace = startIndex !== undefined || endIndex !== undefined;
-  const unknown = Object.keys(given).find((key) => !targetKeys.has(key));
-  if (unknown !== undefined) return `a relevant part has no '${unknown}'. Known: ${[...targetKeys].join(', ')}.`;
-  if ([id, quote, hasPlace || undefined].filter((value) => value !== undefined).length > 1) {
-    return 'a relevant part is an id, a quote or a place, not several of them.';
-  }
-  if (id !== undefined) return source === undefined ? undefined : 'a relevant part with an id has no source.';
-  if (quote !== undefined) {
-    const { length } = toLetters(quote as string);
+  if (typeof quote === 'string') {
+    const { length } = toLetters(quote);
     if (length > 0 && length <= maxQuoteLetters) return undefined;
-    return `the quote '${(quote as string).slice(0, 60)}' must have 1 to ${maxQuoteLetters} letters and digits, not ${length}.`;
+    return `the quote '${quote.slice(0, 60)}' must have 1 to ${maxQuoteLetters} letters and digits, not ${length}.`;
   }
-  if (source === undefined) return 'a relevant part needs an id, a quote, or a source.';
-  if (!hasPlace) return undefined;
+  if (startIndex === undefined) return undefined;
   const isPlace = [startIndex, endIndex].every((at) => Number.isSafeInteger(at) && (at as number) >= 0);
   if (isPlace && (startIndex as number) < (endIndex as number)) return undefined;
   return `a place needs a startIndex and a larger endIndex, not ${String(startIndex)} and ${String(endIndex)}.`;
 }
 
-const targetKeys: ReadonlySet<string> = new Set(['id', 'source', 'quote', 'startIndex', 'endIndex', 'gain']);
+/** Fields of a part, sorted. */
+const forms: ReadonlySet<string> = new Set(['id', 'source', 'quote', 'quote, source', 'endIndex, source, startIndex']);
 
 /** Returns a description of a part for reports and messages. */
 export function describeTarget({ id, source, quote, startIndex, endIndex }: CaseTarget): string {

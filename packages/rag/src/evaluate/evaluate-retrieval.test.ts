@@ -246,17 +246,17 @@ describe('evaluateRetrieval', () => {
     for (const [relevant, message] of [
       [[], /Case 2 \('q'\) needs relevant/],
       [undefined, /needs relevant/],
-      [[null], /needs an id, a quote, or a source/],
+      [[null], /is \{ id \}, .*, not \{ {2}\}/],
       [[{ quote: '…' }], /must have 1 to 10000 letters/],
       [[{ quote: 'a'.repeat(20_000) }], /not 20000/],
       [[{ quote: 5 }], /quote must be a text/],
-      [[{ quote: 'a', id: 'b' }], /not several/],
-      [[{ id: 'b', source: 'a' }], /has no source/],
-      [[{ source: 'a', startIndex: 5 }], /larger endIndex, not 5 and undefined/],
+      [[{ quote: 'a', id: 'b' }], /not \{ id, quote \}/],
+      [[{ id: 'b', source: 'a' }], /not \{ id, source \}/],
+      [[{ source: 'a', startIndex: 5 }], /not \{ source, startIndex \}/],
       [[{ source: 'a', startIndex: 5, endIndex: 5 }], /not 5 and 5/],
       [[{ source: 'a', startIndex: Number.NaN, endIndex: 5 }], /not NaN/],
       [[{ id: 'a', gain: 0 }], /gain must be/],
-      [[{ text: 'a' }], /has no 'text'/],
+      [[{ text: 'a' }], /not \{ text \}/],
     ] as const)
       await expect(bad(relevant), String(message)).rejects.toEqual(invalid(message));
     for (const cases of [[], undefined, 'cases', [{}], [{ question: ' ', relevant: [{ id: 'a' }] }], [null]])

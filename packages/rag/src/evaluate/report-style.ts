@@ -1,18 +1,11 @@
-/** The style sheet of the report, in the colors of the page of a graph. */
-export const reportStyle = `
-:root {
-  color-scheme: light dark;
-  --paper: light-dark(#ffffff, #14171c); --raised: light-dark(#f6f7f9, #1c2027); --line: light-dark(#dfe3e8, #2e343e);
-  --ink: light-dark(#1b2430, #e8ecf1); --soft: light-dark(#566273, #a3aebd); --focus: light-dark(#1a5fd0, #7db0ff);
-  --good: light-dark(#0b6b4f, #5fd3a8); --bad: light-dark(#b3261e, #ff9a8f);
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif; }
+import { baseStyle } from '../graph/page/page-style.js';
+
+/** The style sheet of the report. */
+export const reportStyle: string = `${baseStyle}
+:root { --good: light-dark(#0b6b4f, #5fd3a8); --bad: light-dark(#b3261e, #ff9a8f); }
 header, main { max-width: 1180px; margin: 0 auto; padding: 16px 22px; }
 header { padding-bottom: 0; }
 header p { margin: 0; color: var(--soft); }
-.overline { font-size: 12px; letter-spacing: .08em; text-transform: uppercase; }
 h1 { margin: 0; font-size: 22px; line-height: 1.3; overflow-wrap: anywhere; }
 h2 { margin: 26px 0 8px; font-size: 16px; }
 h3 { margin: 14px 0 0; font-size: 14px; overflow-wrap: anywhere; }
@@ -26,8 +19,7 @@ td b, td small, td meter { display: block; margin-left: auto; }
 td small { color: var(--soft); font-size: 12px; }
 meter { width: 72px; height: 7px; background: var(--line); border: 0; border-radius: 4px; }
 meter::-webkit-meter-bar { height: 7px; background: var(--line); border: 0; border-radius: 4px; }
-meter::-webkit-meter-optimum-value { background: var(--focus); border-radius: 4px; }
-meter::-moz-meter-bar { background: var(--focus); border-radius: 4px; }
+meter::-webkit-meter-optimum-value { border-radius: 4px; }
 ol, ul { padding-left: 1.6em; margin: 6px 0; }
 .differences { list-style: none; padding: 0; font-size: 14px; }
 details > .differences { padding: 0 14px 10px; }
@@ -36,8 +28,7 @@ details > .differences { padding: 0 14px 10px; }
 main:has(#missed:checked) .complete { display: none; }
 label { cursor: pointer; } input { accent-color: var(--focus); }
 details { border: 1px solid var(--line); border-radius: 8px; background: var(--raised); }
-summary { display: flex; flex-wrap: wrap; gap: 2px 14px; padding: 9px 12px; cursor: pointer; border-radius: 8px; list-style: none; }
-summary::-webkit-details-marker { display: none; }
+summary { display: flex; flex-wrap: wrap; gap: 2px 14px; padding: 9px 12px; }
 summary::before { content: '▸'; color: var(--soft); } details[open] > summary::before { content: '▾'; }
 .question { flex: 1 1 26em; min-width: 0; font-weight: 600; overflow-wrap: anywhere; }
 .marks { display: flex; flex-wrap: wrap; gap: 2px 12px; font-size: 13px; }
@@ -46,6 +37,5 @@ section { padding: 0 14px 10px; } section p { margin: 4px 0; }
 section li { margin: 8px 0; }
 .source { font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
 .text { margin: 0; max-height: 9em; overflow-y: auto; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 14px; }
-:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
 @media print { details { break-inside: avoid; } label { display: none; } }
 `;

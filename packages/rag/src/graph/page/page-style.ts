@@ -1,21 +1,33 @@
-/** The style sheet of the page. Without a script the list fills the page, and the graph is not shown. */
-export const pageStyle = `
+/** Colors and font of every HTML page. */
+export const baseStyle = `
 :root {
   color-scheme: light dark;
   --paper: light-dark(#ffffff, #14171c); --raised: light-dark(#f6f7f9, #1c2027); --line: light-dark(#dfe3e8, #2e343e);
   --ink: light-dark(#1b2430, #e8ecf1); --soft: light-dark(#566273, #a3aebd); --focus: light-dark(#1a5fd0, #7db0ff);
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif; }
+.overline { margin: 0; font-size: 12px; letter-spacing: .08em; text-transform: uppercase; color: var(--soft); }
+meter::-webkit-meter-optimum-value { background: var(--focus); }
+meter::-moz-meter-bar { background: var(--focus); }
+summary { cursor: pointer; list-style: none; border-radius: 8px; }
+summary::-webkit-details-marker { display: none; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
+`;
+
+/** The style sheet of the page. Without a script the list fills the page, and the graph is not shown. */
+export const pageStyle: string = `${baseStyle}
+:root {
   --seed: light-dark(#1f66d6, #6ea8ff); --reached: light-dark(#c2480c, #ff9a5c); --near: light-dark(#8a95a5, #77828f);
   --query: light-dark(#1b2430, #e8ecf1); --query-ink: light-dark(#ffffff, #14171c);
   --phrase: light-dark(#7a3fc0, #bb93f0); --similarity: light-dark(#5f6b7a, #93a0b0); --sequence: light-dark(#0d7a68, #4cc9b0);
   --link: light-dark(#b0276f, #f07ab4); --relation: light-dark(#946200, #e0b04a); --triple: light-dark(#3a7a10, #93cf62);
   --other: light-dark(#5f6b7a, #93a0b0);
 }
-* { box-sizing: border-box; }
 html, body { height: 100%; margin: 0; }
-body { display: flex; flex-direction: column; background: var(--paper); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif; }
+body { display: flex; flex-direction: column; }
 header { padding: 14px 22px 12px; border-bottom: 1px solid var(--line); }
-.overline { margin: 0; font-size: 12px; letter-spacing: .08em; text-transform: uppercase; color: var(--soft); }
 h1 { margin: 0; font-size: 20px; font-weight: 650; line-height: 1.3; overflow-wrap: anywhere; }
 h2 { margin: 18px 0 6px; font-size: 13px; font-weight: 650; color: var(--soft); }
 h3 { margin-top: 12px; margin-bottom: 4px; font-size: 12px; font-weight: 650; color: var(--soft); }
@@ -36,16 +48,15 @@ details.seed { border-left-color: var(--seed); }
 details.reached { border-left-color: var(--reached); }
 details > :not(summary) { margin-left: 12px; margin-right: 12px; }
 details > :last-child { margin-bottom: 12px; }
-summary { display: flex; align-items: center; gap: 10px; padding: 8px 12px; cursor: pointer; list-style: none; border-radius: 8px; }
-summary::-webkit-details-marker { display: none; }
+summary { display: flex; align-items: center; gap: 10px; padding: 8px 12px; }
 summary b { min-width: 1.3em; font-variant-numeric: tabular-nums; color: var(--soft); }
 .title { flex: 1; min-width: 0; font-weight: 600; overflow-wrap: anywhere; }
 details:not([open]) .title { overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
 .score { display: flex; align-items: center; gap: 6px; font-size: 13px; font-variant-numeric: tabular-nums; color: var(--soft); }
 meter { width: 64px; height: 9px; background: var(--line); border: 0; border-radius: 5px; }
 meter::-webkit-meter-bar { height: 9px; background: var(--line); border: 0; border-radius: 5px; }
-meter::-webkit-meter-optimum-value { min-width: 7px; background: var(--focus); border-radius: 5px; }
-meter::-moz-meter-bar { min-width: 7px; background: var(--focus); border-radius: 5px; }
+meter::-webkit-meter-optimum-value { min-width: 7px; border-radius: 5px; }
+meter::-moz-meter-bar { min-width: 7px; border-radius: 5px; }
 .source { margin-top: 0; margin-bottom: 0; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
 .text { margin-top: 6px; margin-bottom: 0; max-height: 16em; overflow-y: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 .path, .edges, details p { font-size: 14px; }
@@ -67,7 +78,6 @@ i[data-kind=relation] { border-color: var(--relation); } i[data-kind=triple] { b
 .zoom { position: absolute; right: 14px; bottom: 12px; display: flex; gap: 4px; }
 button { font: inherit; min-width: 34px; height: 34px; padding: 0 9px; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; cursor: pointer; }
 button:hover { background: var(--raised); }
-:focus-visible { outline: 3px solid var(--focus); outline-offset: 1px; }
 li[hidden] { display: none; }
 @media (max-width: 820px) {
   html, body { height: auto; }
