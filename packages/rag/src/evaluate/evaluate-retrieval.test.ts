@@ -316,6 +316,23 @@ describe('evaluateRetrieval', () => {
     expect(configurations[0]?.questions[0]?.results[0]).toEqual({ id: 'bare', text: '', isRelevant: false });
   });
 
+  it('accepts results with an empty text, and with null in place of one', async () => {
+    const store = await fill();
+    const [vector] = await embedder.embed([teaCase.question]);
+    await store.upsert({ indexName: 'docs', ids: ['bare'], vectors: [vector as Float32Array], documents: [''] });
+    const empty = [{ text: null, document: null, metadata: {} }, { text: '' }];
+    const { configurations } = await evaluate(
+      [teaCase],
+      [
+        { name: 'vector', mode: 'vector', embedder },
+        { name: 'empty', retrieve: async () => empty as never },
+      ],
+      { store, metrics: ['recallAt5'] },
+    );
+    expect(configurations.map(({ metrics }) => metrics.recallAt5?.mean)).toEqual([1, 0]);
+    expect(configurations[0]?.questions[0]?.results[0]).toMatchObject({ id: 'bare', text: '' });
+  });
+
   it('names the configuration and the question of a failure', async () => {
     const cause = new Error('out of order');
     const retrieve = (): Promise<never> => Promise.reject(cause);

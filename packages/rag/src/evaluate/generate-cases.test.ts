@@ -138,6 +138,18 @@ describe('generateCases', () => {
     expect(cases.map(({ relevant }) => relevant)).toEqual([[{ quote: fact('ant') }]]);
   });
 
+  it('ends with the abort reason while a model that ignores the signal hangs', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const model = new MockLanguageModelV4({
+      doGenerate: () => {
+        stop.abort(reason);
+        return new Promise(() => undefined);
+      },
+    });
+    await expect(generateCases({ documents, model, signal: stop.signal })).rejects.toBe(reason);
+  });
+
   it('throws errors of the model', async () => {
     const model = new MockLanguageModelV4({ doGenerate: () => Promise.reject(new Error('no key')) });
     await expect(generateCases({ documents, model })).rejects.toThrow('no key');

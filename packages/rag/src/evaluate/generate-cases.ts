@@ -1,4 +1,4 @@
-import { isQuiverError, QuiverError } from '@quiver/core';
+import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
 import { validate, type JsonSchema } from '@quiver/core/schema';
 import { contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
@@ -167,7 +167,8 @@ async function writeCase(
     const key = contentHash('case', prompt);
     const known = cache && (await validate(schema, await cache.get(key)));
     if (known?.ok) return known.value;
-    const answer = await askForObject({ ...request, prompt }, schema);
+    // Also when the model ignores the signal.
+    const answer = await untilAborted(() => askForObject({ ...request, prompt }, schema), request.signal);
     await cache?.set(key, answer);
     return answer;
   };

@@ -19,7 +19,8 @@ export interface RetrievedResult {
 
 /** Returns the text of a result, empty when there is none. */
 export function textOf({ text, document, metadata }: RetrievedResult): string {
-  return text ?? recordText({ ...(document !== undefined && { document }), metadata: metadata ?? {} });
+  const given: unknown = text ?? recordText({ document: document ?? '', metadata: metadata ?? {} });
+  return typeof given === 'string' ? given : '';
 }
 
 /** Start and end in what a target consists of: letters of a quote, characters of a document, or one record. */
@@ -162,7 +163,8 @@ function requireFields({ target }: Target, result: RetrievedResult, what: string
   if (typeof result !== 'object' || result === null) missing = 'is not an object';
   else if (target.id !== undefined) missing = typeof id === 'string' ? undefined : 'has no id';
   else if (target.source !== undefined && !metadata) missing = 'has no metadata';
-  else if (target.quote !== undefined) missing = (text ?? document ?? metadata) ? undefined : 'has no text';
+  else if (target.quote !== undefined)
+    missing = (text ?? document ?? metadata ?? null) === null ? 'has no text' : undefined;
   else if (target.startIndex !== undefined && metadata?.['source'] === target.source) {
     const isPlaced = [metadata['startIndex'], metadata['endIndex']].every(Number.isFinite);
     missing = isPlaced ? undefined : 'has no metadata.startIndex and endIndex';
