@@ -222,8 +222,8 @@ function invalid(message: string): QuiverError {
 }
 
 /** Returns the chunks of the spans of one text. */
-function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxes: readonly TextBox[] = []): Chunk[] {
-  const findBox = createBoxFinder(boxes);
+function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxes?: readonly TextBox[]): Chunk[] {
+  const findBox = boxes?.length ? createBoxFinder(boxes) : undefined;
   const identity = canonicalJson(metadata);
   const occurrences = new Map<string, number>();
   let last: { id: string; span: Span } | undefined;
@@ -235,7 +235,7 @@ function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxe
     occurrences.set(hash, earlier + 1);
     const id = earlier === 0 ? hash : contentHash(hash, String(earlier));
     const previous = last && toPrevious(text, last, span);
-    const box = findBox(start, end);
+    const box = findBox?.(start, end);
     last = { id, span };
     return {
       id,

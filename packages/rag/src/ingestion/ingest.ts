@@ -129,7 +129,8 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   // A misspelled value must not remove anything.
   if (!['source', 'all', 'none'].includes(cleanup))
     throw invalidArgument(`cleanup must be 'source', 'all' or 'none', not '${String(cleanup)}'.`);
-  const vectors = checkChunkVectors(options.vectors, options.chunkOptions?.extract);
+  const vectors =
+    options.vectors === undefined ? undefined : checkChunkVectors(options.vectors, options.chunkOptions?.extract);
   const scope = parseScope(options.scope);
   const target = await openTarget({ store, indexName, embedder, scope, metric, maxRetries, signal });
   const run = startRun(target);
@@ -282,7 +283,7 @@ async function chunkDocument(
   const chunk = async (params: ChunkParams): Promise<Chunk[]> =>
     (await document.chunk(params)).map((one) => addScope(one, target.scope));
   const chunks = await chunk(plain);
-  if (!extract) return { chunks: [...chunks, ...furtherVectors(chunks, vectors)], stored: 0 };
+  if (!extract) return { chunks: vectors ? [...chunks, ...furtherVectors(chunks, vectors)] : chunks, stored: 0 };
   // An index that was made without them gets them.
   const keys = [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)];
   const stored = await readIfStored(target, chunks, keys);

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKeywordIndex } from './keyword-index.js';
 import { findLanguage, type Language, languages } from './languages.js';
 import { lexicalTerms } from '../lexical-terms.js';
-import { loadAnalyzer, toAnalyzerId } from './term-analyzer.js';
+import { createKeywordIndex, loadAnalyzer, toAnalyzerId } from './term-analyzer.js';
 
 async function termsIn(language: string, text: string): Promise<string[]> {
   const analyzer = await loadAnalyzer(toAnalyzerId(language));

@@ -1,7 +1,6 @@
 import type { Filter } from '../../filter/index.js';
 import type { Bm25Index } from '../../retrieval/bm25-index.js';
-import { createKeywordIndex } from '../../retrieval/terms/keyword-index.js';
-import { loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
+import { createKeywordIndex, loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { type CheckedRecord, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
