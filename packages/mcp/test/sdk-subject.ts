@@ -20,6 +20,8 @@ export interface SdkSubject {
     args?: Record<string, unknown>;
     runId?: string;
     signal?: AbortSignal;
+    /** Default: the common one. */
+    timeout?: number;
   }): Promise<unknown>;
   status(): unknown;
   readonly sessionId: string | undefined;
@@ -124,9 +126,9 @@ export function createSdkSubject(options: SdkSubjectOptions): SdkSubject {
   return {
     listTools: () =>
       send(async (client) => (await client.listTools(undefined, { timeout, cacheMode: 'refresh' })).tools),
-    callTool: ({ name, args = {}, runId = 'run', signal }) => {
+    callTool: ({ name, args = {}, runId = 'run', signal, timeout: ofCall = timeout }) => {
       const _meta = { progressToken: runId };
-      const request = { timeout, ...(signal && { signal }) };
+      const request = { timeout: ofCall, ...(signal && { signal }) };
       return send((client) => client.callTool({ name, arguments: args, _meta }, request));
     },
     status: () => {
