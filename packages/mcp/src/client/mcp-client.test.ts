@@ -245,7 +245,7 @@ describe('errors', () => {
     await using mcp = new MCPClient({
       id: `timeout ${kind}`,
       servers: { sdk: { ...definition, connectTimeout: 10_000 } },
-      timeout: 800,
+      timeout: 3000,
     });
     await expect(pick(await mcp.listTools(), 'sdk_slow').execute({ file })).rejects.toMatchObject({
       code: 'MCP_REQUEST_TIMEOUT',

@@ -252,14 +252,14 @@ type Protocol = HttpServerDefinition['protocol'];
 
 async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engine', wait = 0): Promise<Observed> {
   const { url, heard } = await startScripted(scenario);
-  const definition = { url, ...(protocol && { protocol }), connectTimeout: 1500 };
+  const definition = { url, ...(protocol && { protocol }), connectTimeout: 5000 };
   let changes = 0;
   const onToolsChanged = (): void => void (changes += 1);
   let listed: unknown;
   let status: unknown;
   let sessionId: unknown;
   if (subject === 'sdk') {
-    const sdk = createSdkSubject({ definition, timeout: 1500, onToolsChanged });
+    const sdk = createSdkSubject({ definition, timeout: 5000, onToolsChanged });
     atEnd.push(() => sdk.disconnect());
     listed = await outcomeOf(sdk.listTools());
     await new Promise((resolve) => setTimeout(resolve, wait));
@@ -267,7 +267,7 @@ async function play(scenario: Script, protocol: Protocol, subject: 'sdk' | 'engi
     ({ sessionId } = sdk);
     await sdk.disconnect();
   } else {
-    const server = createRemoteServer(definition, 1500);
+    const server = createRemoteServer(definition, 5000);
     server.handlers.onListChanged.tools = onToolsChanged;
     atEnd.push(() => server.disconnect());
     listed = await outcomeOf(
