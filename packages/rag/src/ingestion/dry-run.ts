@@ -11,7 +11,7 @@ export interface IngestEstimate {
   texts: number;
   /** Tokens of these texts. */
   tokens: number;
-  /** Requests to language models by `extract`. Requests that depend on earlier answers, or that a cache answers, are counted as well. */
+  /** Requests to language models by `extract`. Requests that a cache answers are not counted. */
   modelRequests: number;
   /** Tokens of these requests, without the answers. */
   modelTokens: number;
