@@ -50,6 +50,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     maskErrors,
     requestState: createRequestStateCodec(config.requestState),
     sessions,
+    sharedStore: config.sharedStore,
     subscribers: new Subscribers({ sessions, bus: config.eventBus, logger }),
     logger,
   };
@@ -77,6 +78,7 @@ const optionNames = Object.keys({
   repository: 0,
   requestState: 0,
   resources: 0,
+  sharedStore: 0,
   title: 0,
   tools: 0,
   version: 0,

@@ -55,3 +55,12 @@ export type {
   StartHonoSSEWithContext,
   StartSSEOptions,
 } from './http/sse.js';
+export { InMemoryStore } from '../shared-store/in-memory-store.js';
+export type {
+  AppendOptions,
+  LogEntry,
+  PutOptions,
+  SharedStore,
+  StoredRecord,
+  TokenBucket,
+} from '../shared-store/shared-store.js';

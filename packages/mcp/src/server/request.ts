@@ -13,6 +13,7 @@ import type { Era } from '../protocol/classify-era.js';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
+import type { SharedStore } from '../shared-store/shared-store.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import {
   elicitationRequest,
@@ -50,6 +51,8 @@ export interface ServerDefinition {
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;
+  /** State that other instances share. */
+  readonly sharedStore: SharedStore | undefined;
   readonly logger: Logger;
 }
 

@@ -4,6 +4,7 @@ import type { JsonSchema } from '@quiver/core/schema';
 import type { McpExtra, ToolMcpContext } from '@quiver/core/tools';
 import type { Prompt, PromptMessage } from '../prompt.js';
 import type { Icon, Resource, ResourceTemplate } from '../resource.js';
+import type { SharedStore } from '../shared-store/shared-store.js';
 import type { RequestStateOptions } from './request-state.js';
 import type { ServerEventBus } from './subscribers.js';
 import type { ToolsInput, ToolType } from './tool-registry.js';
@@ -85,6 +86,11 @@ export interface MCPServerConfig {
   cacheHints?: CacheHints;
   /** Carries change events between the instances of a server. Default: within this process. */
   eventBus?: ServerEventBus;
+  /**
+   * State that the instances of a server share, when several processes serve one URL. Default: none, and each process has its own
+   * state.
+   */
+  sharedStore?: SharedStore;
   /** Receives warnings, such as tools that cannot be served. Default: the default logger of `@quiver/core`. */
   logger?: Logger;
 }
