@@ -41,4 +41,6 @@ export type {
   ToolModelOutput,
   ToolModelOutputPart,
   ToolOptions,
+  ToolTaskMode,
+  ToolTaskOptions,
 } from './tool.js';

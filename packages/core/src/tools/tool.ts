@@ -94,12 +94,41 @@ export interface ToolAnnotations {
   openWorldHint?: boolean;
 }
 
-/** Members that only MCP publishes. */
+/**
+ * Whether a call becomes a task, which the client polls, when the client supports tasks. `never`: calls stay open until their result.
+ * `optional`: a task if the client supports it. `required`: only clients that support tasks may call the tool.
+ */
+export type ToolTaskMode = 'never' | 'optional' | 'required';
+
+/** Options of the tasks of a tool. */
+export interface ToolTaskOptions {
+  /** Default `optional`. */
+  mode?: ToolTaskMode;
+  /** Milliseconds in which a call may end without becoming a task. Default 0. */
+  after?: number;
+  /** Milliseconds from the creation of a task until the server forgets it and its result. Default 3 600 000, one hour. */
+  ttlMs?: number;
+  /** Interval in milliseconds at which clients should poll. Default 1000. */
+  pollIntervalMs?: number;
+  /**
+   * Whether another process runs the tool again, with the same input and the user's earlier responses, when the process that ran it has
+   * died. Only for tools that may run twice. Default `false`: the task fails.
+   */
+  resume?: boolean;
+}
+
+/** Members that only MCP uses. */
 export interface ToolMcpOptions {
   annotations?: ToolAnnotations;
   /** Pictures for user interfaces: URLs or data URIs. */
   icons?: { src: string; mimeType?: string; sizes?: string[] }[];
   _meta?: Record<string, unknown>;
+  /**
+   * Lets calls outlive their request, as tasks of the extension `io.modelcontextprotocol/tasks`. Default `never`.
+   *
+   * @see [MCP extension, tasks](https://github.com/modelcontextprotocol/ext-tasks)
+   */
+  task?: ToolTaskMode | ToolTaskOptions;
 }
 
 /** The type of the validated input of a tool; `any` where the schema has no type information. */
