@@ -42,6 +42,12 @@ export function principalOf(authInfo: McpAuthInfo | undefined): string {
   return JSON.stringify(['client', authInfo.clientId ?? '', issuerOf(authInfo)]);
 }
 
+/** Returns the scopes of a caller; none when `scopes` is not an array, whatever else it is. */
+export function scopesOf(authInfo: McpAuthInfo | undefined): readonly string[] {
+  const scopes: unknown = authInfo?.scopes;
+  return Array.isArray(scopes) ? (scopes as string[]) : [];
+}
+
 function issuerOf({ extra }: McpAuthInfo): string {
   const { issuer, iss, claims } = extra ?? {};
   const named = [issuer, iss, isObject(claims) ? claims['iss'] : undefined].find((value) => typeof value === 'string');

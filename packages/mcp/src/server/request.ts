@@ -1,5 +1,7 @@
 import { QuiverError, type Logger } from '@quiver/core';
+import { RequestContext } from '@quiver/core/request-context';
 import type {
+  AnyRequestContext,
   ElicitOptions,
   McpAuthInfo,
   McpExtra,
@@ -15,6 +17,7 @@ import { isObject, type JsonRpcRequest, type Params, type RequestId, type Result
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
 import type { SharedStore } from '../shared-store/shared-store.js';
 import type { ToolAccessCheck } from '../tool-access.js';
+import { principalOf, scopesOf } from './auth-info.js';
 import {
   elicitationRequest,
   rawRequest,
@@ -101,6 +104,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
   readonly #http: Caller['http'];
   readonly #channel: Channel;
   #controller: AbortController | undefined;
+  #requestContext: AnyRequestContext | undefined;
   #state: 'open' | 'canceled' | 'settled' = 'open';
   #sentMessage = false;
   #release: (() => void) | undefined;
@@ -142,6 +146,21 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
 
   get params(): Params | undefined {
     return this.#message.params;
+  }
+
+  /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */
+  get principal(): string | undefined {
+    return principalOf(this.authInfo) || undefined;
+  }
+
+  /** Scopes of the caller; empty without authentication. */
+  get scopes(): readonly string[] {
+    return scopesOf(this.authInfo);
+  }
+
+  /** Request context that the tool receives, with the request as `mcp.extra`. Created on first use. */
+  get requestContext(): AnyRequestContext {
+    return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.extra));
   }
 
   /** Check of tool calls, from the authorization middleware. */

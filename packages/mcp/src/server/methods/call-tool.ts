@@ -1,5 +1,4 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { RequestContext } from '@quiver/core/request-context';
 import { validate, type Schema } from '@quiver/core/schema';
 import { executeTool, type ElicitUrlRequest } from '@quiver/core/tools';
 import {
@@ -31,7 +30,7 @@ export async function callTool(request: ServerRequest): Promise<EncodedResult> {
     const value = await executeTool(registered.tool, args, {
       toolName: registered.name,
       toolCallId: String(request.requestId),
-      requestContext: new RequestContext().set('mcp.extra', request.extra),
+      requestContext: request.requestContext,
       abortSignal: signal,
       acceptOutput: isCompleteResult,
       mcp: request,
