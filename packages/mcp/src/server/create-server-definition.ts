@@ -1,6 +1,7 @@
 import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/types.js';
 import { metaKeys } from '../protocol/constants.js';
+import { Instance } from '../shared-store/instance.js';
 import type { LegacySession } from './legacy-session.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './methods/agents-and-workflows.js';
@@ -51,6 +52,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     requestState: createRequestStateCodec(config.requestState),
     sessions,
     sharedStore: config.sharedStore,
+    instance: config.sharedStore && new Instance({ store: config.sharedStore, server: name, logger }),
     subscribers: new Subscribers({ sessions, bus: config.eventBus, logger }),
     logger,
   };

@@ -296,6 +296,7 @@ export class MCPServer implements AsyncDisposable {
       ...[...this.#listening].map((running) => running.close()),
     ]);
     this.#definition.subscribers.close();
+    await this.#definition.instance?.close();
   }
 
   #requireOpen(): void {

@@ -15,6 +15,7 @@ import type { Era } from '../protocol/classify-era.js';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
+import type { Instance } from '../shared-store/instance.js';
 import type { SharedStore } from '../shared-store/shared-store.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf } from './auth-info.js';
@@ -56,6 +57,8 @@ export interface ServerDefinition {
   readonly subscribers: Subscribers;
   /** State that other instances share. */
   readonly sharedStore: SharedStore | undefined;
+  /** This process among the instances of the server; present with a shared store. */
+  readonly instance: Instance | undefined;
   readonly logger: Logger;
 }
 

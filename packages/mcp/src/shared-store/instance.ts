@@ -1,0 +1,133 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import type { SharedStore } from './shared-store.js';
+
+/** Milliseconds between two signs of life. */
+const SIGN_OF_LIFE_INTERVAL = 5_000;
+/** Milliseconds after the last sign of life until an instance counts as dead: a busy process may be late. */
+const SIGN_OF_LIFE_LIFETIME = 20_000;
+
+export interface InstanceOptions {
+  readonly store: SharedStore;
+  /** Name of the server. Instances of servers with other names are not visible. */
+  readonly server: string;
+  readonly logger: Logger;
+}
+
+/** Receives a message: JSON that another instance of the same server sent, and the id of this instance. */
+export type InstanceListener<Payload> = (payload: Payload, from: string) => void;
+
+/**
+ * This process among the instances of a server: its id, its sign of life in the shared store, and its inbox. Does nothing before
+ * {@link Instance.start}.
+ */
+export class Instance {
+  readonly #options: InstanceOptions;
+  readonly #prefix: string;
+  readonly #listeners = new Map<string, Set<InstanceListener<never>>>();
+  #id: string | undefined;
+  #running: Promise<void> | undefined;
+  #stop: (() => Promise<void>) | undefined;
+  #isClosed = false;
+
+  constructor(options: InstanceOptions) {
+    this.#options = options;
+    this.#prefix = `instance/${encodeURIComponent(options.server)}`;
+  }
+
+  /** Random, 16 hexadecimal digits. Clients may see it. */
+  get id(): string {
+    // Not before it is needed: edge runtimes forbid random values while a module loads.
+    return (this.#id ??= crypto.randomUUID().replaceAll('-', '').slice(0, 16));
+  }
+
+  /**
+   * Opens the inbox and gives the first sign of life; further calls wait for the same. Tries again after a failure. Does nothing
+   * after {@link Instance.close}.
+   *
+   * @throws when the store is unavailable
+   */
+  start(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    return (this.#running ??= this.#run().catch((error: unknown) => {
+      this.#running = undefined;
+      throw error;
+    }));
+  }
+
+  /** Returns whether an instance of this server gave a sign of life during the last 20 seconds. */
+  async isAlive(id: string): Promise<boolean> {
+    return id === this.#id || (await this.#options.store.get(this.#keyOf(id))) !== undefined;
+  }
+
+  /** Sends JSON to the inbox of one instance. Settles when the store has accepted it, also for an instance that is dead. */
+  send(id: string, kind: string, payload: unknown): Promise<void> {
+    return this.#publish(this.#keyOf(id), kind, payload);
+  }
+
+  /** Sends JSON to the inboxes of all instances, this one included. Settles when the store has accepted it. */
+  async broadcast(kind: string, payload: unknown): Promise<void> {
+    await this.start();
+    await this.#publish(this.#prefix, kind, payload);
+  }
+
+  /**
+   * Receives the messages of one kind, once the instance has started.
+   *
+   * @returns a function that removes the listener
+   */
+  on<Payload>(kind: string, listener: InstanceListener<Payload>): () => void {
+    const listeners = this.#listeners.get(kind) ?? new Set();
+    this.#listeners.set(kind, listeners.add(listener));
+    return () => void listeners.delete(listener);
+  }
+
+  /** Closes the inbox and removes the sign of life. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running?.catch(() => {});
+    await this.#stop?.().catch(this.#warn);
+    this.#stop = undefined;
+  }
+
+  async #run(): Promise<void> {
+    const { store } = this.#options;
+    const key = this.#keyOf(this.id);
+    const renew = (): Promise<unknown> => store.put(key, '{}', { ttlMs: SIGN_OF_LIFE_LIFETIME });
+    const receive = (text: string): void => this.#receive(text);
+    const unsubscribe = [await store.subscribe(key, receive)];
+    try {
+      unsubscribe.push(await store.subscribe(this.#prefix, receive));
+      await renew();
+    } catch (error) {
+      await Promise.allSettled(unsubscribe.map((end) => end()));
+      throw error;
+    }
+    const timer = setInterval(() => void renew().catch(this.#warn), SIGN_OF_LIFE_INTERVAL);
+    // Outside of Node timers are numbers and keep nothing alive.
+    timer.unref?.();
+    this.#stop = async () => {
+      clearInterval(timer);
+      await Promise.all([...unsubscribe.map((end) => end()), store.delete(key)]);
+    };
+  }
+
+  readonly #warn = (error: unknown): void =>
+    this.#options.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
+
+  #keyOf(id: string): string {
+    return `${this.#prefix}/${id}`;
+  }
+
+  #publish(channel: string, kind: string, payload: unknown): Promise<void> {
+    return this.#options.store.publish(channel, JSON.stringify({ kind, from: this.id, payload }));
+  }
+
+  #receive(text: string): void {
+    try {
+      const { kind, from, payload } = JSON.parse(text) as { kind: string; from: string; payload: never };
+      for (const listener of Array.from(this.#listeners.get(kind) ?? [])) listener(payload, from);
+    } catch (error) {
+      this.#options.logger.warn(`A message of another instance was dropped: ${toErrorMessage(error)}`, error);
+    }
+  }
+}
