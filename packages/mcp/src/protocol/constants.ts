@@ -27,6 +27,13 @@ export const metaKeys = {
   subscriptionId: 'io.modelcontextprotocol/subscriptionId',
 } as const;
 
+/**
+ * Identifier of the tasks extension, in the `extensions` of both sides' capabilities.
+ *
+ * @see [SEP-2663, tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html)
+ */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
 /** Error codes of JSON-RPC and MCP. */
 export const errorCodes = {
   parse: -32700,

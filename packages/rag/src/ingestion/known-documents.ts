@@ -2,7 +2,6 @@ import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import type { Cancellable, VectorStore } from '../store/vector-store.js';
 import { callStore, type IngestTarget } from './ingest-target.js';
-import { toScopeFilter } from './scope.js';
 
 /** `pnpm run version` writes the package's version here: another version may chunk differently. */
 export const packageVersion = '0.0.0';
@@ -226,7 +225,7 @@ export class KnownDocuments {
 
   #version(): Promise<string | undefined> {
     const { indexName, scope } = this.#target;
-    const filter = toScopeFilter(scope);
+    const filter = scope && Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
     return callStore(this.#target, async (store, end) =>
       store.version?.({ indexName, ...(filter && { filter }), ...end }),
     );

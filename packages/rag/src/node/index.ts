@@ -1,10 +1,4 @@
-export {
-  listFiles,
-  loadDocuments,
-  type ListFilesOptions,
-  type LoadDocumentsOptions,
-  type LoadProgress,
-} from './load-documents.js';
+export { loadDocuments, type LoadDocumentsOptions, type LoadProgress } from './load-documents.js';
 export type { SkippedFile, SkipReason } from '../loaders/document-loader.js';
 export {
   loadPages,

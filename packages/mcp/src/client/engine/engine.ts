@@ -1,7 +1,7 @@
 import { untilAborted } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
-import { errorCodes, metaKeys, type LoggingLevel } from '../../protocol/constants.js';
+import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
 import {
   isObject,
   parseMessage,
@@ -59,6 +59,8 @@ export interface EngineOptions {
   readonly channel: Channel;
   readonly clientInfo: { readonly name: string; readonly version: string };
   readonly capabilities: ClientCapabilities;
+  /** Whether a modern server may run tool calls as tasks. Default `false`. */
+  readonly tasks?: boolean | undefined;
   readonly application: Application;
   /** Default 10. */
   readonly maxInputRounds?: number | undefined;
@@ -84,6 +86,8 @@ export class InputRoundsError extends Error {
 
 /** Methods that may require input, and whose requests declare a log level. */
 const interactiveMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+/** Methods whose requests declare the tasks extension. */
+const taskMethods: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel']);
 const defaultMaxInputRounds = 10;
 /** Milliseconds before a request is repeated whose result requires no input, only its state back. */
 const statePause = 250;
@@ -119,6 +123,8 @@ export class Engine implements Receiver {
   server: ServerFacts = {};
   readonly channel: Channel;
   readonly #options: EngineOptions;
+  /** Capabilities with the tasks extension. */
+  readonly #taskCapabilities: ClientCapabilities | undefined;
   readonly #calls = new Set<Call>();
   /** Calls whose message has no response yet, by its id. */
   readonly #waiting = new Map<number, Call>();
@@ -136,6 +142,12 @@ export class Engine implements Receiver {
   constructor(options: EngineOptions) {
     this.#options = options;
     this.channel = options.channel;
+    const { capabilities, tasks } = options;
+    if (tasks)
+      this.#taskCapabilities = {
+        ...capabilities,
+        extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} },
+      };
   }
 
   get isModern(): boolean {
@@ -143,7 +155,8 @@ export class Engine implements Receiver {
   }
 
   /**
-   * Sends a request, provides the input that its result requires, and resolves with the checked result.
+   * Sends a request, provides the input that its result requires, and resolves with the checked result. A tool call that the server
+   * runs as a task resolves with the task, whose `resultType` is `task`; other results have no `resultType`.
    *
    * @throws {@link RequestTimeoutError}, {@link ConnectionLostError}, {@link InputRoundsError}, {@link ProtocolError} for errors of
    *   the server, `HttpError`, `TypeError` for results that violate the protocol; `signal.reason`
@@ -160,8 +173,10 @@ export class Engine implements Receiver {
     try {
       const described = this.#describe(method, params, token);
       let received = await this.#exchange(call, described);
-      for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1)
+      for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1) {
+        if (received['resultType'] === 'task' && method === 'tools/call' && this.#taskCapabilities) return received;
         received = await this.#exchange(call, { ...described, ...(await this.#provideInput(call, received, round)) });
+      }
       const result = 'resultType' in received ? withoutType(received) : received;
       const schema = resultSchemas.get(method);
       const checking = schema && checkResult(method, schema, result, this.isModern);
@@ -287,7 +302,7 @@ export class Engine implements Receiver {
 
   /** Returns the parameters with which a request is repeated: the input that its result requires, and the state that it returns. */
   async #provideInput(call: Call, result: Params, round: number): Promise<Params> {
-    const { application, onMessage, maxInputRounds = defaultMaxInputRounds } = this.#options;
+    const { maxInputRounds = defaultMaxInputRounds } = this.#options;
     const { method } = call;
     const { resultType, inputRequests, requestState } = result;
     if (resultType !== 'input_required' || !interactiveMethods.has(method))
@@ -298,14 +313,10 @@ export class Engine implements Receiver {
     const requests = isObject(inputRequests) ? Object.entries(inputRequests) : [];
     const controller = new AbortController();
     const { signal } = controller;
-    const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => {
-      const { method: requested, params = {} } = isObject(request) ? request : {};
-      if (typeof requested !== 'string' || !isObject(params))
-        throw new TypeError(`Invalid input request '${key}': method and params are required`);
-      const responding = application.respond(requested, params, signal);
-      onMessage?.({ method: requested, params });
-      return [key, await responding];
-    };
+    const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => [
+      key,
+      await respondToInput(this.#options, key, request, signal),
+    ];
     call.input = controller;
     this.#pause();
     try {
@@ -379,7 +390,8 @@ export class Engine implements Receiver {
     const { clientInfo, capabilities, logLevel } = this.#options;
     const token = progressToken !== undefined && { progressToken };
     if (!this.isModern) return token ? { ...params, _meta: { ...(params['_meta'] as Params), ...token } } : params;
-    const envelope = createEnvelope(this.server.protocolVersion, clientInfo, capabilities);
+    const declared = (taskMethods.has(method) && this.#taskCapabilities) || capabilities;
+    const envelope = createEnvelope(this.server.protocolVersion, clientInfo, declared);
     const level = logLevel !== undefined && interactiveMethods.has(method) && { [metaKeys.logLevel]: logLevel };
     return { ...params, _meta: { ...envelope, ...level, ...(params['_meta'] as Params), ...token } };
   }
@@ -451,6 +463,25 @@ export class Engine implements Receiver {
     }
     this.#waiting.clear();
   }
+}
+
+/**
+ * Passes one of the input requests of a result, or of a task, to the application.
+ *
+ * @throws `TypeError` for what is not a request; as `Application.respond`
+ */
+async function respondToInput(
+  { application, onMessage }: Pick<EngineOptions, 'application' | 'onMessage'>,
+  key: string,
+  request: unknown,
+  signal: AbortSignal,
+): Promise<Params> {
+  const { method, params = {} } = isObject(request) ? request : {};
+  if (typeof method !== 'string' || !isObject(params))
+    throw new TypeError(`Invalid input request '${key}': method and params are required`);
+  const responding = application.respond(method, params, signal);
+  onMessage?.({ method, params });
+  return responding;
 }
 
 function withoutType(received: Params): Params {
