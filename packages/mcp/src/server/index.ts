@@ -58,6 +58,7 @@ export type {
 export { InMemoryStore } from '../shared-store/in-memory-store.js';
 export type {
   AppendOptions,
+  DeleteOptions,
   LogEntry,
   PutOptions,
   SharedStore,

@@ -1,5 +1,15 @@
-import { QuiverError } from '@quiver/core';
-import type { AppendOptions, LogEntry, PutOptions, SharedStore, StoredRecord, TokenBucket } from './shared-store.js';
+import { checkBucket, checkName, checkOptions, checkText } from './check-arguments.js';
+import { Listeners } from './listeners.js';
+import { closedError, entryNotFound } from './shared-store-errors.js';
+import type {
+  AppendOptions,
+  DeleteOptions,
+  LogEntry,
+  PutOptions,
+  SharedStore,
+  StoredRecord,
+  TokenBucket,
+} from './shared-store.js';
 
 interface Lasting {
   /** Time at which the lifetime ends, in milliseconds since 1970. */
@@ -15,39 +25,48 @@ export class InMemoryStore implements SharedStore {
   readonly #records = new Map<string, StoredRecord & Lasting>();
   readonly #logs = new Map<string, { entries: LogEntry[] } & Lasting>();
   readonly #buckets = new Map<string, { tokens: number; time: number } & Lasting>();
-  readonly #listeners = new Map<string, Set<(message: string) => void>>();
+  readonly #listeners = new Listeners();
   readonly #now: () => number;
   #count = 0;
   /** Writes since the last sweep. */
   #writes = 0;
+  #isClosed = false;
 
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
   async get(key: string): Promise<StoredRecord | undefined> {
+    this.#check('key', key);
     const record = this.#current(this.#records, key);
     return record && { value: record.value, version: record.version };
   }
 
-  async put(key: string, value: string, { version, ttlMs }: PutOptions = {}): Promise<number | undefined> {
-    const current = this.#current(this.#records, key)?.version ?? 0;
-    if (version !== undefined && version !== current) return undefined;
+  async put(key: string, value: string, options: PutOptions = {}): Promise<number | undefined> {
+    this.#check('key', key, value, options);
+    const { version, ttlMs } = options;
+    if (version !== undefined && version !== this.#versionOf(key)) return undefined;
     this.#sweep();
     this.#count += 1;
     this.#records.set(key, { value, version: this.#count, end: this.#endOf(ttlMs) });
     return this.#count;
   }
 
-  async delete(key: string): Promise<void> {
-    this.#records.delete(key);
+  async delete(key: string, options: DeleteOptions = {}): Promise<boolean> {
+    this.#check('key', key, '', options);
+    const current = this.#versionOf(key);
+    if (current === 0 || (options.version ?? current) !== current) return false;
+    return this.#records.delete(key);
   }
 
   async keys(prefix: string): Promise<string[]> {
+    this.#check('prefix', prefix);
     return [...this.#records.keys()].filter((key) => key.startsWith(prefix) && this.#current(this.#records, key));
   }
 
-  async append(log: string, value: string, { ttlMs, maxEntries = Infinity }: AppendOptions = {}): Promise<string> {
+  async append(log: string, value: string, options: AppendOptions = {}): Promise<string> {
+    this.#check('log', log, value, options);
+    const { ttlMs, maxEntries = Infinity } = options;
     const entries = this.#current(this.#logs, log)?.entries ?? [];
     this.#sweep();
     this.#count += 1;
@@ -59,30 +78,33 @@ export class InMemoryStore implements SharedStore {
   }
 
   async read(log: string, after?: string): Promise<LogEntry[]> {
+    this.#check('log', log);
     const entries = this.#current(this.#logs, log)?.entries ?? [];
     if (after === undefined) return [...entries];
     const place = entries.findIndex(({ id }) => id === after);
     if (place !== -1) return entries.slice(place + 1);
-    throw new QuiverError('SHARED_STORE_ENTRY_NOT_FOUND', `The log '${log}' has no entry '${after}' (any more).`);
+    throw entryNotFound(log, after);
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    for (const listener of Array.from(this.#listeners.get(channel) ?? [])) queueMicrotask(() => listener(message));
+    this.#check('channel', channel, message);
+    queueMicrotask(() => this.#listeners.call(channel, message));
   }
 
   async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
-    const listeners = this.#listeners.get(channel) ?? new Set();
-    this.#listeners.set(channel, listeners.add(listener));
-    return async () => {
-      listeners.delete(listener);
-      if (listeners.size === 0 && this.#listeners.get(channel) === listeners) this.#listeners.delete(channel);
-    };
+    this.#check('channel', channel);
+    const remove = this.#listeners.add(channel, listener);
+    return async () => void remove();
   }
 
-  async take(key: string, amount: number, { capacity, perSecond }: TokenBucket): Promise<number> {
+  async take(key: string, amount: number, limit: TokenBucket): Promise<number> {
+    this.#check('key', key);
+    checkBucket(amount, limit);
+    const { capacity, perSecond } = limit;
     const now = this.#now();
     const bucket = this.#current(this.#buckets, key) ?? { tokens: capacity, time: now };
-    const tokens = Math.min(capacity, bucket.tokens + ((now - bucket.time) * perSecond) / 1000);
+    const elapsed = Math.max(0, now - bucket.time);
+    const tokens = Math.min(capacity, bucket.tokens + (elapsed * perSecond) / 1000);
     if (tokens < amount) return Math.ceil(((amount - tokens) * 1000) / perSecond);
     this.#sweep();
     // A full bucket needs no entry.
@@ -92,7 +114,25 @@ export class InMemoryStore implements SharedStore {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#listeners.clear();
+    for (const values of [this.#records, this.#logs, this.#buckets]) values.clear();
+  }
+
+  #check(
+    kind: 'key' | 'log' | 'channel' | 'prefix',
+    name: string,
+    text = '',
+    options: PutOptions & AppendOptions = {},
+  ): void {
+    if (this.#isClosed) throw closedError();
+    checkName(kind, name);
+    checkText('value', text);
+    checkOptions(options);
+  }
+
+  #versionOf(key: string): number {
+    return this.#current(this.#records, key)?.version ?? 0;
   }
 
   #endOf(ttlMs: number | undefined): number {

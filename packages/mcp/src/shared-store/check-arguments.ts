@@ -1,0 +1,61 @@
+import { QuiverError } from '@quiver/core';
+import type { TokenBucket } from './shared-store.js';
+
+/** Longest name in characters: 2,400 bytes in UTF-8, which an index of PostgreSQL can hold. */
+const maxNameLength = 800;
+/** Longest lifetime in milliseconds: 31 years. */
+const maxLifetime = 1e12;
+
+/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless the value is a name of a record, log, channel or bucket */
+export function checkName(kind: 'key' | 'log' | 'channel' | 'prefix', name: unknown): void {
+  checkText(kind, name);
+  const { length } = name as string;
+  if (length > maxNameLength || (length === 0 && kind !== 'prefix'))
+    throw invalid(
+      `A ${kind} of a shared store has 1 to ${maxNameLength} characters, not ${length}. Hash longer names.`,
+    );
+}
+
+/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless every store can return the text as it was */
+export function checkText(kind: string, text: unknown): void {
+  if (typeof text !== 'string')
+    throw invalid(`A ${kind} of a shared store is a string, not ${text === null ? 'null' : typeof text}.`);
+  if (text.includes('\0') || !isWellFormed(text))
+    throw invalid(
+      `A ${kind} of a shared store contains the character U+0000 or a lone surrogate. Store the text as JSON.`,
+    );
+}
+
+/** The method of strings, which the libraries of ES2022 lack. */
+function isWellFormed(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed();
+}
+
+/** @throws `SHARED_STORE_ARGUMENT_INVALID` for an invalid version, lifetime or number of entries */
+export function checkOptions(options: {
+  version?: number | undefined;
+  ttlMs?: number | undefined;
+  maxEntries?: number | undefined;
+}): void {
+  const { version, ttlMs, maxEntries } = options;
+  if (version !== undefined && !(Number.isSafeInteger(version) && version >= 0))
+    throw invalid(`The version ${version} of a record is not a whole number of at least 0.`);
+  if (ttlMs !== undefined && !(ttlMs > 0 && ttlMs <= maxLifetime))
+    throw invalid(`The lifetime \`ttlMs\` is ${ttlMs}, not a number of milliseconds above 0 and up to ${maxLifetime}.`);
+  if (maxEntries !== undefined && !(Number.isSafeInteger(maxEntries) && maxEntries > 0))
+    throw invalid(`\`maxEntries\` is ${maxEntries}, not a whole number above 0.`);
+}
+
+/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless the bucket can ever hold the amount */
+export function checkBucket(amount: number, { capacity, perSecond }: TokenBucket): void {
+  for (const [name, value] of Object.entries({ amount, capacity, perSecond }))
+    if (!(Number.isFinite(value) && value > 0))
+      throw invalid(`The ${name} of a token bucket is ${value}, not a number above 0.`);
+  if (amount > capacity)
+    throw invalid(`The bucket never holds the amount ${amount}: its capacity is ${capacity}. Take less, or raise it.`);
+}
+
+/** Error of an argument that no store accepts. */
+function invalid(message: string): QuiverError {
+  return new QuiverError('SHARED_STORE_ARGUMENT_INVALID', message);
+}

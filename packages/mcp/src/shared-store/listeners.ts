@@ -1,0 +1,42 @@
+import { getDefaultLogger, toErrorMessage } from '@quiver/core';
+
+type Listener = (message: string) => void;
+
+/** Listeners of channels in this process. */
+export class Listeners {
+  readonly #channels = new Map<string, Set<{ listener: Listener }>>();
+
+  /** @returns a function that removes the listener; `true` when it was the last one of its channel */
+  add(channel: string, listener: Listener): () => boolean {
+    const subscribed = this.#channels.get(channel) ?? new Set();
+    // The same function may subscribe twice.
+    const subscription = { listener };
+    this.#channels.set(channel, subscribed.add(subscription));
+    return () => {
+      if (!subscribed.delete(subscription) || subscribed.size > 0) return false;
+      return this.#channels.get(channel) === subscribed && this.#channels.delete(channel);
+    };
+  }
+
+  get channels(): string[] {
+    return [...this.#channels.keys()];
+  }
+
+  has(channel: string): boolean {
+    return this.#channels.has(channel);
+  }
+
+  /** Calls the listeners of a channel. Their exceptions are logged. */
+  call(channel: string, message: string): void {
+    for (const { listener } of Array.from(this.#channels.get(channel) ?? []))
+      try {
+        listener(message);
+      } catch (error) {
+        getDefaultLogger().warn(`A listener of the channel '${channel}' failed: ${toErrorMessage(error)}`, error);
+      }
+  }
+
+  clear(): void {
+    this.#channels.clear();
+  }
+}
