@@ -8,6 +8,16 @@ export interface EmbeddingRateLimit {
   tokensPerMinute?: number;
   /** Counts the tokens of a text. Default: its UTF-8 bytes divided by 4, rounded up; English has about as many. */
   countTokens?: (text: string) => number;
+  /** Token buckets that several processes share, such as a `PostgresStore` or `RedisStore` of `@quiver/mcp`. Default: of this embedder. */
+  shared?: SharedBuckets;
+  /** Name of the limit in `shared`: embedders of one account use the same. Default: the id of the model. */
+  sharedKey?: string;
+}
+
+/** Token buckets under a key: full at first, and refilled continuously. */
+export interface SharedBuckets {
+  /** @returns 0 when the tokens were taken; otherwise the milliseconds until they are there, and none was taken */
+  take(key: string, amount: number, bucket: { capacity: number; perSecond: number }): Promise<number>;
 }
 
 /** Waits until a request is within the limit. */
@@ -31,11 +41,19 @@ export function estimateTokens(text: string): number {
  * Creates a limiter: two buckets of one minute's requests and tokens, full at the start and refilled continuously (token bucket).
  * Requests wait in the order of their calls.
  *
+ * @param model - id of the model
  * @param now - time in milliseconds
- * @throws `EMBEDDER_INVALID` for limits that are not numbers above 0
+ * @throws `EMBEDDER_INVALID` for limits that are not numbers above 0; from `wait`, the errors of `shared`
  */
 export function createRateLimiter(
-  { requestsPerMinute = Infinity, tokensPerMinute = Infinity, countTokens = estimateTokens }: EmbeddingRateLimit,
+  {
+    requestsPerMinute = Infinity,
+    tokensPerMinute = Infinity,
+    countTokens = estimateTokens,
+    shared,
+    sharedKey,
+  }: EmbeddingRateLimit,
+  model = '',
   now: () => number = () => performance.now(),
 ): RateLimiter {
   const perMinute = { requestsPerMinute, tokensPerMinute };
@@ -43,8 +61,14 @@ export function createRateLimiter(
     if (typeof limit === 'number' && limit >= 1) continue;
     throw new QuiverError('EMBEDDER_INVALID', `${name} must be a number of at least 1, not ${String(limit)}.`);
   }
-  const requests = createBucket(requestsPerMinute, now);
-  const tokens = createBucket(tokensPerMinute, now);
+  const bucketOf = (name: string, capacity: number): Bucket => {
+    if (capacity === Infinity) return () => 0;
+    if (!shared) return createBucket(capacity, now);
+    const key = `embedding:${sharedKey ?? model}:${name}`;
+    return (amount) => shared.take(key, amount, { capacity, perSecond: capacity / 60 });
+  };
+  const requests = bucketOf('requests', requestsPerMinute);
+  const tokens = bucketOf('tokens', tokensPerMinute);
   let last: Promise<void> = Promise.resolve();
 
   async function take(texts: readonly string[], signal: AbortSignal): Promise<void> {
@@ -53,11 +77,8 @@ export function createRateLimiter(
       tokensPerMinute,
       texts.reduce((sum, text) => sum + countTokens(text), 0),
     );
-    const delay = Math.max(requests.delayOf(1), tokens.delayOf(wanted));
-    if (delay > 0) await sleep(delay, signal);
-    // Afterwards: an aborted request sends nothing.
-    requests.take(1);
-    tokens.take(wanted);
+    await waitFor(tokens, wanted, signal);
+    await waitFor(requests, 1, signal);
   }
 
   return {
@@ -72,31 +93,29 @@ export function createRateLimiter(
   };
 }
 
-interface Bucket {
-  /** Returns the milliseconds until the bucket has an amount. */
-  delayOf(amount: number): number;
-  take(amount: number): void;
-}
+/** Takes an amount, or returns the milliseconds until it is there, as {@link SharedBuckets.take}. */
+type Bucket = (amount: number) => number | Promise<number>;
 
 function createBucket(size: number, now: () => number): Bucket {
-  if (size === Infinity) return { delayOf: () => 0, take: () => undefined };
   let level = size;
   let time = now();
-  const fill = (): void => {
+  return (amount) => {
     const passed = now() - time;
     time += passed;
     level = Math.min(size, level + (passed * size) / minute);
+    if (level < amount) return ((amount - level) * minute) / size;
+    level -= amount;
+    return 0;
   };
-  return {
-    delayOf(amount) {
-      fill();
-      return Math.max(0, ((amount - level) * minute) / size);
-    },
-    take(amount) {
-      fill();
-      level -= amount;
-    },
-  };
+}
+
+async function waitFor(bucket: Bucket, amount: number, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const delay = await bucket(amount);
+    if (!(delay > 0)) return;
+    // A longer timer than 24 days would fire at once.
+    await sleep(Math.min(Math.ceil(delay), minute), signal);
+  }
 }
 
 function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {

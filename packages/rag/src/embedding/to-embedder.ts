@@ -16,7 +16,7 @@ export interface ModelEmbedderOptions {
   providerOptions?: EmbeddingProviderOptions | undefined;
   /** Attempts of each request after the first. Default 2. */
   maxRetries?: number | undefined;
-  /** Limit of the provider; requests wait for it. Default: none. It belongs to this embedder, in this process. */
+  /** Limit of the provider; requests wait for it. Default: none. It belongs to this embedder, in this process, unless it is `shared`. */
   rateLimit?: EmbeddingRateLimit | undefined;
   /** Price of a million tokens, for `usage.cost`. */
   pricePerMillion?: number | undefined;
@@ -80,7 +80,7 @@ function createModelEmbedder(
   resolveModel: () => EmbeddingModel | Promise<EmbeddingModel>,
   { providerOptions, maxRetries, rateLimit, pricePerMillion }: ModelEmbedderOptions,
 ): Embedder {
-  const limiter = rateLimit && createRateLimiter(rateLimit);
+  const limiter = rateLimit && createRateLimiter(rateLimit, id);
   let dimension: number | undefined;
   let requests = 0;
   let tokens = 0;

@@ -2,7 +2,7 @@ import { canonicalJson } from '../document/content-hash.js';
 import { invalidArgument } from '../store/check-arguments.js';
 import type { VectorFilter, VectorRecord, VectorStore } from '../store/vector-store.js';
 import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
-import { isInScope, isScalar, parseScope, type IngestScope } from './scope.js';
+import { isInScope, isScalar, parseScope, toScopeFilter, type IngestScope } from './scope.js';
 
 /** Options of `deleteDocuments()`. */
 export interface DeleteDocumentsOptions {
@@ -91,9 +91,9 @@ const sourcesPerFilter = 100;
 
 /** Filters that select at least the records of the sources, and none outside the scope. */
 function toFilters(sources: Sources | undefined, scope: IngestScope | undefined): VectorFilter[] {
-  const conditions = Object.fromEntries(Object.entries(scope ?? {}).map(([key, value]) => [key, { $eq: value }]));
+  const conditions = toScopeFilter(scope);
   const listed = sources ? [...sources.values()] : undefined;
-  if (!listed || listed.length > maxListed || !listed.every(isScalar)) return [scope ? conditions : undefined];
+  if (!listed || listed.length > maxListed || !listed.every(isScalar)) return [conditions];
   const filters: VectorFilter[] = [];
   for (let start = 0; start < listed.length; start += sourcesPerFilter) {
     filters.push({ ...conditions, source: { $in: listed.slice(start, start + sourcesPerFilter) } });

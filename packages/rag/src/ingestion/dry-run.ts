@@ -58,8 +58,6 @@ function unchanged(store: VectorStore): VectorStore {
     createIndex: none,
     deleteVectors: none,
     upsert: async ({ ids = [] }: { ids?: readonly string[] }) => [...ids],
-    // Without versions, every chunk is compared, and nothing is remembered.
-    version: undefined,
   };
   return new Proxy(store, {
     get(target, key) {

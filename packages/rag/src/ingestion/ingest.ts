@@ -111,11 +111,14 @@ export interface IngestOptions {
  * console.log(report); // { documents: 12, added: 80, moved: 0, unchanged: 0, removed: 0 }
  */
 export async function ingest(options: IngestOptions): Promise<IngestReport> {
-  if (options.dryRun) {
-    const { toDryRun } = await import('./dry-run.js');
-    const run = toDryRun(options);
-    return { ...(await ingest(run.options)), estimate: run.estimate };
-  }
+  if (!options.dryRun) return runIngest(options, true);
+  const { toDryRun } = await import('./dry-run.js');
+  const run = toDryRun(options);
+  return { ...(await runIngest(run.options, false)), estimate: run.estimate };
+}
+
+/** @param remembers - whether the next run may skip documents of this one: false for one of several runs that update an index together */
+export async function runIngest(options: IngestOptions, remembers: boolean): Promise<IngestReport> {
   const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
   const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
   for (const [name, value, least] of [
@@ -135,7 +138,8 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   const target = await openTarget({ store, indexName, embedder, scope, metric, maxRetries, signal });
   const run = startRun(target);
   try {
-    return await update(target, run, { ...options, vectors, cleanup, batchSize, concurrency });
+    const known = remembers ? await readKnown(target, options.chunkOptions, vectors) : undefined;
+    return await update(target, run, { ...options, known, vectors, cleanup, batchSize, concurrency });
   } finally {
     run.end();
   }
@@ -143,10 +147,13 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
 
 /** Options with their defaults. */
 type UpdateOptions = Omit<IngestOptions, 'vectors'> &
-  Required<Pick<IngestOptions, 'cleanup' | 'batchSize' | 'concurrency'>> & { vectors: ChunkVectors | undefined };
+  Required<Pick<IngestOptions, 'cleanup' | 'batchSize' | 'concurrency'>> & {
+    known: KnownDocuments | undefined;
+    vectors: ChunkVectors | undefined;
+  };
 
 async function update(target: IngestTarget, progress: RunInProgress, options: UpdateOptions): Promise<IngestReport> {
-  const { documents, cleanup, batchSize, concurrency, chunkOptions, vectors, onProgress } = options;
+  const { documents, known, cleanup, batchSize, concurrency, chunkOptions, vectors, onProgress } = options;
   const { scope, signal } = target;
   const seen = new Set<string>();
   const sources: Sources = new Map();
@@ -154,7 +161,6 @@ async function update(target: IngestTarget, progress: RunInProgress, options: Up
   const total = Array.isArray(documents) ? { totalDocuments: documents.length } : {};
   const notify = (): void => onProgress?.({ ...report, ...total });
 
-  const known = await readKnown(target, chunkOptions, vectors);
   let created = 0;
   const batches = readBatches(documents, { target, known, seen, sources, batchSize, chunkOptions, vectors });
   const storeBatch = async (batch: Batch, batchSignal: AbortSignal): Promise<Batch & StoredCounts> => {

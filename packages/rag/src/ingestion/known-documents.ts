@@ -2,6 +2,7 @@ import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import type { Cancellable, VectorStore } from '../store/vector-store.js';
 import { callStore, type IngestTarget } from './ingest-target.js';
+import { toScopeFilter } from './scope.js';
 
 /** `pnpm run version` writes the package's version here: another version may chunk differently. */
 export const packageVersion = '0.0.0';
@@ -225,7 +226,7 @@ export class KnownDocuments {
 
   #version(): Promise<string | undefined> {
     const { indexName, scope } = this.#target;
-    const filter = scope && Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
+    const filter = toScopeFilter(scope);
     return callStore(this.#target, async (store, end) =>
       store.version?.({ indexName, ...(filter && { filter }), ...end }),
     );

@@ -1,7 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
 import { canonicalJson, contentHash } from '../document/content-hash.js';
-import type { VectorMetadata } from '../store/vector-store.js';
+import type { VectorFilter, VectorMetadata } from '../store/vector-store.js';
 
 /** Metadata that separates the documents of one owner from all others in an index, for example `{ tenant: 'b' }`. */
 export type IngestScope = Readonly<Record<string, string | number | boolean>>;
@@ -47,6 +47,11 @@ export function isScalar(value: unknown): value is string | number | boolean {
 /** Whether metadata carries all values of the scope. */
 export function isInScope(metadata: VectorMetadata, scope: IngestScope = {}): boolean {
   return Object.entries(scope).every(([key, value]) => metadata[key] === value);
+}
+
+/** Returns the filter that selects the records of a scope. */
+export function toScopeFilter(scope: IngestScope | undefined): VectorFilter {
+  return scope && Object.fromEntries(Object.entries(scope).map(([key, value]) => [key, { $eq: value }]));
 }
 
 /**

@@ -1,4 +1,10 @@
-export { loadDocuments, type LoadDocumentsOptions, type LoadProgress } from './load-documents.js';
+export {
+  listFiles,
+  loadDocuments,
+  type ListFilesOptions,
+  type LoadDocumentsOptions,
+  type LoadProgress,
+} from './load-documents.js';
 export type { SkippedFile, SkipReason } from '../loaders/document-loader.js';
 export {
   loadPages,

@@ -8,7 +8,7 @@ import { ingest } from '../ingestion/ingest.js';
 import { LocalVector } from '../stores/local/index.js';
 import { createPathMatcher } from './glob.js';
 import type { SkippedFile } from '../loaders/document-loader.js';
-import { loadDocuments, type LoadDocumentsOptions } from './load-documents.js';
+import { listFiles, loadDocuments, type LoadDocumentsOptions } from './load-documents.js';
 
 let root: string;
 let skipped: SkippedFile[];
@@ -222,5 +222,47 @@ describe('path patterns', () => {
   test('are rejected if a brace is open', () => {
     expect(() => createPathMatcher(['{a,b'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
     expect(() => createPathMatcher(['[z-a]'])).toThrow(expect.objectContaining({ code: 'GLOB_INVALID' }));
+  });
+});
+
+describe('listFiles', () => {
+  test('lists what loadDocuments loads, with a fingerprint of the content', async () => {
+    await write({ 'b.md': 'B', 'a/c.txt': 'C', 'x.bin': 'X', '.hidden/d.md': 'D' });
+    const list = async (): Promise<Map<string, string>> => {
+      const files = new Map<string, string>();
+      for await (const { source, fingerprint } of listFiles(root, { onSkip: () => undefined }))
+        files.set(source, fingerprint);
+      return files;
+    };
+    const before = await list();
+    expect([...before.keys()]).toEqual(sources(await load()));
+    await write({ 'b.md': 'B and more' });
+    const after = await list();
+    expect(after.get('a/c.txt')).toBe(before.get('a/c.txt'));
+    expect(after.get('b.md')).not.toBe(before.get('b.md'));
+  });
+
+  test('rejects a folder that does not exist', async () => {
+    const first = listFiles(join(root, 'none')).next();
+    await expect(first).rejects.toMatchObject({ code: 'FOLDER_UNREADABLE' });
+  });
+});
+
+describe('paths', () => {
+  test('loads these files only, and skips those that do not exist any more', async () => {
+    await write({ 'a.md': 'A', 'b.md': 'B' });
+    expect(sources(await load({ paths: ['b.md', 'gone.md'] }))).toEqual(['b.md']);
+    expect(skipped).toMatchObject([{ path: 'gone.md', reason: 'unreadable' }]);
+  });
+
+  test('skips paths that lead out of the folder', async () => {
+    await write({ 'docs/a.md': 'A', 'secret.md': 'S', 'secrets/s.md': 'S' });
+    await symlink(join(root, 'secrets'), join(root, 'docs/link'));
+    const paths = ['../secret.md', 'sub/../../secret.md', join(root, 'secret.md'), 'link/s.md', 'a.md'];
+    const documents: MDocument[] = [];
+    for await (const one of loadDocuments(join(root, 'docs'), { paths, onSkip: (file) => skipped.push(file) }))
+      documents.push(one);
+    expect(sources(documents)).toEqual(['a.md']);
+    expect(skipped.map(({ path }) => path)).toEqual(paths.slice(0, -1));
   });
 });

@@ -1,10 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import type { MDocument } from '../document/document.js';
 import { findFormat } from '../loaders/document-formats.js';
 import { tooLargeDocument, toSkippedFile, type SkippedFile } from '../loaders/document-loader.js';
 import { defaultMaxSize, loadDocument, type LoadDocumentOptions } from '../loaders/load-document.js';
+import type { PlannedSource } from '../ingestion/ingest-plan.js';
 import { createPathMatcher } from './glob.js';
 
 /** Progress of `loadDocuments()`. */
@@ -29,6 +30,8 @@ export interface LoadDocumentsOptions extends Pick<
   include?: readonly string[];
   /** Patterns of files and folders to exclude. Default: `node_modules`, and names that start with a dot. */
   exclude?: readonly string[];
+  /** Files to load, as paths from the folder, in place of those that `include` and `exclude` select. */
+  paths?: readonly string[];
   /** Size above which files are skipped, in bytes. Default 20 MB. */
   maxFileSize?: number;
   /** Called for every file that was loaded, or skipped for another reason than `unknown type`. */
@@ -49,17 +52,8 @@ const defaultExclude = ['node_modules', '.*'];
  * await ingest({ documents: loadDocuments('./docs', { exclude: ['drafts/**'] }), store, indexName, embedder });
  */
 export async function* loadDocuments(folder: string, options: LoadDocumentsOptions = {}): AsyncGenerator<MDocument> {
-  const {
-    include,
-    exclude = defaultExclude,
-    maxFileSize = defaultMaxSize,
-    onProgress,
-    onSkip = log,
-    ...rest
-  } = options;
+  const { include, exclude, paths: given, maxFileSize = defaultMaxSize, onProgress, onSkip = log, ...rest } = options;
   const { signal } = rest;
-  const isIncluded = include && createPathMatcher(include);
-  const isExcluded = createPathMatcher(exclude);
   const root = resolve(folder);
   let loaded = 0;
   let skipped = 0;
@@ -67,17 +61,17 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     skipped += 1;
     onSkip(file);
   };
+  const paths = [...(given ?? [])];
   const onUnreadable = (path: string, error: unknown): void => skip({ path, reason: 'unreadable', error });
-  const paths: string[] = [];
-  for await (const path of walkFolder(root, '', { isExcluded, signal, onUnreadable })) {
-    if (isIncluded ? isIncluded(path) : findFormat(path)) paths.push(path);
-    else if (!isIncluded) skip({ path, reason: 'unknown type' });
-  }
+  if (!given)
+    for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip: skip }))
+      paths.push(path);
   const total = paths.length + skipped;
   for (const path of paths) {
     signal?.throwIfAborted();
     let documents: MDocument[] = [];
     try {
+      if (given) await requireInside(root, path);
       const metadata = { ...rest.metadata, source: path };
       // Files that `include` matches are text if their extension is unknown.
       const how = { ...rest, metadata, name: path, mediaType: 'text/plain', maxSize: maxFileSize, onSkip };
@@ -92,6 +86,58 @@ export async function* loadDocuments(folder: string, options: LoadDocumentsOptio
     onProgress?.({ loaded, skipped, total, path });
     yield* documents;
   }
+}
+
+/** Options of `listFiles()`. */
+export type ListFilesOptions = Pick<LoadDocumentsOptions, 'include' | 'exclude' | 'signal' | 'onSkip'>;
+
+/**
+ * Lists the files that {@link loadDocuments} loads, for `planIngest()`: their paths from the folder, with size and time of the last
+ * change as fingerprint. A folder that cannot be read is an error, because a plan removes what is not listed.
+ *
+ * @throws `FOLDER_UNREADABLE`; `GLOB_INVALID`; the abort reason
+ */
+export async function* listFiles(
+  folder: string,
+  { include, exclude, signal, onSkip = log }: ListFilesOptions = {},
+): AsyncGenerator<PlannedSource> {
+  const root = resolve(folder);
+  const onUnreadable = (path: string, error: unknown): never => {
+    throw unreadableFolder(join(root, path), error);
+  };
+  for await (const path of selectFiles(root, { include, exclude, signal, onUnreadable, onSkip })) {
+    const { size, mtimeMs } = await stat(join(root, path));
+    yield { source: path, fingerprint: `${size} ${mtimeMs}` };
+  }
+}
+
+interface SelectOptions {
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Called for a folder that cannot be read. */
+  readonly onUnreadable: (path: string, error: unknown) => void;
+  readonly onSkip: (file: SkippedFile) => void;
+}
+
+/** Yields the paths of the files that patterns and extensions select. */
+async function* selectFiles(
+  root: string,
+  { include, exclude = defaultExclude, signal, onUnreadable, onSkip }: SelectOptions,
+): AsyncGenerator<string> {
+  const isIncluded = include && createPathMatcher(include);
+  const isExcluded = createPathMatcher(exclude);
+  for await (const path of walkFolder(root, '', { isExcluded, signal, onUnreadable })) {
+    if (isIncluded ? isIncluded(path) : findFormat(path)) yield path;
+    else if (!isIncluded) onSkip({ path, reason: 'unknown type' });
+  }
+}
+
+/** Paths can come from a job queue: none may lead out of the folder, not even by a link. */
+async function requireInside(root: string, path: string): Promise<void> {
+  const found = relative(await realpath(root), await realpath(join(root, path)));
+  if (path.startsWith('../') || found.split(sep).join('/') !== path)
+    throw new QuiverError('PATH_OUTSIDE_FOLDER', `${path} is not a path within the folder, or leads through a link.`);
 }
 
 /** Files of unknown types, such as images, are common: they are no reason for a warning. */
@@ -112,10 +158,7 @@ interface WalkOptions {
 async function* walkFolder(root: string, folder: string, options: WalkOptions): AsyncGenerator<string> {
   options.signal?.throwIfAborted();
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((error: unknown) => {
-    if (folder === '')
-      throw new QuiverError('FOLDER_UNREADABLE', `The folder ${root} cannot be read: ${toErrorMessage(error)}`, {
-        cause: error,
-      });
+    if (folder === '') throw unreadableFolder(root, error);
     options.onUnreadable(folder, error);
     return [];
   });
@@ -125,4 +168,10 @@ async function* walkFolder(root: string, folder: string, options: WalkOptions): 
     .toSorted((a, b) => (a.path < b.path ? -1 : 1));
   for (const { entry, path } of found) if (entry.isFile()) yield path;
   for (const { entry, path } of found) if (entry.isDirectory()) yield* walkFolder(root, path, options);
+}
+
+function unreadableFolder(folder: string, cause: unknown): QuiverError {
+  return new QuiverError('FOLDER_UNREADABLE', `The folder ${folder} cannot be read: ${toErrorMessage(cause)}`, {
+    cause,
+  });
 }

@@ -1,0 +1,246 @@
+import { isQuiverError, QuiverError } from '@quiver/core';
+import type { MDocument } from '../document/document.js';
+import { canonicalJson, contentHash } from '../document/content-hash.js';
+import { abortableItems } from '../store/store-call.js';
+import { deleteDocuments } from './delete-documents.js';
+import { callStore, defaultMaxRetries, type StoreAccess } from './ingest-target.js';
+import { runIngest, type IngestOptions, type IngestReport } from './ingest.js';
+import { isInScope, parseScope, toScopeFilter, type IngestScope } from './scope.js';
+
+/** A document, or several of one file, that a plan names. */
+export interface PlannedSource {
+  /** `metadata.source` of its documents. */
+  source: string;
+  /** Text that changes with the content, such as a hash, an ETag, or size and time. */
+  fingerprint: string;
+}
+
+/** Options of `planIngest()`. */
+export interface PlanIngestOptions extends Pick<
+  IngestOptions,
+  'store' | 'indexName' | 'scope' | 'maxRetries' | 'signal'
+> {
+  /** All sources of the scope, such as `listFiles('./docs')`. Each is named once. */
+  sources: Iterable<PlannedSource> | AsyncIterable<PlannedSource>;
+  /** Number of sources per part. Default 100. */
+  partSize?: number;
+  /** Identifies the plan. Default: a random UUID. Plans with the same id and sources have parts with the same ids. */
+  id?: string;
+}
+
+/** What `finishIngest()` needs to know of a plan: plain data. */
+export interface IngestPlan {
+  id: string;
+  indexName: string;
+  scope?: IngestScope;
+  /** Ids of the parts. */
+  parts: string[];
+  /** Sources with chunks in the index that the plan does not name. */
+  gone: unknown[];
+}
+
+/** One job of a plan: plain data. */
+export interface IngestPart {
+  /** Id for the job: 32 hexadecimal digits of the plan, the sources and their fingerprints. */
+  id: string;
+  plan: string;
+  indexName: string;
+  scope?: IngestScope;
+  sources: string[];
+}
+
+/** Result of a part: plain data. */
+export interface IngestPartReport extends IngestReport {
+  /** Id of the part. */
+  part: string;
+  /** Sources without a document, such as files that could not be read. Their chunks stay. */
+  missing: string[];
+}
+
+/**
+ * Divides the ingestion of many sources into parts for a job queue: {@link ingestPart} runs each in any process, and
+ * {@link finishIngest} ends the plan. Changes nothing.
+ *
+ * Memory holds the names of all sources, and those with chunks in the index.
+ *
+ * @throws `INGEST_PLAN_INVALID` for a source without a name or a fingerprint, or that is named twice, and for an invalid `partSize`;
+ *   `INGEST_SCOPE_INVALID`; errors of `sources` and the store; the abort reason
+ * @example
+ * const { plan, parts } = await planIngest({ sources: listFiles('./docs'), store, indexName: 'guides' });
+ */
+export async function planIngest({
+  sources,
+  store,
+  indexName,
+  scope: givenScope,
+  partSize = 100,
+  id = crypto.randomUUID(),
+  maxRetries = defaultMaxRetries,
+  signal,
+}: PlanIngestOptions): Promise<{ plan: IngestPlan; parts: IngestPart[] }> {
+  if (!Number.isSafeInteger(partSize) || partSize < 1)
+    throw invalidPlan(`partSize must be an integer of at least 1, not ${String(partSize)}`);
+  const scope = parseScope(givenScope);
+  const target = { plan: id, indexName, ...(scope && { scope }) };
+  const named = new Set<string>();
+  const parts: IngestPart[] = [];
+  let group: PlannedSource[] = [];
+  const endPart = (): void => {
+    if (group.length === 0) return;
+    const partId = contentHash(
+      'ingest-part',
+      canonicalJson(target),
+      ...group.flatMap((one) => [one.source, one.fingerprint]),
+    );
+    parts.push({ id: partId, ...target, sources: group.map(({ source }) => source) });
+    group = [];
+  };
+  for await (const item of abortableItems(sources, signal)) {
+    if (typeof item?.source !== 'string' || item.source === '' || typeof item.fingerprint !== 'string')
+      throw invalidPlan(
+        `each source needs a name and a fingerprint, but one is ${JSON.stringify(item)?.slice(0, 200)}`,
+      );
+    if (named.has(item.source)) throw invalidPlan(`the source '${item.source}' is named twice`);
+    named.add(item.source);
+    group.push({ source: item.source, fingerprint: item.fingerprint });
+    if (group.length === partSize) endPart();
+  }
+  endPart();
+  const gone = new Map<string, unknown>();
+  for await (const source of readSources({ store, indexName, maxRetries, signal }, scope))
+    if (typeof source !== 'string' || !named.has(source)) gone.set(canonicalJson(source), source);
+  return {
+    plan: { id, indexName, ...(scope && { scope }), parts: parts.map((part) => part.id), gone: [...gone.values()] },
+    parts,
+  };
+}
+
+/** The sources of all chunks in the scope that `ingest` stored. */
+async function* readSources(access: StoreAccess, scope: IngestScope | undefined): AsyncGenerator<unknown> {
+  const { indexName } = access;
+  const filter = toScopeFilter(scope);
+  let cursor: string | undefined;
+  do {
+    const position = { indexName, filter, ...(cursor !== undefined && { cursor }), limit: 5000 };
+    const page = await callStore(access, (store, end) => store.scan({ ...position, ...end })).catch(
+      (error: unknown) => {
+        if (isQuiverError(error, 'VECTOR_INDEX_NOT_FOUND')) return { records: [], nextCursor: undefined };
+        throw error;
+      },
+    );
+    for (const { metadata } of page.records) {
+      const isOurs = metadata['embedder'] !== undefined && isInScope(metadata, scope);
+      if (isOurs && metadata['source'] !== undefined) yield metadata['source'];
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+/** Options of `ingestPart()`. */
+export interface IngestPartOptions extends Omit<
+  IngestOptions,
+  'documents' | 'indexName' | 'scope' | 'cleanup' | 'dryRun'
+> {
+  /** Returns the documents of the named sources, with their name as `metadata.source`. */
+  load: (
+    sources: readonly string[],
+    options: { signal?: AbortSignal },
+  ) => Iterable<MDocument> | AsyncIterable<MDocument> | Promise<Iterable<MDocument>>;
+}
+
+/**
+ * Ingests one part of a plan: embeds new and changed chunks of its documents, and removes those that the documents no longer contain. It
+ * may run again, in another process and at the same time as other parts: the result is the same.
+ *
+ * @throws `INGEST_PART_INVALID` for data that is not a part, and for documents of other sources; the errors of {@link ingest} and `load`
+ * @example
+ * worker.process(async (job) => ingestPart(job.data, { load: (paths) => loadDocuments('./docs', { paths }), store, embedder }));
+ */
+export async function ingestPart(part: IngestPart, { load, ...options }: IngestPartOptions): Promise<IngestPartReport> {
+  const isPart =
+    typeof part?.id === 'string' &&
+    typeof part.indexName === 'string' &&
+    Array.isArray(part.sources) &&
+    part.sources.every((source) => typeof source === 'string');
+  if (!isPart) throw invalidPart('The data of the job is not a part of planIngest().');
+  const { id, indexName, sources, scope } = part;
+  const { signal } = options;
+  const missing = new Set(sources);
+  async function* documents(): AsyncGenerator<MDocument> {
+    for await (const document of await load(sources, signal ? { signal } : {})) {
+      for (const { metadata } of document.sources) {
+        const source: unknown = metadata['source'];
+        if (typeof source !== 'string' || !sources.includes(source))
+          throw invalidPart(
+            `load() returned a document with the source ${JSON.stringify(source)}, which is not in part ${id}.`,
+          );
+        missing.delete(source);
+      }
+      yield document;
+    }
+  }
+  const run = { ...options, indexName, ...(scope && { scope }), documents: documents(), cleanup: 'source' } as const;
+  // Parts run side by side: each would replace the other's list of known documents.
+  const report = await runIngest(run, false);
+  return { part: id, ...report, missing: [...missing] };
+}
+
+/** Options of `finishIngest()`. */
+export type FinishIngestOptions = Pick<IngestOptions, 'store' | 'maxRetries' | 'signal'>;
+
+/**
+ * Ends a plan after all its parts: removes the documents that no longer existed when the plan was made, and adds up the reports. It may run
+ * again, until another plan is made for the scope.
+ *
+ * @param reports - of all parts, in any order; several of one part count once
+ * @returns the sum, and the sources without a document
+ * @throws `INGEST_PLAN_INCOMPLETE` when a part has no report: nothing is removed; `INGEST_PLAN_INVALID`; errors of the store; the
+ *   abort reason
+ */
+export async function finishIngest(
+  plan: IngestPlan,
+  reports: Iterable<IngestPartReport>,
+  { store, maxRetries = defaultMaxRetries, signal }: FinishIngestOptions,
+): Promise<IngestReport & { missing: string[] }> {
+  if (!Array.isArray(plan?.parts) || !Array.isArray(plan.gone) || typeof plan.indexName !== 'string')
+    throw invalidPlan('the value is not a plan of planIngest()');
+  const ofPart = new Map(Array.from(reports, (report) => [report?.part, report]));
+  const open = plan.parts.filter((id) => !ofPart.has(id));
+  if (open.length > 0) {
+    throw new QuiverError(
+      'INGEST_PLAN_INCOMPLETE',
+      `${open.length} of ${plan.parts.length} parts of the plan ${plan.id} have no report, such as ${open[0]}. Run them with ingestPart() first; nothing was removed.`,
+      { details: { parts: open } },
+    );
+  }
+  const sum = { documents: 0, added: 0, moved: 0, unchanged: 0, removed: 0, missing: [] as string[] };
+  for (const id of plan.parts) {
+    const { missing, ...report } = ofPart.get(id) as IngestPartReport;
+    for (const key of ['documents', 'added', 'moved', 'unchanged', 'removed'] as const) {
+      if (!Number.isSafeInteger(report[key])) throw invalidPlan(`the report of part ${id} has no number '${key}'`);
+      sum[key] += report[key];
+    }
+    sum.missing.push(...(missing ?? []));
+  }
+  if (plan.gone.length > 0) {
+    const { indexName, scope, gone } = plan;
+    const end = signal ? { signal } : {};
+    sum.removed += await deleteDocuments({
+      store,
+      indexName,
+      sources: gone,
+      ...(scope && { scope }),
+      maxRetries,
+      ...end,
+    });
+  }
+  return sum;
+}
+
+function invalidPlan(problem: string): QuiverError {
+  return new QuiverError('INGEST_PLAN_INVALID', `The plan cannot be used: ${problem}.`);
+}
+
+function invalidPart(problem: string): QuiverError {
+  return new QuiverError('INGEST_PART_INVALID', problem);
+}
