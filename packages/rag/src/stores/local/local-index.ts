@@ -5,7 +5,10 @@ import { type CheckedRecord, keywordText } from '../../store/check-arguments.js'
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { type RowList, RowSelection } from './row-selection.js';
-import { bytesOf, nearestRows, VectorTable } from './vector-table.js';
+import { bytesOf, nearestRows, type ReservedRows, VectorTable } from './vector-table.js';
+
+/** So few rows of a file are not worth a read of their own, nor a delay of their decoding. */
+const fewRows = 64;
 
 /** How to search an index. */
 export interface LocalSearch {
@@ -35,19 +38,39 @@ export class LocalIndex {
     return this.#rows.length;
   }
 
-  apply(operation: IndexOperation): void {
-    if (operation.type === 'upsert') {
-      const size = this.header.dimension * Float32Array.BYTES_PER_ELEMENT;
-      // Before anything changes. In a damaged log, vectors can have any length.
-      if (operation.vectors.some(({ byteLength }) => byteLength !== size))
-        throw new TypeError('the vectors do not have the dimension of the index');
-      operation.rows.forEach((row, place) => this.#set(row, operation.vectors[place] as Uint8Array));
-    } else if (operation.type === 'delete') this.#delete(operation.ids);
-    else this.#truncate();
+  /** As `reserve` of a `LogTarget`. */
+  reserve(byteLength: number, after: ReservedRows | undefined): ReservedRows | undefined {
+    const count = byteLength / (this.header.dimension * Float32Array.BYTES_PER_ELEMENT);
+    return Number.isInteger(count) && count >= fewRows ? this.#vectors.reserve(count, after) : undefined;
   }
 
-  /** Puts a row where its id is, or at the end. */
-  #set(row: IndexRow | EncodedRow, vector: Uint8Array): void {
+  /** @returns `false` if rows of a {@link LoadOperation} are not at the place of their vectors, because others were replaced */
+  apply(operation: IndexOperation | LoadOperation): boolean {
+    switch (operation.type) {
+      case 'delete':
+        this.#delete(operation.ids);
+        return true;
+      case 'truncate':
+        this.#truncate();
+        return true;
+      case 'load': {
+        const { first, count } = operation.vectors;
+        operation.rows.forEach((row, place) => this.#set(row, first + place));
+        return this.count === first + count;
+      }
+      case 'upsert': {
+        const size = this.header.dimension * Float32Array.BYTES_PER_ELEMENT;
+        // Before anything changes. In a damaged log, vectors can have any length.
+        if (operation.vectors.some(({ byteLength }) => byteLength !== size))
+          throw new TypeError('the vectors do not have the dimension of the index');
+        operation.rows.forEach((row, place) => this.#set(row, operation.vectors[place] as Uint8Array));
+        return true;
+      }
+    }
+  }
+
+  /** Puts a row where its id is, or at the end. @param vector - its bytes, or the number of the reserved row with them */
+  #set(row: IndexRow | EncodedRow, vector: Uint8Array | number): void {
     let position = this.#rowOfId.get(row.id);
     if (position === undefined) {
       position = this.#rows.length;
@@ -257,12 +280,19 @@ export interface EncodedRow {
 export type IndexOperation =
   | {
       readonly type: 'upsert';
-      readonly rows: readonly (IndexRow | EncodedRow)[];
+      readonly rows: readonly IndexRow[];
       /** One per row, as the bytes of 32-bit floats. Valid only during the call that gets them. */
       readonly vectors: readonly Uint8Array[];
     }
   | { readonly type: 'delete'; readonly ids: readonly string[] }
   | { readonly type: 'truncate' };
+
+/** An upsert that is read from a log: its vectors are in the table of the index already. */
+export interface LoadOperation {
+  readonly type: 'load';
+  readonly rows: readonly (IndexRow | EncodedRow)[];
+  readonly vectors: ReservedRows;
+}
 
 /** Stores records that were checked. */
 export function toUpsert(records: readonly CheckedRecord[]): IndexOperation {

@@ -2,7 +2,14 @@ import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getDefaultLogger, QuiverError, toErrorMessage } from '@quiver/core';
 import { toStoreFailure } from '../../../store/store-call.js';
-import { type IndexHeader, type IndexOperation, LocalIndex, type StoredIndex, toUpsert } from '../local-index.js';
+import {
+  type IndexHeader,
+  type IndexOperation,
+  type LoadOperation,
+  LocalIndex,
+  type StoredIndex,
+  toUpsert,
+} from '../local-index.js';
 import { checksumOf, encodeEntry, type LogOperation, readEntries } from './log-format.js';
 
 /** Records per entry when an index is rewritten; bounds the memory. */
@@ -68,12 +75,19 @@ export class IndexLog implements StoredIndex {
     try {
       const { ino, size } = await handle.stat();
       let log: IndexLog | undefined;
-      const end = await readEntries({ file, handle, start: 0, end: size }, (operation, checksum) => {
-        if (log) log.#apply(operation);
-        else if (operation.type === 'create') log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
-        else throw new TypeError('the first entry does not describe an index');
-        log.#chain = chainOf(log.#chain, checksum);
-      });
+      const end = await readEntries(
+        { file, handle, start: 0, end: size },
+        {
+          reserve: (byteLength, after) => log?.index.reserve(byteLength, after),
+          apply: (operation, checksum) => {
+            if (log) return log.#applyRead(operation, checksum);
+            if (operation.type !== 'create') throw new TypeError('the first entry does not describe an index');
+            log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
+            log.#chain = chainOf(0, checksum);
+            return true;
+          },
+        },
+      );
       if (!log)
         throw new QuiverError(
           'VECTOR_STORE_CORRUPT',
@@ -103,9 +117,9 @@ export class IndexLog implements StoredIndex {
     if (!now || now.ino !== this.#inode || now.size < this.#end) return false;
     if (now.size === this.#end) return true;
     const range = { file: this.#file, handle: this.#handle, start: this.#end, end: now.size };
-    this.#end = await readEntries(range, (operation, checksum) => {
-      this.#apply(operation);
-      this.#chain = chainOf(this.#chain, checksum);
+    this.#end = await readEntries(range, {
+      reserve: (byteLength, after) => this.index.reserve(byteLength, after),
+      apply: (operation, checksum) => this.#applyRead(operation, checksum),
     });
     return true;
   }
@@ -155,10 +169,15 @@ export class IndexLog implements StoredIndex {
     await this.#handle.close();
   }
 
-  #apply(operation: LogOperation): void {
+  #applyRead(operation: LogOperation | LoadOperation, checksum: number): boolean {
+    this.#chain = chainOf(this.#chain, checksum);
+    return this.#apply(operation);
+  }
+
+  #apply(operation: LogOperation | LoadOperation): boolean {
     if (operation.type === 'create') throw new TypeError('a second description of the index');
-    this.index.apply(operation);
-    if (operation.type === 'upsert') this.#written += operation.rows.length;
+    if (operation.type === 'upsert' || operation.type === 'load') this.#written += operation.rows.length;
+    return this.index.apply(operation);
   }
 
   /** Rewrites the index when more than half of the records in the log are superseded. */

@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true }));
 async function findDifferences(lengths: () => number, start = 0, end = size): Promise<number[]> {
   const differences: number[] = [];
   const handle = await open(file, 'r');
-  const readAt = createBlockReader(handle);
+  const { readAt } = createBlockReader(handle);
   for (let position = start; position < end;) {
     const length = lengths();
     const found = await readAt(position, length);
@@ -45,7 +45,7 @@ describe('a block reader', () => {
   it('starts at any position, and reads backwards', async () => {
     expect(await findDifferences(() => 999_983, 7_654_321)).toEqual([]);
     const handle = await open(file, 'r');
-    const readAt = createBlockReader(handle);
+    const { readAt } = createBlockReader(handle);
     for (const position of [0, 9_000_000, 100, 14_999_990, 4_194_300]) {
       const found = await readAt(position, 64);
       expect(found.equals(bytes.subarray(position, position + 64))).toBe(true);
@@ -55,7 +55,7 @@ describe('a block reader', () => {
 
   it('returns fewer bytes only at the end of the file', async () => {
     const handle = await open(file, 'r');
-    const readAt = createBlockReader(handle);
+    const { readAt } = createBlockReader(handle);
     expect((await readAt(size - 10, 100)).byteLength).toBe(10);
     expect((await readAt(size + 10, 100)).byteLength).toBe(0);
     await handle.close();

@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import * as zlib from 'node:zlib';
 import { QuiverError } from '@quiver/core';
-import type { IndexHeader, IndexOperation, IndexRow } from '../local-index.js';
-import { bytesOf } from '../vector-table.js';
+import type { IndexHeader, IndexOperation, IndexRow, LoadOperation } from '../local-index.js';
+import { bytesOf, type ReservedRows } from '../vector-table.js';
 import { decodeIds } from './encoded-rows.js';
 
 /** Payload length, CRC of the payload, CRC of these two: three 32-bit numbers, little-endian. */
@@ -57,9 +57,6 @@ export function checksumOf(entry: Buffer): number {
   return entry.readUInt32LE(4);
 }
 
-/** Reads `length` bytes at `position`; fewer only at the end of the file. They are valid until the next read. */
-export type ReadAt = (position: number, length: number) => Promise<Buffer>;
-
 export interface LogRange {
   /** Name of the file, for messages. */
   file: string;
@@ -70,50 +67,115 @@ export interface LogRange {
   end: number;
 }
 
+/** Receives the entries of a log. */
+export interface LogTarget {
+  /**
+   * Returns where the vectors of the next rows go, so that they are read to their place: a copy of 154 MB takes 125 ms of CPU time, most
+   * of it for new memory.
+   *
+   * @param after - rows before them that are not stored yet
+   * @returns `undefined` for few rows, for bytes that are not vectors of the index, and before there is an index
+   */
+  reserve(byteLength: number, after: ReservedRows | undefined): ReservedRows | undefined;
+  /**
+   * Applies an entry whose checksum is right.
+   *
+   * @param checksum - CRC of the payload
+   * @returns `false` if rows of a {@link LoadOperation} are not at the place of their vectors, because others were replaced
+   */
+  apply(operation: LogOperation | LoadOperation, checksum: number): boolean;
+}
+
+/** An entry that was read, except for vectors that are still being read to their place. */
+interface PendingEntry {
+  readonly position: number;
+  /** Position of the next entry. */
+  readonly next: number;
+  /** From the header. */
+  readonly checksum: number;
+  /** Of the bytes that were read. */
+  readonly found: number;
+  readonly decode: () => LogOperation | LoadOperation;
+  readonly vectors?: ReservedRows;
+  /** Settles when the vectors are there. */
+  readonly reading?: Promise<void>;
+}
+
 /**
  * Applies every complete entry and returns the end of the last one. The rest is a write that was cut off by a crash: a part of a
  * header or payload, or the zeros that some file systems leave.
  *
- * @param apply - receives the CRC of the payload
  * @throws `VECTOR_STORE_CORRUPT` when complete entries have changed: no entry is skipped silently
  */
-export async function readEntries(
-  { file, handle, start, end }: LogRange,
-  apply: (operation: LogOperation, checksum: number) => void,
-): Promise<number> {
-  const readAt = createBlockReader(handle, end - start);
+export async function readEntries({ file, handle, start, end }: LogRange, target: LogTarget): Promise<number> {
+  const reader = createBlockReader(handle, end - start);
   let position = start;
-  /** Known to a reader of the whole file. */
-  let dimension: number | undefined;
-  while (position + headerLength <= end) {
-    const header = await readAt(position, headerLength);
-    if (crc32(header.subarray(0, 8)) !== header.readUInt32LE(8)) {
-      if (await isZero(readAt, position, end)) return position;
-      throw corrupt(file, position, 'the header of an entry does not match its checksum');
-    }
-    const length = header.readUInt32LE(0);
-    const checksum = checksumOf(header);
-    const next = position + headerLength + length;
-    if (next > end) return position;
-    const payload = await readAt(position + headerLength, length);
-    if (crc32(payload) !== checksum) {
+  let isInPlace = true;
+  let entry = await readEntry(position);
+  while (entry) {
+    // The next entry is read while this one arrives and is checked. Not after rows that were replaced: their place would be left free.
+    const following = entry.vectors && isInPlace ? readEntry(entry.next, entry.vectors) : undefined;
+    // An error of this entry comes first.
+    following?.catch(() => {});
+    await entry.reading;
+    const { checksum, next } = entry;
+    if ((entry.vectors?.parts ?? []).reduce((found, part) => crc32(part, found), entry.found) !== checksum) {
       // The length reached the disk before the data did: possible only for the very last write.
       if (next === end) return position;
       throw corrupt(file, position, 'an entry does not match its checksum');
     }
     try {
-      const operation = decodePayload(payload, dimension);
-      if (operation.type === 'create') dimension = operation.header.dimension;
-      apply(operation, checksum);
+      isInPlace = target.apply(entry.decode(), checksum);
     } catch (error) {
       throw corrupt(file, position, `an entry cannot be read: ${(error as Error).message}`, error);
     }
     position = next;
+    entry = await (following ?? readEntry(position));
   }
   return position;
+
+  /** @returns `undefined` behind the last complete entry */
+  async function readEntry(position: number, after?: ReservedRows): Promise<PendingEntry | undefined> {
+    if (position + headerLength > end) return undefined;
+    const header = await reader.readAt(position, headerLength + 5);
+    if (crc32(header.subarray(0, 8)) !== header.readUInt32LE(8)) {
+      if (await isZero(reader, position, end)) return undefined;
+      throw corrupt(file, position, 'the header of an entry does not match its checksum');
+    }
+    const length = header.readUInt32LE(0);
+    const place = { position, next: position + headerLength + length, checksum: checksumOf(header) };
+    if (place.next > end) return undefined;
+    const payloadStart = position + headerLength;
+    const isUpsert = length >= 5 && header[headerLength] === types.upsert;
+    // Without the vectors.
+    const headLength = isUpsert ? 5 + header.readUInt32LE(headerLength + 1) : length;
+    const reserved = headLength < length ? target.reserve(length - headLength, after) : undefined;
+    if (!reserved) {
+      const payload = await reader.readAt(payloadStart, length);
+      return { ...place, found: crc32(payload), decode: () => decodePayload(payload) };
+    }
+    const head = await reader.readAt(payloadStart, headLength);
+    const reading = reader.readInto(payloadStart + headLength, reserved.parts);
+    reading.catch(() => {});
+    // The next read replaces the bytes.
+    const decode = attempt(() => decodeRows(head.subarray(5), reserved));
+    return { ...place, found: crc32(head), decode, vectors: reserved, reading };
+  }
 }
 
-async function isZero(readAt: ReadAt, start: number, end: number): Promise<boolean> {
+/** Runs work, and returns a function that returns its result or throws its error. */
+function attempt<Result>(work: () => Result): () => Result {
+  try {
+    const result = work();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+async function isZero({ readAt }: BlockReader, start: number, end: number): Promise<boolean> {
   const chunk = 1 << 16;
   for (let position = start; position < end; position += chunk) {
     const bytes = await readAt(position, Math.min(chunk, end - position));
@@ -130,11 +192,8 @@ function corrupt(file: string, position: number, reason: string, cause?: unknown
   );
 }
 
-/** Decoding so few rows at once costs nothing that is worth a delay. */
-const fewRows = 64;
-
 /** @throws TypeError when the bytes are not an operation that {@link encodeEntry} wrote */
-function decodePayload(bytes: Buffer, dimension?: number): LogOperation {
+function decodePayload(bytes: Buffer): LogOperation {
   switch (bytes[0]) {
     case types.create: {
       const { format, version, ...header } = fromJson(bytes.subarray(1)) as IndexHeader & {
@@ -154,8 +213,7 @@ function decodePayload(bytes: Buffer, dimension?: number): LogOperation {
       const end = 5 + bytes.readUInt32LE(1);
       const json = bytes.subarray(5, end);
       const numbers = bytesOf(bytes.subarray(end));
-      const count = dimension === undefined ? 0 : numbers.length / (4 * dimension);
-      const rows = (count >= fewRows ? decodeIds(json, count) : undefined) ?? (fromJson(json) as IndexRow[]);
+      const rows = fromJson(json) as IndexRow[];
       const size = rows.length === 0 ? 0 : numbers.length / rows.length;
       if (size % 4 !== 0) throw new TypeError('the vectors do not fit the records');
       const vectors = rows.map((_row, place) => numbers.subarray(place * size, (place + 1) * size));
@@ -164,6 +222,13 @@ function decodePayload(bytes: Buffer, dimension?: number): LogOperation {
     default:
       throw new TypeError(`unknown operation ${bytes[0]}`);
   }
+}
+
+/** @throws TypeError when the rows are not as many as their vectors */
+function decodeRows(json: Buffer, vectors: ReservedRows): LoadOperation {
+  const rows = decodeIds(json, vectors.count) ?? (fromJson(json) as IndexRow[]);
+  if (rows.length !== vectors.count) throw new TypeError('the vectors do not have the dimension of the index');
+  return { type: 'load', rows, vectors };
 }
 
 function toJson(value: unknown): Buffer {
@@ -180,48 +245,68 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value >>> 0;
 });
 
-/** CRC-32 (IEEE 802.3), by Node's own function where it has one (22.2 and newer). */
-export function crc32(bytes: Uint8Array): number {
-  if ('crc32' in zlib) return zlib.crc32(bytes);
-  return crc32InScript(bytes);
+/**
+ * CRC-32 (IEEE 802.3), by Node's own function where it has one (22.2 and newer).
+ *
+ * @param before - CRC of the bytes before these
+ */
+export function crc32(bytes: Uint8Array, before = 0): number {
+  if ('crc32' in zlib) return zlib.crc32(bytes, before);
+  return crc32InScript(bytes, before);
 }
 
 /** The same in JavaScript. */
-export function crc32InScript(bytes: Uint8Array): number {
-  let value = 0xff_ff_ff_ff;
+export function crc32InScript(bytes: Uint8Array, before = 0): number {
+  let value = ~before;
   for (let index = 0; index < bytes.length; index += 1) {
     value = (value >>> 8) ^ (table[(value ^ (bytes[index] as number)) & 0xff] as number);
   }
-  return (value ^ 0xff_ff_ff_ff) >>> 0;
+  return ~value >>> 0;
 }
 
-/** Larger than most entries, and small enough for the processor's cache. */
-const blockSize = 2 << 20;
+/** Larger than most entries without their vectors, and small enough for the processor's cache. */
+const blockSize = 1 << 18;
 
-/**
- * Reads a file from front to back in blocks. The result of a read is valid until the next one.
- *
- * @param expected - bytes to read in total. A reader that follows a writer reads few bytes at a time, without a whole block for them
- */
-export function createBlockReader(handle: FileHandle, expected: number = blockSize): ReadAt {
+/** Reads a file from front to back in blocks. */
+export interface BlockReader {
+  /** Reads `length` bytes at `position`; fewer only at the end of the file. They are valid until the next read. */
+  readAt(position: number, length: number): Promise<Buffer>;
+  /** Fills the parts with the bytes at `position`. What is not in a block is read without a copy. */
+  readInto(position: number, parts: readonly Uint8Array[]): Promise<void>;
+}
+
+/** @param expected - bytes to read in total. A reader that follows a writer reads few bytes at a time, without a whole block for them */
+export function createBlockReader(handle: FileHandle, expected: number = blockSize): BlockReader {
   let buffer = Buffer.allocUnsafe(Math.min(blockSize, expected));
   /** Range of the file in the buffer. */
   let [from, to] = [0, 0];
-  return async (position, length) => {
-    if (position < from || position + length > to) {
-      if (length > buffer.byteLength) buffer = Buffer.allocUnsafe(length);
-      from = position;
-      to = position + (await readFully(handle, buffer, position));
-    }
-    return buffer.subarray(position - from, Math.min(position + length, to) - from);
+  return {
+    async readAt(position, length) {
+      if (position < from || position + length > to) {
+        if (length > buffer.byteLength) buffer = Buffer.allocUnsafe(length);
+        from = position;
+        to = position + (await readFully(handle, buffer, position));
+      }
+      return buffer.subarray(position - from, Math.min(position + length, to) - from);
+    },
+    async readInto(position, parts) {
+      const reads = [];
+      for (const part of parts) {
+        const known = position < from ? 0 : Math.max(0, Math.min(to - position, part.byteLength));
+        part.set(buffer.subarray(position - from, position - from + known));
+        if (known < part.byteLength) reads.push(readFully(handle, part.subarray(known), position + known));
+        position += part.byteLength;
+      }
+      await Promise.all(reads);
+    },
   };
 }
 
 /** @returns how many bytes were there */
-async function readFully(handle: FileHandle, buffer: Buffer, position: number): Promise<number> {
+async function readFully(handle: FileHandle, bytes: Uint8Array, position: number): Promise<number> {
   let done = 0;
-  while (done < buffer.byteLength) {
-    const { bytesRead } = await handle.read(buffer, done, buffer.byteLength - done, position + done);
+  while (done < bytes.byteLength) {
+    const { bytesRead } = await handle.read(bytes, done, bytes.byteLength - done, position + done);
     if (bytesRead === 0) break;
     done += bytesRead;
   }

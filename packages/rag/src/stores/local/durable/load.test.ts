@@ -1,0 +1,120 @@
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { VectorRecord } from '../../../store/vector-store.js';
+import { LocalVector } from '../index.js';
+
+// Vectors of entries with many rows are read to their place in memory, which can be in two segments of 4,096 rows.
+const indexName = 'docs';
+const dimension = 3;
+let path: string;
+beforeEach(async () => {
+  path = await mkdtemp(join(tmpdir(), 'quiver-load-'));
+});
+afterEach(() => rm(path, { recursive: true, force: true }));
+
+const logFile = (): string => join(path, `${indexName}.qvlog`);
+
+interface Change {
+  kind: 'upsert' | 'delete' | 'truncate';
+  first: number;
+  count: number;
+}
+
+async function apply(store: LocalVector, { kind, first, count }: Change, round: number): Promise<void> {
+  const ids = Array.from({ length: count }, (_, place) =>
+    first % 3 === 0 ? `ü${first + place}` : `id ${first + place}`,
+  );
+  if (kind === 'truncate') return store.truncateIndex({ indexName });
+  if (kind === 'delete') return store.deleteVectors({ indexName, ids });
+  await store.upsert({
+    indexName,
+    ids,
+    vectors: ids.map((_id, place) => [round, first + place, 1]),
+    metadata: ids.map((_id, place) => ({ round, place })),
+  });
+}
+
+async function recordsOf(store: LocalVector): Promise<VectorRecord[]> {
+  return (await store.scan({ indexName, includeVector: true, limit: 10_000 })).records;
+}
+
+describe('opening an index', () => {
+  it('finds what a store in memory has after the same changes', async () => {
+    const change = fc.record({
+      kind: fc.constantFrom('upsert', 'upsert', 'upsert', 'upsert', 'delete', 'truncate') as fc.Arbitrary<
+        Change['kind']
+      >,
+      first: fc.nat(600),
+      count: fc.oneof(fc.integer({ min: 1, max: 70 }), fc.integer({ min: 64, max: 1500 })),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 12 }), fc.nat(12), async (changes, early) => {
+        await rm(path, { recursive: true, force: true });
+        const [expected, writer, reader] = [new LocalVector(), new LocalVector({ path }), new LocalVector({ path })];
+        for (const store of [expected, writer]) await store.createIndex({ indexName, dimension });
+        for (const [round, each] of changes.entries()) {
+          for (const store of [expected, writer]) await apply(store, each, round);
+          // The reader reads the rest later.
+          if (round === early) expect(await recordsOf(reader)).toEqual(await recordsOf(expected));
+        }
+        await writer.close();
+        await using opened = new LocalVector({ path });
+        const records = await recordsOf(expected);
+        expect(await recordsOf(opened)).toEqual(records);
+        expect(await recordsOf(reader)).toEqual(records);
+        const query = { indexName, queryVector: [1, 2, 3], topK: 5 };
+        expect(await opened.query(query)).toEqual(await expected.query(query));
+        // Changes after it are right too.
+        for (const store of [expected, opened]) await apply(store, { kind: 'upsert', first: 300, count: 200 }, 99);
+        expect(await recordsOf(opened)).toEqual(await recordsOf(expected));
+        await reader.close();
+      }),
+      { numRuns: 8 },
+    );
+  }, 60_000);
+
+  it('reports damage of any part of a large entry, and discards one that was cut off', async () => {
+    await using store = new LocalVector({ path });
+    await store.createIndex({ indexName, dimension });
+    await apply(store, { kind: 'upsert', first: 0, count: 100 }, 0);
+    const first = (await stat(logFile())).size;
+    await apply(store, { kind: 'upsert', first: 1000, count: 5000 }, 1);
+    const second = (await stat(logFile())).size;
+    await apply(store, { kind: 'upsert', first: 7000, count: 200 }, 2);
+    await store.close();
+    const whole = await readFile(logFile());
+    const places = [
+      first + 1,
+      first + 9,
+      first + 13,
+      first + 15,
+      first + 20,
+      first + 40_000,
+      second - 59_000,
+      second - 1,
+    ];
+    for (const position of places) {
+      const handle = await open(logFile(), 'r+');
+      await handle.write(Buffer.of((whole[position] as number) ^ 0x55), 0, 1, position);
+      await handle.close();
+      await using opened = new LocalVector({ path });
+      await expect(opened.describeIndex({ indexName }), `byte ${position}`).rejects.toMatchObject({
+        code: 'VECTOR_STORE_CORRUPT',
+      });
+      await writeFile(logFile(), whole);
+    }
+    for (const size of [first + 5, first + 17, first + 2000, second - 30_000, second - 1]) {
+      await writeFile(logFile(), whole.subarray(0, size));
+      await using opened = new LocalVector({ path });
+      expect(await opened.describeIndex({ indexName })).toMatchObject({ count: 100 });
+    }
+    // The length was written, the data were not.
+    await writeFile(logFile(), Buffer.concat([whole.subarray(0, second - 30_000), Buffer.alloc(30_000)]));
+    await using opened = new LocalVector({ path });
+    await apply(opened, { kind: 'upsert', first: 51, count: 300 }, 3);
+    expect(await opened.describeIndex({ indexName })).toMatchObject({ count: 351 });
+  });
+});
