@@ -56,6 +56,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         ...folder('guides/chunking'),
         'guides/choose-chunks-and-store',
         'guides/ingestion',
+        'guides/ingestion-by-queue',
         'guides/delete-and-update',
         'guides/search',
         'guides/passages',

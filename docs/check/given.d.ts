@@ -11,6 +11,8 @@ declare global {
   const Bun: any;
   const Deno: any;
   const http: any;
+  const inngest: any;
+  const proxyActivities: any;
   const fastify: any;
   const koa: any;
   const redis: any;
@@ -70,6 +72,7 @@ declare global {
   const documents: rag.MDocument[];
   const embedder: rag.Embedder;
   const store: rag.VectorStore;
+  const redisStore: rag.SharedBuckets;
 
   const mcp: import('@quiver/mcp').MCPClient;
   const server: mcp.MCPServer;

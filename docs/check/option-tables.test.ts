@@ -14,6 +14,7 @@ const described: Readonly<Record<string, readonly string[]>> = {
     '@quiver/mcp/server MCPServerConfig',
   ],
   'guides/ingestion.md': ['@quiver/rag IngestOptions'],
+  'guides/ingestion-by-queue.md': ['@quiver/rag PlanIngestOptions'],
   'guides/evaluate.md': [
     '@quiver/rag/evaluate EvaluateRetrievalOptions',
     '@quiver/rag/evaluate GenerateCasesOptions',
