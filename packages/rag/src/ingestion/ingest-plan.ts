@@ -28,7 +28,7 @@ export interface PlanIngestOptions extends Pick<
   id?: string;
 }
 
-/** What `finishIngest()` needs to know of a plan: plain data. */
+/** A plan for `finishIngest()`: plain data. */
 export interface IngestPlan {
   id: string;
   indexName: string;
@@ -58,7 +58,7 @@ export interface IngestPartReport extends IngestReport {
 }
 
 /**
- * Divides the ingestion of many sources into parts for a job queue: {@link ingestPart} runs each in any process, and
+ * Splits the ingestion of many sources into parts for a job queue: {@link ingestPart} runs each in any process, and
  * {@link finishIngest} ends the plan. Changes nothing.
  *
  * Memory holds the names of all sources, and those with chunks in the index.
