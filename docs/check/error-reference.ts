@@ -13,7 +13,10 @@ const causes = JSON.parse(readFileSync(new URL('error-causes.json', import.meta.
 const areas: readonly (readonly [title: string, codes: RegExp])[] = [
   ['Tools, schemas and agents', /^(AGENT|MODEL|SCHEMA|TOOL|WORKFLOW)_/],
   ['MCP client', /^(MCP|SPAWN|SAMPLING|ELICITATION_(ANSWER|URL_REFUSED))/],
-  ['MCP server', /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|PORT|SERVER|SESSION|URI|URL|<SUBJECT>|<KIND>)_/],
+  [
+    'MCP server',
+    /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|SERVER|SESSION|URI|URL|<SUBJECT>|<KIND>)_/,
+  ],
   ['OAuth', /^OAUTH_/],
   [
     'Documents and ingestion',

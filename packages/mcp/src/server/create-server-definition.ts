@@ -9,6 +9,7 @@ import { callTool } from './methods/call-tool.js';
 import { complete } from './methods/completions.js';
 import { getPrompt, listPrompts } from './methods/prompts.js';
 import { listResources, listResourceTemplates, readResource } from './methods/resources.js';
+import { createMiddlewareTable } from './middleware/run-middleware.js';
 import type { Method, ServerDefinition } from './request.js';
 import { createRequestStateCodec } from './request-state.js';
 import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
@@ -51,6 +52,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     maskErrors,
     requestState: createRequestStateCodec(config.requestState),
     sessions,
+    middleware: createMiddlewareTable(),
     sharedStore: config.sharedStore,
     instance: config.sharedStore && new Instance({ store: config.sharedStore, server: name, logger }),
     subscribers: new Subscribers({ sessions, bus: config.eventBus, logger }),
@@ -109,13 +111,13 @@ function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabili
 
 /** Methods of both eras, with the capability that they belong to. */
 const methods: readonly [capability: keyof ServerCapabilities, name: string, method: Method][] = [
-  ['tools', 'tools/list', { answer: (request) => request.server.tools.list(request) }],
+  ['tools', 'tools/list', { answer: (request) => request.server.tools.list(request), hook: 'onList' }],
   ['tools', 'tools/call', { answer: callTool, allowsInput: true }],
-  ['resources', 'resources/list', { answer: listResources }],
-  ['resources', 'resources/templates/list', { answer: listResourceTemplates }],
-  ['resources', 'resources/read', { answer: readResource, allowsInput: true }],
-  ['prompts', 'prompts/list', { answer: listPrompts }],
-  ['prompts', 'prompts/get', { answer: getPrompt, allowsInput: true }],
+  ['resources', 'resources/list', { answer: listResources, hook: 'onList' }],
+  ['resources', 'resources/templates/list', { answer: listResourceTemplates, hook: 'onList' }],
+  ['resources', 'resources/read', { answer: readResource, allowsInput: true, hook: 'onReadResource' }],
+  ['prompts', 'prompts/list', { answer: listPrompts, hook: 'onList' }],
+  ['prompts', 'prompts/get', { answer: getPrompt, allowsInput: true, hook: 'onGetPrompt' }],
   ['completions', 'completion/complete', { answer: complete }],
 ];
 

@@ -36,6 +36,17 @@ export type { ToolsInput, ToolType } from './tool-registry.js';
 export type { ServerEvent, ServerEventBus } from './subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';
 export { urlElicitationRequired } from './methods/call-tool.js';
+export type {
+  CallToolContext,
+  GetPromptContext,
+  ListContext,
+  MeasuredOutcome,
+  Middleware,
+  MiddlewareContext,
+  MiddlewareResult,
+  ReadResourceContext,
+  RequestOutcome,
+} from './middleware/middleware.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
 export type { ListenOptions, McpHttpServer, StartHTTPOptions } from './http/node-http.js';

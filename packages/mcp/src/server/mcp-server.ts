@@ -20,6 +20,8 @@ import {
   type StartSSEOptions,
 } from './http/sse.js';
 import { WebReply, WebRequest } from './http/web-http.js';
+import type { Middleware } from './middleware/middleware.js';
+import { addMiddleware } from './middleware/run-middleware.js';
 import type { ServerDefinition } from './request.js';
 import {
   createServerActions,
@@ -228,6 +230,20 @@ export class MCPServer implements AsyncDisposable {
     const { request, reply } = fromHonoContext(context);
     void this.#honoSse.handle(request, reply, { messagePath }, options);
     return reply.response;
+  }
+
+  /**
+   * Adds hooks around the requests of all transports and both eras. They run after authentication and before validation, in the order
+   * of `use()`.
+   *
+   * @returns the server
+   * @throws `MIDDLEWARE_INVALID` for a value without hooks
+   * @example
+   * server.use(rateLimit({ capacity: 20, perMinute: 60 })).use(audit((entry) => console.error(JSON.stringify(entry))));
+   */
+  use(middleware: Middleware): this {
+    addMiddleware(this.#definition.middleware, middleware);
+    return this;
   }
 
   /** Returns the transport of `startStdio()`, or `undefined`. */

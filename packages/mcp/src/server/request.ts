@@ -8,6 +8,7 @@ import type {
   McpRoot,
   SampleRequest,
   SampleResult,
+  ToolAnnotations,
   ToolMcpContext,
 } from '@quiver/core/tools';
 import type { EncodedResult } from '../content.js';
@@ -26,8 +27,11 @@ import {
   samplingRequest,
   type ClientRequest,
 } from './client-requests.js';
+import { runCallback } from './failures.js';
 import { toJsonSafe } from './json-safe.js';
 import type { LegacySession, Work } from './legacy-session.js';
+import type { HookName, MiddlewareContext } from './middleware/middleware.js';
+import { runRequestHooks, runResultHooks, type MiddlewareTable } from './middleware/run-middleware.js';
 import type { CacheableMethod, MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { RequestStateCodec } from './request-state.js';
 import type { Subscribers } from './subscribers.js';
@@ -55,6 +59,7 @@ export interface ServerDefinition {
   /** Connected legacy clients; transports add and remove them. */
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;
+  readonly middleware: MiddlewareTable;
   /** State that other instances share. */
   readonly sharedStore: SharedStore | undefined;
   /** This process among the instances of the server; present with a shared store. */
@@ -67,6 +72,8 @@ export interface Method {
   readonly answer: (request: ServerRequest) => Answer | Promise<Answer>;
   /** Whether its handler may send requests to a modern client, with an `input_required` result. */
   readonly allowsInput?: true;
+  /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
+  readonly hook?: Exclude<HookName, 'onRequest' | 'onCallTool'>;
 }
 
 /** A result whose end depends on the era, or a whole result. */
@@ -86,7 +93,11 @@ export interface Caller {
   readonly sessionId?: string | undefined;
   /** HTTP request that carries the message; absent over stdio. */
   readonly http?:
-    | { readonly headers: Readonly<Record<string, string>>; readonly toolAccess: ToolAccessCheck | undefined }
+    | {
+        readonly headers: Readonly<Record<string, string>>;
+        readonly toolAccess: ToolAccessCheck | undefined;
+        readonly remoteAddress?: string | undefined;
+      }
     | undefined;
 }
 
@@ -97,7 +108,7 @@ export interface Caller {
  * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the
  * memory of a busy server. Members that tools have no use for are not enumerable, so that logging `mcp.extra` shows the caller.
  */
-export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
+export abstract class ServerRequest implements ToolMcpContext, McpExtra, MiddlewareContext, Work {
   abstract readonly era: Era;
   readonly requestId: RequestId;
   readonly authInfo?: McpAuthInfo;
@@ -109,6 +120,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
   #controller: AbortController | undefined;
   #requestContext: AnyRequestContext | undefined;
   #state: 'open' | 'canceled' | 'settled' = 'open';
+  #arguments: Record<string, unknown> | undefined;
   #sentMessage = false;
   #release: (() => void) | undefined;
 
@@ -151,6 +163,27 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
     return this.#message.params;
   }
 
+  /** Name of the tool or prompt, or URI of the resource. */
+  get name(): string | undefined {
+    const name = this.params?.['name'] ?? this.params?.['uri'];
+    return typeof name === 'string' ? name : undefined;
+  }
+
+  /** Arguments of the request. Middleware may replace them, while `params` stay as the client sent them. */
+  get arguments(): Record<string, unknown> | undefined {
+    // The cast: invalid arguments of a client are refused by the method.
+    return this.#arguments ?? (this.params?.['arguments'] as Record<string, unknown> | undefined);
+  }
+
+  set arguments(value: Record<string, unknown> | undefined) {
+    this.#arguments = value ?? {};
+  }
+
+  /** Annotations of the tool that a call names. */
+  get annotations(): ToolAnnotations | undefined {
+    return this.server.tools.get(this.name ?? '')?.listed.annotations;
+  }
+
   /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */
   get principal(): string | undefined {
     return principalOf(this.authInfo) || undefined;
@@ -164,6 +197,11 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
   /** Request context that the tool receives, with the request as `mcp.extra`. Created on first use. */
   get requestContext(): AnyRequestContext {
     return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.extra));
+  }
+
+  /** Network address of the client; `undefined` over stdio and where the platform does not report it. */
+  get remoteAddress(): string | undefined {
+    return this.#http?.remoteAddress;
   }
 
   /** Check of tool calls, from the authorization middleware. */
@@ -181,7 +219,8 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
   async run(session?: LegacySession): Promise<ResultJson | undefined> {
     session?.track(this.requestId, this);
     try {
-      const result = await this.answer();
+      const { onRequest } = this.#server.middleware;
+      const result = await (onRequest.length === 0 ? this.answer() : this.#answerWithHooks());
       if (this.#state === 'canceled') return undefined;
       return typeof result === 'string' || 'text' in result ? result : this.toJson(result);
     } catch (error) {
@@ -194,7 +233,29 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
     }
   }
 
-  /** Fires when the client cancels the request or disconnects. Created on first use. */
+  #answerWithHooks(): Promise<Answer> {
+    const { onRequest } = this.#server.middleware;
+    return runCallback(this.#server, `The request ${this.method}`, () =>
+      runRequestHooks(onRequest, this, () => this.answer()),
+    );
+  }
+
+  /** Runs a method of the server, with the hooks around it. */
+  protected runMethod({ hook, answer }: Method): Answer | Promise<Answer> {
+    const chain = hook && this.#server.middleware[hook];
+    if (!chain || chain.length === 0) return answer(this);
+    return runCallback(this.#server, `The request ${this.method}`, async () => {
+      try {
+        return await runResultHooks(chain, hook, this, () => answer(this));
+      } catch (error) {
+        // Canceled, or abandoned for an input_required result: this result is not sent.
+        if (!this.isOpen) return '';
+        throw error;
+      }
+    });
+  }
+
+  /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -205,6 +266,18 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
 
   get sentMessage(): boolean {
     return this.#sentMessage;
+  }
+
+  /** Whether the request expects a result: it is not canceled, and its round did not end. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Aborts the signal of a request that stays open, so that its operation ends and the client receives a response. */
+  abort(reason: Error): void {
+    if (this.#state !== 'open') return;
+    void this.signal;
+    this.#controller?.abort(reason);
   }
 
   cancel(): void {
@@ -257,6 +330,14 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Work {
 
   get extra(): McpExtra {
     return this;
+  }
+
+  get mcp(): ToolMcpContext {
+    return this;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.requestInfo.headers;
   }
 
   /** `mcp` and `extra`, as the callbacks of resources and prompts receive them. */

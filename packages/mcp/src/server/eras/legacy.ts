@@ -66,7 +66,7 @@ export class LegacyRequest extends ServerRequest {
   protected answer(): Answer | Promise<Answer> {
     const { server, method, params } = this;
     const found = server.methods.get(method);
-    if (found) return found.answer(this);
+    if (found) return this.runMethod(found);
     switch (method) {
       case 'initialize':
         return initialize(server, this.#session, params);

@@ -60,7 +60,7 @@ export class ModernRequest extends ServerRequest {
   protected answer(): Answer | Promise<Answer> {
     const { server, method } = this;
     const found = server.methods.get(method);
-    if (found) return found.allowsInput ? answerWithInput(this, found) : found.answer(this);
+    if (found) return found.allowsInput ? answerWithInput(this, found) : this.runMethod(found);
     switch (method) {
       case 'server/discover': {
         const { capabilities, instructions } = server;
@@ -77,7 +77,7 @@ export class ModernRequest extends ServerRequest {
   runRound(method: Method, previous: RequestState | undefined): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#round = new InputRound(this, previous, resolve);
-      Promise.resolve(method.answer(this)).then(resolve, reject);
+      Promise.resolve(this.runMethod(method)).then(resolve, reject);
     });
   }
 }

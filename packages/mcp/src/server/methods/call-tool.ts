@@ -1,6 +1,6 @@
 import { isQuiverError, QuiverError } from '@quiver/core';
-import { validate, type Schema } from '@quiver/core/schema';
-import { executeTool, type ElicitUrlRequest } from '@quiver/core/tools';
+import { validate, type Schema, type SchemaIssue } from '@quiver/core/schema';
+import { executeTool, isToolFailure, type ElicitUrlRequest } from '@quiver/core/tools';
 import {
   encodeErrorText,
   encodeToolResult,
@@ -14,6 +14,8 @@ import { invalidParams, ProtocolError, refused } from '../../protocol/protocol-e
 import type { ToolAccessCheck } from '../../tool-access.js';
 import { elicitationRequest, missingCapabilities } from '../client-requests.js';
 import { describeFailure } from '../failures.js';
+import type { CallToolContext, Middleware } from '../middleware/middleware.js';
+import { isCheckedOutput, runToolHooks, setCheckedOutput } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
 import type { RegisteredTool } from '../tool-registry.js';
 
@@ -24,17 +26,12 @@ import type { RegisteredTool } from '../tool-registry.js';
  *   tool requires that the user opens a page first; every other failure inside the tool is a result
  */
 export async function callTool(request: ServerRequest): Promise<EncodedResult> {
-  const { signal } = request;
-  const { registered, args } = parseToolCall(request);
+  const registered = parseToolCall(request);
+  const { onCallTool } = request.server.middleware;
   try {
-    const value = await executeTool(registered.tool, args, {
-      toolName: registered.name,
-      toolCallId: String(request.requestId),
-      requestContext: request.requestContext,
-      abortSignal: signal,
-      acceptOutput: isCompleteResult,
-      mcp: request,
-    });
+    const value = await (onCallTool.length === 0
+      ? execute(request, registered)
+      : executeWithHooks(onCallTool, request, registered));
     if (registered.tool.outputSchema && isContentResult(value)) {
       const problem = await checkStructuredContent(registered, value);
       if (problem !== undefined) return encodeErrorText(problem);
@@ -42,9 +39,41 @@ export async function callTool(request: ServerRequest): Promise<EncodedResult> {
     return encodeToolResult(value, registered.structured[request.era]);
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
-    if (signal.aborted) return encodeErrorText('Error: the call was canceled');
+    if (!request.isOpen) return encodeErrorText('Error: the call was canceled');
     return toFailureResult(request, registered.name, error);
   }
+}
+
+function execute(request: ServerRequest, { name, tool }: RegisteredTool): Promise<unknown> {
+  return executeTool(tool, request.arguments ?? {}, {
+    toolName: name,
+    toolCallId: String(request.requestId),
+    requestContext: request.requestContext,
+    abortSignal: request.signal,
+    acceptOutput: isCompleteResult,
+    mcp: request,
+  });
+}
+
+/** Runs the hooks of middleware around a tool. A value that does not come from the tool is validated as its output. */
+async function executeWithHooks(
+  chain: readonly Middleware[],
+  request: ServerRequest,
+  registered: RegisteredTool,
+): Promise<unknown> {
+  request.arguments ??= {};
+  const value = await runToolHooks(chain, request as CallToolContext, async () => {
+    const output = await execute(request, registered);
+    setCheckedOutput(request, output);
+    return output;
+  });
+  const { name, tool } = registered;
+  if (!tool.outputSchema || isCheckedOutput(request, value)) return value;
+  if (isToolFailure(value) || isCompleteResult(value)) return value;
+  const result = await validate(tool.outputSchema as Schema, value);
+  if (result.ok) return result.value;
+  const failure = `Error: A middleware returned invalid output for tool ${name}:\n${describeIssues(result.issues)}`;
+  return { content: [{ type: 'text', text: failure }], isError: true };
 }
 
 async function toFailureResult(request: ServerRequest, name: string, error: unknown): Promise<EncodedResult> {
@@ -70,19 +99,21 @@ async function checkStructuredContent(
   if (isError === true || structuredContent === undefined) return undefined;
   const result = await validate(tool.outputSchema as Schema, structuredContent);
   if (result.ok) return undefined;
-  const reasons = result.issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`);
-  return `Error: Invalid structured content for tool ${name}:\n${reasons.join('\n')}`;
+  return `Error: Invalid structured content for tool ${name}:\n${describeIssues(result.issues)}`;
 }
 
-function parseToolCall({ server, params, toolAccess }: ServerRequest): { registered: RegisteredTool; args: unknown } {
+function describeIssues(issues: readonly SchemaIssue[]): string {
+  return issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`).join('\n');
+}
+
+function parseToolCall({ server, params, toolAccess, arguments: args }: ServerRequest): RegisteredTool {
   const name = params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
   if (toolAccess) requireToolAccess(name, toolAccess);
-  const args = params?.['arguments'];
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   const registered = server.tools.get(name);
   if (!registered) throw invalidParams(`Unknown tool: ${name}`);
-  return { registered, args: args ?? {} };
+  return registered;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isObject, type Params } from '../../protocol/json-rpc.js';
+import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams } from '../../protocol/protocol-error.js';
 import { promptVersionKey, toPromptMeta, type Prompt, type PromptMessage } from '../../prompt.js';
 import type { EncodedResult } from '../../content.js';
@@ -25,7 +25,7 @@ function toListed(prompt: Prompt): Prompt {
  */
 export async function getPrompt(request: ServerRequest): Promise<EncodedResult> {
   const { server, callbackContext } = request;
-  const { name, version, args } = parseRequest(request.params);
+  const { name, version, args } = parseRequest(request);
   const prompt = findPrompt(await promptsFor(request), name, version);
   requireArguments(prompt, args);
   return runCallback(server, `The prompt ${name}`, async () => {
@@ -34,8 +34,12 @@ export async function getPrompt(request: ServerRequest): Promise<EncodedResult> 
   });
 }
 
-function parseRequest(params: Params | undefined): { name: string; version?: string; args: Record<string, unknown> } {
-  const { name, arguments: args = {}, _meta } = params ?? {};
+function parseRequest({ params, arguments: args = {} }: ServerRequest): {
+  name: string;
+  version?: string;
+  args: Record<string, unknown>;
+} {
+  const { name, _meta } = params ?? {};
   if (typeof name !== 'string') throw invalidParams('prompts/get needs the name of a prompt.');
   if (!isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
   for (const [argument, value] of Object.entries(args)) {

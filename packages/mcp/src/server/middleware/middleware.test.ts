@@ -1,0 +1,370 @@
+import { PassThrough } from 'node:stream';
+import { isToolFailure, createTool } from '@quiver/core/tools';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { callServer, type Answered } from '../../../test/fetch-caller.ts';
+import { initializeParams, rpc } from '../../../test/wire.ts';
+import { createServerDefinition } from '../create-server-definition.js';
+import { MCPServer } from '../mcp-server.js';
+import type { MCPServerConfig } from '../server-config.js';
+import { serveStdio } from '../stdio.js';
+import type { Middleware } from './middleware.js';
+import { addMiddleware } from './run-middleware.js';
+
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+const eras = ['legacy', 'modern'] as const;
+
+function createConfig(): MCPServerConfig {
+  return {
+    name: 'n',
+    version: '1',
+    logger,
+    tools: {
+      echo: createTool({
+        id: 'echo',
+        description: 'd',
+        inputSchema: z.object({ text: z.string() }),
+        execute: async ({ text }, { requestContext }) => `${text}${requestContext.get('suffix') ?? ''}`,
+      }),
+      sum: createTool({
+        id: 'sum',
+        description: 'd',
+        inputSchema: z.object({ a: z.number() }),
+        outputSchema: z.object({ sum: z.string().transform(Number) }),
+        execute: async ({ a }) => ({ sum: String(a) }) as never,
+      }),
+      fail: createTool({ id: 'fail', description: 'd', execute: async () => Promise.reject(new Error('disk full')) }),
+      ask: createTool({
+        id: 'ask',
+        description: 'd',
+        execute: async (_input, { mcp }) =>
+          (await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema: { type: 'object', properties: {} } }))
+            .action,
+      }),
+      endless: createTool({ id: 'endless', description: 'd', execute: () => new Promise<never>(() => {}) }),
+    },
+    resources: {
+      listResources: async () => [{ uri: 'note://1', name: 'one' }],
+      getResourceContent: async ({ uri }) => ({ text: uri }),
+    },
+    prompts: {
+      listPrompts: async () => [{ name: 'greet' }],
+      getPromptMessages: async ({ args }) => [{ role: 'user', content: { type: 'text', text: JSON.stringify(args) } }],
+    },
+  };
+}
+
+function createServer(...middleware: Middleware[]): MCPServer {
+  const server = new MCPServer(createConfig());
+  for (const each of middleware) server.use(each);
+  return server;
+}
+
+const textOf = ({ result }: Answered): string => result.content[0].text;
+const call = (name: string, args: object = {}): Record<string, unknown> => ({ name, arguments: args });
+
+describe.each(eras)('middleware in the %s era', (era) => {
+  test('runs in the order of use, onRequest before the other hooks', async () => {
+    const order: string[] = [];
+    const record = (name: string): Middleware => ({
+      async onRequest(_context, next) {
+        order.push(`${name} request`);
+        const outcome = await next();
+        order.push(`${name} response`);
+        return outcome;
+      },
+      async onCallTool(_context, next) {
+        order.push(`${name} call`);
+        const value = await next();
+        order.push(`${name} value ${String(value)}`);
+        return value;
+      },
+    });
+    const server = createServer(record('a'), record('b'));
+    expect(textOf(await callServer(server, era, 'tools/call', call('echo', { text: 'hi' })))).toBe('hi');
+    const expected = 'a request,b request,a call,b call,b value hi,a value hi,b response,a response';
+    expect(order.join()).toBe(expected);
+  });
+
+  test('reads the caller and the request', async () => {
+    let seen: object | undefined;
+    const server = createServer({
+      onCallTool({ method, name, arguments: args, principal, scopes, era: spoken, headers, annotations }, next) {
+        seen = { method, name, args, principal, scopes, spoken, header: headers['x-tenant'], annotations };
+        return next();
+      },
+    });
+    const authInfo = { scopes: ['read'], extra: { sub: 'ada', iss: 'https://issuer' } };
+    await callServer(server, era, 'tools/call', call('echo', { text: 'hi' }), {
+      authInfo,
+      headers: { 'x-tenant': 'acme' },
+    });
+    expect(seen).toEqual({
+      method: 'tools/call',
+      name: 'echo',
+      args: { text: 'hi' },
+      principal: '["sub","ada","https://issuer"]',
+      scopes: ['read'],
+      spoken: era,
+      header: 'acme',
+      annotations: undefined,
+    });
+  });
+
+  test('changes arguments, which are validated afterwards', async () => {
+    const server = createServer({
+      onRequest(context, next) {
+        if (context.arguments) context.arguments = { ...context.arguments, text: context.arguments['replacement'] };
+        return next();
+      },
+    });
+    const changed = await callServer(server, era, 'tools/call', call('echo', { replacement: 'new' }));
+    expect(textOf(changed)).toBe('new');
+    const invalid = await callServer(server, era, 'tools/call', call('echo', { replacement: 7 }));
+    expect(textOf(invalid)).toContain('Tool input validation failed');
+  });
+
+  test('sets values of the request context that tools read', async () => {
+    const server = createServer({
+      onRequest(context, next) {
+        context.requestContext.set('suffix', '!');
+        return next();
+      },
+    });
+    expect(textOf(await callServer(server, era, 'tools/call', call('echo', { text: 'hi' })))).toBe('hi!');
+  });
+
+  test('validates a value in place of the output, and the output itself once', async () => {
+    const plain = createServer({ onCallTool: (_context, next) => next() });
+    // The schema turns text into a number and would reject the number.
+    expect((await callServer(plain, era, 'tools/call', call('sum', { a: 4 }))).result.structuredContent).toEqual({
+      sum: 4,
+    });
+    const replaced = createServer({ onCallTool: () => ({ sum: 5 }) });
+    const answer = await callServer(replaced, era, 'tools/call', call('sum', { a: 4 }));
+    expect(answer.result.isError).toBe(true);
+    expect(textOf(answer)).toContain('A middleware returned invalid output for tool sum:\n- sum:');
+    const failure = { content: [{ type: 'text', text: 'not today' }], isError: true };
+    const refused = await callServer(
+      createServer({ onCallTool: () => failure }),
+      era,
+      'tools/call',
+      call('sum', { a: 4 }),
+    );
+    expect(refused.result).toMatchObject(failure);
+  });
+
+  test('answers a call without the tool', async () => {
+    const server = createServer({ onCallTool: () => 'from the middleware' });
+    expect(textOf(await callServer(server, era, 'tools/call', call('fail')))).toBe('from the middleware');
+  });
+
+  test('receives the failure of invalid arguments and the errors of tools', async () => {
+    const seen: unknown[] = [];
+    const server = createServer({
+      async onCallTool(_context, next) {
+        try {
+          const value = await next();
+          seen.push(isToolFailure(value));
+          return value;
+        } catch (error) {
+          seen.push((error as Error).message);
+          throw error;
+        }
+      },
+    });
+    await callServer(server, era, 'tools/call', call('echo', { text: 7 }));
+    const failed = await callServer(server, era, 'tools/call', call('fail'));
+    expect(seen).toEqual([true, 'disk full']);
+    expect(failed.result).toMatchObject({ isError: true, content: [{ text: 'Error: disk full' }] });
+  });
+
+  test('maps exceptions as those of tools and callbacks, masked where errors are masked', async () => {
+    const failing: Middleware = {
+      onCallTool: () => Promise.reject(new Error('secret')),
+      onList: () => Promise.reject(new Error('secret')),
+    };
+    const open = createServer(failing);
+    expect(textOf(await callServer(open, era, 'tools/call', call('fail')))).toBe('Error: secret');
+    expect((await callServer(open, era, 'tools/list')).json.error).toMatchObject({ code: -32603, message: 'secret' });
+    const masked = new MCPServer({ ...createConfig(), maskErrors: true }).use(failing).use({
+      onRequest: () => Promise.reject(new Error('secret')),
+    });
+    for (const method of ['tools/list', 'tools/call'])
+      expect(JSON.stringify((await callServer(masked, era, method, call('fail'))).json)).not.toContain('secret');
+  });
+
+  test('filters lists, also those that are cached', async () => {
+    const server = createServer({
+      async onList(context, next) {
+        const result = await next();
+        if (context.principal === undefined && Array.isArray(result['tools']))
+          result['tools'] = result['tools'].filter(({ name }) => name === 'echo');
+        return result;
+      },
+    });
+    const namesFor = async (authInfo?: object): Promise<string[]> =>
+      (await callServer(server, era, 'tools/list', {}, { authInfo })).result.tools.map(
+        ({ name }: { name: string }) => name,
+      );
+    expect(await namesFor()).toEqual(['echo']);
+    expect(await namesFor({ extra: { sub: 'ada' } })).toHaveLength(5);
+    expect(await namesFor()).toEqual(['echo']);
+    const { result } = await callServer(server, era, 'resources/list');
+    expect(result.resources).toEqual([{ uri: 'note://1', name: 'one' }]);
+    expect(result.resultType).toBe(era === 'modern' ? 'complete' : undefined);
+  });
+
+  test('replaces contents of resources and messages of prompts', async () => {
+    const server = createServer({
+      async onReadResource({ name }, next) {
+        if (name === 'note://virtual') return { contents: [{ uri: name, text: 'made here' }] };
+        return next();
+      },
+      async onGetPrompt(context, next) {
+        context.arguments = { city: 'Oslo' };
+        return { ...(await next()), description: 'changed' };
+      },
+    });
+    const read = await callServer(server, era, 'resources/read', { uri: 'note://virtual' });
+    expect(read.result).toMatchObject({ contents: [{ text: 'made here' }] });
+    const unknown = await callServer(server, era, 'resources/read', { uri: 'note://none' });
+    expect(unknown.json.error).toMatchObject({ code: -32602 });
+    const { result } = await callServer(server, era, 'prompts/get', call('greet'));
+    expect(result).toMatchObject({ description: 'changed', messages: [{ content: { text: '{"city":"Oslo"}' } }] });
+  });
+
+  test.each([
+    ['onList', 'tools/list', { tools: 'none' }],
+    ['onReadResource', 'resources/read', null],
+    ['onGetPrompt', 'prompts/get', undefined],
+    ['onRequest', 'tools/list', { tools: [] }],
+    ['onRequest', 'tools/call', undefined],
+  ])('rejects an invalid result of %s for %s', async (hook, method, result) => {
+    const server = createServer({ [hook]: async () => result } as Middleware);
+    const params = method === 'resources/read' ? { uri: 'note://1' } : call('greet');
+    const { error } = (await callServer(server, era, method, params)).json;
+    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining(`The hook ${hook}`) });
+  });
+
+  test('rejects a hook that drops the result of next()', async () => {
+    const server = createServer({ onCallTool: async (_context, next) => void (await next()) });
+    expect(textOf(await callServer(server, era, 'tools/call', call('echo', { text: 'hi' })))).toContain(
+      'must return the result of next()',
+    );
+  });
+
+  test('answers with the reason when a hook aborts a tool that ignores its signal', async () => {
+    const server = createServer({
+      onCallTool(context, next) {
+        const running = next();
+        context.abort(new Error('enough'));
+        return running;
+      },
+    });
+    expect(textOf(await callServer(server, era, 'tools/call', call('endless')))).toBe('Error: enough');
+  });
+
+  test('replaces the result of a request', async () => {
+    const server = createServer({
+      async onRequest(_context, next) {
+        const { result, size } = await next();
+        return { result: { ...result, size } };
+      },
+    });
+    const { result } = await callServer(server, era, 'tools/call', call('echo', { text: 'hi' }));
+    expect(result).toMatchObject({ content: [{ type: 'text', text: 'hi' }], size: 41 });
+    expect(result.resultType).toBe(era === 'modern' ? 'complete' : undefined);
+  });
+});
+
+describe('middleware', () => {
+  test('runs for each request of a batch, and over stdio', async () => {
+    const seen: string[] = [];
+    const definition = createServerDefinition(createConfig());
+    addMiddleware(definition.middleware, {
+      onRequest({ method }, next) {
+        seen.push(method);
+        return next();
+      },
+    });
+    const input = new PassThrough();
+    const lines: unknown[] = [];
+    const connection = serveStdio({
+      server: definition,
+      input,
+      write: (line) => void lines.push(JSON.parse(line)),
+      onClose: () => {},
+    });
+    const write = (message: unknown): void => void input.write(`${JSON.stringify(message)}\n`);
+    write(rpc('initialize', { ...initializeParams, protocolVersion: '2025-03-26' }, 0));
+    await expect.poll(() => lines.length).toBe(1);
+    write([rpc('ping', undefined, 1), rpc('tools/call', call('echo', { text: 'hi' }), 2)]);
+    await expect.poll(() => lines.length).toBe(2);
+    expect(seen).toEqual(['initialize', 'ping', 'tools/call']);
+    connection.close();
+  });
+
+  test('runs again in every input round, and is cleaned up at the end of a round', async () => {
+    const events: string[] = [];
+    const server = createServer({
+      async onRequest(_context, next) {
+        const { result } = await next();
+        events.push(String(result['resultType']));
+        return { result };
+      },
+      async onCallTool(_context, next) {
+        events.push('call');
+        try {
+          return await next();
+        } finally {
+          events.push('cleanup');
+        }
+      },
+    });
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+    const first = await callServer(server, 'modern', 'tools/call', { ...call('ask'), _meta });
+    expect(first.result.resultType).toBe('input_required');
+    const { requestState, inputRequests } = first.result;
+    const inputResponses = { [Object.keys(inputRequests)[0] as string]: { action: 'decline' } };
+    const last = await callServer(server, 'modern', 'tools/call', {
+      ...call('ask'),
+      _meta,
+      requestState,
+      inputResponses,
+    });
+    expect(textOf(last)).toBe('decline');
+    expect(events).toEqual(['call', 'cleanup', 'input_required', 'call', 'cleanup', 'undefined']);
+  });
+
+  test('accepts a requestState although a hook changes the arguments', async () => {
+    let count = 0;
+    const server = createServer({
+      onRequest(context, next) {
+        count += 1;
+        context.arguments = { count };
+        return next();
+      },
+    });
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+    const { requestState } = (await callServer(server, 'modern', 'tools/call', { ...call('ask'), _meta })).result;
+    const again = await callServer(server, 'modern', 'tools/call', { ...call('ask'), _meta, requestState });
+    expect(again.result.resultType).toBe('input_required');
+  });
+
+  test.each([
+    null,
+    undefined,
+    () => {},
+    {},
+    [],
+    { onCallTool: 'no' },
+    { onToolCall() {} },
+    { onList: async () => ({}), onlist() {}, onCall() {} },
+  ])('rejects %j', (middleware) => {
+    const server = createServer();
+    expect(() => server.use(middleware as unknown as Middleware)).toThrow(
+      expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }),
+    );
+  });
+});

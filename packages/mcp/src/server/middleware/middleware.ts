@@ -1,0 +1,110 @@
+import type { AnyRequestContext, McpExtra, ToolAnnotations, ToolMcpContext } from '@quiver/core/tools';
+import type { Era } from '../../protocol/classify-era.js';
+
+/** A request on its way through the middleware of a server, after authentication. */
+export interface MiddlewareContext {
+  /** For example `tools/call`. */
+  readonly method: string;
+  /** Name of the tool or prompt, or URI of the resource, as the client sent it; `undefined` for other methods. */
+  readonly name: string | undefined;
+  /** Arguments of the tool or prompt. A middleware may replace them before `next()`; they are validated afterwards. */
+  arguments: Record<string, unknown> | undefined;
+  /** Parameters of the request, as the client sent them. */
+  readonly params: Readonly<Record<string, unknown>> | undefined;
+  /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */
+  readonly principal: string | undefined;
+  /** Scopes of the caller; empty without authentication. */
+  readonly scopes: readonly string[];
+  readonly era: Era;
+  /** Absent over stdio and in requests without a session. */
+  readonly sessionId?: string;
+  /** Request context that the tool receives as `context.requestContext`. */
+  readonly requestContext: AnyRequestContext;
+  /** Caller and request, as the `context.mcp.extra` of tools. */
+  readonly extra: McpExtra;
+  /** As the `context.mcp` of tools: sends requests to the client, log messages and progress. */
+  readonly mcp: ToolMcpContext;
+  /** HTTP headers, with names in lower case; empty over stdio. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Fires when the client cancels the request or disconnects, and by {@link MiddlewareContext.abort}. */
+  readonly signal: AbortSignal;
+  /** Aborts `signal`. `next()` of the hook for the operation then rejects with the reason; the client still receives a response. */
+  abort(reason: Error): void;
+}
+
+/** A call of a tool that the server has. */
+export interface CallToolContext extends MiddlewareContext {
+  readonly method: 'tools/call';
+  readonly name: string;
+  arguments: Record<string, unknown>;
+  /** Annotations of the tool. */
+  readonly annotations: ToolAnnotations | undefined;
+}
+
+/** A request for the content of a resource, which need not exist. */
+export interface ReadResourceContext extends MiddlewareContext {
+  readonly method: 'resources/read';
+}
+
+/** A request for the messages of a prompt, which need not exist. */
+export interface GetPromptContext extends MiddlewareContext {
+  readonly method: 'prompts/get';
+}
+
+/** A request for one page of a list. */
+export interface ListContext extends MiddlewareContext {
+  readonly method: 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
+}
+
+/** A result of the protocol, as JSON. */
+export type MiddlewareResult = Record<string, unknown>;
+
+/** Outcome of a request that did not fail. A middleware may return `{ result }` in its place. */
+export interface RequestOutcome {
+  /** Result as JSON. Parsed when it is first read. */
+  readonly result: MiddlewareResult;
+}
+
+/** As `next()` of `onRequest` returns it. */
+export interface MeasuredOutcome extends RequestOutcome {
+  /** Characters of the result as JSON. */
+  readonly size: number;
+}
+
+type MaybePromise<Value> = Value | PromiseLike<Value>;
+
+/**
+ * Hooks around the requests of a server. `next()` runs the rest: the hooks of the same name that were added later, then the operation.
+ * A hook that does not call `next()` answers the request itself, and one that throws ends it like an exception of a tool or callback.
+ *
+ * @example
+ * server.use({
+ *   async onCallTool(context, next) {
+ *     const started = performance.now();
+ *     try {
+ *       return await next();
+ *     } finally {
+ *       console.error(`${context.name}: ${performance.now() - started} ms`);
+ *     }
+ *   },
+ * });
+ */
+export interface Middleware {
+  /** Runs around every request, of any method, before the other hooks. */
+  onRequest?(context: MiddlewareContext, next: () => Promise<MeasuredOutcome>): MaybePromise<RequestOutcome>;
+  /**
+   * Runs around calls of tools, before the arguments are validated. `next()` returns the value of the tool, or a `ToolFailure` for
+   * invalid arguments, and throws the errors of the tool. A hook returns any value that a tool may return; a value other than that of
+   * `next()` is validated against the output schema.
+   */
+  onCallTool?(context: CallToolContext, next: () => Promise<unknown>): unknown;
+  /** Runs around `resources/read`. Results are `{ contents: […] }`. */
+  onReadResource?(context: ReadResourceContext, next: () => Promise<MiddlewareResult>): MaybePromise<MiddlewareResult>;
+  /** Runs around `prompts/get`. Results are `{ messages: […] }`. */
+  onGetPrompt?(context: GetPromptContext, next: () => Promise<MiddlewareResult>): MaybePromise<MiddlewareResult>;
+  /** Runs around lists of tools, resources, resource templates and prompts, per page. Results are `{ tools: […] }` and so on. */
+  onList?(context: ListContext, next: () => Promise<MiddlewareResult>): MaybePromise<MiddlewareResult>;
+}
+
+/** Name of a hook. */
+export type HookName = keyof Middleware;

@@ -1,0 +1,193 @@
+import { QuiverError, untilAborted } from '@quiver/core';
+import type { EncodedResult } from '../../content.js';
+import { isObject, type ResultJson } from '../../protocol/json-rpc.js';
+import type {
+  CallToolContext,
+  GetPromptContext,
+  HookName,
+  ListContext,
+  MeasuredOutcome,
+  Middleware,
+  MiddlewareContext,
+  MiddlewareResult,
+  ReadResourceContext,
+} from './middleware.js';
+
+/** Middleware of a server by hook, in the order of `use()`. Arrays are replaced and never changed: requests may be running. */
+export type MiddlewareTable = Record<HookName, readonly Middleware[]>;
+
+const hookNames: readonly HookName[] = ['onRequest', 'onCallTool', 'onReadResource', 'onGetPrompt', 'onList'];
+
+export function createMiddlewareTable(): MiddlewareTable {
+  return { onRequest: [], onCallTool: [], onReadResource: [], onGetPrompt: [], onList: [] };
+}
+
+/**
+ * Adds a middleware after those of the table.
+ *
+ * @throws `MIDDLEWARE_INVALID` when it is not an object with hooks
+ */
+export function addMiddleware(table: MiddlewareTable, middleware: Middleware): void {
+  const reason = problemOf(middleware);
+  if (reason !== undefined)
+    throw new QuiverError(
+      'MIDDLEWARE_INVALID',
+      `The middleware was not added: ${reason}. It needs hooks: ${hookNames.join(', ')}.`,
+    );
+  for (const hook of hookNames) if (middleware[hook]) table[hook] = [...table[hook], middleware];
+}
+
+function problemOf(middleware: unknown): string | undefined {
+  if (!isObject(middleware)) return 'it is not an object';
+  const wrong = hookNames.find((hook) => middleware[hook] !== undefined && typeof middleware[hook] !== 'function');
+  if (wrong) return `${wrong} is not a function`;
+  // A misspelled hook would never run.
+  const unknown = Object.keys(middleware).find((key) => /^on[A-Z]/.test(key) && !hookNames.includes(key as HookName));
+  if (unknown !== undefined) return `it has an unknown hook '${unknown}'`;
+  return hookNames.some((hook) => middleware[hook] !== undefined) ? undefined : 'it has no hook';
+}
+
+type Answer = EncodedResult | ResultJson;
+
+/** Runs the `onRequest` hooks around a request, and `answer` as the last. */
+export async function runRequestHooks(
+  chain: readonly Middleware[],
+  context: MiddlewareContext,
+  answer: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const run = async (index: number): Promise<Outcome> => {
+    const middleware = chain[index];
+    if (!middleware) return new Outcome(await answer());
+    const given: unknown = await middleware.onRequest?.(context, () => run(index + 1));
+    if (given instanceof Outcome) return given;
+    if (isObject(given) && isObject(given['result'])) return new Outcome(encode(given['result']));
+    throw refuseHookResult('onRequest', '{ result }, with the result as an object');
+  };
+  return (await run(0)).toAnswer();
+}
+
+/** The result of a request, parsed when a middleware reads it. */
+class Outcome implements MeasuredOutcome {
+  readonly #answer: Answer;
+  #result: MiddlewareResult | undefined;
+
+  constructor(answer: Answer) {
+    this.#answer = answer;
+  }
+
+  get result(): MiddlewareResult {
+    return (this.#result ??= decode(this.#answer));
+  }
+
+  get size(): number {
+    const answer = this.#answer;
+    if (typeof answer === 'string') return answer.length;
+    return 'text' in answer ? answer.text.length : answer.members.length + 2;
+  }
+
+  /** A result that was read may have been changed in place. */
+  toAnswer(): Answer {
+    return this.#result ? encode(this.#result, this.#answer) : this.#answer;
+  }
+}
+
+/** Runs the `onCallTool` hooks around a call, and `execute` as the last. Rejects with the abort reason as soon as the signal aborts. */
+export function runToolHooks(
+  chain: readonly Middleware[],
+  context: CallToolContext,
+  execute: () => Promise<unknown>,
+): Promise<unknown> {
+  return runHooks(chain, 'onCallTool', context, execute, (hooks, next) => hooks.onCallTool?.(context, next));
+}
+
+/** Output of the tool by call. Its schema accepted the output, and a schema that transforms values may not accept it twice. */
+const checkedOutputs = new WeakMap<MiddlewareContext, unknown>();
+
+export function setCheckedOutput(context: MiddlewareContext, output: unknown): void {
+  checkedOutputs.set(context, output);
+}
+
+/** Returns whether the value that the hooks of a call returned is the output of its tool. */
+export function isCheckedOutput(context: MiddlewareContext, value: unknown): boolean {
+  return checkedOutputs.has(context) && checkedOutputs.get(context) === value;
+}
+
+/** Member of a result that a hook must return, by method. */
+const listMembers: Readonly<Record<string, string>> = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'resources/read': 'contents',
+  'prompts/list': 'prompts',
+  'prompts/get': 'messages',
+};
+
+/**
+ * Runs the hooks of a method that returns a result of the protocol, and `answer` as the last.
+ *
+ * @throws `MIDDLEWARE_RESULT_INVALID` when a hook returns something else
+ */
+export async function runResultHooks(
+  chain: readonly Middleware[],
+  hook: 'onReadResource' | 'onGetPrompt' | 'onList',
+  context: MiddlewareContext,
+  answer: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  let original: Answer | undefined;
+  const operation = async (): Promise<MiddlewareResult> => decode((original = await answer()));
+  const result = await runHooks(chain, hook, context, operation, (hooks, next) =>
+    // The cast: the era and the method were matched by the table of methods.
+    hooks[hook]?.(
+      context as ReadResourceContext & GetPromptContext & ListContext,
+      next as () => Promise<MiddlewareResult>,
+    ),
+  );
+  const member = listMembers[context.method] ?? '';
+  if (isObject(result) && Array.isArray(result[member])) return encode(result, original);
+  throw refuseHookResult(hook, `{ ${member}: […] }`);
+}
+
+async function runHooks(
+  chain: readonly Middleware[],
+  hook: HookName,
+  { signal }: MiddlewareContext,
+  operation: () => Promise<unknown>,
+  call: (middleware: Middleware, next: () => Promise<unknown>) => unknown,
+): Promise<unknown> {
+  const run = async (index: number): Promise<unknown> => {
+    const middleware = chain[index];
+    if (!middleware) return operation();
+    let inner: unknown;
+    // Where a round ends with an input_required result the operation never settles, and hooks have to clean up.
+    const next = async (): Promise<unknown> => (inner = await untilAborted(() => run(index + 1), signal));
+    const result = await call(middleware, next);
+    // Nothing is lost silently: most likely the hook lacks a `return`.
+    if (result === undefined && inner !== undefined)
+      throw refuseHookResult(hook, 'the result of next(), or another one');
+    return result;
+  };
+  return run(0);
+}
+
+function refuseHookResult(hook: HookName, expected: string): QuiverError {
+  return new QuiverError('MIDDLEWARE_RESULT_INVALID', `The hook ${hook} of a middleware must return ${expected}.`);
+}
+
+function decode(answer: Answer): MiddlewareResult {
+  if (typeof answer === 'string') return JSON.parse(answer) as MiddlewareResult;
+  if ('text' in answer) return JSON.parse(answer.text) as MiddlewareResult;
+  const members = JSON.parse(`{${answer.members}}`) as MiddlewareResult;
+  return answer.meta ? { ...members, _meta: answer.meta } : members;
+}
+
+/** @param original - answer that the result replaces; its other properties stay */
+function encode(result: MiddlewareResult, original?: Answer): Answer {
+  // Complete, with the members of its era.
+  if (result['resultType'] !== undefined) return JSON.stringify(result);
+  const { _meta, ...members } = result;
+  return {
+    ...(typeof original === 'object' && 'members' in original && original),
+    members: JSON.stringify(members).slice(1, -1),
+    meta: isObject(_meta) ? _meta : undefined,
+  };
+}
