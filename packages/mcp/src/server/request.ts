@@ -121,6 +121,8 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
   #requestContext: AnyRequestContext | undefined;
   #state: 'open' | 'canceled' | 'settled' = 'open';
   #arguments: Record<string, unknown> | undefined;
+  /** Reason of {@link ServerRequest.abort}. */
+  #abortReason: Error | undefined;
   #sentMessage = false;
   #release: (() => void) | undefined;
 
@@ -249,7 +251,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
         return await runResultHooks(chain, hook, this, () => answer(this));
       } catch (error) {
         // Canceled, or abandoned for an input_required result: this result is not sent.
-        if (!this.isOpen) return '';
+        if (this.isDiscarded) return '';
         throw error;
       }
     });
@@ -268,16 +270,16 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     return this.#sentMessage;
   }
 
-  /** Whether the request expects a result: it is not canceled, and its round did not end. */
-  get isOpen(): boolean {
-    return this.#state === 'open';
+  /** Aborts the signal, so that the operation ends and the client receives a response, also of a task. */
+  abort(reason: Error): void {
+    if (this.signal.aborted) return;
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
   }
 
-  /** Aborts the signal of a request that stays open, so that its operation ends and the client receives a response. */
-  abort(reason: Error): void {
-    if (this.#state !== 'open') return;
-    void this.signal;
-    this.#controller?.abort(reason);
+  /** Whether the run ended without a result: the client canceled the request, or its round ended. */
+  get isDiscarded(): boolean {
+    return this.signal.aborted && this.signal.reason !== this.#abortReason;
   }
 
   cancel(): void {

@@ -39,7 +39,7 @@ export async function callTool(request: ServerRequest): Promise<EncodedResult> {
     return encodeToolResult(value, registered.structured[request.era]);
   } catch (error) {
     // Canceled, or abandoned for an input_required result: this result is not sent.
-    if (!request.isOpen) return encodeErrorText('Error: the call was canceled');
+    if (request.isDiscarded) return encodeErrorText('Error: the call was canceled');
     return toFailureResult(request, registered.name, error);
   }
 }
