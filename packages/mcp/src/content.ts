@@ -8,6 +8,8 @@ export interface EncodedResult {
   readonly members: string;
   /** `_meta` of the result. */
   readonly meta?: Record<string, unknown> | undefined;
+  /** Whether other callers may receive another result, so that shared caches must not store it. */
+  readonly isPrivate?: boolean;
 }
 
 /**

@@ -123,6 +123,8 @@ export interface ToolMcpOptions {
   /** Pictures for user interfaces: URLs or data URIs. */
   icons?: { src: string; mimeType?: string; sizes?: string[] }[];
   _meta?: Record<string, unknown>;
+  /** Scopes that a caller needs. For callers of an `MCPServer` without them the tool does not exist. */
+  scopes?: readonly string[];
   /**
    * Lets calls outlive their request, as tasks of the extension `io.modelcontextprotocol/tasks`. Default `never`.
    *

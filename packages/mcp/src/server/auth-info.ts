@@ -2,6 +2,20 @@ import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
 import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
 
+/** Origin of a request. */
+export interface Caller {
+  readonly authInfo?: McpAuthInfo | undefined;
+  readonly sessionId?: string | undefined;
+  /** HTTP request that carries the message; absent over stdio. */
+  readonly http?:
+    | {
+        readonly headers: Readonly<Record<string, string>>;
+        readonly toolAccess: ToolAccessCheck | undefined;
+        readonly remoteAddress?: string | undefined;
+      }
+    | undefined;
+}
+
 const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes', 'expiresAt', 'resource', 'extra']);
 
 /**

@@ -13,7 +13,8 @@ import { LegacyBatch, LegacyRequest } from './eras/legacy.js';
 import { ModernRequest } from './eras/modern.js';
 import { toProtocolError } from './failures.js';
 import { drain, LegacySession, type Work } from './legacy-session.js';
-import type { Caller, Channel, ServerDefinition } from './request.js';
+import type { Caller } from './auth-info.js';
+import type { Channel, ServerDefinition } from './request.js';
 
 export interface ConnectionOptions {
   readonly server: ServerDefinition;

@@ -2,11 +2,14 @@ import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/types.js';
 import { metaKeys } from '../protocol/constants.js';
 import { Instance } from '../shared-store/instance.js';
+import { Catalog } from './catalog.js';
+import { createCallerRequest } from './eras/legacy.js';
 import type { LegacySession } from './legacy-session.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './methods/agents-and-workflows.js';
 import { callTool } from './methods/call-tool.js';
 import { complete } from './methods/completions.js';
+import { isConcerned } from './methods/is-concerned.js';
 import { getPrompt, listPrompts } from './methods/prompts.js';
 import { listResources, listResourceTemplates, readResource } from './methods/resources.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
@@ -28,7 +31,10 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
   if (typeof name !== 'string' || name === '' || typeof version !== 'string' || version === '')
     throw invalid('MCPServer needs a name and a version: both are shown to every client.');
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) throw invalid('pageSize of MCPServer must be 1 or more.');
+  if (config.visible !== undefined && typeof config.visible !== 'function')
+    throw invalid('visible of MCPServer must be a function.');
   const sessions = new Set<LegacySession>();
+  const catalog = new Catalog(config.visible, logger);
   const capabilities = capabilitiesOf(config);
   const serverInfo = {
     name,
@@ -38,13 +44,14 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     ...(icons && { icons }),
     ...(websiteUrl !== undefined && { websiteUrl }),
   };
-  return {
+  const definition: ServerDefinition = {
     serverInfo,
     modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
     instructions: config.instructions,
     capabilities,
     methods: new Map(methods.flatMap(([needed, name, method]) => (capabilities[needed] ? [[name, method]] : []))),
-    tools: collectTools(config, logger),
+    catalog,
+    tools: collectTools(config, new ToolRegistry(catalog, logger), logger),
     resources,
     prompts,
     pageSize,
@@ -55,9 +62,16 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     middleware: createMiddlewareTable(),
     sharedStore: config.sharedStore,
     instance: config.sharedStore && new Instance({ store: config.sharedStore, server: name, logger }),
-    subscribers: new Subscribers({ sessions, bus: config.eventBus, logger }),
+    subscribers: new Subscribers({
+      sessions,
+      concerns: (session, event) =>
+        isConcerned(createCallerRequest(definition, session.lastCaller ?? {}, session), event),
+      bus: config.eventBus,
+      logger,
+    }),
     logger,
   };
+  return definition;
 }
 
 /** `Record` makes the compiler compare this list with the options. */
@@ -86,6 +100,7 @@ const optionNames = Object.keys({
   title: 0,
   tools: 0,
   version: 0,
+  visible: 0,
   websiteUrl: 0,
   workflows: 0,
 } satisfies Record<keyof MCPServerConfig, 0>);
@@ -144,8 +159,11 @@ function describeCacheHints(hints: CacheHints): Readonly<Record<CacheableMethod,
 }
 
 /** A tool takes precedence over an agent or a workflow with its name. */
-function collectTools({ tools, agents, workflows }: MCPServerConfig, logger: Logger): ToolRegistry {
-  const registry = new ToolRegistry(logger);
+function collectTools(
+  { tools, agents, workflows }: MCPServerConfig,
+  registry: ToolRegistry,
+  logger: Logger,
+): ToolRegistry {
   for (const [name, tool] of Object.entries(tools ?? {})) registry.add(name, tool);
   const isFree = (name: string, what: string): boolean => {
     const taken = registry.get(name) !== undefined;

@@ -9,6 +9,7 @@ export type {
   FetchOptions,
   SSEServerTransport,
   SSETransport,
+  StdioOptions,
   StdioServerTransport,
   StreamableHTTPServerTransport,
 } from './mcp-server.js';
@@ -31,8 +32,9 @@ export type {
   ToolListInfo,
   UriVariables,
 } from './server-config.js';
+export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visible } from './catalog.js';
 export type { RequestStateOptions } from './request-state.js';
-export type { ToolsInput, ToolType } from './tool-registry.js';
+export type { ToolsInput } from './tool-registry.js';
 export type { ServerEvent, ServerEventBus } from './subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';
 export { urlElicitationRequired } from './methods/call-tool.js';

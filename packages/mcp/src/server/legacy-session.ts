@@ -12,6 +12,7 @@ import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
+import type { Caller } from './auth-info.js';
 
 /** Work that the server is doing for a client. */
 export interface InFlight {
@@ -57,6 +58,8 @@ export class LegacySession {
   clientCapabilities: ClientCapabilities = {};
   /** Least severe level of log messages that the client receives. Default: all. */
   logLevel: LoggingLevel = 'debug';
+  /** Caller of the newest request, where there is authentication or callers see different lists. */
+  lastCaller: Caller | undefined;
   /** URIs of the resources that the client subscribed to. */
   subscriptions: Set<string> | undefined;
   /** In-flight requests by id. A client may cancel its own requests and no others. */

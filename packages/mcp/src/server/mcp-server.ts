@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { executeTool, getToolId } from '@quiver/core/tools';
+import { toAuthInfo } from './auth-info.js';
 import { createServerDefinition } from './create-server-definition.js';
 import { HttpEndpoint } from './http/endpoint.js';
 import {
@@ -45,6 +46,12 @@ export interface FetchOptions extends StreamableHTTPServerTransportOptions {
 export interface CloseOptions {
   /** Milliseconds for in-flight calls; servers of `listen()` have their own `shutdownGrace`. Default 10 000. */
   grace?: number;
+}
+
+/** Options of `server.startStdio()`. */
+export interface StdioOptions {
+  /** Identity of the user of this process, for tools and for `mcp.scopes`. Default: none, and no scopes. */
+  authInfo?: unknown;
 }
 
 /** Standard input and output of the process, as served by `startStdio()`. */
@@ -138,7 +145,7 @@ export class MCPServer implements AsyncDisposable {
    *
    * @throws `SERVER_ALREADY_STARTED` when stdio is served already, `SERVER_CLOSED` after `close()`
    */
-  async startStdio(): Promise<void> {
+  async startStdio({ authInfo }: StdioOptions = {}): Promise<void> {
     const { serveProcessStdio } = await import('./stdio.js');
     this.#requireOpen();
     if (this.#stdio) {
@@ -147,8 +154,12 @@ export class MCPServer implements AsyncDisposable {
         'This MCPServer serves stdio already, and a process has one standard input.',
       );
     }
-    this.#stdio = serveProcessStdio(this.#definition, () => {
-      this.#stdio = undefined;
+    this.#stdio = serveProcessStdio({
+      server: this.#definition,
+      authInfo: toAuthInfo(authInfo),
+      onClose: () => {
+        this.#stdio = undefined;
+      },
     });
   }
 

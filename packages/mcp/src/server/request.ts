@@ -19,7 +19,8 @@ import type { ClientCapabilities, Implementation, ServerCapabilities } from '../
 import type { Instance } from '../shared-store/instance.js';
 import type { SharedStore } from '../shared-store/shared-store.js';
 import type { ToolAccessCheck } from '../tool-access.js';
-import { principalOf, scopesOf } from './auth-info.js';
+import { principalOf, scopesOf, type Caller } from './auth-info.js';
+import type { Catalog, CatalogCaller } from './catalog.js';
 import {
   elicitationRequest,
   rawRequest,
@@ -45,6 +46,8 @@ export interface ServerDefinition {
   readonly capabilities: ServerCapabilities;
   /** Methods that both eras serve. */
   readonly methods: ReadonlyMap<string, Method>;
+  /** Rule that decides which items a caller can see. */
+  readonly catalog: Catalog;
   readonly tools: ToolRegistry;
   readonly resources: MCPServerResources | undefined;
   readonly prompts: MCPServerPrompts | undefined;
@@ -87,20 +90,6 @@ export interface Channel {
   closeStream?(): void;
 }
 
-/** Origin of a request. */
-export interface Caller {
-  readonly authInfo?: McpAuthInfo | undefined;
-  readonly sessionId?: string | undefined;
-  /** HTTP request that carries the message; absent over stdio. */
-  readonly http?:
-    | {
-        readonly headers: Readonly<Record<string, string>>;
-        readonly toolAccess: ToolAccessCheck | undefined;
-        readonly remoteAddress?: string | undefined;
-      }
-    | undefined;
-}
-
 /**
  * One request on its way through the server: the transport creates it, the era answers it, and tools and callbacks receive it as
  * `context.mcp` and `context.mcp.extra`. Each era has its subclass.
@@ -108,7 +97,7 @@ export interface Caller {
  * Getters are on the prototype: object literals with getters, made per request, survive young-generation collections and double the
  * memory of a busy server. Members that tools have no use for are not enumerable, so that logging `mcp.extra` shows the caller.
  */
-export abstract class ServerRequest implements ToolMcpContext, McpExtra, MiddlewareContext, Work {
+export abstract class ServerRequest implements ToolMcpContext, McpExtra, MiddlewareContext, CatalogCaller, Work {
   abstract readonly era: Era;
   readonly requestId: RequestId;
   readonly authInfo?: McpAuthInfo;
@@ -119,6 +108,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
   readonly #channel: Channel;
   #controller: AbortController | undefined;
   #requestContext: AnyRequestContext | undefined;
+  #headerMismatch: unknown;
   #state: 'open' | 'canceled' | 'settled' = 'open';
   #arguments: Record<string, unknown> | undefined;
   /** Reason of {@link ServerRequest.abort}. */
@@ -183,7 +173,22 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
 
   /** Annotations of the tool that a call names. */
   get annotations(): ToolAnnotations | undefined {
-    return this.server.tools.get(this.name ?? '')?.listed.annotations;
+    return this.server.tools.find(this, this.name ?? '')?.listed.annotations;
+  }
+
+  /** Caller of the request, for a session that outlives it: the HTTP request itself is not retained. */
+  get caller(): Caller {
+    const { authInfo, sessionId } = this;
+    return { authInfo, sessionId, http: this.#http && { headers: this.#http.headers, toolAccess: undefined } };
+  }
+
+  /** Error of a tool call whose headers and arguments differ; thrown only after the tool was found. */
+  get headerMismatch(): unknown {
+    return this.#headerMismatch;
+  }
+
+  set headerMismatch(error: unknown) {
+    this.#headerMismatch = error;
   }
 
   /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */

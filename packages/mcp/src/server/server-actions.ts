@@ -61,18 +61,19 @@ interface ServerActions {
 }
 
 export function createServerActions({ tools, subscribers, sessions }: ServerDefinition): ServerActions {
-  const notifyToolsChanged = (): Promise<void> => subscribers.publish({ kind: 'tools_list_changed' });
+  const notifyToolsChanged = (names?: readonly string[]): Promise<void> =>
+    subscribers.publish({ kind: 'tools_list_changed', ...(names && tools.isFiltered && { names }) });
   return {
     toolActions: {
       add: (added) => {
         for (const [name, tool] of Object.entries(added)) tools.add(name, tool);
-        return notifyToolsChanged();
+        return notifyToolsChanged(Object.keys(added));
       },
       remove: async (names) => {
         const removed = names.filter((name) => tools.remove(name));
-        if (removed.length > 0) await notifyToolsChanged();
+        if (removed.length > 0) await notifyToolsChanged(removed);
       },
-      notifyListChanged: notifyToolsChanged,
+      notifyListChanged: () => notifyToolsChanged(),
     },
     resources: {
       notifyUpdated: ({ uri }) => subscribers.publish({ kind: 'resource_updated', uri }),

@@ -5,9 +5,10 @@ import type { McpExtra, ToolMcpContext } from '@quiver/core/tools';
 import type { Prompt, PromptMessage } from '../prompt.js';
 import type { Icon, Resource, ResourceTemplate } from '../resource.js';
 import type { SharedStore } from '../shared-store/shared-store.js';
+import type { ScopedItem, ToolType, Visible } from './catalog.js';
 import type { RequestStateOptions } from './request-state.js';
 import type { ServerEventBus } from './subscribers.js';
-import type { ToolsInput, ToolType } from './tool-registry.js';
+import type { ToolsInput } from './tool-registry.js';
 
 /** Source repository of a server. */
 export interface Repository {
@@ -80,6 +81,11 @@ export interface MCPServerConfig {
    * Default `false`: a model can correct its call with the message.
    */
   maskErrors?: boolean;
+  /**
+   * Returns whether a caller can see a tool, resource, template or prompt. Hidden items are in no list, and requests that name them have
+   * the response of items that do not exist. Default: all callers see the items whose `mcp.scopes` they have.
+   */
+  visible?: Visible;
   /** Items per page of a list. Default 1000. */
   pageSize?: number;
   /** Time for which modern clients may cache lists and resources, by method. Default: no caching. */
@@ -139,7 +145,7 @@ export interface CompletionRequest extends CallbackContext {
 /** Callbacks behind a server's prompts. They run per request: one caller never sees the list of another. */
 export interface MCPServerPrompts {
   /** Returns the prompts that clients can list. Several may share a name and differ by `version`. */
-  listPrompts: (context: CallbackContext) => MaybePromise<Prompt[]>;
+  listPrompts: (context: CallbackContext) => MaybePromise<(Prompt & ScopedItem)[]>;
   /** Returns the messages of one prompt; required arguments are present. */
   getPromptMessages?: (
     request: {
@@ -166,7 +172,7 @@ export type MCPServerResourceContent = ({ text?: string } | { blob?: string | Ui
 /** Callbacks behind a server's resources. They run per request: one caller never sees the list of another. */
 export interface MCPServerResources {
   /** Returns the resources that clients can list. */
-  listResources: (context: CallbackContext) => MaybePromise<Resource[]>;
+  listResources: (context: CallbackContext) => MaybePromise<(Resource & ScopedItem)[]>;
   /** Returns the content of a resource that is listed or matches a template; `undefined` when there is no such resource. */
   getResourceContent: (
     request: {
@@ -176,7 +182,7 @@ export interface MCPServerResources {
     } & CallbackContext,
   ) => MaybePromise<MCPServerResourceContent | MCPServerResourceContent[] | undefined>;
   /** Returns templates; every URI that matches one of them can be read. */
-  resourceTemplates?: (context: CallbackContext) => MaybePromise<ResourceTemplate[]>;
+  resourceTemplates?: (context: CallbackContext) => MaybePromise<(ResourceTemplate & ScopedItem)[]>;
   /** Suggests values for a variable of a template; at most 100 are sent. */
   completeVariable?: (request: CompletionRequest & { uriTemplate: string; variable: string }) => MaybePromise<string[]>;
 }

@@ -1,5 +1,6 @@
 // No import of a Node module: a Worker is one file, in which every static import runs at startup.
 import type { Readable, Writable } from 'node:stream';
+import type { McpAuthInfo } from '@quiver/core/tools';
 import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
@@ -8,6 +9,8 @@ import type { ServerDefinition } from './request.js';
 
 export interface StdioOptions {
   readonly server: ServerDefinition;
+  /** Identity of the caller. */
+  readonly authInfo?: McpAuthInfo | undefined;
   readonly input: Readable;
   /** Writes one message as a line. */
   readonly write: (line: string) => void;
@@ -26,13 +29,13 @@ export interface StdioConnection {
 const endEvents = ['end', 'error', 'close'] as const;
 
 /** Serves one client over a pipe. */
-export function serveStdio({ server, input, write, onClose }: StdioOptions): StdioConnection {
+export function serveStdio({ server, authInfo, input, write, onClose }: StdioOptions): StdioConnection {
   const connection = new Connection({ server, write });
   const onData = createLineReader({
     maxBytes: MAX_STDIO_MESSAGE_BYTES,
     onLine: (line) => {
       try {
-        void connection.receive(parseJsonText(line));
+        void connection.receive(parseJsonText(line), { authInfo });
       } catch (error) {
         connection.refuse(null, error);
       }
@@ -67,7 +70,11 @@ export function serveStdio({ server, input, write, onClose }: StdioOptions): Std
  * Until the connection closes, other writes to standard output (such as `console.log` in a tool) go to standard error: one stray line
  * breaks the protocol. A client that disconnects without notice (EPIPE) is not an error.
  */
-export function serveProcessStdio(server: ServerDefinition, onClose: () => void): StdioConnection {
+export function serveProcessStdio({
+  server,
+  authInfo,
+  onClose,
+}: Pick<StdioOptions, 'server' | 'authInfo' | 'onClose'>): StdioConnection {
   const { process } = globalThis;
   const { stdin, stdout, stderr } = process;
   const ownWrite = Object.getOwnPropertyDescriptor(stdout, 'write');
@@ -75,6 +82,7 @@ export function serveProcessStdio(server: ServerDefinition, onClose: () => void)
   stdout.write = stderr.write.bind(stderr) as Writable['write'] & typeof stdout.write;
   const connection = serveStdio({
     server,
+    authInfo,
     input: stdin,
     write: (line) => {
       if (stdout.destroyed) return;

@@ -3,7 +3,12 @@ import type { LegacySession } from './legacy-session.js';
 
 /** A change that clients can subscribe to. */
 export type ServerEvent =
-  | { readonly kind: 'tools_list_changed' | 'prompts_list_changed' | 'resources_list_changed' }
+  | {
+      readonly kind: 'tools_list_changed';
+      /** Tools that changed, where callers see different tools: others are not notified. */
+      readonly names?: readonly string[];
+    }
+  | { readonly kind: 'prompts_list_changed' | 'resources_list_changed' }
   | { readonly kind: 'resource_updated'; readonly uri: string };
 
 /**
@@ -19,22 +24,26 @@ export interface ServerEventBus {
 /** A connected legacy client. */
 type Subscriber = Pick<LegacySession, 'initialized' | 'subscriptions' | 'send'>;
 
-export interface SubscribersOptions {
-  readonly sessions: ReadonlySet<Subscriber>;
+export interface SubscribersOptions<Session extends Subscriber> {
+  readonly sessions: ReadonlySet<Session>;
+  /** Returns whether the caller of a session can see what changed. Default: all callers can. */
+  readonly concerns?: (session: Session, event: ServerEvent) => boolean | Promise<boolean>;
   readonly bus?: ServerEventBus | undefined;
   readonly logger: Logger;
 }
 
 /** Clients of both eras that receive change notifications. */
-export class Subscribers {
-  readonly #sessions: ReadonlySet<Subscriber>;
+export class Subscribers<Session extends Subscriber = LegacySession> {
+  readonly #sessions: ReadonlySet<Session>;
+  readonly #concerns: (session: Session, event: ServerEvent) => boolean | Promise<boolean>;
   readonly #bus: ServerEventBus | undefined;
   readonly #logger: Logger;
   readonly #listeners = new Set<(event: ServerEvent) => void>();
   readonly #unsubscribe: (() => void) | undefined;
 
-  constructor({ sessions, bus, logger }: SubscribersOptions) {
+  constructor({ sessions, concerns = () => true, bus, logger }: SubscribersOptions<Session>) {
     this.#sessions = sessions;
+    this.#concerns = concerns;
     this.#bus = bus;
     this.#logger = logger;
     this.#unsubscribe = bus?.subscribe((event) => this.#deliver(event));
@@ -66,7 +75,11 @@ export class Subscribers {
     if (this.#sessions.size === 0) return;
     const text = JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });
     for (const session of this.#sessions) {
-      if (isSubscribed(session, event)) this.#guarded(() => session.send(text));
+      if (!isSubscribed(session, event)) continue;
+      const concerned = this.#concerns(session, event);
+      const notify = (is: boolean): void => this.#guarded(() => is && session.send(text));
+      if (typeof concerned === 'boolean') notify(concerned);
+      else void concerned.then(notify);
     }
   }
 

@@ -1,36 +1,31 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { toJsonSchema, type JsonSchema, type Schema } from '@quiver/core/schema';
-import { withInputSchema, type ToolAnnotations, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
+import { withInputSchema, type ToolLike, type ToolMcpOptions } from '@quiver/core/tools';
 import { declaredParamHeaders, type ParamHeader } from '../protocol/param-headers.js';
 import type { Era } from '../protocol/classify-era.js';
 import { prepareResult, type PreparedResult } from '../protocol/json-rpc.js';
-import type { Icon } from '../resource.js';
 import type { EncodedResult } from '../content.js';
+import {
+  requireScopes,
+  type Catalog,
+  type CatalogCaller,
+  type CatalogItem,
+  type ListedTool,
+  type ToolType,
+} from './catalog.js';
+import { MAX_FORMER_TOOLS, MAX_LIST_TEXTS } from './limits.js';
 import { encodePage, type PageRequest } from './list-page.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
-
-/** Origin of a tool. */
-export type ToolType = 'tool' | 'agent' | 'workflow';
-
-/** A tool as the protocol lists it. */
-export interface ListedTool {
-  name: string;
-  title?: string;
-  description?: string;
-  inputSchema: JsonSchema;
-  outputSchema?: JsonSchema;
-  annotations?: ToolAnnotations;
-  icons?: Icon[];
-  _meta?: Record<string, unknown>;
-}
 
 export interface RegisteredTool {
   readonly name: string;
   readonly tool: ToolLike;
   readonly toolType: ToolType;
   readonly listed: ListedTool;
+  /** The tool as `visible` receives it. */
+  readonly item: CatalogItem;
   /** Results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
@@ -38,23 +33,36 @@ export interface RegisteredTool {
 }
 
 /** The part of a `tools/list` request that decides about its result. */
-interface ListRequest extends PageRequest {
+interface ListRequest extends PageRequest, CatalogCaller {
   readonly era: Era;
   toJson(result: EncodedResult): string;
 }
 
 /**
- * Tools of a server. Schemas are converted once, and the result of `tools/list` is cached until the tools change.
+ * Tools of a server. Schemas are converted once. First pages of `tools/list` are cached until the tools change: one where all callers
+ * see the same tools, otherwise one per set of visible tools.
  */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
+  readonly #catalog: Catalog;
   readonly #logger: Logger;
-  #firstPages: Partial<Record<Era, PreparedResult>> = {};
+  /** First pages, least recently used first, by era and visible tools. Bound: {@link MAX_LIST_TEXTS}. */
+  readonly #firstPages = new Map<string, PreparedResult>();
+  /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
+  readonly #former = new Map<string, RegisteredTool>();
 
-  constructor(logger: Logger) {
+  constructor(catalog: Catalog, logger: Logger) {
+    this.#catalog = catalog;
     this.#logger = logger;
   }
 
+  /** Returns a tool that the caller can see. */
+  find(caller: CatalogCaller, name: string): RegisteredTool | undefined {
+    const registered = this.#tools.get(name);
+    return registered && this.#sees(caller, registered) ? registered : undefined;
+  }
+
+  /** Returns a tool, whether callers can see it or not. */
   get(name: string): RegisteredTool | undefined {
     return this.#tools.get(name);
   }
@@ -63,37 +71,85 @@ export class ToolRegistry {
     return this.#tools.values();
   }
 
+  /** Whether callers may receive different lists. */
+  get isFiltered(): boolean {
+    return this.#catalog.isFiltered('tool') === true;
+  }
+
+  /** Returns whether the caller can see a tool of this name, or could before the tool was removed or replaced. */
+  isConcerned(caller: CatalogCaller, name: string): boolean {
+    const former = this.#former.get(name);
+    return this.find(caller, name) !== undefined || (former !== undefined && this.#sees(caller, former));
+  }
+
   /**
    * Adds a tool, or replaces the one of its name. A tool that cannot be offered is left out, or offered without the broken part, with a
    * warning: the others stay.
    */
   add(name: string, tool: ToolLike, toolType: ToolType = 'tool'): void {
-    this.#firstPages = {};
+    this.#forget(name);
     const registered = registerTool(name, tool, toolType, this.#logger);
     if (registered) this.#tools.set(name, registered);
     else this.#tools.delete(name);
+    this.#catalog.observe('tool', registered ? [registered.item] : []);
   }
 
   /** @returns whether there was such a tool */
   remove(name: string): boolean {
-    this.#firstPages = {};
+    this.#forget(name);
     return this.#tools.delete(name);
   }
 
+  #forget(name: string): void {
+    this.#firstPages.clear();
+    const former = this.#tools.get(name);
+    if (!former || !this.isFiltered) return;
+    this.#former.delete(name);
+    this.#former.set(name, former);
+    if (this.#former.size > MAX_FORMER_TOOLS) this.#former.delete(firstKey(this.#former));
+  }
+
   /**
-   * Answers `tools/list`, in the order the tools were added. The first page, which most clients request, is made once.
+   * Answers `tools/list`, in the order the tools were added. The first page, which most clients request, is cached.
    *
    * @throws ProtocolError -32602 for an unknown cursor
    */
   list(request: ListRequest): EncodedResult | PreparedResult {
     const { era, params } = request;
+    const { isFiltered } = this;
+    const seen = isFiltered ? Array.from(this.#tools.values(), (tool) => this.#sees(request, tool)) : [];
     const encode = (): EncodedResult => {
-      const items = [...this.#tools.values()].map((tool) => listedFor(era, tool));
-      return encodePage(request, 'tools', items, ({ name }) => name);
+      const shown = Array.from(this.#tools.values()).filter((_, place) => !isFiltered || seen[place]);
+      const items = shown.map((tool) => listedFor(era, tool));
+      return { ...encodePage(request, 'tools', items, ({ name }) => name), isPrivate: isFiltered };
     };
     if (params?.['cursor'] !== undefined) return encode();
-    return (this.#firstPages[era] ??= prepareResult(request.toJson(encode())));
+    const key = `${era}${toKey(seen)}`;
+    const known = this.#firstPages.get(key);
+    if (known && !isFiltered) return known;
+    this.#firstPages.delete(key);
+    const page = known ?? prepareResult(request.toJson(encode()));
+    this.#firstPages.set(key, page);
+    if (this.#firstPages.size > MAX_LIST_TEXTS) this.#firstPages.delete(firstKey(this.#firstPages));
+    return page;
   }
+
+  #sees(caller: CatalogCaller, { item }: RegisteredTool): boolean {
+    return this.#catalog.sees(caller, item);
+  }
+}
+
+/** Returns 16 flags per character. */
+function toKey(flags: readonly boolean[]): string {
+  const units = new Uint16Array(Math.ceil(flags.length / 16));
+  flags.forEach((flag, place) => {
+    if (flag) units[place >> 4] = (units[place >> 4] as number) | (1 << (place & 15));
+  });
+  return Array.from(units, (unit) => String.fromCharCode(unit)).join('');
+}
+
+function firstKey(map: ReadonlyMap<string, unknown>): string {
+  return map.keys().next().value ?? '';
 }
 
 function listedFor(era: Era, { listed, structured }: RegisteredTool): ListedTool {
@@ -141,18 +197,27 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
   const outputSchema = attempt(`Tool '${name}' is offered without a description of its output`, () =>
     tool.outputSchema === undefined ? undefined : describeOutput(tool.outputSchema as Schema),
   );
+  const { mcp } = tool;
+  try {
+    if (mcp?.scopes !== undefined) requireScopes(mcp.scopes);
+  } catch (error) {
+    logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
+    return undefined;
+  }
+  const listed: ListedTool = {
+    name,
+    ...(typeof tool.title === 'string' && { title: tool.title }),
+    ...(typeof tool.description === 'string' && { description: tool.description }),
+    inputSchema,
+    ...(outputSchema && { outputSchema }),
+    ...attempt(`Tool '${name}' is offered without annotations, icons and _meta`, () => describeMcp(mcp)),
+  };
   return {
     name,
     tool,
     toolType,
-    listed: {
-      name,
-      ...(typeof tool.title === 'string' && { title: tool.title }),
-      ...(typeof tool.description === 'string' && { description: tool.description }),
-      inputSchema,
-      ...(outputSchema && { outputSchema }),
-      ...attempt(`Tool '${name}' is offered without annotations, icons and _meta`, () => describeMcp(tool.mcp)),
-    },
+    listed,
+    item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
     structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
     paramHeaders:
       attempt(`Clients over HTTP may leave out tool '${name}'`, () => declaredParamHeaders(inputSchema)) ?? [],

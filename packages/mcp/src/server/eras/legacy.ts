@@ -21,7 +21,9 @@ import type { ClientRequest } from '../client-requests.js';
 import { toProtocolError } from '../failures.js';
 import type { LegacySession, Work } from '../legacy-session.js';
 import { MAX_BATCH_MESSAGES, MAX_SUBSCRIPTIONS } from '../limits.js';
-import { ServerRequest, type Answer, type Caller, type Channel, type ServerDefinition } from '../request.js';
+import type { Caller } from '../auth-info.js';
+import { learnScopes } from '../methods/resources.js';
+import { ServerRequest, type Answer, type Channel, type ServerDefinition } from '../request.js';
 
 /** A request of a legacy client (up to 2025-11-25). The declarations of the handshake are in the session. */
 export class LegacyRequest extends ServerRequest {
@@ -65,6 +67,7 @@ export class LegacyRequest extends ServerRequest {
 
   protected answer(): Answer | Promise<Answer> {
     const { server, method, params } = this;
+    if (this.authInfo || server.catalog.isFiltered('tool')) this.#session.lastCaller = this.caller;
     const found = server.methods.get(method);
     if (found) return this.runMethod(found);
     switch (method) {
@@ -75,7 +78,7 @@ export class LegacyRequest extends ServerRequest {
       case 'logging/setLevel':
         return setLogLevel(this.#session, params);
       case 'resources/subscribe':
-        if (server.capabilities.resources) return subscribe(this.#session, params);
+        if (server.capabilities.resources) return subscribe(this, this.#session);
         break;
       case 'resources/unsubscribe':
         if (server.capabilities.resources) return unsubscribe(this.#session, params);
@@ -83,6 +86,13 @@ export class LegacyRequest extends ServerRequest {
     throw methodNotFound(method);
   }
 }
+
+/** Returns a request that stands for a caller where the client has sent none: it applies the rule of the catalog to the caller. */
+export function createCallerRequest(server: ServerDefinition, caller: Caller, session: LegacySession): LegacyRequest {
+  return new LegacyRequest(server, { jsonrpc: '2.0', id: '', method: '' }, caller, noChannel, session);
+}
+
+const noChannel: Channel = { send: () => false };
 
 /** An unknown version is answered with the newest one of the server; the client decides whether to continue. */
 function initialize(server: ServerDefinition, session: LegacySession, params: Params = {}): string {
@@ -108,8 +118,10 @@ function setLogLevel(session: LegacySession, params: Params | undefined): string
   return '{}';
 }
 
-function subscribe(session: LegacySession, params: Params | undefined): string {
-  const uri = requireUri(params);
+/** A resource that does not exist, or is hidden, can be subscribed to: its updates are not sent. */
+async function subscribe(request: LegacyRequest, session: LegacySession): Promise<string> {
+  const uri = requireUri(request.params);
+  await learnScopes(request);
   const subscriptions = (session.subscriptions ??= new Set());
   if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
     throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);

@@ -4,6 +4,8 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
 import type { ServerRequest } from '../request.js';
+import { learnScopes } from '../methods/resources.js';
+import { isConcerned } from '../methods/is-concerned.js';
 import { toNotification, type ServerEvent } from '../subscribers.js';
 
 /** Lists that a client may subscribe to, by the member of the filter. */
@@ -29,6 +31,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
   const { server, params, requestId } = request;
   const { subscribers } = server;
   const filter = parseFilter(params, server.capabilities);
+  if (filter.resourceSubscriptions) await learnScopes(request);
   if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   const identity = { [metaKeys.subscriptionId]: requestId };
@@ -42,7 +45,12 @@ export async function answerListen(request: ServerRequest): Promise<string> {
     const stop = subscribers.listen((event) => {
       if (!accepts(filter, event)) return;
       const { method, params: about } = toNotification(event);
-      request.notify(method, { ...about, _meta: identity });
+      const notify = (isConcerned: boolean): void => {
+        if (isConcerned) request.notify(method, { ...about, _meta: identity });
+      };
+      const concerned = isConcerned(request, event);
+      if (typeof concerned === 'boolean') notify(concerned);
+      else void concerned.then(notify);
     });
     await request.hold();
     stop();

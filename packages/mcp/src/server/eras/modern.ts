@@ -49,9 +49,10 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
-  toJson({ members, meta }: EncodedResult): string {
+  toJson({ members, meta, isPrivate }: EncodedResult): string {
     const { cacheHints, modernResultEnd, serverInfo } = this.server;
-    const hint = cacheHints[this.method as CacheableMethod];
+    const given = cacheHints[this.method as CacheableMethod];
+    const hint = isPrivate ? given?.replace('"public"', '"private"') : given;
     const all = hint === undefined ? members : `${members},${hint}`;
     if (!meta) return `{${all},${modernResultEnd}`;
     return `{${all},"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;

@@ -11,7 +11,7 @@ import {
 } from '../../protocol/json-rpc.js';
 import { requireParamHeaders } from '../../protocol/param-headers.js';
 import { invalidRequest, refused, type ProtocolError } from '../../protocol/protocol-error.js';
-import { LegacyBatch, LegacyRequest } from '../eras/legacy.js';
+import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
 import { drain, LegacySession } from '../legacy-session.js';
@@ -160,14 +160,19 @@ function servePost(response: HttpResponse, body: unknown): void | Promise<void> 
 
 function serveModernRequest(response: HttpResponse, message: JsonRpcRequest): Promise<void> {
   const { server } = response.endpoint;
+  const request = new ModernRequest(server, message, response.caller, response);
   if (message.method === 'tools/call') {
     const { name, arguments: args } = message.params ?? {};
     const declared = server.tools.get(name as string)?.paramHeaders;
-    if (declared?.length) requireParamHeaders(declared, args, (header) => response.request.header(header));
+    try {
+      if (declared?.length) requireParamHeaders(declared, args, (header) => response.request.header(header));
+    } catch (error) {
+      request.headerMismatch = error;
+    }
   }
   // Closing the response stream is how a modern client cancels.
   response.cancelOnClose();
-  return response.run(message.id, new ModernRequest(server, message, response.caller, response));
+  return response.run(message.id, request);
 }
 
 /** Serves a legacy message: within its session, or alone when the endpoint has no sessions. */
@@ -218,8 +223,8 @@ async function serveBatch(response: HttpResponse, messages: readonly unknown[]):
   const { request, endpoint } = response;
   requireLegacyBatch(messages);
   requireLegacyVersion(request.header('mcp-protocol-version'));
-  requireToolAccessOfAll(messages, request.toolAccess);
   const session = sessionOf(response);
+  requireToolAccessOfAll(messages, createCallerRequest(endpoint.server, response.caller, session));
   await response.run(null, new LegacyBatch(endpoint.server, messages, response.caller, response, session));
 }
 

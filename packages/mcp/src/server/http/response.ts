@@ -1,11 +1,11 @@
 import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
-import { toAuthInfo } from '../auth-info.js';
+import { toAuthInfo, type Caller } from '../auth-info.js';
 import { toProtocolError } from '../failures.js';
 import type { InFlight, Work } from '../legacy-session.js';
 import { RETRY_AFTER_SECONDS } from '../limits.js';
-import type { Caller, Channel, ServerDefinition } from '../request.js';
+import type { Channel, ServerDefinition } from '../request.js';
 import type { EventStore } from './event-store.js';
 import { EventStream, findStreamId, replay } from './event-stream.js';
 import { requireAccepted, type OriginPolicy } from './guard.js';
@@ -188,6 +188,7 @@ export class HttpResponse implements Channel, InFlight {
     const { request, options, endpoint } = this;
     requireAccepted(request, 'text/event-stream');
     const session = endpoint.sessions.require(request);
+    if (request.auth) session.lastCaller ??= { authInfo: toAuthInfo(request.auth), sessionId: session.id };
     const lastEventId = request.header('last-event-id');
     if (lastEventId && options.eventStore) return this.#resumeStream(session, options.eventStore, lastEventId);
     const stream = this.#standaloneStreamOf(session);

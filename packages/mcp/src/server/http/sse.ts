@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import { Connection } from '../connection.js';
+import { createCallerRequest } from '../eras/legacy.js';
 import { toProtocolError } from '../failures.js';
 import { DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_REQUESTS_PER_SESSION, KEEP_ALIVE_INTERVAL } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
@@ -185,8 +186,10 @@ export class SSEEndpoint {
     requireJsonBody(request);
     if (this.#isClosing) throw shuttingDown();
     const body = await request.readJson(maxBodyBytes);
-    requireToolAccessOfAll(Array.isArray(body) ? body : [body], request.toolAccess);
+    const caller = { authInfo, sessionId, http: request };
+    const { connection } = receiver;
+    requireToolAccessOfAll(Array.isArray(body) ? body : [body], createCallerRequest(this.#server, caller, connection));
     reply.send(202, textHeaders, 'Accepted');
-    void receiver.connection.receive(body, { authInfo, sessionId, http: request });
+    void connection.receive(body, caller);
   }
 }

@@ -106,13 +106,16 @@ function describeIssues(issues: readonly SchemaIssue[]): string {
   return issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`).join('\n');
 }
 
-function parseToolCall({ server, params, toolAccess, arguments: args }: ServerRequest): RegisteredTool {
+/** A tool that the caller cannot see has the response of an unknown one, before any other check. */
+function parseToolCall(request: ServerRequest): RegisteredTool {
+  const { server, params, toolAccess, headerMismatch, arguments: args } = request;
   const name = params?.['name'];
   if (typeof name !== 'string') throw invalidParams('tools/call needs the name of a tool.');
+  const registered = server.tools.find(request, name);
+  if (!registered) throw invalidParams(`Unknown tool: ${name}`);
+  if (headerMismatch) throw headerMismatch;
   if (toolAccess) requireToolAccess(name, toolAccess);
   if (args !== undefined && !isObject(args)) throw invalidParams(`The arguments of ${name} must be an object.`);
-  const registered = server.tools.get(name);
-  if (!registered) throw invalidParams(`Unknown tool: ${name}`);
   return registered;
 }
 
@@ -132,14 +135,16 @@ function requireToolAccess(toolName: string, check: ToolAccessCheck): void {
 /**
  * Refuses messages with such a call before any of them runs: responses of a batch, and of HTTP+SSE, cannot carry a status each.
  *
+ * @param request - any request of the caller
  * @throws ProtocolError with HTTP status 403
  */
-export function requireToolAccessOfAll(messages: readonly unknown[], check: ToolAccessCheck | undefined): void {
-  if (!check) return;
+export function requireToolAccessOfAll(messages: readonly unknown[], request: ServerRequest): void {
+  const { toolAccess, server } = request;
+  if (!toolAccess) return;
   for (const message of messages) {
     if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) continue;
     const { name } = message['params'];
-    if (typeof name === 'string') requireToolAccess(name, check);
+    if (typeof name === 'string' && server.tools.find(request, name)) requireToolAccess(name, toolAccess);
   }
 }
 

@@ -4,13 +4,16 @@ import type { EncodedResult } from '../../content.js';
 import { refuseResult, runCallback } from '../failures.js';
 import type { ServerRequest } from '../request.js';
 import { MAX_COMPLETION_VALUES } from '../limits.js';
+import { requireVisiblePrompt } from './prompts.js';
+import { requireVisibleTemplate } from './resources.js';
 
 /**
  * Answers `completion/complete`: suggestions for an argument of a prompt or a variable of a resource template.
  *
  * @throws ProtocolError -32602
  */
-export async function complete({ params, server, callbackContext }: ServerRequest): Promise<EncodedResult> {
+export async function complete(request: ServerRequest): Promise<EncodedResult> {
+  const { params, server, callbackContext } = request;
   const { ref, argument, context } = params ?? {};
   if (!isObject(ref) || !isObject(argument)) throw invalidParams('completion/complete needs ref and argument.');
   const { name, value } = argument;
@@ -21,10 +24,14 @@ export async function complete({ params, server, callbackContext }: ServerReques
   const asked = { value, resolved: Object.fromEntries(resolved), ...callbackContext };
   const suggest = async (): Promise<unknown> => {
     const { type, name: prompt, uri: uriTemplate } = ref;
-    if (type === 'ref/prompt' && typeof prompt === 'string')
+    if (type === 'ref/prompt' && typeof prompt === 'string') {
+      await requireVisiblePrompt(request, prompt);
       return server.prompts?.completeArgument?.({ name: prompt, argument: name, ...asked });
-    if (type === 'ref/resource' && typeof uriTemplate === 'string')
+    }
+    if (type === 'ref/resource' && typeof uriTemplate === 'string') {
+      await requireVisibleTemplate(request, uriTemplate);
       return server.resources?.completeVariable?.({ uriTemplate, variable: name, ...asked });
+    }
     throw invalidParams('completion/complete needs a ref of type ref/prompt with a name, or ref/resource with a uri.');
   };
   const all = await runCallback(server, `Completing ${name}`, async () => {

@@ -9,7 +9,8 @@ import type { ServerRequest } from '../request.js';
 /** Answers `prompts/list`. */
 export async function listPrompts(request: ServerRequest): Promise<EncodedResult> {
   const items = (await promptsFor(request)).map(toListed);
-  return encodePage(request, 'prompts', items, ({ name, version }) => `${name}\n${version ?? ''}`);
+  const page = encodePage(request, 'prompts', items, ({ name, version }) => `${name}\n${version ?? ''}`);
+  return { ...page, isPrivate: request.server.catalog.isFiltered('prompt') === true };
 }
 
 /** The official SDKs drop members they do not know, on both sides; `_meta` is kept. */
@@ -32,6 +33,18 @@ export async function getPrompt(request: ServerRequest): Promise<EncodedResult> 
     const asked = { name, ...(version !== undefined && { version }), args, ...callbackContext };
     return toPromptResult(await server.prompts?.getPromptMessages?.(asked), prompt);
   });
+}
+
+/**
+ * Refuses the completion of a prompt that the caller cannot see, where callers see different prompts.
+ *
+ * @throws ProtocolError -32602
+ */
+export async function requireVisiblePrompt(request: ServerRequest, name: string): Promise<void> {
+  const { catalog, prompts } = request.server;
+  if (!prompts || catalog.isFiltered('prompt') === false) return;
+  const visible = await promptsFor(request);
+  if (catalog.isFiltered('prompt')) findPrompt(visible, name);
 }
 
 function parseRequest({ params, arguments: args = {} }: ServerRequest): {
@@ -64,10 +77,14 @@ function requireArguments({ arguments: declared }: Prompt, args: Record<string, 
   if (missing) throw invalidParams(`Missing required argument: ${missing.name}`);
 }
 
-function promptsFor({ server, callbackContext }: ServerRequest): Promise<Prompt[]> {
+/** Returns the prompts that the caller can see. */
+function promptsFor(request: ServerRequest): Promise<Prompt[]> {
+  const { server, callbackContext } = request;
   return runCallback(server, 'Listing prompts', async () => {
     const listed = await server.prompts?.listPrompts(callbackContext);
-    return Array.isArray(listed) ? listed : refuseResult('prompts.listPrompts', 'an array of prompts');
+    if (!Array.isArray(listed)) refuseResult('prompts.listPrompts', 'an array of prompts');
+    server.catalog.observe('prompt', listed);
+    return server.catalog.filter(request, 'prompt', listed);
   });
 }
 

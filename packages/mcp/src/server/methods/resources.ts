@@ -4,6 +4,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { Resource, ResourceTemplate } from '../../resource.js';
 import type { EncodedResult } from '../../content.js';
+import type { ScopedItem } from '../catalog.js';
 import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerDefinition, ServerRequest } from '../request.js';
@@ -12,12 +13,18 @@ import { matchUriTemplate } from './uri-template.js';
 
 /** Answers `resources/list`. */
 export async function listResources(request: ServerRequest): Promise<EncodedResult> {
-  return encodePage(request, 'resources', await resourcesFor(request), ({ uri }) => uri);
+  const { catalog } = request.server;
+  const items = catalog.filter(request, 'resource', await resourcesFor(request));
+  const isPrivate = catalog.isFiltered('resource') === true;
+  return { ...encodePage(request, 'resources', items, ({ uri }) => uri), isPrivate };
 }
 
 /** Answers `resources/templates/list`. */
 export async function listResourceTemplates(request: ServerRequest): Promise<EncodedResult> {
-  return encodePage(request, 'resourceTemplates', await templatesFor(request), ({ uriTemplate }) => uriTemplate);
+  const { catalog } = request.server;
+  const items = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
+  const isPrivate = catalog.isFiltered('resourceTemplate') === true;
+  return { ...encodePage(request, 'resourceTemplates', items, ({ uriTemplate }) => uriTemplate), isPrivate };
 }
 
 /**
@@ -35,21 +42,67 @@ export async function readResource(request: ServerRequest): Promise<EncodedResul
     const content = await server.resources?.getResourceContent({ uri, variables: found.variables, ...callbackContext });
     if (content === undefined || content === null) throw resourceNotFound(uri);
     const contents = [content].flat().map((part) => toContents(part, uri, found.mimeType));
-    return { members: `"contents":${JSON.stringify(contents)}` };
+    return { members: `"contents":${JSON.stringify(contents)}`, isPrivate: areFiltered(server) === true };
   });
 }
 
-/** The variables come from the first template that matches, also when the resource is listed. */
+/**
+ * Refuses the completion of a template that the caller cannot see, where callers see different templates.
+ *
+ * @throws ProtocolError -32602
+ */
+export async function requireVisibleTemplate(request: ServerRequest, uriTemplate: string): Promise<void> {
+  const { catalog, resources } = request.server;
+  if (!resources || catalog.isFiltered('resourceTemplate') === false) return;
+  const visible = catalog.filter(request, 'resourceTemplate', await templatesFor(request));
+  if (catalog.isFiltered('resourceTemplate') && !visible.some((template) => template.uriTemplate === uriTemplate))
+    throw invalidParams(`Resource template not found: ${uriTemplate}`);
+}
+
+/** Returns whether to notify a caller that a resource was updated: not of one that it cannot read. */
+export function concernsResource(request: ServerRequest, uri: string): boolean | Promise<boolean> {
+  const { server } = request;
+  if (areFiltered(server) !== true) return true;
+  return findResource(request, uri).then(
+    (found) => found !== undefined,
+    // The failure of the callback was logged.
+    () => false,
+  );
+}
+
+/** Learns with the first subscription whether callers may read different resources, so that no update precedes the answer. */
+export async function learnScopes(request: ServerRequest): Promise<void> {
+  if (request.server.resources && areFiltered(request.server) === undefined)
+    await findResource(request, '').catch(() => {});
+}
+
+/** Whether callers may read different resources; `undefined` before the first list. */
+function areFiltered({ catalog }: ServerDefinition): boolean | undefined {
+  const [listed, matched] = [catalog.isFiltered('resource'), catalog.isFiltered('resourceTemplate')];
+  return listed === true || matched === true || (listed === undefined || matched === undefined ? undefined : false);
+}
+
+/**
+ * Returns a resource that the caller can see. The variables come from the first template that matches, also when the resource is listed;
+ * the template decides about the visibility of resources that are not listed.
+ */
 async function findResource(
   request: ServerRequest,
   uri: string,
 ): Promise<{ mimeType: string | undefined; variables: UriVariables } | undefined> {
+  const { server } = request;
   const listed = (await resourcesFor(request)).find((resource) => resource.uri === uri);
-  for (const { uriTemplate, mimeType } of await templatesFor(request)) {
-    const variables = matchOrWarn(request.server, uriTemplate, uri);
-    if (variables) return { mimeType: listed?.mimeType ?? mimeType, variables };
+  for (const template of await templatesFor(request)) {
+    const variables = matchOrWarn(server, template.uriTemplate, uri);
+    if (!variables) continue;
+    const item = listed
+      ? ({ ...listed, type: 'resource' } as const)
+      : ({ ...template, type: 'resourceTemplate' } as const);
+    if (!server.catalog.sees(request, item)) return undefined;
+    return { mimeType: listed?.mimeType ?? template.mimeType, variables };
   }
-  return listed && { mimeType: listed.mimeType, variables: {} };
+  if (!listed || !server.catalog.sees(request, { ...listed, type: 'resource' })) return undefined;
+  return { mimeType: listed.mimeType, variables: {} };
 }
 
 /** One invalid template must not make the others unreadable. */
@@ -62,18 +115,21 @@ function matchOrWarn({ logger }: ServerDefinition, uriTemplate: string, uri: str
   }
 }
 
-function resourcesFor({ server, callbackContext }: ServerRequest): Promise<Resource[]> {
+function resourcesFor({ server, callbackContext }: ServerRequest): Promise<(Resource & ScopedItem)[]> {
   return runCallback(server, 'Listing resources', async () => {
     const listed = await server.resources?.listResources(callbackContext);
-    return Array.isArray(listed) ? listed : refuseResult('resources.listResources', 'an array of resources');
+    if (!Array.isArray(listed)) refuseResult('resources.listResources', 'an array of resources');
+    server.catalog.observe('resource', listed);
+    return listed;
   });
 }
 
-function templatesFor({ server, callbackContext }: ServerRequest): Promise<ResourceTemplate[]> {
+function templatesFor({ server, callbackContext }: ServerRequest): Promise<(ResourceTemplate & ScopedItem)[]> {
   return runCallback(server, 'Listing resource templates', async () => {
-    if (!server.resources?.resourceTemplates) return [];
-    const listed = await server.resources.resourceTemplates(callbackContext);
-    return Array.isArray(listed) ? listed : refuseResult('resources.resourceTemplates', 'an array of templates');
+    const listed = (await server.resources?.resourceTemplates?.(callbackContext)) ?? [];
+    if (!Array.isArray(listed)) refuseResult('resources.resourceTemplates', 'an array of templates');
+    server.catalog.observe('resourceTemplate', listed);
+    return listed;
   });
 }
 

@@ -1,0 +1,16 @@
+import type { ServerRequest } from '../request.js';
+import type { ServerEvent } from '../subscribers.js';
+import { concernsResource } from './resources.js';
+
+/** Returns whether the caller of a request can see what changed. A promise only where the callbacks of resources decide. Never rejects. */
+export function isConcerned(request: ServerRequest, event: ServerEvent): boolean | Promise<boolean> {
+  const { tools } = request.server;
+  switch (event.kind) {
+    case 'tools_list_changed':
+      return event.names?.some((name) => tools.isConcerned(request, name)) ?? true;
+    case 'resource_updated':
+      return concernsResource(request, event.uri);
+    default:
+      return true;
+  }
+}
