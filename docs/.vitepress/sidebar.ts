@@ -44,6 +44,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/mcp-server/asking',
         'guides/mcp-server/agents-and-workflows',
         'guides/mcp-server/changes',
+        'guides/mcp-server/catalog',
         'guides/oauth-server',
         'guides/test-a-server',
       ),

@@ -215,7 +215,7 @@ describe('lists', () => {
     expect(answer?.json.result.cacheScope).toBe('public');
   });
 
-  test('without authentication show no item with scopes, and stdio has none', async () => {
+  test('show no item with scopes to callers without authentication', async () => {
     const url = await serve(createCatalogServer());
     const { json } = await send(url, modern('tools/list'));
     expect(json.result.tools.map(({ name }: { name: string }) => name)).toEqual(['open']);
@@ -273,7 +273,7 @@ describe('visible', () => {
     expect(visible.mock.calls.every(([, { scopes }]) => scopes.includes('user'))).toBe(true);
   });
 
-  test.each(failing)('that %s hides the item and is logged', async (_title, visible) => {
+  test.each(failing)('hides an item and logs the reason when the function %s', async (_title, visible) => {
     silent.error.mockClear();
     const url = await serve(createCatalogServer({ visible: visible as never }));
     const [legacy] = await request(url, 'admin', 'tools/list', {});
