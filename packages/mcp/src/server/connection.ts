@@ -41,6 +41,10 @@ export class Connection extends LegacySession implements Channel {
     server.sessions.add(this);
   }
 
+  override get isStateless(): boolean {
+    return false;
+  }
+
   override send(messageText: string): boolean {
     if (this.#isOpen) this.#write(messageText);
     return this.#isOpen;

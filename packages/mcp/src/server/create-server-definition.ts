@@ -16,7 +16,7 @@ import { createMiddlewareTable } from './middleware/run-middleware.js';
 import type { Method, ServerDefinition } from './request.js';
 import { createRequestStateCodec } from './request-state.js';
 import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
-import { Subscribers } from './subscribers.js';
+import { createInstanceBus, Subscribers } from './subscribers.js';
 import { ToolRegistry } from './tool-registry.js';
 
 /**
@@ -35,6 +35,8 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     throw invalid('visible of MCPServer must be a function.');
   const sessions = new Set<LegacySession>();
   const catalog = new Catalog(config.visible, logger);
+  const { sharedStore } = config;
+  const instance = sharedStore && new Instance({ store: sharedStore, server: name, logger });
   const capabilities = capabilitiesOf(config);
   const serverInfo = {
     name,
@@ -60,13 +62,13 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     requestState: createRequestStateCodec(config.requestState),
     sessions,
     middleware: createMiddlewareTable(),
-    sharedStore: config.sharedStore,
-    instance: config.sharedStore && new Instance({ store: config.sharedStore, server: name, logger }),
+    sharedStore,
+    instance,
     subscribers: new Subscribers({
       sessions,
       concerns: (session, event) =>
         isConcerned(createCallerRequest(definition, session.lastCaller ?? {}, session), event),
-      bus: config.eventBus,
+      bus: config.eventBus ?? (instance && createInstanceBus(instance)),
       logger,
     }),
     logger,

@@ -252,7 +252,10 @@ describe('sessions', () => {
       ...(method === 'POST' && { body: rpc('ping') }),
     });
     expect(answer.status).toBe(404);
-    expect(answer.json.error).toEqual({ code: -32001, message: 'Session not found' });
+    expect(answer.json.error).toEqual({
+      code: -32001,
+      message: expect.stringContaining('Session not found: it ended, or another process has it'),
+    });
   });
 
   test.each(['POST', 'GET', 'DELETE'])('%s without a session is answered 400', async (method) => {

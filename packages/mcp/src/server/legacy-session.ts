@@ -14,6 +14,9 @@ import { missingCapabilities, type ClientRequest } from './client-requests.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
 import type { Caller } from './auth-info.js';
 
+/** A notification or a response of the client. */
+export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
+
 /** Work that the server is doing for a client. */
 export interface InFlight {
   cancel(): void;
@@ -74,6 +77,21 @@ export class LegacySession {
     this.maxRequests = maxRequests;
   }
 
+  /** Whether the session ends with its request: the client receives nothing else, and nothing is remembered. */
+  get isStateless(): boolean {
+    return true;
+  }
+
+  /** Whether this instance sends notifications about changes to the client. */
+  get receivesChanges(): boolean {
+    return this.initialized;
+  }
+
+  /** Changes what the session remembers of the client. Where other instances share the session, settles when it is stored. */
+  update(change: () => void): void | Promise<void> {
+    change();
+  }
+
   /**
    * Sends a message that belongs to no request: on the standalone event stream, or on the connection.
    *
@@ -115,11 +133,30 @@ export class LegacySession {
   }
 
   /** Handles a notification or a response of the client. Unknown ones are ignored. */
-  accept({ kind, message }: Exclude<IncomingMessage, { kind: 'request' }>): void {
-    if (kind === 'response') return this.#pending?.get(message.id)?.(message);
+  accept(incoming: ClientMessage): void | Promise<void> {
+    if (!this.settle(incoming)) return this.forward(incoming);
+  }
+
+  /** @returns whether the message was for a request of this instance, in either direction */
+  settle({ kind, message }: ClientMessage): boolean {
+    if (kind === 'response') {
+      const settle = this.#pending?.get(message.id);
+      settle?.(message);
+      return settle !== undefined;
+    }
     const requestId = message.params?.['requestId'];
-    if (message.method === 'notifications/cancelled' && isRequestId(requestId))
-      this.#inFlight?.get(requestId)?.cancel();
+    if (message.method !== 'notifications/cancelled' || !isRequestId(requestId)) return true;
+    const request = this.#inFlight?.get(requestId);
+    request?.cancel();
+    return request !== undefined;
+  }
+
+  /** Forwards a message for a request of another instance. */
+  protected forward(_incoming: ClientMessage): void | Promise<void> {}
+
+  /** Begin of the ids of requests to the client. */
+  protected get requestIdPrefix(): string {
+    return 'server-';
   }
 
   /**
@@ -144,7 +181,7 @@ export class LegacySession {
     }
     const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
     this.#sentRequests += 1;
-    const id = `server-${this.#sentRequests}`;
+    const id = `${this.requestIdPrefix}${this.#sentRequests}`;
     const pending = (this.#pending ??= new Map());
     const canceled = AbortSignal.any([signal, link.signal].filter((each) => each !== undefined));
     let timer: NodeJS.Timeout | undefined;

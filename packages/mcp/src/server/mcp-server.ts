@@ -20,6 +20,7 @@ import {
   type StartHonoSSEOptions,
   type StartSSEOptions,
 } from './http/sse.js';
+import { createSharedSessions, type SharedSessions } from './http/shared-sessions.js';
 import { WebReply, WebRequest } from './http/web-http.js';
 import type { Middleware } from './middleware/middleware.js';
 import { addMiddleware } from './middleware/run-middleware.js';
@@ -105,6 +106,7 @@ export class MCPServer implements AsyncDisposable {
   #id: string | undefined;
   readonly #config: MCPServerConfig;
   readonly #definition: ServerDefinition;
+  readonly #sharedSessions: SharedSessions | undefined;
   readonly #http: HttpEndpoint;
   readonly #fetch: HttpEndpoint;
   readonly #sse: SSEEndpoint;
@@ -122,11 +124,15 @@ export class MCPServer implements AsyncDisposable {
     this.version = config.version;
     this.description = config.description;
     this.releaseDate = config.releaseDate ?? new Date().toISOString();
-    this.#http = new HttpEndpoint(this.#definition);
-    this.#fetch = new HttpEndpoint(this.#definition);
+    this.#sharedSessions = createSharedSessions(this.#definition);
+    this.#http = this.#createEndpoint();
+    this.#fetch = this.#createEndpoint();
     this.#sse = new SSEEndpoint(this.#definition);
     this.#honoSse = new SSEEndpoint(this.#definition);
-    const { toolActions, resources, prompts, elicitation } = createServerActions(this.#definition);
+    const { toolActions, resources, prompts, elicitation } = createServerActions(
+      this.#definition,
+      this.#sharedSessions,
+    );
     this.toolActions = toolActions;
     this.resources = resources;
     this.prompts = prompts;
@@ -294,7 +300,7 @@ export class MCPServer implements AsyncDisposable {
    */
   async listen(options: ListenOptions = {}): Promise<McpHttpServer> {
     this.#requireOpen();
-    const running = await listen(new HttpEndpoint(this.#definition), options);
+    const running = await listen(this.#createEndpoint(), options);
     const handle: McpHttpServer = {
       ...running,
       close: async () => {
@@ -324,6 +330,10 @@ export class MCPServer implements AsyncDisposable {
     ]);
     this.#definition.subscribers.close();
     await this.#definition.instance?.close();
+  }
+
+  #createEndpoint(): HttpEndpoint {
+    return new HttpEndpoint(this.#definition, this.#sharedSessions);
   }
 
   #requireOpen(): void {

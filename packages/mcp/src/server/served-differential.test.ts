@@ -146,7 +146,7 @@ describe('our answers are those of the official SDK', () => {
 
   test('to initialize, except for capabilities that the SDK does not have', async () => {
     const [mine, theirs] = await answersTo(rpc('initialize', initializeParams));
-    const capabilities = { resources: { subscribe: true, listChanged: true }, tools: { listChanged: true } };
+    const capabilities = { resources: { subscribe: false, listChanged: true }, tools: { listChanged: true } };
     const { result } = theirs as { result: { capabilities: object } };
     expect(mine).toEqual({
       ...(theirs as object),

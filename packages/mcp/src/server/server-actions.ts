@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } from '@quiver/core/tools';
 import { elicitationRequest } from './client-requests.js';
+import type { SharedSessions } from './http/shared-sessions.js';
 import type { LegacySession } from './legacy-session.js';
 import type { ServerDefinition } from './request.js';
 import type { ToolsInput } from './tool-registry.js';
@@ -60,7 +61,13 @@ interface ServerActions {
   readonly elicitation: ElicitationActions;
 }
 
-export function createServerActions({ tools, subscribers, sessions }: ServerDefinition): ServerActions {
+/** @param sharedSessions - sessions that other instances may have */
+export function createServerActions(
+  { tools, subscribers, sessions }: ServerDefinition,
+  sharedSessions: SharedSessions | undefined,
+): ServerActions {
+  const requireSession = async (sessionId: string | undefined): Promise<LegacySession> =>
+    (sessionId !== undefined && (await sharedSessions?.find(sessionId))) || chooseSession(sessions, sessionId);
   const notifyToolsChanged = (names?: readonly string[]): Promise<void> =>
     subscribers.publish({ kind: 'tools_list_changed', ...(names && tools.isFiltered && { names }) });
   return {
@@ -82,14 +89,14 @@ export function createServerActions({ tools, subscribers, sessions }: ServerDefi
     prompts: { notifyListChanged: () => subscribers.publish({ kind: 'prompts_list_changed' }) },
     elicitation: {
       sendRequest: async (request, options = {}) => {
-        const session = chooseSession(sessions, options.sessionId);
+        const session = await requireSession(options.sessionId);
         const link = { send: (message: object) => session.send(JSON.stringify(message)) };
         return session.request(elicitationRequest(request), options, link);
       },
       notifyComplete: async ({ elicitationId, sessionId }) => {
         const method = 'notifications/elicitation/complete';
         const text = JSON.stringify({ jsonrpc: '2.0', method, params: { elicitationId } });
-        if (chooseSession(sessions, sessionId).send(text)) return;
+        if ((await requireSession(sessionId)).send(text)) return;
         throw new QuiverError('ELICITATION_FAILED', 'Cannot notify the client: it has no open event stream.');
       },
     },

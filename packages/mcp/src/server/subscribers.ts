@@ -1,4 +1,5 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
+import type { Instance } from '../shared-store/instance.js';
 import type { LegacySession } from './legacy-session.js';
 
 /** A change that clients can subscribe to. */
@@ -21,8 +22,16 @@ export interface ServerEventBus {
   subscribe(listener: (event: ServerEvent) => void): () => void;
 }
 
+/** Returns a bus between the instances that share a store. */
+export function createInstanceBus(instance: Instance): ServerEventBus {
+  return {
+    publish: (event) => instance.broadcast('change', event),
+    subscribe: (listener) => instance.on('change', listener),
+  };
+}
+
 /** A connected legacy client. */
-type Subscriber = Pick<LegacySession, 'initialized' | 'subscriptions' | 'send'>;
+type Subscriber = Pick<LegacySession, 'receivesChanges' | 'subscriptions' | 'send'>;
 
 export interface SubscribersOptions<Session extends Subscriber> {
   readonly sessions: ReadonlySet<Session>;
@@ -93,8 +102,8 @@ export class Subscribers<Session extends Subscriber = LegacySession> {
   }
 }
 
-function isSubscribed({ initialized, subscriptions }: Subscriber, event: ServerEvent): boolean {
-  return initialized && (event.kind !== 'resource_updated' || subscriptions?.has(event.uri) === true);
+function isSubscribed({ receivesChanges, subscriptions }: Subscriber, event: ServerEvent): boolean {
+  return receivesChanges && (event.kind !== 'resource_updated' || subscriptions?.has(event.uri) === true);
 }
 
 /** Returns the notification of a change. */

@@ -16,7 +16,7 @@ import {
   type Params,
 } from '../../protocol/json-rpc.js';
 import { invalidParams, invalidRequest, methodNotFound } from '../../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
 import type { ClientRequest } from '../client-requests.js';
 import { toProtocolError } from '../failures.js';
 import type { LegacySession, Work } from '../legacy-session.js';
@@ -95,42 +95,59 @@ export function createCallerRequest(server: ServerDefinition, caller: Caller, se
 const noChannel: Channel = { send: () => false };
 
 /** An unknown version is answered with the newest one of the server; the client decides whether to continue. */
-function initialize(server: ServerDefinition, session: LegacySession, params: Params = {}): string {
+async function initialize(server: ServerDefinition, session: LegacySession, params: Params = {}): Promise<string> {
   const { protocolVersion: requested, clientInfo, capabilities } = params;
   if (typeof requested !== 'string') throw invalidParams('initialize needs a protocolVersion.');
-  session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
-  session.clientCapabilities = isObject(capabilities) ? capabilities : {};
-  // Name and version are shown and never trusted; other members pass.
-  if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
-  session.initialized = true;
+  await session.update(() => {
+    session.protocolVersion = LEGACY_VERSIONS.find((version) => version === requested) ?? LEGACY_VERSIONS[0];
+    session.clientCapabilities = isObject(capabilities) ? capabilities : {};
+    // Name and version are shown and never trusted; other members pass.
+    if (isObject(clientInfo)) session.clientInfo = clientInfo as unknown as Implementation;
+    session.initialized = true;
+  });
+  // The client may now receive what other instances send.
+  if (server.instance && !session.isStateless) await server.instance.start();
   return JSON.stringify({
     protocolVersion: session.protocolVersion,
-    capabilities: server.capabilities,
+    capabilities: capabilitiesFor(session, server.capabilities),
     serverInfo: server.serverInfo,
     instructions: server.instructions,
   });
 }
 
-function setLogLevel(session: LegacySession, params: Params | undefined): string {
+/** Without a session there is nothing to subscribe with. */
+function capabilitiesFor({ isStateless }: LegacySession, capabilities: ServerCapabilities): ServerCapabilities {
+  if (!isStateless || !capabilities.resources) return capabilities;
+  return { ...capabilities, resources: { ...capabilities.resources, subscribe: false } };
+}
+
+async function setLogLevel(session: LegacySession, params: Params | undefined): Promise<string> {
   const level = params?.['level'];
   if (!isLoggingLevel(level)) throw invalidParams(`The log level must be one of ${loggingLevels.join(', ')}.`);
-  session.logLevel = level;
+  await session.update(() => {
+    session.logLevel = level;
+  });
   return '{}';
 }
 
 /** A resource that does not exist, or is hidden, can be subscribed to: its updates are not sent. */
 async function subscribe(request: LegacyRequest, session: LegacySession): Promise<string> {
   const uri = requireUri(request.params);
+  if (session.isStateless)
+    throw methodNotFound('resources/subscribe needs a session, and this server has none (serverless)');
   await learnScopes(request);
-  const subscriptions = (session.subscriptions ??= new Set());
-  if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
-    throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
-  subscriptions.add(uri);
+  await session.update(() => {
+    const subscriptions = (session.subscriptions ??= new Set());
+    if (subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri))
+      throw invalidParams(`One client can subscribe to at most ${MAX_SUBSCRIPTIONS} resources.`);
+    subscriptions.add(uri);
+  });
   return '{}';
 }
 
-function unsubscribe(session: LegacySession, params: Params | undefined): string {
-  session.subscriptions?.delete(requireUri(params));
+async function unsubscribe(session: LegacySession, params: Params | undefined): Promise<string> {
+  const uri = requireUri(params);
+  await session.update(() => void session.subscriptions?.delete(uri));
   return '{}';
 }
 
@@ -187,8 +204,8 @@ export class LegacyBatch implements Work {
 
   async #answer(value: unknown): Promise<string | undefined> {
     const incoming = parseMessage(value);
-    if (incoming && incoming.kind !== 'request') return void this.#session.accept(incoming);
     try {
+      if (incoming && incoming.kind !== 'request') return void (await this.#session.accept(incoming));
       if (!incoming) throw invalidRequest('not a JSON-RPC message');
       if (incoming.message.method === 'initialize') throw invalidRequest('initialize must not be part of a batch');
       const request = new LegacyRequest(this.#server, incoming.message, this.#caller, this.#channel, this.#session);
@@ -196,7 +213,10 @@ export class LegacyBatch implements Work {
       const result = await request.run(this.#session);
       return result && resultText(incoming.message.id, result);
     } catch (error) {
-      return errorText(incoming?.message.id ?? null, toProtocolError(this.#server.logger, error));
+      return errorText(
+        incoming?.kind === 'request' ? incoming.message.id : null,
+        toProtocolError(this.#server.logger, error),
+      );
     }
   }
 

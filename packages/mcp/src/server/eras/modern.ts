@@ -7,6 +7,7 @@ import { invalidParams, methodNotFound, ProtocolError } from '../../protocol/pro
 import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
 import { principalOf } from '../auth-info.js';
 import { missingCapabilities, type ClientRequest } from '../client-requests.js';
+import { digestOf } from '../digest.js';
 import { MAX_INPUT_ROUNDS } from '../limits.js';
 import { ServerRequest, type Answer, type Method } from '../request.js';
 import type { RequestState } from '../request-state.js';
@@ -232,10 +233,4 @@ function digestOfCall(params: ServerRequest['params']): Promise<string> {
 
 function digestOfClientRequest({ method, params }: ClientRequest<unknown>): Promise<string> {
   return digestOf([method, params]);
-}
-
-/** Returns 128 bits of SHA-256. */
-async function digestOf(value: unknown): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(value)));
-  return btoa(String.fromCharCode(...new Uint8Array(bytes, 0, 16)));
 }

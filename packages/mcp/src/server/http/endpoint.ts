@@ -38,9 +38,10 @@ export class HttpEndpoint implements HttpEndpointState {
   #isClosing = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(server: ServerDefinition) {
+  /** @param sessions - those that all endpoints of the server share. Default: the endpoint has its own */
+  constructor(server: ServerDefinition, sessions: SessionStore = new SessionStore(server.sessions)) {
     this.server = server;
-    this.sessions = new SessionStore(server.sessions);
+    this.sessions = sessions;
   }
 
   readonly onStoreError = (error: unknown): void =>
@@ -75,7 +76,7 @@ export class HttpEndpoint implements HttpEndpointState {
         await servePost(response, body);
       } else if (method === 'GET' && !isStateless(options)) await response.openStandaloneStream();
       else if (method === 'DELETE' && !isStateless(options)) {
-        this.sessions.end(this.sessions.require(request));
+        await this.sessions.end(await this.sessions.require(request, options));
         response.endEmpty(200);
       } else {
         const allow = isStateless(options) ? 'POST' : 'GET, POST, DELETE';
@@ -103,7 +104,7 @@ export class HttpEndpoint implements HttpEndpointState {
   beat(): void {
     this.sessions.sweep();
     for (const response of this.pending) response.beat();
-    for (const { standaloneStream } of this.sessions) standaloneStream?.keepAlive();
+    for (const session of this.sessions) session.keepAlive();
     if (this.pending.size === 0 && this.sessions.size === 0) this.#stopBeating();
   }
 
@@ -182,21 +183,30 @@ function serveLegacyMessage(response: HttpResponse, incoming: IncomingMessage): 
   if (!initializes) requireLegacyVersion(response.request.header('mcp-protocol-version'));
   else if (!isStateless(response.options)) return startSession(response, message);
   const session = sessionOf(response);
-  if (kind !== 'request') {
-    session.accept(incoming);
-    return response.endEmpty(202);
-  }
-  return serveLegacyRequest(response, message, session);
+  return session instanceof LegacySession
+    ? serveInSession(response, incoming, session)
+    : session.then((found) => serveInSession(response, incoming, found));
+}
+
+function serveInSession(
+  response: HttpResponse,
+  incoming: IncomingMessage,
+  session: LegacySession,
+): void | Promise<void> {
+  if (incoming.kind === 'request') return serveLegacyRequest(response, incoming.message, session);
+  const accepted = session.accept(incoming);
+  if (accepted) return accepted.then(() => response.endEmpty(202));
+  response.endEmpty(202);
 }
 
 async function startSession(response: HttpResponse, message: JsonRpcRequest): Promise<void> {
   const { endpoint, request, options } = response;
   if (request.header('mcp-session-id') !== undefined) {
-    endpoint.sessions.require(request);
+    await endpoint.sessions.require(request, options);
     throw invalidRequest('Server already initialized');
   }
   const { sessionIdGenerator = () => crypto.randomUUID(), onsessioninitialized } = options;
-  const session = endpoint.sessions.create(ownerOf(request), options, sessionIdGenerator);
+  const session = await endpoint.sessions.create(ownerOf(request), options, sessionIdGenerator);
   try {
     await onsessioninitialized?.(session.id);
     response.session = session;
@@ -204,7 +214,7 @@ async function startSession(response: HttpResponse, message: JsonRpcRequest): Pr
     await serveLegacyRequest(response, message, session);
   } finally {
     // A session without a handshake would take the place of another one.
-    if (!session.initialized) endpoint.sessions.end(session);
+    if (!session.initialized) await endpoint.sessions.end(session);
   }
 }
 
@@ -223,7 +233,7 @@ async function serveBatch(response: HttpResponse, messages: readonly unknown[]):
   const { request, endpoint } = response;
   requireLegacyBatch(messages);
   requireLegacyVersion(request.header('mcp-protocol-version'));
-  const session = sessionOf(response);
+  const session = await sessionOf(response);
   requireToolAccessOfAll(messages, createCallerRequest(endpoint.server, response.caller, session));
   await response.run(null, new LegacyBatch(endpoint.server, messages, response.caller, response, session));
 }
@@ -233,9 +243,13 @@ async function serveBatch(response: HttpResponse, messages: readonly unknown[]):
  *
  * @throws ProtocolError with HTTP status 400 or 404
  */
-function sessionOf(response: HttpResponse): LegacySession {
+function sessionOf(response: HttpResponse): LegacySession | Promise<LegacySession> {
   const { endpoint, request, options } = response;
-  if (!isStateless(options)) return (response.session = endpoint.sessions.require(request));
+  if (!isStateless(options)) {
+    const session = endpoint.sessions.require(request, options);
+    if (session instanceof LegacySession) return (response.session = session);
+    return session.then((found) => (response.session = found));
+  }
   const session = new LegacySession();
   session.protocolVersion = request.header('mcp-protocol-version') ?? session.protocolVersion;
   session.initialized = true;

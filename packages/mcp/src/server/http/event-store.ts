@@ -8,6 +8,8 @@ import { QuiverError } from '@quiver/core';
 export interface EventStore {
   /** Stores one message, `{}` for the start of a stream, and returns its event id. */
   storeEvent(streamId: string, message: EventMessage): Promise<string>;
+  /** Called after the last event of a stream. */
+  endStream?(streamId: string): Promise<void>;
   /** Returns the stream of an event, if the store has the event. Without this method the server replays the stream to find it. */
   getStreamIdForEventId?(eventId: string): Promise<string | undefined>;
   /**

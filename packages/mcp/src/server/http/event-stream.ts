@@ -113,8 +113,12 @@ export class EventStream implements Channel {
       this.#isComplete = true;
       this.#sink?.end();
     };
-    if (!this.#options.store) return end();
-    this.#enqueue(async () => end());
+    const { store, id } = this.#options;
+    if (!store) return end();
+    this.#enqueue(async () => {
+      end();
+      await store.endStream?.(id);
+    });
     await this.#order;
   }
 
@@ -142,6 +146,6 @@ export async function findStreamId(store: EventStore, eventId: string): Promise<
   }
 }
 
-function toEvent(messageText: string, eventId?: string): string {
+export function toEvent(messageText: string, eventId?: string): string {
   return `${eventId === undefined ? '' : `id: ${eventId}\n`}event: message\ndata: ${messageText}\n\n`;
 }

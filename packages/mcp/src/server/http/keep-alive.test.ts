@@ -86,9 +86,9 @@ describe('the beat of an endpoint', () => {
     http.close();
   });
 
-  test('sends comments on standalone event streams', () => {
+  test('sends comments on standalone event streams', async () => {
     const endpoint = createEndpoint();
-    const session = endpoint.sessions.create({ principal: '', caller: undefined }, {}, () => 'a');
+    const session = await endpoint.sessions.create({ principal: '', caller: undefined }, {}, () => 'a');
     const reply = new Recorder();
     session.standaloneStream = new EventStream({ id: session.standaloneStreamId, onStoreError() {} });
     session.standaloneStream.attach(reply);

@@ -11,6 +11,7 @@ import { EventStream, findStreamId, replay } from './event-stream.js';
 import { requireAccepted, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, jsonHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import type { HttpSession, SessionLimits, SessionStore } from './sessions.js';
+import { SharedSession } from './shared-session.js';
 
 /** Options of `startHTTP()`, `listen()` and `fetch()`. */
 export interface StreamableHTTPServerTransportOptions extends OriginPolicy, Partial<SessionLimits> {
@@ -59,6 +60,7 @@ export class HttpResponse implements Channel, InFlight {
   announcesSession = false;
   readonly #reply: HttpReply;
   #work: Work | undefined;
+  #requestId: RequestId | null = null;
   #stream: EventStream | undefined;
   #streamId = '';
   #beats = 0;
@@ -93,8 +95,11 @@ export class HttpResponse implements Channel, InFlight {
 
   /** Ends the event stream; the client resumes it for the result. Only where the result is stored. */
   closeStream(): void {
-    const { eventStore, enableJsonResponse } = this.options;
-    if (this.session && eventStore && !enableJsonResponse) this.#open().pause();
+    if (this.session && this.#eventStore && !this.options.enableJsonResponse) this.#open().pause();
+  }
+
+  get #eventStore(): EventStore | undefined {
+    return this.options.eventStore ?? this.endpoint.sessions.events;
   }
 
   release(): void {
@@ -118,6 +123,7 @@ export class HttpResponse implements Channel, InFlight {
   async run(id: RequestId | null, work: Work): Promise<void> {
     const { pending, server } = this.endpoint;
     this.#work = work;
+    this.#requestId = id;
     pending.add(this);
     try {
       const result = await work.run(this.session);
@@ -155,8 +161,8 @@ export class HttpResponse implements Channel, InFlight {
   #open(): EventStream {
     if (this.#stream) return this.#stream;
     const { options, session } = this;
-    const store = session && options.eventStore;
-    if (session && store) this.#streamId = session.nextStreamId();
+    const store = session && this.#eventStore;
+    if (session && store) this.#streamId = session.nextStreamId(this.#requestId);
     const stream = this.#createStream(this.#streamId, store);
     this.#stream = stream;
     const sink = this.#reply.stream(this.#headers(eventStreamHeaders));
@@ -187,9 +193,11 @@ export class HttpResponse implements Channel, InFlight {
   async openStandaloneStream(): Promise<void> {
     const { request, options, endpoint } = this;
     requireAccepted(request, 'text/event-stream');
-    const session = endpoint.sessions.require(request);
+    const session = await endpoint.sessions.require(request, options);
     if (request.auth) session.lastCaller ??= { authInfo: toAuthInfo(request.auth), sessionId: session.id };
     const lastEventId = request.header('last-event-id');
+    if (session instanceof SharedSession && (!lastEventId || !this.#hasOwnStore(session, lastEventId)))
+      return session.follow(this.#reply, lastEventId, options.retryInterval);
     if (lastEventId && options.eventStore) return this.#resumeStream(session, options.eventStore, lastEventId);
     const stream = this.#standaloneStreamOf(session);
     const sink = this.#openSink(session, stream);
@@ -199,10 +207,15 @@ export class HttpResponse implements Channel, InFlight {
     if (session.protocolVersion >= LAST_LEGACY_VERSION) stream.prime(options.retryInterval);
   }
 
+  /** Whether the event is in the store of the options: the standalone stream of a shared session never is. */
+  #hasOwnStore(session: SharedSession, eventId: string): boolean {
+    return this.options.eventStore !== undefined && !eventId.startsWith(`${session.standaloneStreamId}_`);
+  }
+
   async #resumeStream(session: HttpSession, store: EventStore, lastEventId: string): Promise<void> {
     const streamId = await findStreamId(store, lastEventId);
     // Events of other sessions are not visible.
-    if (streamId === undefined || !isStreamOf(session, streamId))
+    if (streamId === undefined || !session.ownsStream(streamId))
       throw refused(400, 'Bad Request: unknown Last-Event-ID');
     const isStandalone = streamId === session.standaloneStreamId;
     const stream = isStandalone ? this.#standaloneStreamOf(session) : session.streams?.get(streamId);
@@ -229,11 +242,6 @@ export class HttpResponse implements Channel, InFlight {
     });
     return sink;
   }
-}
-
-/** Compares the whole session id: an id from `sessionIdGenerator` may begin with another one. */
-function isStreamOf({ id }: HttpSession, streamId: string): boolean {
-  return streamId.startsWith(`${id}/`) && !streamId.includes('/', id.length + 1);
 }
 
 const retryStatuses: ReadonlySet<number> = new Set([429, 503]);

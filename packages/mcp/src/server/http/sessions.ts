@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
+import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
 import { principalOf, toAuthInfo } from '../auth-info.js';
 import { LegacySession } from '../legacy-session.js';
@@ -9,6 +10,7 @@ import {
   DEFAULT_MAX_SESSIONS,
   DEFAULT_MAX_SESSIONS_PER_CALLER,
 } from '../limits.js';
+import type { EventStore } from './event-store.js';
 import type { EventStream } from './event-stream.js';
 import { isLoopback } from './guard.js';
 import type { HttpRequest } from './message.js';
@@ -72,7 +74,7 @@ export class HttpSession extends LegacySession implements SessionOwner {
   override readonly id: string;
   readonly principal: string;
   readonly caller: string | undefined;
-  readonly #idleTimeout: number;
+  protected readonly idleTimeout: number;
   /** Time of the end of the last request, in milliseconds since 1970. */
   lastActive: number = Date.now();
   /** Standalone event stream for messages that belong to no request; created by the first GET. */
@@ -87,7 +89,16 @@ export class HttpSession extends LegacySession implements SessionOwner {
     this.id = id;
     this.principal = principal;
     this.caller = caller;
-    this.#idleTimeout = idleTimeout;
+    this.idleTimeout = idleTimeout;
+  }
+
+  override get isStateless(): boolean {
+    return false;
+  }
+
+  /** Whether the client reads an event stream that belongs to no request. */
+  get hasReader(): boolean {
+    return this.standaloneStream?.hasReader === true;
   }
 
   override send(messageText: string): boolean {
@@ -98,14 +109,25 @@ export class HttpSession extends LegacySession implements SessionOwner {
     return `${this.id}/own`;
   }
 
-  nextStreamId(): string {
+  /** @param _requestId - `null` for a batch */
+  nextStreamId(_requestId: RequestId | null): string {
     this.#streamCount += 1;
     return `${this.id}/${this.#streamCount}`;
   }
 
+  /** Whether a stream id is one of this session. An id from `sessionIdGenerator` may begin with another one. */
+  ownsStream(streamId: string): boolean {
+    return streamId.startsWith(`${this.id}/`) && !streamId.includes('/', this.id.length + 1);
+  }
+
   /** Whether the session may end. A request in flight or an open standalone stream keeps it. */
   isExpired(now: number): boolean {
-    return this.lastActive + this.#idleTimeout <= now && !this.hasInFlight && !this.standaloneStream?.hasReader;
+    return this.lastActive + this.idleTimeout <= now && !this.hasInFlight && !this.hasReader;
+  }
+
+  /** Keeps event streams alive that belong to no request. */
+  keepAlive(): void {
+    this.standaloneStream?.keepAlive();
   }
 
   override end(): void {
@@ -115,9 +137,9 @@ export class HttpSession extends LegacySession implements SessionOwner {
   }
 }
 
-/** Sessions of one endpoint. */
+/** Sessions in memory: those of one endpoint, or copies of sessions that instances share. */
 export class SessionStore {
-  readonly #sessions = new Map<string, HttpSession>();
+  protected readonly open: Map<string, HttpSession> = new Map();
   readonly #connected: Set<LegacySession>;
 
   /** @param connected - set of connected clients that the store keeps up to date */
@@ -125,31 +147,32 @@ export class SessionStore {
     this.#connected = connected;
   }
 
+  /** Store of events that goes with the sessions. */
+  get events(): EventStore | undefined {
+    return undefined;
+  }
+
   get size(): number {
-    return this.#sessions.size;
+    return this.open.size;
   }
 
   [Symbol.iterator](): IterableIterator<HttpSession> {
-    return this.#sessions.values();
+    return this.open.values();
   }
 
   /**
    * @throws ProtocolError with HTTP status 503 or 429 when no session can be opened for this owner
    * @throws `SESSION_ID_INVALID` when the id is in use or is not a valid header value
    */
-  create(owner: SessionOwner, limits: Partial<SessionLimits>, createId: () => string): HttpSession {
-    requireRoom(this.#sessions, owner, limits);
+  create(
+    owner: SessionOwner,
+    limits: Partial<SessionLimits>,
+    createId: () => string,
+  ): HttpSession | Promise<HttpSession> {
+    requireRoom(this.open, owner, limits);
     const id = createId();
-    if (!/^[\x21-\x7E]+$/.test(id) || this.#sessions.has(id)) {
-      throw new QuiverError(
-        'SESSION_ID_INVALID',
-        'sessionIdGenerator returned an id that is in use or not visible ASCII; make it random.',
-      );
-    }
-    const session = new HttpSession(id, owner, limits);
-    this.#sessions.set(id, session);
-    this.#connected.add(session);
-    return session;
+    if (!sessionIdPattern.test(id) || this.open.has(id)) throw sessionIdInvalid();
+    return this.add(new HttpSession(id, owner, limits));
   }
 
   /**
@@ -157,34 +180,63 @@ export class SessionStore {
    *
    * @throws ProtocolError with HTTP status 400 or 404
    */
-  require(request: HttpRequest): HttpSession {
-    const id = request.header('mcp-session-id');
-    if (id === undefined) {
-      const message =
-        request.method === 'POST'
-          ? 'Bad Request: No valid session ID provided for non-initialize request'
-          : `Bad Request: ${request.method} request requires a valid session ID`;
-      throw refused(400, message);
-    }
-    const session = this.#sessions.get(id);
-    if (session?.isExpired(Date.now())) this.end(session);
+  require(request: HttpRequest, _limits: Partial<SessionLimits>): HttpSession | Promise<HttpSession> {
+    const session = this.open.get(requireSessionId(request));
+    if (session?.isExpired(Date.now())) this.drop(session);
     else if (session?.principal === principalOf(toAuthInfo(request.auth))) return session;
-    throw new ProtocolError(errorCodes.sessionNotFound, 'Session not found', { httpStatus: 404 });
+    throw sessionNotFound('it ended, or another process has it');
   }
 
   /** Ends a session: cancels its requests and closes its streams. */
-  end(session: HttpSession): void {
-    if (!this.#sessions.delete(session.id)) return;
-    this.#connected.delete(session);
-    session.end();
+  end(session: HttpSession): void | Promise<void> {
+    this.drop(session);
   }
 
   endAll(): void {
-    for (const session of this.#sessions.values()) this.end(session);
+    for (const session of this.open.values()) this.drop(session);
   }
 
   /** Ends idle sessions. */
   sweep(now: number = Date.now()): void {
-    for (const session of this.#sessions.values()) if (session.isExpired(now)) this.end(session);
+    for (const session of this.open.values()) if (session.isExpired(now)) this.drop(session);
   }
+
+  protected add<Session extends HttpSession>(session: Session): Session {
+    this.open.set(session.id, session);
+    this.#connected.add(session);
+    return session;
+  }
+
+  protected drop(session: HttpSession): void {
+    if (!this.open.delete(session.id)) return;
+    this.#connected.delete(session);
+    session.end();
+  }
+}
+
+/** Visible ASCII, as in a header. */
+export const sessionIdPattern: RegExp = /^[\x21-\x7E]+$/;
+
+/** @throws ProtocolError with HTTP status 400 for a request without a session id */
+export function requireSessionId(request: HttpRequest): string {
+  const id = request.header('mcp-session-id');
+  if (id !== undefined) return id;
+  throw refused(
+    400,
+    request.method === 'POST'
+      ? 'Bad Request: No valid session ID provided for non-initialize request'
+      : `Bad Request: ${request.method} request requires a valid session ID`,
+  );
+}
+
+export function sessionNotFound(reason: string): ProtocolError {
+  const message = `Session not found: ${reason}; send initialize to start a new one`;
+  return new ProtocolError(errorCodes.sessionNotFound, message, { httpStatus: 404 });
+}
+
+export function sessionIdInvalid(): QuiverError {
+  return new QuiverError(
+    'SESSION_ID_INVALID',
+    'sessionIdGenerator returned an id that is in use or not visible ASCII; make it random.',
+  );
 }

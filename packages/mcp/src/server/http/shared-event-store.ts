@@ -1,0 +1,172 @@
+import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import type { Instance } from '../../shared-store/instance.js';
+import type { LogEntry, SharedStore } from '../../shared-store/shared-store.js';
+import { DEFAULT_IDLE_TIMEOUT } from '../limits.js';
+import type { EventMessage, EventStore } from './event-store.js';
+
+/** Milliseconds that the events of an open stream are kept after the newest one. */
+const EVENT_LIFETIME = DEFAULT_IDLE_TIMEOUT;
+/** Milliseconds that a client has to resume a complete stream. */
+const COMPLETE_STREAM_LIFETIME: number = 5 * 60_000;
+/** Events of one stream. */
+const MAX_EVENTS = 10_000;
+/** Milliseconds between two reads of a quiet stream: a notification may be lost, and its instance may be dead. */
+const POLL_INTERVAL = 5_000;
+const END = 'end';
+
+export interface SharedEventStoreOptions {
+  readonly store: SharedStore;
+  readonly instance: Instance;
+  /** Name of the server. */
+  readonly server: string;
+  readonly logger: Logger;
+}
+
+interface FollowOptions {
+  readonly send: (eventId: string, message: EventMessage) => void;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Instance that writes the stream; `undefined` when all do. */
+  readonly writer: string | undefined;
+}
+
+/**
+ * Stores the events of streams in a shared store: a log per stream, and a channel that announces new events. Any instance resumes a
+ * stream, also while another one still writes it. Event ids are `<stream>_<entry>`.
+ */
+export class SharedEventStore implements EventStore {
+  readonly #options: SharedEventStoreOptions;
+  readonly #prefix: string;
+
+  constructor(options: SharedEventStoreOptions) {
+    this.#options = options;
+    this.#prefix = `events/${encodeURIComponent(options.server)}`;
+  }
+
+  async storeEvent(streamId: string, message: EventMessage): Promise<string> {
+    return `${streamId}_${await this.#append(streamId, JSON.stringify(message), EVENT_LIFETIME)}`;
+  }
+
+  async endStream(streamId: string): Promise<void> {
+    await this.#append(streamId, END, COMPLETE_STREAM_LIFETIME);
+  }
+
+  async getStreamIdForEventId(eventId: string): Promise<string | undefined> {
+    const { streamId, entry } = parseEventId(eventId);
+    if (streamId === '') return undefined;
+    try {
+      await this.#options.store.read(this.#logOf(streamId), entry);
+      return streamId;
+    } catch (error) {
+      if (isUnknownEntry(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async replayEventsAfter(
+    lastEventId: string,
+    { send }: { send: (eventId: string, message: EventMessage) => Promise<void> },
+  ): Promise<string> {
+    const { streamId, entry } = parseEventId(lastEventId);
+    for (const { id, value } of await this.#options.store.read(this.#logOf(streamId), entry))
+      if (value !== END) await send(`${streamId}_${id}`, JSON.parse(value));
+    return streamId;
+  }
+
+  /**
+   * Sends the events after one, and then those that any instance stores.
+   *
+   * @returns `complete` at the end of the stream, `lost` when the instance that writes it is dead, `aborted` by the signal
+   */
+  async follow(lastEventId: string, { send, signal, writer }: FollowOptions): Promise<'complete' | 'lost' | 'aborted'> {
+    const { store, instance } = this.#options;
+    const { streamId, entry } = parseEventId(lastEventId);
+    const log = this.#logOf(streamId);
+    const bell = new Bell(signal);
+    const unsubscribe = await store.subscribe(log, () => bell.ring());
+    try {
+      let last = entry;
+      let isQuiet = true;
+      while (!signal.aborted) {
+        // Before the entries are read: a dead instance may have stored more.
+        const isWritten = writer === undefined || !isQuiet || (await instance.isAlive(writer));
+        for (const { id, value } of await this.#readAfter(log, last)) {
+          if (signal.aborted) return 'aborted';
+          if (value === END) return 'complete';
+          send(`${streamId}_${id}`, JSON.parse(value));
+          last = id;
+        }
+        if (!isWritten) return 'lost';
+        isQuiet = !(await bell.rung(POLL_INTERVAL));
+      }
+      return 'aborted';
+    } finally {
+      await unsubscribe().catch(this.#warn);
+    }
+  }
+
+  /** A log that is gone, or was cut in the meantime, has only later entries. */
+  async #readAfter(log: string, last: string): Promise<LogEntry[]> {
+    try {
+      return await this.#options.store.read(log, last);
+    } catch (error) {
+      if (!isUnknownEntry(error)) throw error;
+      return this.#options.store.read(log);
+    }
+  }
+
+  async #append(streamId: string, value: string, ttlMs: number): Promise<string> {
+    const { store } = this.#options;
+    const log = this.#logOf(streamId);
+    const id = await store.append(log, value, { ttlMs, maxEntries: MAX_EVENTS });
+    // The writer does not wait for this: a reader that misses it reads again soon.
+    void store.publish(log, id).catch(this.#warn);
+    return id;
+  }
+
+  #logOf(streamId: string): string {
+    return `${this.#prefix}/${streamId}`;
+  }
+
+  readonly #warn = (error: unknown): void =>
+    this.#options.logger.warn(`The shared store failed: ${toErrorMessage(error)}`, error);
+}
+
+/** Wakes one waiter; a ring without a waiter is kept. */
+class Bell {
+  #hasRung = false;
+  #wake: (() => void) | undefined;
+
+  constructor(signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.ring(), { once: true });
+  }
+
+  ring(): void {
+    this.#hasRung = true;
+    this.#wake?.();
+  }
+
+  /** @returns whether it rang, now or since the last call; `false` after the timeout */
+  async rung(milliseconds: number): Promise<boolean> {
+    if (!this.#hasRung) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        timer = setTimeout(resolve, milliseconds);
+      });
+      clearTimeout(timer);
+    }
+    const hasRung = this.#hasRung;
+    this.#hasRung = false;
+    return hasRung;
+  }
+}
+
+function parseEventId(eventId: string): { streamId: string; entry: string } {
+  const end = eventId.lastIndexOf('_');
+  return { streamId: eventId.slice(0, Math.max(end, 0)), entry: eventId.slice(end + 1) };
+}
+
+function isUnknownEntry(error: unknown): boolean {
+  return error instanceof QuiverError && error.code === 'SHARED_STORE_ENTRY_NOT_FOUND';
+}

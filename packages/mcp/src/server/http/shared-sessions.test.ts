@@ -1,0 +1,482 @@
+import { createTool } from '@quiver/core/tools';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { readEvents, type EventReader } from '../../../test/event-reader.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { initializeParams, modern, rpc, send, type WireAnswer } from '../../../test/wire.ts';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import type { SharedStore } from '../../shared-store/shared-store.js';
+import { MCPServer } from '../mcp-server.js';
+import type { MCPServerConfig } from '../server-config.js';
+import type { StreamableHTTPServerTransportOptions } from './response.js';
+
+/** Calls that run until the test lets them continue. */
+let gates: Map<string, () => void>;
+let aborted: string[];
+
+const tools = {
+  whoAmI: createTool({
+    id: 'whoAmI',
+    description: 'Returns the id of the session',
+    execute: async (_input, { mcp }) => mcp.extra?.sessionId ?? 'none',
+  }),
+  ask: createTool({
+    id: 'ask',
+    description: 'Asks the user',
+    execute: async (_input, { mcp }) => {
+      const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+      const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
+      return `Hello ${String(content?.['name'])}`;
+    },
+  }),
+  wait: createTool({
+    id: 'wait',
+    description: 'Reports progress and waits',
+    inputSchema: z.object({ gate: z.string() }),
+    execute: async ({ gate }, { mcp }) => {
+      mcp.extra?.signal?.addEventListener('abort', () => aborted.push(gate));
+      await mcp.log('info', 'started');
+      await new Promise<void>((resolve) => {
+        gates.set(gate, resolve);
+        mcp.extra?.signal?.addEventListener('abort', () => resolve());
+      });
+      await mcp.log('info', 'continued');
+      return `done ${gate}`;
+    },
+  }),
+};
+
+const resources = {
+  listResources: async () => [{ uri: 'file:///a', name: 'a' }],
+  getResourceContent: async () => ({ text: 'a' }),
+};
+
+const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+let store: InMemoryStore;
+let running: MCPServer[];
+
+beforeEach(() => {
+  store = new InMemoryStore();
+  running = [];
+  gates = new Map();
+  aborted = [];
+});
+afterEach(async () => {
+  for (const open of gates.values()) open();
+  await Promise.all(running.map((server) => server.close({ grace: 100 })));
+  vi.clearAllMocks();
+});
+
+interface StartedInstance {
+  readonly server: MCPServer;
+  readonly url: string;
+}
+
+async function startInstance(
+  config: Partial<MCPServerConfig> = {},
+  options: StreamableHTTPServerTransportOptions = {},
+): Promise<StartedInstance> {
+  const sharedStore: SharedStore = store;
+  const server = new MCPServer({ name: 'Shared', version: '1', tools, resources, logger, sharedStore, ...config });
+  running.push(server);
+  const { url } = await server.listen({ shutdownGrace: 100, ...options });
+  return { server, url };
+}
+
+async function startTwo(
+  config: Partial<MCPServerConfig> = {},
+  options: StreamableHTTPServerTransportOptions = {},
+): Promise<[StartedInstance, StartedInstance]> {
+  return [await startInstance(config, options), await startInstance(config, options)];
+}
+
+async function openSession(url: string, capabilities: object = { elicitation: {} }): Promise<Record<string, string>> {
+  const answer = await send(url, { body: rpc('initialize', { ...initializeParams, capabilities }) });
+  return { 'mcp-session-id': String(answer.headers['mcp-session-id']), 'mcp-protocol-version': '2025-11-25' };
+}
+
+function call(url: string, headers: Record<string, string>, name: string, args: object = {}): Promise<WireAnswer> {
+  return send(url, { headers, body: rpc('tools/call', { name, arguments: args }, 7) });
+}
+
+function streamCall(
+  url: string,
+  headers: Record<string, string>,
+  name: string,
+  args: object = {},
+): Promise<EventReader> {
+  return readEvents(url, { method: 'POST', headers, body: rpc('tools/call', { name, arguments: args }, 7) });
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
+function messagesOf({ events }: EventReader): any[] {
+  return events.filter(({ data }) => data !== '').map(({ data }) => JSON.parse(data) as unknown);
+}
+
+function methodsOf(reader: EventReader): string[] {
+  return messagesOf(reader).map(({ method }) => method);
+}
+
+describe('a session of several instances', () => {
+  test('is served by any of them', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    for (const { url } of [b, a, b]) {
+      const { json } = await call(url, session, 'whoAmI');
+      expect(json.result.content[0].text).toBe(session['mcp-session-id']);
+    }
+  });
+
+  test('is invisible to other servers and to other principals', async () => {
+    const a = await startInstance();
+    const other = await startInstance({ name: 'Other' });
+    const session = await openSession(a.url);
+    expect((await call(other.url, session, 'whoAmI')).status).toBe(404);
+
+    const { server } = await startInstance();
+    const request = (): Request =>
+      new Request('http://localhost/mcp', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...session },
+        body: JSON.stringify(rpc('tools/call', { name: 'whoAmI', arguments: {} })),
+      });
+    expect((await server.fetch(request())).status).toBe(200);
+    const stranger = await server.fetch(request(), { authInfo: { token: 'secret', clientId: 'c', scopes: [] } });
+    expect(stranger.status).toBe(404);
+  });
+
+  test('keeps no token in the store', async () => {
+    const { server } = await startInstance();
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const body = JSON.stringify(rpc('initialize', initializeParams));
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers, body });
+    const authInfo = { token: 'very-secret', clientId: 'c', scopes: [] };
+    expect((await server.fetch(request, { authInfo })).status).toBe(200);
+    const records = await Promise.all((await store.keys('')).map((key) => store.get(key)));
+    expect(records).toHaveLength(2);
+    expect(JSON.stringify(records)).not.toContain('very-secret');
+  });
+
+  test('ends everywhere with DELETE at any of them', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const stream = await readEvents(a.url, { headers: session });
+    const running = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(gates.size).toBe(1));
+    expect((await send(b.url, { method: 'DELETE', headers: session })).status).toBe(200);
+    await Promise.all([stream.ended, running.ended]);
+    expect(aborted).toEqual(['one']);
+    for (const { url } of [a, b]) {
+      const { status, json } = await call(url, session, 'whoAmI');
+      expect([status, json.error.message]).toEqual([404, expect.stringContaining('Session not found: it ended')]);
+    }
+  });
+
+  test('survives the graceful end of an instance', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    await a.server.close();
+    expect((await call(b.url, session, 'whoAmI')).status).toBe(200);
+  });
+
+  test('ends when its lifetime in the store is over, independent of the clocks of the instances', async () => {
+    let now = 0;
+    store = new InMemoryStore(() => now);
+    const [a, b] = await startTwo({}, { idleTimeout: 60_000 });
+    const session = await openSession(a.url);
+    now += 50_000;
+    expect((await call(b.url, session, 'whoAmI')).status).toBe(200);
+    now += 70_000;
+    expect((await call(a.url, session, 'whoAmI')).status).toBe(200);
+    now += 80_000;
+    expect((await call(b.url, session, 'whoAmI')).status).toBe(404);
+  });
+
+  test('is refused with 503 while the store is unavailable', async () => {
+    const a = await startInstance();
+    const session = await openSession(a.url);
+    const get = vi.spyOn(store, 'get').mockRejectedValue(new Error('connection refused'));
+    const { status, json } = await call(a.url, session, 'whoAmI');
+    expect([status, json.error.message]).toEqual([503, expect.stringContaining('unavailable; try again later')]);
+    expect(logger.error).toHaveBeenCalledWith(expect.stringContaining('connection refused'), expect.anything());
+    get.mockRestore();
+    expect((await call(a.url, session, 'whoAmI')).status).toBe(200);
+    vi.spyOn(store, 'put').mockRejectedValueOnce(new Error('full'));
+    expect((await send(a.url, { body: rpc('initialize', initializeParams) })).status).toBe(503);
+    vi.spyOn(store, 'put').mockRejectedValueOnce(new Error('full'));
+    const level = { headers: session, body: rpc('logging/setLevel', { level: 'error' }) };
+    expect((await send(a.url, level)).status).toBe(503);
+  });
+
+  test('is not found when its record was damaged', async () => {
+    const [a, b] = await startTwo();
+    for (const value of ['not JSON', 'null', '{}', '{"principal":""}']) {
+      const session = await openSession(a.url);
+      await store.put(`session/Shared/${session['mcp-session-id']}`, value);
+      expect((await call(b.url, session, 'whoAmI')).status).toBe(404);
+      expect((await call(a.url, session, 'whoAmI')).status).toBe(404);
+    }
+  });
+
+  test('keeps its principal when its record is replaced with one of another caller', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const key = `session/Shared/${session['mcp-session-id']}`;
+    const state = JSON.parse((await store.get(key))?.value ?? '') as object;
+    await store.put(key, JSON.stringify({ ...state, principal: 'other' }));
+    expect((await call(b.url, session, 'whoAmI')).status).toBe(404);
+    expect((await call(a.url, session, 'whoAmI')).status).toBe(404);
+  });
+
+  test('is refused when the generator of ids repeats one of another instance', async () => {
+    const [a, b] = await startTwo({}, { sessionIdGenerator: () => 'always-the-same' });
+    expect((await send(a.url, { body: rpc('initialize', initializeParams) })).status).toBe(200);
+    const second = await send(b.url, { body: rpc('initialize', initializeParams) });
+    expect(second.json.error).toMatchObject({ code: -32603 });
+    expect((await call(b.url, { 'mcp-session-id': 'always-the-same' }, 'whoAmI')).status).toBe(200);
+  });
+
+  test('keeps both of two changes that two instances make at once', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const uris = Array.from({ length: 20 }, (_, index) => `file:///${index}`);
+    const answers = await Promise.all(
+      uris.map((uri, index) =>
+        send([a, b][index % 2]?.url ?? '', { headers: session, body: rpc('resources/subscribe', { uri }, index) }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(uris.map(() => 200));
+    const record = await store.get(`session/Shared/${session['mcp-session-id']}`);
+    expect((JSON.parse(record?.value ?? '') as { subscriptions: string[] }).subscriptions.sort()).toEqual(uris.sort());
+  });
+});
+
+describe('a request to the client', () => {
+  test('is answered through any instance', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const stream = await streamCall(b.url, session, 'ask');
+    const question = await eventually(() => {
+      const [message] = messagesOf(stream);
+      expect(message?.method).toBe('elicitation/create');
+      return message as { id: string };
+    });
+    const body = { jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { name: 'Ada' } } };
+    expect((await send(a.url, { headers: session, body })).status).toBe(202);
+    await stream.ended;
+    expect(messagesOf(stream).at(-1).result.content[0].text).toBe('Hello Ada');
+  });
+
+  test('is not answered by another session, which knows its id', async () => {
+    const [a, b] = await startTwo();
+    const [session, thief] = [await openSession(a.url), await openSession(a.url)];
+    const stream = await streamCall(b.url, session, 'ask');
+    const question = await eventually(() => {
+      expect(messagesOf(stream)).toHaveLength(1);
+      return messagesOf(stream)[0] as { id: string };
+    });
+    const forged = { jsonrpc: '2.0', id: question.id, result: { action: 'accept', content: { name: 'Eve' } } };
+    for (const { url } of [a, b]) await send(url, { headers: thief, body: forged });
+    const body = { ...forged, result: { action: 'accept', content: { name: 'Ada' } } };
+    await send(a.url, { headers: session, body });
+    await stream.ended;
+    expect(messagesOf(stream).at(-1).result.content[0].text).toBe('Hello Ada');
+  });
+
+  test('gets no response that no instance can receive', async () => {
+    const a = await startInstance();
+    const session = await openSession(a.url);
+    const answer = (id: string): Promise<WireAnswer> =>
+      send(a.url, { headers: session, body: { jsonrpc: '2.0', id, result: {} } });
+    const dead = await answer('server-0123456789abcdef-1');
+    expect([dead.status, dead.json.error.message]).toEqual([400, expect.stringContaining('has ended')]);
+    expect((await answer('server-../../etc-1')).status).toBe(202);
+  });
+
+  test('is sent outside of a call to a session that another instance opened', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const stream = await readEvents(a.url, { headers: session });
+    const requestedSchema = { type: 'object', properties: {} } as const;
+    const asked = b.server.elicitation.sendRequest(
+      { message: 'Sure?', requestedSchema },
+      { sessionId: String(session['mcp-session-id']) },
+    );
+    const question = await eventually(() => {
+      const found = messagesOf(stream).find(({ method }) => method === 'elicitation/create');
+      expect(found).toBeDefined();
+      return found as { id: string };
+    });
+    const body = { jsonrpc: '2.0', id: question.id, result: { action: 'decline' } };
+    expect((await send(a.url, { headers: session, body })).status).toBe(202);
+    expect(await asked).toMatchObject({ action: 'decline' });
+    stream.destroy();
+  });
+});
+
+describe('a message for another instance', () => {
+  test('cancels a request there', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(gates.size).toBe(1));
+    const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    const other = await openSession(a.url);
+    expect((await send(b.url, { headers: other, body })).status).toBe(202);
+    expect((await send(b.url, { headers: session, body })).status).toBe(202);
+    await stream.ended;
+    expect(aborted).toEqual(['one']);
+  });
+
+  test('changes the log level there', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    await call(b.url, session, 'whoAmI');
+    await send(a.url, { headers: session, body: rpc('logging/setLevel', { level: 'error' }) });
+    const answering = call(b.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(gates.size).toBe(1));
+    gates.get('one')?.();
+    const { headers, json } = await answering;
+    // A message would have made it an event stream.
+    expect(headers['content-type']).toBe('application/json');
+    expect(json.result.content[0].text).toBe('done one');
+  });
+});
+
+describe('a standalone event stream', () => {
+  test('receives changes from any instance, once, and only those that the client subscribed to', async () => {
+    const [a, b] = await startTwo();
+    const c = await startInstance();
+    const session = await openSession(a.url);
+    for (const { url } of [a, b, c]) await call(url, session, 'whoAmI');
+    const stream = await readEvents(b.url, { headers: session });
+    const subscribe = (uri: string): Promise<WireAnswer> =>
+      send(a.url, { headers: session, body: rpc('resources/subscribe', { uri }) });
+    await subscribe('file:///a');
+    await c.server.resources.notifyUpdated({ uri: 'file:///a' });
+    await c.server.resources.notifyUpdated({ uri: 'file:///b' });
+    await a.server.toolActions.notifyListChanged();
+    await eventually(() => expect(methodsOf(stream)).toContain('notifications/tools/list_changed'));
+    expect(methodsOf(stream)).toEqual(['notifications/resources/updated', 'notifications/tools/list_changed']);
+    stream.destroy();
+  });
+
+  test('receives the messages that another instance sends outside of responses', async () => {
+    const [a, b] = await startTwo({}, { enableJsonResponse: true });
+    const session = await openSession(a.url);
+    const stream = await readEvents(a.url, { headers: session });
+    const answering = call(b.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(gates.size).toBe(1));
+    gates.get('one')?.();
+    expect((await answering).json.result.content[0].text).toBe('done one');
+    await eventually(() =>
+      expect(messagesOf(stream).map(({ params }) => params.data)).toEqual(['started', 'continued']),
+    );
+    stream.destroy();
+  });
+
+  test('moves to the instance that the client opens it at, and continues after the last event', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const first = await readEvents(a.url, { headers: session });
+    await b.server.toolActions.notifyListChanged();
+    await eventually(() => expect(methodsOf(first)).toEqual(['notifications/tools/list_changed']));
+    const last = first.events.at(-1)?.id ?? '';
+    const closing = a.server.close();
+    await first.ended;
+    await closing;
+    await b.server.resources.notifyListChanged();
+    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    await b.server.toolActions.notifyListChanged();
+    // The change that no instance sent is announced again.
+    await eventually(() =>
+      expect(methodsOf(second)).toEqual([
+        'notifications/tools/list_changed',
+        'notifications/resources/list_changed',
+        'notifications/tools/list_changed',
+      ]),
+    );
+    second.destroy();
+  });
+
+  test('ends at the instance that had it when the client opens it at another one', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const first = await readEvents(a.url, { headers: session });
+    expect((await readEvents(a.url, { headers: session })).status).toBe(409);
+    const second = await readEvents(b.url, { headers: session });
+    await first.ended;
+    await a.server.toolActions.notifyListChanged();
+    await eventually(() => expect(methodsOf(second)).toContain('notifications/tools/list_changed'));
+    second.destroy();
+  });
+});
+
+describe('the event stream of a call', () => {
+  test('is resumed at another instance while the call runs', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const first = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(messagesOf(first)).toHaveLength(1));
+    const last = first.events[0]?.id ?? '';
+    first.destroy();
+    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    await eventually(() => expect(messagesOf(second)).toHaveLength(1));
+    gates.get('one')?.();
+    await second.ended;
+    expect(messagesOf(second)).toMatchObject([
+      { params: { data: 'started' } },
+      { params: { data: 'continued' } },
+      { id: 7, result: { content: [{ text: 'done one' }] } },
+    ]);
+    // Complete: what is left is replayed.
+    const third = await readEvents(a.url, { headers: { ...session, 'last-event-id': second.events[1]?.id ?? '' } });
+    await third.ended;
+    expect(messagesOf(third)).toMatchObject([{ id: 7 }]);
+  });
+
+  test('is not resumed by another session, or after an unknown event', async () => {
+    const [a, b] = await startTwo();
+    const [session, thief] = [await openSession(a.url), await openSession(a.url)];
+    const first = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(messagesOf(first)).toHaveLength(1));
+    const last = first.events[0]?.id ?? '';
+    for (const [headers, id] of [
+      [thief, last],
+      [session, `${last}9`],
+      [session, 'x'],
+      [session, `${String(session['mcp-session-id'])}/own_1`],
+    ] as const) {
+      const { status } = await readEvents(b.url, { headers: { ...headers, 'last-event-id': id } });
+      expect(status).toBe(400);
+    }
+    first.destroy();
+  });
+
+  test('ends with an error when the instance that ran the call is dead', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const first = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(messagesOf(first)).toHaveLength(1));
+    const last = first.events[0]?.id ?? '';
+    first.destroy();
+    const [, instance] = /\/([\da-f]{16})\./.exec(last) ?? [];
+    await store.delete(`instance/Shared/${instance}`);
+    const second = await readEvents(b.url, { headers: { ...session, 'last-event-id': last } });
+    await second.ended;
+    expect(messagesOf(second)).toMatchObject([
+      { params: { data: 'started' } },
+      { id: 7, error: { message: expect.stringContaining('has ended') } },
+    ]);
+  });
+});
+
+test('sends changes to modern clients of all instances', async () => {
+  const [a, b] = await startTwo();
+  const { headers, body } = modern('subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const stream = await readEvents(a.url, { method: 'POST', headers: headers as Record<string, string>, body });
+  await eventually(() => expect(messagesOf(stream)).toHaveLength(1));
+  await b.server.toolActions.notifyListChanged();
+  await eventually(() => expect(methodsOf(stream).at(-1)).toBe('notifications/tools/list_changed'));
+  stream.destroy();
+});

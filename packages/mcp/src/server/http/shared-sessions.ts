@@ -1,0 +1,184 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import { parseMessage } from '../../protocol/json-rpc.js';
+import { ProtocolError, refused } from '../../protocol/protocol-error.js';
+import type { ServerCapabilities } from '../../protocol/types.js';
+import type { Instance } from '../../shared-store/instance.js';
+import type { PutOptions, SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
+import { digestOf } from '../digest.js';
+import type { ServerDefinition } from '../request.js';
+import type { HttpRequest } from './message.js';
+import {
+  ownerOf,
+  requireRoom,
+  requireSessionId,
+  sessionIdInvalid,
+  sessionIdPattern,
+  sessionNotFound,
+  SessionStore,
+  type HttpSession,
+  type SessionLimits,
+  type SessionOwner,
+} from './sessions.js';
+import { SharedEventStore } from './shared-event-store.js';
+import { parseState, SharedSession, type SharedServer } from './shared-session.js';
+
+/** Characters of a session id that is looked up. */
+const MAX_SESSION_ID_LENGTH = 256;
+
+/** Returns the sessions of a server with a shared store. */
+export function createSharedSessions(server: ServerDefinition): SharedSessions | undefined {
+  const { sharedStore, instance } = server;
+  return sharedStore && instance && new SharedSessions(server, sharedStore, instance);
+}
+
+/** Tells other instances that the record of a session was changed, or deleted. */
+interface SessionNews {
+  readonly id: string;
+  readonly record?: StoredRecord;
+}
+
+/**
+ * Sessions that the instances of a server share, for all its endpoints: a record per session in the shared store, and a copy in each
+ * instance that served it. Each request reads the record, so that no instance serves a session that has ended.
+ */
+export class SharedSessions extends SessionStore implements SharedServer {
+  readonly instance: Instance;
+  readonly capabilities: ServerCapabilities;
+  readonly #store: SharedStore;
+  readonly #logger: Logger;
+  readonly #prefix: string;
+
+  readonly #events: SharedEventStore;
+
+  constructor(
+    { capabilities, logger, serverInfo, sessions }: ServerDefinition,
+    store: SharedStore,
+    instance: Instance,
+  ) {
+    super(sessions);
+    this.instance = instance;
+    this.capabilities = capabilities;
+    this.#store = store;
+    this.#logger = logger;
+    this.#events = new SharedEventStore({ store, instance, server: serverInfo.name, logger });
+    this.#prefix = `session/${encodeURIComponent(serverInfo.name)}`;
+    instance.on<SessionNews>('session', ({ id, record }, from) => {
+      const copy = from === instance.id ? undefined : this.#copyOf(id);
+      if (!copy) return;
+      if (record) copy.load(record);
+      else this.drop(copy);
+    });
+    instance.on<{ id: string; message: unknown }>('session.message', ({ id, message }) => {
+      const incoming = parseMessage(message);
+      if (incoming && incoming.kind !== 'request') this.#copyOf(id)?.settle(incoming);
+    });
+  }
+
+  override get events(): SharedEventStore {
+    return this.#events;
+  }
+
+  readonly onStoreError = (error: unknown): void =>
+    this.#logger.error(`The shared store failed: ${toErrorMessage(error)}`, error);
+
+  /** As for sessions in memory. The limits count the sessions that this instance opened or served. */
+  override async create(
+    owner: SessionOwner,
+    limits: Partial<SessionLimits>,
+    createId: () => string,
+  ): Promise<HttpSession> {
+    requireRoom(this.open, owner, limits);
+    const id = createId();
+    if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH || this.open.has(id)) throw sessionIdInvalid();
+    return this.#add(id, { caller: owner.caller, principal: await digestOf(owner.principal) }, limits);
+  }
+
+  override async require(request: HttpRequest, limits: Partial<SessionLimits>): Promise<HttpSession> {
+    const id = requireSessionId(request);
+    const { principal, caller } = ownerOf(request);
+    const session = await this.find(id, limits, caller);
+    if (session && session.verifiedPrincipal !== principal) {
+      if (session.principal !== (await digestOf(principal))) throw sessionNotFound('it ended');
+      session.verifiedPrincipal = principal;
+    }
+    if (!session) throw sessionNotFound('it ended');
+    await session.renew();
+    return session;
+  }
+
+  /**
+   * Returns a session of any instance; `undefined` when it has ended.
+   *
+   * @throws ProtocolError with HTTP status 503 when the store is unavailable
+   */
+  async find(id: string, limits: Partial<SessionLimits> = {}, caller?: string): Promise<SharedSession | undefined> {
+    if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH) return undefined;
+    const record = await this.read(id);
+    const copy = this.#copyOf(id);
+    try {
+      if (record && copy) copy.load(record);
+      // The session that a request is about to open has no record yet.
+      if (copy && (record || !copy.isStored)) return copy;
+      if (copy) this.drop(copy);
+      if (!record) return undefined;
+      const { principal } = parseState(record.value);
+      const session = this.#add(id, { principal, caller }, limits);
+      session.load(record);
+      // Before the request is served, whose effects on other instances come back as messages.
+      await this.#guard(this.instance.start());
+      return session;
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error;
+      this.onStoreError(error);
+      return undefined;
+    }
+  }
+
+  /** Ends a session at all instances. */
+  override async end(session: HttpSession): Promise<void> {
+    const { id } = session;
+    const isStored = session instanceof SharedSession && session.isStored;
+    if (isStored) await this.#guard(this.#store.delete(this.#keyOf(id)));
+    this.drop(session);
+    if (isStored) await this.#guard(this.instance.broadcast('session', { id } satisfies SessionNews));
+  }
+
+  /** Removes copies that are not used here, and extends the lifetime of the sessions that are. */
+  override sweep(now: number = Date.now()): void {
+    super.sweep(now);
+    for (const session of this.open.values())
+      if (session instanceof SharedSession && (session.hasInFlight || session.hasReader))
+        void session.renew().catch(() => {});
+  }
+
+  read(id: string): Promise<StoredRecord | undefined> {
+    return this.#guard(this.#store.get(this.#keyOf(id)));
+  }
+
+  write(id: string, value: string, options: PutOptions): Promise<number | undefined> {
+    return this.#guard(this.#store.put(this.#keyOf(id), value, options));
+  }
+
+  /** @throws ProtocolError with HTTP status 503 instead of the error of the store, which goes to the log */
+  async #guard<Value>(answer: Promise<Value>): Promise<Value> {
+    try {
+      return await answer;
+    } catch (error) {
+      this.onStoreError(error);
+      throw refused(503, 'The store that the instances of this server share is unavailable; try again later');
+    }
+  }
+
+  #add(id: string, owner: SessionOwner, limits: Partial<SessionLimits>): SharedSession {
+    return this.add(new SharedSession(this, id, owner, limits));
+  }
+
+  #copyOf(id: string): SharedSession | undefined {
+    const session = this.open.get(id);
+    return session instanceof SharedSession ? session : undefined;
+  }
+
+  #keyOf(id: string): string {
+    return `${this.#prefix}/${id}`;
+  }
+}
