@@ -9,3 +9,14 @@ export {
   type LoggerOptions,
   type LogLevel,
 } from './logger.js';
+export { observe, traceChannels, type TraceChannel, type TracePhase } from './trace.js';
+export type {
+  EmbeddingTraceEvent,
+  IngestTraceEvent,
+  McpSessionTraceEvent,
+  McpTraceEvent,
+  RetrievalTraceEvent,
+  ToolTraceEvent,
+  TraceEvent,
+  TraceEvents,
+} from './trace-events.js';

@@ -52,7 +52,7 @@ function encodeContentResult({ content, structuredContent, isError, _meta }: Con
   let members = `"content":${JSON.stringify(content)}`;
   if (structuredContent !== undefined && !failed)
     members += `,"structuredContent":${JSON.stringify(structuredContent)}`;
-  if (failed) members += ',"isError":true';
+  if (failed) members += errorEnd;
   return { members, ...(isObject(_meta) && { meta: _meta }) };
 }
 
@@ -75,5 +75,13 @@ function toJsonText(value: unknown): string {
 
 /** Returns an error result with a text for the model. */
 export function encodeErrorText(text: string): EncodedResult {
-  return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}],"isError":true` };
+  return { members: `"content":[{"type":"text","text":${JSON.stringify(text)}}]${errorEnd}` };
+}
+
+/** Last member of error results. */
+const errorEnd = ',"isError":true';
+
+/** Returns whether a result is an error result. */
+export function isErrorResult({ members }: EncodedResult): boolean {
+  return members.endsWith(errorEnd);
 }

@@ -3,6 +3,8 @@ import { QuiverError } from '../errors.js';
 import { isRequestContext, RequestContext } from '../request-context/request-context.js';
 import { validate, type Schema, type ValidationResult } from '../schema/index.js';
 import { andThen } from '../schema/validate.js';
+import { traceChannels } from '../trace.js';
+import type { ToolTraceEvent } from '../trace-events.js';
 import { checkApproval } from './approval.js';
 import { noMcpContext } from './mcp-context.js';
 import { repairInput } from './repair-input.js';
@@ -70,13 +72,25 @@ function startTool(tool: ToolLike, input: unknown, options: ToolCallOptions): Pr
   return isAsyncIterable(output) ? lastOf(output, options.abortSignal) : (output as Promise<unknown>);
 }
 
-/** Runs the tool of a definition; see {@link executeTool}. */
+const channel = traceChannels['quiver:tool'];
+
+/**
+ * Runs the tool of a definition; see {@link executeTool}.
+ *
+ * @param isTraced - whether the call itself is to be published
+ */
 export function executeDefinition(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
   done: DoneBefore = nothingDone,
+  isTraced: boolean = channel.isActive,
 ): Promise<unknown> {
+  if (isTraced) {
+    const call = withCallId(options);
+    const run = (): Promise<unknown> => executeDefinition(definition, input, call, done, false);
+    return channel.trace(createEvent(definition, input, call), run);
+  }
   return untilAborted(async () => {
     const context = createToolContext(definition.id, options);
     const preparing = prepare(definition, input, options, context, done);
@@ -98,7 +112,9 @@ export async function* streamDefinition(
   input: unknown,
   options: ToolCallOptions,
   done: DoneBefore,
+  isTraced: boolean = channel.isActive,
 ): AsyncGenerator<unknown> {
+  if (isTraced) return yield* traceStream(definition, input, options, done);
   const context = createToolContext(definition.id, options);
   const { abortSignal } = context;
   const prepared = await untilAborted(async () => prepare(definition, input, options, context, done), abortSignal);
@@ -123,6 +139,54 @@ export async function* streamDefinition(
     if (!isFinished) void Promise.resolve(results.return?.()).catch(() => {});
   }
   if (last?.ok) await untilAborted(() => announceOutput(definition, last?.value, context), abortSignal);
+}
+
+/** Publishes a call that yields preliminary results. Its end is the end of the generator, and its result the last one. */
+async function* traceStream(
+  definition: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  done: DoneBefore,
+): AsyncGenerator<unknown> {
+  const call = withCallId(options);
+  const event = createEvent(definition, input, call);
+  let resolve: (value: unknown) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const end = new Promise((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  // The consumer of the generator receives the error.
+  channel.trace(event, () => end).catch(() => {});
+  const results = streamDefinition(definition, input, call, done, false);
+  const next = (): Promise<IteratorResult<unknown>> => results.next();
+  let last: unknown;
+  try {
+    for (;;) {
+      const step = await (event.run ? event.run(next) : next());
+      if (step.done === true) return;
+      last = step.value;
+      yield last;
+    }
+  } catch (error) {
+    reject(error);
+    throw error;
+  } finally {
+    await results.return(undefined);
+    resolve(last);
+  }
+}
+
+function withCallId(options: ToolCallOptions): ToolCallOptions & { toolCallId: string } {
+  return { ...options, toolCallId: options.toolCallId ?? crypto.randomUUID() };
+}
+
+function createEvent(
+  { id }: ToolDefinition,
+  input: unknown,
+  { toolName = id, toolCallId }: ToolCallOptions & { toolCallId: string },
+): ToolTraceEvent {
+  return { type: 'tool', toolName, toolCallId, input };
 }
 
 /** Runs the stages before the tool itself. */

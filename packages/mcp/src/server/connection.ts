@@ -39,6 +39,7 @@ export class Connection extends LegacySession implements Channel {
     this.#server = server;
     this.#write = write;
     server.sessions.add(this);
+    this.traceSession();
   }
 
   override get isStateless(): boolean {

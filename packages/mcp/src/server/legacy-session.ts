@@ -1,21 +1,25 @@
-import { QuiverError } from '@quiver/core';
+import { QuiverError, traceChannels, type McpSessionTraceEvent, type McpTraceEvent } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import { DEFAULT_LEGACY_VERSION, errorCodes, type LoggingLevel } from '../protocol/constants.js';
 import {
   isRequestId,
   type IncomingMessage,
   type JsonRpcResponse,
+  type Params,
   type RequestId,
   type ResultJson,
 } from '../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
+import { withMeta } from '../protocol/with-meta.js';
 import { missingCapabilities, type ClientRequest } from './client-requests.js';
 import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
 import type { Caller } from './auth-info.js';
 
 /** A notification or a response of the client. */
 export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
+
+const channel = traceChannels['quiver:mcp.server'];
 
 /** Work that the server is doing for a client. */
 export interface InFlight {
@@ -72,6 +76,8 @@ export class LegacySession {
   /** Requests to the client that wait for a response; `undefined` as the response means that the client disconnected. */
   #pending: Map<RequestId, (response: JsonRpcResponse | undefined) => void> | undefined;
   #sentRequests = 0;
+  /** Ends the published session. */
+  #endTrace: (() => void) | undefined;
 
   constructor(maxRequests: number = Infinity) {
     this.maxRequests = maxRequests;
@@ -132,8 +138,36 @@ export class LegacySession {
     return this.#inFlight !== undefined;
   }
 
+  /** Publishes the session, from now to its end. */
+  traceSession(): void {
+    if (!channel.isActive) return;
+    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.#transport };
+    const end = new Promise<void>((resolve) => {
+      this.#endTrace = () => {
+        if (this.initialized) event.protocolVersion = this.protocolVersion;
+        resolve();
+      };
+    });
+    void channel.trace(event, () => end);
+  }
+
+  get #transport(): McpTraceEvent['transport'] {
+    return this.id === undefined ? 'stdio' : 'http';
+  }
+
+  #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
+    const { id: sessionId, protocolVersion } = this;
+    const transport = this.#transport;
+    return { type: 'mcp', side: 'server', direction, method, params, protocolVersion, sessionId, transport };
+  }
+
   /** Handles a notification or a response of the client. Unknown ones are ignored. */
-  accept(incoming: ClientMessage): void | Promise<void> {
+  accept(incoming: ClientMessage, isTraced: boolean = channel.isActive): void | Promise<void> {
+    const { kind, message } = incoming;
+    if (isTraced && kind === 'notification') {
+      const event = this.#createEvent('received', message.method, message.params);
+      return channel.trace(event, async () => this.accept(incoming, false));
+    }
     if (!this.settle(incoming)) return this.forward(incoming);
   }
 
@@ -168,10 +202,19 @@ export class LegacySession {
    * @throws `ELICITATION_FAILED` when the client sends an error or an invalid result, or disconnects
    */
   async request<Result>(
-    { method, params, legacyParams, subject, what, requires, parse }: ClientRequest<Result>,
-    { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal }: ElicitOptions,
+    request: ClientRequest<Result>,
+    options: ElicitOptions,
     link: RequestLink,
+    event?: McpTraceEvent,
   ): Promise<Result> {
+    const { method, params, legacyParams, subject, what, requires, parse } = request;
+    if (!event && channel.isActive) {
+      const sent = this.#createEvent('sent', method, params as Params);
+      const send = (): Promise<Result> =>
+        this.request({ ...request, params: withMeta(params as Params, sent.meta) }, options, link, sent);
+      return channel.trace(sent, send);
+    }
+    const { timeout = DEFAULT_CLIENT_REQUEST_TIMEOUT, signal } = options;
     const missing = missingCapabilities(requires, this.clientCapabilities);
     if (missing) {
       throw new QuiverError(
@@ -182,6 +225,7 @@ export class LegacySession {
     const failed = (reason: string): QuiverError => new QuiverError(`${subject}_FAILED`, reason);
     this.#sentRequests += 1;
     const id = `${this.requestIdPrefix}${this.#sentRequests}`;
+    if (event) event.requestId = id;
     const pending = (this.#pending ??= new Map());
     const canceled = AbortSignal.any([signal, link.signal].filter((each) => each !== undefined));
     let timer: NodeJS.Timeout | undefined;
@@ -214,6 +258,7 @@ export class LegacySession {
 
   /** Cancels all requests, in both directions. */
   end(): void {
+    this.#endTrace?.();
     for (const request of this.#inFlight?.values() ?? []) request.cancel();
     for (const settle of this.#pending?.values() ?? []) settle(undefined);
   }

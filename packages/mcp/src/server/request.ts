@@ -1,4 +1,4 @@
-import { QuiverError, type Logger } from '@quiver/core';
+import { QuiverError, traceChannels, type Logger, type McpTraceEvent } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import type {
   AnyRequestContext,
@@ -11,7 +11,7 @@ import type {
   ToolAnnotations,
   ToolMcpContext,
 } from '@quiver/core/tools';
-import type { EncodedResult } from '../content.js';
+import { isErrorResult, type EncodedResult } from '../content.js';
 import type { Era } from '../protocol/classify-era.js';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
@@ -89,6 +89,8 @@ export interface Channel {
   /** Ends the event stream before the response; the client resumes it. Where that is not possible, it does nothing. */
   closeStream?(): void;
 }
+
+const channel = traceChannels['quiver:mcp.server'];
 
 /**
  * One request on its way through the server: the transport creates it, the era answers it, and tools and callbacks receive it as
@@ -221,19 +223,29 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
   /**
    * Runs the request, among those in flight of its session.
    *
+   * @param event - published event of this request
    * @returns the result; `undefined` when the client canceled the request, which then receives no response
    */
-  async run(session?: LegacySession): Promise<ResultJson | undefined> {
+  async run(session?: LegacySession, event?: McpTraceEvent): Promise<ResultJson | undefined> {
+    if (!event && channel.isActive) {
+      const received = this.#createEvent();
+      return channel.trace(received, () => this.run(session, received));
+    }
     session?.track(this.requestId, this);
     try {
       const { onRequest } = this.#server.middleware;
       const result = await (onRequest.length === 0 ? this.answer() : this.#answerWithHooks());
+      if (event) {
+        event.isToolError = typeof result === 'object' && 'members' in result && isErrorResult(result);
+        event.protocolVersion = this.protocolVersion;
+      }
       if (this.#state === 'canceled') return undefined;
       return typeof result === 'string' || 'text' in result ? result : this.toJson(result);
     } catch (error) {
       if (this.#state === 'canceled') return undefined;
       throw error;
     } finally {
+      if (event) event.isCanceled = this.#state === 'canceled';
       // No message may follow the response.
       if (this.#state === 'open') this.#state = 'settled';
       session?.untrack(this.requestId);
@@ -260,6 +272,13 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
         throw error;
       }
     });
+  }
+
+  #createEvent(): McpTraceEvent {
+    const { method, params, requestId, protocolVersion, sessionId } = this;
+    const transport = this.#http ? 'http' : 'stdio';
+    const direction = 'received';
+    return { type: 'mcp', side: 'server', direction, method, params, requestId, protocolVersion, sessionId, transport };
   }
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */

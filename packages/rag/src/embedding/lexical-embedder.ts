@@ -1,5 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { Embedder } from './embedder.js';
+import { traceEmbedding } from './trace-embedding.js';
 import { lexicalTerms } from '../retrieval/lexical-terms.js';
 
 /** Options of `createLexicalEmbedder()`. */
@@ -41,18 +42,20 @@ export function createLexicalEmbedder({ dimension = defaultDimension }: LexicalE
       `The dimension must be a whole number from 1 to ${maxDimension}, not ${String(dimension)}.`,
     );
   }
+  const id = `quiver/lexical-2-${dimension}`;
+  const embed = async (texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> => {
+    const vectors: Float32Array[] = [];
+    for (const text of texts) {
+      signal?.throwIfAborted();
+      vectors.push(embedText(text, dimension));
+    }
+    return vectors;
+  };
   return {
-    id: `quiver/lexical-2-${dimension}`,
+    id,
     dimension,
     hybridWeight,
-    async embed(texts, { signal } = {}) {
-      const vectors: Float32Array[] = [];
-      for (const text of texts) {
-        signal?.throwIfAborted();
-        vectors.push(embedText(text, dimension));
-      }
-      return vectors;
-    },
+    embed: (texts, { signal } = {}) => traceEmbedding(id, texts, () => embed(texts, signal)),
   };
 }
 

@@ -1,8 +1,9 @@
-import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { isQuiverError, QuiverError, toErrorMessage, untilAborted, type EmbeddingTraceEvent } from '@quiver/core';
 import type { EmbeddingModel } from '@quiver/core/llm';
 import { partsOf } from '../store/store-call.js';
 import { createLimit, retry, type Limit } from './call-model.js';
 import { checkEmbeddings, type Embedder, type EmbeddingUsage } from './embedder.js';
+import { traceEmbedding } from './trace-embedding.js';
 import { createRateLimiter, type EmbeddingRateLimit, type RateLimiter } from './rate-limit.js';
 
 /** An {@link Embedder}, an embedding model of AI SDK 5, 6 or 7, or a string such as `openai/text-embedding-3-small`. */
@@ -87,7 +88,12 @@ function createModelEmbedder(
   /** Shared by all calls. */
   let limit: Limit | undefined;
 
-  async function embedBatch(model: EmbeddingModel, values: string[], signal: AbortSignal): Promise<Float32Array[]> {
+  async function embedBatch(
+    model: EmbeddingModel,
+    values: string[],
+    signal: AbortSignal,
+    event: EmbeddingTraceEvent | undefined,
+  ): Promise<Float32Array[]> {
     const call = { values, abortSignal: signal, ...(providerOptions && { providerOptions }) };
     const request = async (): Promise<Embeddings> => {
       await limiter?.wait(values, signal);
@@ -96,9 +102,38 @@ function createModelEmbedder(
     const { embeddings, usage } = await retry(request, { maxRetries, signal });
     requests += 1;
     tokens += usage?.tokens ?? 0;
+    if (event && usage) event.inputTokens = (event.inputTokens ?? 0) + usage.tokens;
     const vectors = checkEmbeddings(embeddings, { id, count: values.length, dimension });
     dimension ??= vectors[0]?.length;
     return vectors;
+  }
+
+  async function embedTexts(
+    texts: readonly string[],
+    signal: AbortSignal | undefined,
+    event: EmbeddingTraceEvent | undefined,
+  ): Promise<Float32Array[]> {
+    signal?.throwIfAborted();
+    if (texts.length === 0) return [];
+    const stop = new AbortController();
+    const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+    try {
+      const model = await resolveModel();
+      const batches = split(texts, await model.maxEmbeddingsPerCall, limiter);
+      const isParallel = await model.supportsParallelCalls;
+      const run = (limit ??= createLimit(isParallel ? maxParallelCalls : 1));
+      const embedAll = (): Promise<Float32Array[][]> =>
+        Promise.all(batches.map((batch) => run(() => embedBatch(model, batch, end, event))));
+      return (await untilAborted(embedAll, signal)).flat();
+    } catch (error) {
+      // No further request starts, and the running ones are canceled.
+      stop.abort(error);
+      signal?.throwIfAborted();
+      if (isQuiverError(error)) throw error;
+      throw new QuiverError('EMBEDDING_FAILED', `The embedding model ${id} failed: ${toErrorMessage(error)}`, {
+        cause: error,
+      });
+    }
   }
 
   return {
@@ -109,29 +144,7 @@ function createModelEmbedder(
     get usage(): EmbeddingUsage {
       return { requests, tokens, ...(pricePerMillion !== undefined && { cost: (tokens * pricePerMillion) / 1e6 }) };
     },
-    async embed(texts, { signal } = {}) {
-      signal?.throwIfAborted();
-      if (texts.length === 0) return [];
-      const stop = new AbortController();
-      const end = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
-      try {
-        const model = await resolveModel();
-        const batches = split(texts, await model.maxEmbeddingsPerCall, limiter);
-        const isParallel = await model.supportsParallelCalls;
-        const run = (limit ??= createLimit(isParallel ? maxParallelCalls : 1));
-        const embedAll = (): Promise<Float32Array[][]> =>
-          Promise.all(batches.map((batch) => run(() => embedBatch(model, batch, end))));
-        return (await untilAborted(embedAll, signal)).flat();
-      } catch (error) {
-        // No further request starts, and the running ones are canceled.
-        stop.abort(error);
-        signal?.throwIfAborted();
-        if (isQuiverError(error)) throw error;
-        throw new QuiverError('EMBEDDING_FAILED', `The embedding model ${id} failed: ${toErrorMessage(error)}`, {
-          cause: error,
-        });
-      }
-    },
+    embed: (texts, { signal } = {}) => traceEmbedding(id, texts, (event) => embedTexts(texts, signal, event)),
   };
 }
 

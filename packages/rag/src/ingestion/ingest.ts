@@ -1,3 +1,4 @@
+import { traceChannels, type IngestTraceEvent } from '@quiver/core';
 import type { Chunk } from '../document/chunk.js';
 import type { ChunkParams } from '../document/chunking/chunking-strategy.js';
 import type { MDocument } from '../document/document.js';
@@ -117,8 +118,18 @@ export async function ingest(options: IngestOptions): Promise<IngestReport> {
   return { ...(await runIngest(run.options, false)), estimate: run.estimate };
 }
 
+const channel = traceChannels['quiver:ingest'];
+
 /** @param remembers - whether the next run may skip documents of this one: false for one of several runs that update an index together */
-export async function runIngest(options: IngestOptions, remembers: boolean): Promise<IngestReport> {
+export async function runIngest(
+  options: IngestOptions,
+  remembers: boolean,
+  isTraced: boolean = channel.isActive,
+): Promise<IngestReport> {
+  if (isTraced) {
+    const event: IngestTraceEvent = { type: 'ingest', indexName: options.indexName };
+    return channel.trace(event, () => runIngest(options, remembers, false));
+  }
   const { cleanup = 'source', batchSize = 256, concurrency = 4, signal } = options;
   const { store, indexName, embedder, metric = 'cosine', maxRetries = defaultMaxRetries } = options;
   for (const [name, value, least] of [

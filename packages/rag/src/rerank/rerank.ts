@@ -1,5 +1,5 @@
 import { recordText } from '../store/check-arguments.js';
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { QuiverError, toErrorMessage, traceChannels, type RetrievalTraceEvent } from '@quiver/core';
 import type { VectorMatch } from '../store/vector-store.js';
 import { scoreTexts, type RelevanceModel, type TextScore } from './score-texts.js';
 
@@ -59,11 +59,31 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
-export async function rerank<Match extends VectorMatch>(
+export function rerank<Match extends VectorMatch>(
   results: readonly Match[],
   query: string,
   model: RelevanceModel,
-  { weights, queryEmbedding, topK = 3, budget, signal }: RerankerOptions = {},
+  options: RerankerOptions = {},
+): Promise<RerankResult<Match>[]> {
+  if (!channel.isActive) return rankResults(results, query, model, options);
+  const { topK = defaultTopK } = options;
+  const candidates = results.length;
+  const event: RetrievalTraceEvent = { type: 'retrieval', operation: 'rerank', queryText: query, topK, candidates };
+  return channel.trace(event, async () => {
+    const ranked = await rankResults(results, query, model, options);
+    event.documents = ranked.map(({ result, score }) => ({ id: result.id, score }));
+    return ranked;
+  });
+}
+
+const channel = traceChannels['quiver:retrieval'];
+const defaultTopK = 3;
+
+async function rankResults<Match extends VectorMatch>(
+  results: readonly Match[],
+  query: string,
+  model: RelevanceModel,
+  { weights, queryEmbedding, topK = defaultTopK, budget, signal }: RerankerOptions,
 ): Promise<RerankResult<Match>[]> {
   const checkedWeights = toWeights(weights);
   if (!Number.isInteger(topK) || topK < 1)

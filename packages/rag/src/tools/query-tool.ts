@@ -1,4 +1,4 @@
-import { isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
+import { isQuiverError, QuiverError, toErrorMessage, traceChannels, type RetrievalTraceEvent } from '@quiver/core';
 import type { JsonSchema } from '@quiver/core/schema';
 import { createTool, type AnyRequestContext, type Tool, type ToolContext, type ToolExecute } from '@quiver/core/tools';
 import type { EmbedderInput } from '../embedding/index.js';
@@ -161,7 +161,7 @@ export function createQueryTool<Output extends { relevantContext: string; source
     execute: async (input: VectorQueryInput, context): Promise<Output> => {
       const call = await resolveCall(options, input, context);
       try {
-        const result = await query(call);
+        const result = await (channel.isActive ? traceQuery(name, call, query) : query(call));
         const chunks = result.sources.some(isFurtherVector) ? await sourceChunks(call, result.sources) : result.sources;
         const sources = call.expand === undefined ? chunks : await expandSources(call, chunks);
         const texts = sources.map(({ document }) => document).filter((text) => text !== '');
@@ -176,6 +176,22 @@ export function createQueryTool<Output extends { relevantContext: string; source
         throw toFailure(call.indexName, error);
       }
     },
+  });
+}
+
+const channel = traceChannels['quiver:retrieval'];
+
+function traceQuery<Result extends { readonly sources: readonly QueryResult[] }>(
+  kind: string,
+  call: QueryCall,
+  query: (call: QueryCall) => Promise<Result>,
+): Promise<Result> {
+  const { indexName, queryText, topK } = call;
+  const event: RetrievalTraceEvent = { type: 'retrieval', operation: 'query', indexName, kind, queryText, topK };
+  return channel.trace(event, async () => {
+    const result = await query(call);
+    event.documents = result.sources;
+    return result;
   });
 }
 

@@ -1,4 +1,4 @@
-import { untilAborted } from '@quiver/core';
+import { traceChannels, untilAborted, type McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
 import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
@@ -12,6 +12,7 @@ import {
   type RequestId,
 } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
+import { withMeta } from '../../protocol/with-meta.js';
 import type { ProgressUpdate, ServerMessage } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult, resultSchemas } from './check-result.js';
@@ -46,6 +47,8 @@ export interface EngineRequestOptions {
    * subscription does not count as a request in progress.
    */
   readonly onAcknowledged?: ((honored: SubscriptionFilter) => void) | undefined;
+  /** Id of the tool call that sends the request, for its trace. */
+  readonly toolCallId?: string | undefined;
 }
 
 /** Application behind the client: responds to requests of the server and receives its notifications. */
@@ -91,6 +94,8 @@ const taskMethods: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'ta
 const defaultMaxInputRounds = 10;
 /** Milliseconds before a request is repeated whose result requires no input, only its state back. */
 const statePause = 250;
+
+const channel = traceChannels['quiver:mcp.client'];
 
 /** The longest delay of a timer. */
 const maxDelay = 2 ** 31 - 1;
@@ -138,6 +143,8 @@ export class Engine implements Receiver {
   #timer: NodeJS.Timeout | undefined;
   #timerDue = Number.POSITIVE_INFINITY;
   #lastId = 0;
+  /** Ends the published session; further calls have no effect. */
+  #endSession: ((error?: unknown) => void) | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -160,8 +167,18 @@ export class Engine implements Receiver {
    *
    * @throws {@link RequestTimeoutError}, {@link ConnectionLostError}, {@link InputRoundsError}, {@link ProtocolError} for errors of
    *   the server, `HttpError`, `TypeError` for results that violate the protocol; `signal.reason`
+   * @param event - published event of this request
    */
-  async request(method: string, params: Params, options: EngineRequestOptions = {}): Promise<Params> {
+  async request(
+    method: string,
+    params: Params,
+    options: EngineRequestOptions = {},
+    event?: McpTraceEvent,
+  ): Promise<Params> {
+    if (!event && channel.isActive) {
+      const sent = this.#createEvent('sent', method, params, options.toolCallId);
+      return channel.trace(sent, () => this.request(method, withMeta(params, sent.meta), options, sent));
+    }
     const { signal, progressToken, onAcknowledged } = options;
     signal?.throwIfAborted();
     const call = this.#start(method, options);
@@ -183,6 +200,10 @@ export class Engine implements Receiver {
       if (checking) await checking;
       return result;
     } finally {
+      if (event) {
+        event.requestId = call.id;
+        event.protocolVersion = this.server.protocolVersion;
+      }
       this.active -= weight;
       this.#calls.delete(call);
       this.#waiting.delete(call.id);
@@ -193,13 +214,27 @@ export class Engine implements Receiver {
   }
 
   /** Sends a notification. */
-  async notify(method: string, params?: Params): Promise<void> {
+  async notify(method: string, params?: Params, isTraced: boolean = channel.isActive): Promise<void> {
+    if (isTraced) {
+      const event = this.#createEvent('sent', method, params);
+      return channel.trace(event, () => this.notify(method, event.meta ? withMeta(params, event.meta) : params, false));
+    }
     const described = this.isModern ? this.#describe(method, params ?? {}) : params;
     await this.channel.send({ jsonrpc: '2.0', method, ...(described && { params: described }) }, {});
   }
 
+  /** Publishes the session, from now to its end. */
+  traceSession(): void {
+    if (!channel.isActive || this.isClosed) return;
+    const end = new Promise<void>((resolve, reject) => {
+      this.#endSession = (error) => (error === undefined ? resolve() : reject(error as Error));
+    });
+    channel.trace({ type: 'mcp.session', side: 'client', ...this.#describeLink() }, () => end).catch(() => {});
+  }
+
   /** Ends the connection. Requests in progress fail. */
   async close(): Promise<void> {
+    this.#endSession?.();
     this.#finish(new ConnectionLostError('Connection closed'));
     await this.channel.close();
   }
@@ -386,6 +421,24 @@ export class Engine implements Receiver {
       .finally(() => sending.cancel?.());
   }
 
+  #createEvent(
+    direction: McpTraceEvent['direction'],
+    method: string,
+    params: Params | undefined,
+    toolCallId?: string,
+  ): McpTraceEvent {
+    const { sessionId } = this.channel;
+    return { type: 'mcp', side: 'client', direction, method, params, sessionId, toolCallId, ...this.#describeLink() };
+  }
+
+  #describeLink(): Pick<McpTraceEvent, 'protocolVersion' | 'transport' | 'serverAddress' | 'serverPort'> {
+    const { kind: transport, url } = this.channel;
+    const { protocolVersion } = this.server;
+    if (!url || transport === 'in-process') return { protocolVersion, transport };
+    const serverPort = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
+    return { protocolVersion, transport, serverAddress: url.hostname, serverPort };
+  }
+
   #describe(method: string, params: Params, progressToken?: string): Params {
     const { clientInfo, capabilities, logLevel } = this.#options;
     const token = progressToken !== undefined && { progressToken };
@@ -437,7 +490,11 @@ export class Engine implements Receiver {
     let outcome: Pick<JsonRpcResponse, 'result' | 'error'>;
     try {
       const { application } = this.#options;
-      outcome = { result: method === 'ping' ? {} : await application.respond(method, params, controller.signal) };
+      const { signal } = controller;
+      const respond = async (): Promise<Params> =>
+        method === 'ping' ? {} : application.respond(method, params, signal);
+      const event = channel.isActive && { ...this.#createEvent('received', method, params), requestId: id };
+      outcome = { result: await (event ? channel.trace(event, respond) : respond()) };
     } catch (error) {
       outcome = { error: toErrorObject(error) };
     } finally {
@@ -455,6 +512,7 @@ export class Engine implements Receiver {
   #finish(error: unknown): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.#endSession?.(error);
     clearTimeout(this.#timer);
     for (const controller of this.#responding?.values() ?? []) controller.abort(error);
     for (const call of this.#calls) {

@@ -62,6 +62,7 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
     await channel.start(engine);
     if (isResumed) engine.server = { era: 'legacy' };
     else await negotiate(engine, { ...options, mode, url: target.kind === 'http' ? target.url : undefined });
+    engine.traceSession();
     return engine;
   };
   const { protocol = 'legacy' } = target.definition;

@@ -38,10 +38,10 @@ export interface CallToolOptions {
  */
 export async function callTool(
   server: RemoteServer,
-  options: Omit<CallToolOptions, 'serverName'>,
+  options: Omit<CallToolOptions, 'serverName'> & Pick<EngineRequestOptions, 'toolCallId'>,
   known?: ProtocolTool,
 ): Promise<CallToolResult> {
-  const { name, args = {}, meta, runId = crypto.randomUUID(), requestContext, onProgress } = options;
+  const { name, args = {}, meta, runId = crypto.randomUUID(), requestContext, onProgress, toolCallId } = options;
   const { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress } = options;
   const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
   const tools = server.list('tools/list');
@@ -74,6 +74,7 @@ export async function callTool(
       onProgress,
       retries: isHarmless ? retryIdempotent : 0,
       progressToken: isTracked ? runId : undefined,
+      toolCallId,
     });
     if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, call, requestContext);
     else server.log('debug', `Tool '${name}' returned.`, call, requestContext);

@@ -102,6 +102,7 @@ class RemoteDefinition {
           args: changes.args ?? args,
           meta: { ...meta, ...changes.meta },
           runId,
+          toolCallId,
           requestContext,
           ...(signal && { signal }),
         },

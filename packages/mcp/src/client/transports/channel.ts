@@ -29,6 +29,8 @@ export interface Receiver {
 export interface Channel {
   readonly kind: 'stdio' | 'http' | 'sse' | 'in-process' | 'custom';
   readonly sessionId?: string | undefined;
+  /** URL of a server over HTTP. */
+  readonly url?: URL | undefined;
   /** Starts to deliver messages. */
   start(receiver: Receiver): Promise<void>;
   /** Sends a message, without a promise when nothing remains to wait for. @throws when a request, or its response, cannot arrive */

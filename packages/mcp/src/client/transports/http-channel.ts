@@ -51,6 +51,10 @@ export abstract class HttpConnection {
     this.options = options;
   }
 
+  get url(): URL {
+    return this.options.url;
+  }
+
   negotiated(protocolVersion: string): void {
     this.protocolVersion = protocolVersion;
   }

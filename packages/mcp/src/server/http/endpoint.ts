@@ -207,6 +207,7 @@ async function startSession(response: HttpResponse, message: JsonRpcRequest): Pr
   }
   const { sessionIdGenerator = () => crypto.randomUUID(), onsessioninitialized } = options;
   const session = await endpoint.sessions.create(ownerOf(request), options, sessionIdGenerator);
+  session.traceSession();
   try {
     await onsessioninitialized?.(session.id);
     response.session = session;

@@ -1,0 +1,1 @@
+export { instrument, type InstrumentOptions, type MeterLike, type TracerLike } from './instrument.js';

@@ -1,0 +1,182 @@
+import { toErrorMessage } from './errors.js';
+import { getDefaultLogger } from './logger.js';
+import type { TraceEvent, TraceEvents } from './trace-events.js';
+
+/** Phase of a traced operation; at the end, the event has `result` or `error`. */
+export type TracePhase = 'start' | 'end';
+
+/** Publishes the operations of one kind. */
+export interface TraceChannel<Event extends TraceEvent> {
+  /** Whether the channel has subscribers. Check it before you build an event. */
+  readonly isActive: boolean;
+  /** Publishes the start of an operation, runs it, and publishes its end. */
+  trace<Result>(event: Event, operation: () => Promise<Result>): Promise<Result>;
+}
+
+/** The phases that {@link observe} needs; tracing channels have more. */
+interface Subscribers {
+  readonly start: (event: TraceEvent) => void;
+  readonly asyncEnd: (event: TraceEvent) => void;
+}
+
+interface Channel extends TraceChannel<TraceEvent> {
+  subscribe(subscribers: Subscribers): void;
+  unsubscribe(subscribers: Subscribers): void;
+}
+
+/** The part of `node:diagnostics_channel` that is called. */
+interface DiagnosticsChannel {
+  tracingChannel(name: string): TracingChannel;
+}
+
+interface TracingChannel {
+  readonly start: { readonly hasSubscribers: boolean };
+  readonly end: { readonly hasSubscribers: boolean };
+  readonly asyncStart: { readonly hasSubscribers: boolean };
+  readonly asyncEnd: { readonly hasSubscribers: boolean };
+  readonly error: { readonly hasSubscribers: boolean };
+  subscribe(subscribers: Subscribers): void;
+  unsubscribe(subscribers: Subscribers): void;
+  tracePromise<Result>(operation: () => Promise<Result>, event: object): Promise<Result>;
+}
+
+/**
+ * Returns the channel of a name. In Node its name is the rendezvous of several copies of this package. `process.getBuiltinModule`
+ * (Node 20.16, Bun, Deno, Workers with `nodejs_compat`) needs no static import, which would keep this module from loading elsewhere.
+ */
+function openChannel(name: keyof TraceEvents): Channel {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (id: string) => Partial<DiagnosticsChannel> | undefined };
+  };
+  const tracing = process?.getBuiltinModule?.('node:diagnostics_channel')?.tracingChannel?.(name);
+  return tracing ? new NodeChannel(tracing) : findLocalChannel(name);
+}
+
+class NodeChannel implements Channel {
+  readonly #tracing: TracingChannel;
+
+  constructor(tracing: TracingChannel) {
+    this.#tracing = tracing;
+  }
+
+  /** Not `hasSubscribers` of the tracing channel, which some runtimes lack. */
+  get isActive(): boolean {
+    const { start, end, asyncStart, asyncEnd, error } = this.#tracing;
+    return (
+      start.hasSubscribers ||
+      asyncEnd.hasSubscribers ||
+      error.hasSubscribers ||
+      end.hasSubscribers ||
+      asyncStart.hasSubscribers
+    );
+  }
+
+  trace<Result>(event: TraceEvent, operation: () => Promise<Result>): Promise<Result> {
+    return this.#tracing.tracePromise(() => runWithin(event, operation), event);
+  }
+
+  subscribe(subscribers: Subscribers): void {
+    this.#tracing.subscribe(subscribers);
+  }
+
+  unsubscribe(subscribers: Subscribers): void {
+    this.#tracing.unsubscribe(subscribers);
+  }
+}
+
+/** Channel of runtimes without `node:diagnostics_channel`. */
+class LocalChannel implements Channel {
+  readonly #subscribers = new Set<Subscribers>();
+
+  get isActive(): boolean {
+    return this.#subscribers.size > 0;
+  }
+
+  async trace<Result>(event: TraceEvent, operation: () => Promise<Result>): Promise<Result> {
+    // Subscribers of the start learn of the end, also if they unsubscribe meanwhile.
+    const subscribers = [...this.#subscribers];
+    for (const { start } of subscribers) start(event);
+    try {
+      const result = await runWithin(event, operation);
+      event.result = result;
+      return result;
+    } catch (error) {
+      event.error = error;
+      throw error;
+    } finally {
+      for (const { asyncEnd } of subscribers) asyncEnd(event);
+    }
+  }
+
+  subscribe(subscribers: Subscribers): void {
+    this.#subscribers.add(subscribers);
+  }
+
+  unsubscribe(subscribers: Subscribers): void {
+    this.#subscribers.delete(subscribers);
+  }
+}
+
+/** Never throws: an operation that throws at once would have no asynchronous end. */
+function runWithin<Result>(event: TraceEvent, operation: () => Promise<Result>): Promise<Result> {
+  try {
+    return event.run ? event.run(operation) : operation();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
+const localChannels: unique symbol = Symbol.for('quiver.trace.channels') as never;
+
+/** Copies of this package share the channels through the global object: one per name, for the life of the program. */
+function findLocalChannel(name: string): Channel {
+  const shared = globalThis as { [localChannels]?: Map<string, Channel> };
+  const channels = (shared[localChannels] ??= new Map());
+  let channel = channels.get(name);
+  if (!channel) channels.set(name, (channel = new LocalChannel()));
+  return channel;
+}
+
+/** The channels of all packages, by name. */
+export const traceChannels: { readonly [Name in keyof TraceEvents]: TraceChannel<TraceEvents[Name]> } = {
+  'quiver:tool': openChannel('quiver:tool'),
+  'quiver:mcp.client': openChannel('quiver:mcp.client'),
+  'quiver:mcp.server': openChannel('quiver:mcp.server'),
+  'quiver:retrieval': openChannel('quiver:retrieval'),
+  'quiver:embedding': openChannel('quiver:embedding'),
+  'quiver:ingest': openChannel('quiver:ingest'),
+};
+
+/**
+ * Calls a function at the start and at the end of every traced operation of all packages: tool calls, MCP messages, queries,
+ * embeddings and ingestion. Both calls receive the same event object. Works in every runtime; in Node the same events are
+ * available as tracing channels of `node:diagnostics_channel`.
+ *
+ * An error of the observer does not affect the operation. The default logger receives the first one.
+ *
+ * @returns a function that ends the observation
+ * @example
+ * const stop = observe((event, phase) => {
+ *   if (event.type === 'tool' && phase === 'end') console.log(event.toolName, event.error ?? 'ok');
+ * });
+ */
+export function observe(observer: (event: TraceEvent, phase: TracePhase) => void): () => void {
+  let hasFailed = false;
+  const at =
+    (phase: TracePhase) =>
+    (event: TraceEvent): void => {
+      try {
+        observer(event, phase);
+      } catch (error) {
+        if (hasFailed) return;
+        hasFailed = true;
+        getDefaultLogger().error(`An observer of traced operations failed: ${toErrorMessage(error)}`, error);
+      }
+    };
+  const subscribers: Subscribers = { start: at('start'), asyncEnd: at('end') };
+  const channels = Object.values(traceChannels) as unknown as Channel[];
+  for (const channel of channels) channel.subscribe(subscribers);
+  return () => {
+    for (const channel of channels) channel.unsubscribe(subscribers);
+  };
+}
