@@ -5,6 +5,7 @@ import { contentTools } from './content-tools.ts';
 import { inputRequiredTools } from './input-required-tools.ts';
 import { prompts } from './prompts.ts';
 import { resources } from './resources.ts';
+import { taskTools } from './task-tools.ts';
 
 /** Returns the server that the official conformance suites test: their fixtures, built with the public API only. */
 export function createConformanceServer(): MCPServer {
@@ -17,7 +18,7 @@ export function createConformanceServer(): MCPServer {
     icons: [{ src: 'https://example.com/icon.svg', mimeType: 'image/svg+xml', sizes: ['any'] }],
     websiteUrl: 'https://example.com',
     instructions: 'Call the tool that a scenario names.',
-    tools: { ...contentTools, ...askingTools, ...inputRequiredTools },
+    tools: { ...contentTools, ...askingTools, ...inputRequiredTools, ...taskTools },
     resources,
     prompts,
   });

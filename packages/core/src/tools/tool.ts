@@ -106,7 +106,10 @@ export interface ToolTaskOptions {
   mode?: ToolTaskMode;
   /** Milliseconds in which a call may end without becoming a task. Default 0. */
   after?: number;
-  /** Milliseconds from the creation of a task until the server forgets it and its result. Default 3 600 000, one hour. */
+  /**
+   * Milliseconds from the creation of a task until the server forgets it and its result, and aborts a run that has not ended. Default
+   * 86 400 000, one day.
+   */
   ttlMs?: number;
   /** Interval in milliseconds at which clients should poll. Default 1000. */
   pollIntervalMs?: number;

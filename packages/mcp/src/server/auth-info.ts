@@ -62,6 +62,22 @@ export function scopesOf(authInfo: McpAuthInfo | undefined): readonly string[] {
   return Array.isArray(scopes) ? (scopes as string[]) : [];
 }
 
+/** Returns the identity of a caller without tokens and without data that is not known to be harmless. */
+export function storableAuthInfo(authInfo: McpAuthInfo): McpAuthInfo {
+  const { clientId, scopes, expiresAt, extra } = authInfo;
+  const issuer = issuerOf(authInfo);
+  const subject = subjectKeys.flatMap((key) => {
+    const value: unknown = extra?.[key];
+    return typeof value === 'string' || typeof value === 'number' ? [[key, value] as const] : [];
+  });
+  return {
+    ...(clientId !== undefined && { clientId }),
+    ...(scopes && { scopes }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    extra: { ...Object.fromEntries(subject), ...(issuer !== '' && { issuer }) },
+  };
+}
+
 function issuerOf({ extra }: McpAuthInfo): string {
   const { issuer, iss, claims } = extra ?? {};
   const named = [issuer, iss, isObject(claims) ? claims['iss'] : undefined].find((value) => typeof value === 'string');

@@ -12,11 +12,13 @@ import { complete } from './methods/completions.js';
 import { isConcerned } from './methods/is-concerned.js';
 import { getPrompt, listPrompts } from './methods/prompts.js';
 import { listResources, listResourceTemplates, readResource } from './methods/resources.js';
+import { taskOptionsOfCall } from './methods/tasks.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
 import type { Method, ServerDefinition } from './request.js';
 import { createRequestStateCodec } from './request-state.js';
 import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
 import { createInstanceBus, Subscribers } from './subscribers.js';
+import { Tasks, type TasksOptions } from './tasks/tasks.js';
 import { ToolRegistry } from './tool-registry.js';
 
 /**
@@ -64,6 +66,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     middleware: createMiddlewareTable(),
     sharedStore,
     instance,
+    tasks: new Tasks({ ...checkTasksOptions(config.tasks), store: sharedStore, instance, server: name, logger }),
     subscribers: new Subscribers({
       sessions,
       concerns: (session, event) =>
@@ -99,6 +102,7 @@ const optionNames = Object.keys({
   requestState: 0,
   resources: 0,
   sharedStore: 0,
+  tasks: 0,
   title: 0,
   tools: 0,
   version: 0,
@@ -129,7 +133,7 @@ function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabili
 /** Methods of both eras, with the capability that they belong to. */
 const methods: readonly [capability: keyof ServerCapabilities, name: string, method: Method][] = [
   ['tools', 'tools/list', { answer: (request) => request.server.tools.list(request), hook: 'onList' }],
-  ['tools', 'tools/call', { answer: callTool, allowsInput: true }],
+  ['tools', 'tools/call', { answer: callTool, allowsInput: true, taskOptions: taskOptionsOfCall }],
   ['resources', 'resources/list', { answer: listResources, hook: 'onList' }],
   ['resources', 'resources/templates/list', { answer: listResourceTemplates, hook: 'onList' }],
   ['resources', 'resources/read', { answer: readResource, allowsInput: true, hook: 'onReadResource' }],
@@ -158,6 +162,15 @@ function describeCacheHints(hints: CacheHints): Readonly<Record<CacheableMethod,
     return [method, `"ttlMs":${ttlMs},"cacheScope":"${cacheScope}"`];
   });
   return Object.fromEntries(described) as Record<CacheableMethod, string>;
+}
+
+/** @throws `SERVER_CONFIG_INVALID` */
+function checkTasksOptions(options: TasksOptions = {}): TasksOptions {
+  for (const name of ['maxPerCaller', 'maxTotal', 'maxResultLength'] as const) {
+    const { [name]: value = 1 } = options;
+    if (!Number.isSafeInteger(value) || value < 1) throw invalid(`tasks.${name} of MCPServer must be 1 or more.`);
+  }
+  return options;
 }
 
 /** A tool takes precedence over an agent or a workflow with its name. */

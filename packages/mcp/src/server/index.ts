@@ -34,6 +34,7 @@ export type {
 } from './server-config.js';
 export type { CatalogCaller, CatalogItem, ListedTool, ScopedItem, ToolType, Visible } from './catalog.js';
 export type { RequestStateOptions } from './request-state.js';
+export type { TasksOptions } from './tasks/tasks.js';
 export type { ToolsInput } from './tool-registry.js';
 export type { ServerEvent, ServerEventBus } from './subscribers.js';
 export type { ElicitationActions, PromptActions, ResourceActions, ToolActions } from './server-actions.js';

@@ -14,7 +14,7 @@ export const MAX_BATCH_MESSAGES = 100;
 export const MAX_SUBSCRIPTIONS = 1_000;
 /** Open `subscriptions/listen` requests. */
 export const MAX_LISTENERS = 1_024;
-/** Resources that one `subscriptions/listen` request may name. */
+/** Resources that one `subscriptions/listen` request may name, and tasks. */
 export const MAX_LISTENED_RESOURCES = 1_000;
 /** Rounds of one request with `input_required` results. */
 export const MAX_INPUT_ROUNDS = 10;
@@ -56,3 +56,20 @@ export const KEEP_ALIVE_TIMEOUT = 65_000;
 export const KEEP_ALIVE_INTERVAL = 5_000;
 /** Seconds in the `Retry-After` header of status 429 and 503. */
 export const RETRY_AFTER_SECONDS = 60;
+
+/** Milliseconds that a task and its result are kept. */
+export const DEFAULT_TASK_TTL: number = 24 * 60 * 60_000;
+/** Milliseconds between two requests of a client for the status of a task. */
+export const DEFAULT_POLL_INTERVAL = 1_000;
+/** Tasks of one caller that an instance keeps. */
+export const DEFAULT_MAX_TASKS_PER_CALLER = 1_000;
+/** Tasks that an instance keeps. */
+export const DEFAULT_MAX_TASKS = 10_000;
+/** Characters of the result of a task. */
+export const DEFAULT_MAX_TASK_RESULT: number = 4 * 1024 * 1024;
+/** Milliseconds between two writes of the progress of a task. */
+export const TASK_PROGRESS_INTERVAL = 250;
+/** Milliseconds between two looks for responses that another instance received, in case its message was lost. */
+export const TASK_CHECK_INTERVAL = 5_000;
+/** Longest delay of a timer. */
+export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;

@@ -327,6 +327,7 @@ export class MCPServer implements AsyncDisposable {
       this.#sse.shutDown(grace),
       this.#honoSse.shutDown(grace),
       ...[...this.#listening].map((running) => running.close()),
+      this.#definition.tasks.close(grace),
     ]);
     this.#definition.subscribers.close();
     await this.#definition.instance?.close();

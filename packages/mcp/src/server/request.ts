@@ -36,6 +36,8 @@ import { runRequestHooks, runResultHooks, type MiddlewareTable } from './middlew
 import type { CacheableMethod, MCPServerPrompts, MCPServerResources } from './server-config.js';
 import type { RequestStateCodec } from './request-state.js';
 import type { Subscribers } from './subscribers.js';
+import type { TaskOptions } from './tasks/task-options.js';
+import type { Tasks } from './tasks/tasks.js';
 import type { ToolRegistry } from './tool-registry.js';
 
 /** State of a server that eras and transports share; made once from its configuration. */
@@ -67,6 +69,7 @@ export interface ServerDefinition {
   readonly sharedStore: SharedStore | undefined;
   /** This process among the instances of the server; present with a shared store. */
   readonly instance: Instance | undefined;
+  readonly tasks: Tasks;
   readonly logger: Logger;
 }
 
@@ -77,6 +80,8 @@ export interface Method {
   readonly allowsInput?: true;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
   readonly hook?: Exclude<HookName, 'onRequest' | 'onCallTool'>;
+  /** Returns the options of the task that a request may become; `undefined` for a request that does not. */
+  readonly taskOptions?: (request: ServerRequest) => TaskOptions | undefined;
 }
 
 /** A result whose end depends on the era, or a whole result. */
@@ -340,6 +345,12 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     return true;
   }
 
+  /** Ends a run that continues after the response, as a task. It has no result. */
+  stop(reason: Error): void {
+    this.#controller ??= new AbortController();
+    this.#controller.abort(reason);
+  }
+
   /** Sends a notification that belongs to this request. After the response or a cancellation it is dropped. */
   notify(method: string, params: object): void {
     this.send({ jsonrpc: '2.0', method, params });
@@ -347,9 +358,14 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
 
   /** @returns whether the message was sent; after the response or a cancellation it is not */
   send(message: object): boolean {
+    return this.sendText(JSON.stringify(message));
+  }
+
+  /** As {@link ServerRequest.send}, for a message that is JSON text. */
+  sendText(messageText: string): boolean {
     if (this.#state !== 'open') return false;
     this.#sentMessage = true;
-    return this.#channel.send(JSON.stringify(message));
+    return this.#channel.send(messageText);
   }
 
   // --- `context.mcp` of tools and callbacks ---

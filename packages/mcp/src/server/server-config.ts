@@ -8,6 +8,7 @@ import type { SharedStore } from '../shared-store/shared-store.js';
 import type { ScopedItem, ToolType, Visible } from './catalog.js';
 import type { RequestStateOptions } from './request-state.js';
 import type { ServerEventBus } from './subscribers.js';
+import type { TasksOptions } from './tasks/tasks.js';
 import type { ToolsInput } from './tool-registry.js';
 
 /** Source repository of a server. */
@@ -97,6 +98,8 @@ export interface MCPServerConfig {
    * state.
    */
   sharedStore?: SharedStore;
+  /** Limits of tasks; see `mcp.task` of `createTool()`. */
+  tasks?: TasksOptions;
   /** Receives warnings, such as tools that cannot be served. Default: the default logger of `@quiver/core`. */
   logger?: Logger;
 }

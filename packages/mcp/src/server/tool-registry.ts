@@ -15,6 +15,7 @@ import {
 } from './catalog.js';
 import { MAX_FORMER_TOOLS, MAX_LIST_TEXTS } from './limits.js';
 import { encodePage, type PageRequest } from './list-page.js';
+import { parseTaskOptions, type TaskOptions } from './tasks/task-options.js';
 
 /** Tools by the name clients see: the key decides, not the tool's id. */
 export type ToolsInput = Record<string, ToolLike>;
@@ -30,6 +31,8 @@ export interface RegisteredTool {
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
   readonly paramHeaders: readonly ParamHeader[];
+  /** Present when calls may become tasks. */
+  readonly task: TaskOptions | undefined;
 }
 
 /** The part of a `tools/list` request that decides about its result. */
@@ -221,6 +224,7 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
     structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
     paramHeaders:
       attempt(`Clients over HTTP may leave out tool '${name}'`, () => declaredParamHeaders(inputSchema)) ?? [],
+    task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
   };
 }
 

@@ -3,10 +3,12 @@ import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
+import { requireTasks } from '../methods/tasks.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes } from '../methods/resources.js';
 import { isConcerned } from '../methods/is-concerned.js';
 import { toNotification, type ServerEvent } from '../subscribers.js';
+import { taskMembers } from '../tasks/task-record.js';
 
 /** Lists that a client may subscribe to, by the member of the filter. */
 const lists = {
@@ -18,7 +20,10 @@ const lists = {
 /** Members of a filter. */
 const listNames = Object.keys(lists) as (keyof typeof lists)[];
 
-type ListenFilter = Partial<Record<keyof typeof lists, true>> & { resourceSubscriptions?: string[] };
+type ListenFilter = Partial<Record<keyof typeof lists, true>> & {
+  resourceSubscriptions?: string[];
+  taskIds?: string[];
+};
 
 /**
  * Answers `subscriptions/listen`: a request that stays open and sends change notifications. It is acknowledged first, with the part
@@ -32,6 +37,7 @@ export async function answerListen(request: ServerRequest): Promise<string> {
   const { subscribers } = server;
   const filter = parseFilter(params, server.capabilities);
   if (filter.resourceSubscriptions) await learnScopes(request);
+  await keepKnownTasks(request, filter);
   if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   // Changes may come from other instances.
@@ -44,39 +50,67 @@ export async function answerListen(request: ServerRequest): Promise<string> {
     throw new ProtocolError(errorCodes.methodNotFound, `Method not found: ${reason}`, { httpStatus: 404 });
   }
   if (Object.keys(filter).length > 0) {
-    const stop = subscribers.listen((event) => {
-      if (!accepts(filter, event)) return;
-      const { method, params: about } = toNotification(event);
-      const notify = (isConcerned: boolean): void => {
-        if (isConcerned) request.notify(method, { ...about, _meta: identity });
-      };
-      const concerned = isConcerned(request, event);
-      if (typeof concerned === 'boolean') notify(concerned);
-      else void concerned.then(notify);
-    });
-    await request.hold();
-    stop();
+    const stops: (() => unknown)[] = [];
+    stops.push(
+      subscribers.listen((event) => {
+        if (!accepts(filter, event)) return;
+        const { method, params: about } = toNotification(event);
+        const notify = (isConcerned: boolean): void => {
+          if (isConcerned) request.notify(method, { ...about, _meta: identity });
+        };
+        const concerned = isConcerned(request, event);
+        if (typeof concerned === 'boolean') notify(concerned);
+        else void concerned.then(notify);
+      }),
+    );
+    const watchTask = async (id: string): Promise<void> => {
+      const stop = await server.tasks.watch(id, (task) => {
+        const state = `{${taskMembers(task)},"_meta":${JSON.stringify(identity)}}`;
+        request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
+      });
+      stops.push(stop);
+    };
+    try {
+      await Promise.all(filter.taskIds?.map(watchTask) ?? []);
+      await request.hold();
+    } finally {
+      await Promise.all(stops.map((stop) => stop()));
+    }
   }
   return JSON.stringify({ resultType: 'complete', _meta: { ...identity, [metaKeys.serverInfo]: server.serverInfo } });
+}
+
+/** @throws ProtocolError -32021 when the filter names tasks and the client does not support them */
+async function keepKnownTasks(request: ServerRequest, filter: ListenFilter): Promise<void> {
+  if (!filter.taskIds) return;
+  requireTasks(request);
+  filter.taskIds = await request.server.tasks.known(filter.taskIds, request.principal ?? '');
+  if (filter.taskIds.length === 0) delete filter.taskIds;
 }
 
 /** Returns the part of the filter that the server declared as a capability. */
 function parseFilter(params: Params | undefined, capabilities: ServerCapabilities): ListenFilter {
   const given = params?.['notifications'];
-  const { resourceSubscriptions: watched = [] } = isObject(given) ? given : {};
+  const { resourceSubscriptions: watched = [], taskIds = [] } = isObject(given) ? given : {};
   const isValid =
     isObject(given) &&
     listNames.every((name) => ['undefined', 'boolean'].includes(typeof given[name])) &&
-    Array.isArray(watched) &&
-    watched.length <= MAX_LISTENED_RESOURCES &&
-    watched.every((uri) => typeof uri === 'string');
+    isListOfNames(watched) &&
+    isListOfNames(taskIds);
   if (!isValid)
     throw invalidParams("Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");
   const filter: ListenFilter = {};
   for (const name of listNames)
     if (given[name] === true && capabilities[lists[name].list]?.listChanged) filter[name] = true;
   if (watched.length > 0 && capabilities.resources?.subscribe) filter.resourceSubscriptions = watched;
+  if (taskIds.length > 0) filter.taskIds = taskIds;
   return filter;
+}
+
+function isListOfNames(value: unknown): value is string[] {
+  return (
+    Array.isArray(value) && value.length <= MAX_LISTENED_RESOURCES && value.every((name) => typeof name === 'string')
+  );
 }
 
 function accepts(filter: ListenFilter, event: ServerEvent): boolean {

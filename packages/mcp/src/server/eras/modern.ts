@@ -1,17 +1,29 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { EncodedResult } from '../../content.js';
-import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION, type LoggingLevel } from '../../protocol/constants.js';
+import {
+  errorCodes,
+  isLoggingLevel,
+  metaKeys,
+  MODERN_VERSION,
+  TASKS_EXTENSION,
+  type LoggingLevel,
+} from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { invalidParams, methodNotFound, ProtocolError } from '../../protocol/protocol-error.js';
-import type { ClientCapabilities, Implementation } from '../../protocol/types.js';
+import { invalidParams, methodNotFound, ProtocolError, refused } from '../../protocol/protocol-error.js';
+import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
 import { principalOf } from '../auth-info.js';
 import { missingCapabilities, type ClientRequest } from '../client-requests.js';
-import { digestOf } from '../digest.js';
-import { MAX_INPUT_ROUNDS } from '../limits.js';
-import { ServerRequest, type Answer, type Method } from '../request.js';
+import { digestOf, digestOfClientRequest } from '../digest.js';
+import { MAX_INPUT_ROUNDS, MAX_TIMER_DELAY } from '../limits.js';
+import { answerTaskRequest, storedCallOf } from '../methods/tasks.js';
+import { ServerRequest, type Answer, type Method, type ServerDefinition } from '../request.js';
 import type { RequestState } from '../request-state.js';
 import type { CacheableMethod } from '../server-config.js';
+import type { RunningTask } from '../tasks/running-task.js';
+import type { TaskOptions } from '../tasks/task-options.js';
+import { createdTaskText, type StoredCall } from '../tasks/task-record.js';
+import type { ResumedCall } from '../tasks/tasks.js';
 import { answerListen } from './listen.js';
 
 /** A request of the modern era (2026-07-28); everything about the client is in its `_meta`. */
@@ -19,6 +31,8 @@ export class ModernRequest extends ServerRequest {
   readonly era = 'modern';
   /** Present while the handler may send requests to the client. */
   #round: InputRound | undefined;
+  /** Present once the run continues as a task. */
+  #task: RunningTask | undefined;
 
   get protocolVersion(): string {
     return MODERN_VERSION;
@@ -41,13 +55,22 @@ export class ModernRequest extends ServerRequest {
     return isLoggingLevel(level) ? level : undefined;
   }
 
-  /** Returns the result of an earlier round at once; otherwise the promise never settles and the round ends. */
-  async sendToClient<Result>(request: ClientRequest<Result>, { key }: ElicitOptions): Promise<Result> {
-    if (this.#round) return this.#round.request(request, key);
+  /**
+   * Returns the result of an earlier round at once; otherwise the promise never settles and the round ends. In a task the run waits
+   * for the result.
+   */
+  async sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
+    if (this.#task) return this.#task.request(request, options);
+    if (this.#round) return this.#round.request(request, options);
     throw new QuiverError(
       `${request.subject}_NOT_SUPPORTED`,
       'A client of this protocol version accepts requests only from tools/call, prompts/get and resources/read.',
     );
+  }
+
+  override async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
+    if (this.#task) this.#task.report(update);
+    else await super.progress(update);
   }
 
   toJson({ members, meta, isPrivate }: EncodedResult): string {
@@ -65,23 +88,103 @@ export class ModernRequest extends ServerRequest {
     if (found) return found.allowsInput ? answerWithInput(this, found) : this.runMethod(found);
     switch (method) {
       case 'server/discover': {
-        const { capabilities, instructions } = server;
+        const { instructions } = server;
+        const capabilities = capabilitiesOf(server);
         const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
         return { members: members.slice(1, -1) };
       }
       case 'subscriptions/listen':
         return answerListen(this);
+      case 'tasks/get':
+      case 'tasks/update':
+      case 'tasks/cancel':
+        return answerTaskRequest(this, (call) => resumeCall(server, call));
     }
     throw methodNotFound(method, 404);
   }
 
   /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */
   runRound(method: Method, previous: RequestState | undefined): Promise<Answer> {
+    const options = method.taskOptions?.(this);
+    if (options) return this.#runTask(method, previous, options);
     return new Promise((resolve, reject) => {
       this.#round = new InputRound(this, previous, resolve);
       Promise.resolve(this.runMethod(method)).then(resolve, reject);
     });
   }
+
+  /**
+   * As {@link ModernRequest.runRound}, for a request that becomes a task when it takes long. The run continues after the response.
+   *
+   * @throws ProtocolError with HTTP status 429 when no more tasks can be stored and the tool requires one
+   */
+  #runTask(method: Method, previous: RequestState | undefined, options: TaskOptions): Promise<Answer> {
+    const { tasks } = this.server;
+    const { principal = '', signal } = this;
+    return new Promise((resolve, reject) => {
+      const round = new InputRound(this, previous, resolve);
+      this.#round = round;
+      let isOver = false;
+      const becomeTask = (): void => {
+        // With time before the task, requests for input end the round.
+        if (isOver || signal.aborted || (options.after > 0 && round.isEnding)) return;
+        const { requestCount, answers } = round;
+        const start = { options, principal, host: this, answers, requestCount };
+        const task = tasks.prepare(start);
+        if (task) {
+          this.#task = task;
+          round.handOver(task);
+          const text = run.then((answer) => this.#textOf(answer));
+          const creating = tasks.start(task, start, text, options.resume ? storedCallOf(this) : undefined);
+          resolve(
+            creating.then((record) => createdTaskText(record, { [metaKeys.serverInfo]: this.server.serverInfo })),
+          );
+        } else if (options.mode === 'required') {
+          const error = refused(429, 'The server has as many tasks as it keeps; call the tool again later');
+          this.stop(error);
+          reject(error);
+        }
+      };
+      const cancelTimer = later(options.after, becomeTask);
+      const run = (async () => this.runMethod(method))();
+      const end = (): void => {
+        isOver = true;
+        cancelTimer();
+      };
+      run.then(end, end);
+      run.then(resolve, reject);
+    });
+  }
+
+  /** Runs a call again whose instance died, as its task. */
+  async resume(task: RunningTask): Promise<string> {
+    this.#task = task;
+    const found = this.server.methods.get(this.method);
+    if (!found) throw methodNotFound(this.method);
+    return this.#textOf(await this.runMethod(found));
+  }
+
+  #textOf(answer: Answer): string {
+    if (typeof answer === 'string') return answer;
+    return 'text' in answer ? answer.text : this.toJson(answer);
+  }
+}
+
+/** Prepares the call of a task to run again, without the client that sent it. */
+function resumeCall(
+  server: ServerDefinition,
+  { requestId, params, authInfo, requestContext }: StoredCall,
+): ResumedCall {
+  const message = { jsonrpc: '2.0', id: requestId, method: 'tools/call', params } as const;
+  const host = new ModernRequest(server, message, { authInfo }, { send: () => false });
+  for (const [key, value] of Object.entries(requestContext)) host.requestContext.set(key, value);
+  return { host, run: (task) => host.resume(task) };
+}
+
+/** Returns the capabilities of a server, with the tasks extension when it has a tool whose calls become tasks. */
+function capabilitiesOf({ capabilities, tools }: ServerDefinition): ServerCapabilities {
+  if (![...tools.values()].some(({ task }) => task)) return capabilities;
+  return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
 }
 
 /**
@@ -98,13 +201,21 @@ function answerWithInput(request: ModernRequest, method: Method): Promise<Answer
   return readRequestState(request, state).then((previous) => request.runRound(method, previous));
 }
 
+/** A request to the client without a result. A task may provide it; otherwise its promise never settles. */
+interface OutstandingRequest {
+  readonly request: ClientRequest<unknown>;
+  readonly options: ElicitOptions;
+  readonly resolve: (result: Promise<unknown>) => void;
+}
+
 /** One round of a request: collects the requests of its handler that have no result yet. */
 class InputRound {
   readonly #request: ServerRequest;
   readonly #previous: RequestState | undefined;
   readonly #settle: (result: Promise<string> | string) => void;
   #answers: RequestState['answers'];
-  #outstanding: Map<string, ClientRequest<unknown>> | undefined;
+  #outstanding: Map<string, OutstandingRequest> | undefined;
+  #isHandedOver = false;
   #count = 0;
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
@@ -121,9 +232,31 @@ class InputRound {
     this.#answers = previous?.answers ?? {};
   }
 
-  async request<Result>(request: ClientRequest<Result>, key: string | undefined): Promise<Result> {
+  /** Results of earlier rounds. */
+  get answers(): RequestState['answers'] {
+    return this.#answers;
+  }
+
+  /** Number of requests that have a result. */
+  get requestCount(): number {
+    return this.#count - (this.#outstanding?.size ?? 0) - this.#checking;
+  }
+
+  /** Whether the round ends with requests that have no result yet. */
+  get isEnding(): boolean {
+    return this.#outstanding !== undefined;
+  }
+
+  /** Ends the round without a result: a task takes its requests. */
+  handOver(task: RunningTask): void {
+    this.#isHandedOver = true;
+    for (const [key, { request, options, resolve }] of this.#outstanding ?? [])
+      resolve(task.request(request, { ...options, key }));
+  }
+
+  async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
     this.#count += 1;
-    const name = key ?? `input-${this.#count}`;
+    const name = options.key ?? `input-${this.#count}`;
     if (this.#previous) {
       this.#checking += 1;
       try {
@@ -133,16 +266,19 @@ class InputRound {
         this.#checking -= 1;
         if (this.#outstanding) this.#endSoon();
       }
+      if (this.#isHandedOver) return this.#request.sendToClient(request, { ...options, key: name });
     }
-    (this.#outstanding ??= new Map()).set(name, request);
-    this.#endSoon();
-    return new Promise(() => {});
+    return new Promise((resolve) => {
+      const outstanding: OutstandingRequest = { request, options, resolve: resolve as OutstandingRequest['resolve'] };
+      (this.#outstanding ??= new Map()).set(name, outstanding);
+      this.#endSoon();
+    });
   }
 
   /** Collects the requests of one turn of the event loop. */
   #endSoon(): void {
     defer(() => {
-      if (this.#checking > 0) return;
+      if (this.#checking > 0 || this.#isHandedOver) return;
       // The handler waits forever, so the run of a canceled request ends here; it has no response.
       this.#settle(this.#request.abandon() ? this.#end() : '');
     });
@@ -177,7 +313,7 @@ class InputRound {
     }
     const asked: Record<string, string> = {};
     const inputRequests: Record<string, object> = {};
-    for (const [name, request] of Array.from(this.#outstanding ?? [])) {
+    for (const [name, { request }] of Array.from(this.#outstanding ?? [])) {
       asked[name] = await digestOfClientRequest(request);
       inputRequests[name] = { method: request.method, params: request.params };
     }
@@ -189,8 +325,9 @@ class InputRound {
 
   #requireCapabilities(): void {
     const required: Record<string, Record<string, object>> = {};
-    for (const { requires } of this.#outstanding?.values() ?? []) {
-      for (const [name, members] of Object.entries(requires)) required[name] = { ...required[name], ...members };
+    for (const { request } of this.#outstanding?.values() ?? []) {
+      for (const [name, members] of Object.entries(request.requires))
+        required[name] = { ...required[name], ...members };
     }
     const missing = missingCapabilities(required, this.#request.clientCapabilities);
     if (!missing) return;
@@ -200,6 +337,13 @@ class InputRound {
       { httpStatus: 400, data: { requiredCapabilities: missing } },
     );
   }
+}
+
+/** @returns a function that prevents the run */
+function later(milliseconds: number, run: () => void): () => void {
+  if (milliseconds === 0) defer(run);
+  const timer = milliseconds === 0 ? undefined : setTimeout(run, Math.min(milliseconds, MAX_TIMER_DELAY));
+  return () => clearTimeout(timer);
 }
 
 /** Outside of Node there is no `setImmediate`. */
@@ -229,8 +373,4 @@ function bindingOf(method: string, principal: string): Promise<string> {
 /** Identifies a call: the tool or prompt and its arguments, or the resource. */
 function digestOfCall(params: ServerRequest['params']): Promise<string> {
   return digestOf([params?.['name'] ?? params?.['uri'], params?.['arguments'] ?? {}]);
-}
-
-function digestOfClientRequest({ method, params }: ClientRequest<unknown>): Promise<string> {
-  return digestOf([method, params]);
 }

@@ -18,6 +18,7 @@ import type { CallToolContext, Middleware } from '../middleware/middleware.js';
 import { isCheckedOutput, runToolHooks, setCheckedOutput } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
 import type { RegisteredTool } from '../tool-registry.js';
+import { requireTasks } from './tasks.js';
 
 /**
  * Answers `tools/call` in both eras.
@@ -27,6 +28,7 @@ import type { RegisteredTool } from '../tool-registry.js';
  */
 export async function callTool(request: ServerRequest): Promise<EncodedResult> {
   const registered = parseToolCall(request);
+  if (registered.task?.mode === 'required') requireTasks(request);
   const { onCallTool } = request.server.middleware;
   try {
     const value = await (onCallTool.length === 0
@@ -78,12 +80,18 @@ async function executeWithHooks(
 
 async function toFailureResult(request: ServerRequest, name: string, error: unknown): Promise<EncodedResult> {
   try {
+    // A task, whose tool did not handle that the client lacks a capability.
+    if (isQuiverError(error) && isMissingCapability(error.cause)) throw error.cause;
     if (isQuiverError(error, urlElicitationCode)) return await requestPages(request, error);
   } catch (reason) {
     if (reason instanceof ProtocolError) throw reason;
     return toFailureResult(request, name, reason);
   }
   return encodeErrorText(`Error: ${describeFailure(request.server, `Tool ${name}`, error)}`);
+}
+
+function isMissingCapability(error: unknown): error is ProtocolError {
+  return error instanceof ProtocolError && error.code === errorCodes.missingClientCapability;
 }
 
 /** Clients require structured content where an output schema is declared, except in errors. */

@@ -1,0 +1,69 @@
+import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import { storableAuthInfo } from '../auth-info.js';
+import { missingCapabilities } from '../client-requests.js';
+import type { Answer, ServerRequest } from '../request.js';
+import type { TaskOptions } from '../tasks/task-options.js';
+import { taskMembers, type StoredCall } from '../tasks/task-record.js';
+import type { ResumeCall } from '../tasks/tasks.js';
+
+const required = { extensions: { [TASKS_EXTENSION]: {} } };
+
+/** Returns whether the client of a request supports tasks. The declaration is valid for this request only. */
+function supportsTasks({ era, clientCapabilities }: ServerRequest): boolean {
+  return era === 'modern' && !missingCapabilities(required, clientCapabilities);
+}
+
+/**
+ * Refuses a request whose client does not support tasks.
+ *
+ * @throws ProtocolError -32021 with HTTP status 400
+ */
+export function requireTasks(request: ServerRequest): void {
+  if (supportsTasks(request)) return;
+  throw new ProtocolError(
+    errorCodes.missingClientCapability,
+    `The client must declare the extension ${TASKS_EXTENSION} in this request.`,
+    // Legacy clients treat other statuses as errors of the transport.
+    { httpStatus: request.era === 'modern' ? 400 : 200, data: { requiredCapabilities: required } },
+  );
+}
+
+/** Returns the options of the task that a tool call may become. */
+export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
+  const task = request.server.tools.get(request.params?.['name'] as string)?.task;
+  return task && supportsTasks(request) ? task : undefined;
+}
+
+/** Returns the call of a task that another instance may run again, without tokens and headers. */
+export function storedCallOf({ requestId, params, authInfo, requestContext, server }: ServerRequest): StoredCall {
+  const { inputResponses: _, requestState: __, ...kept } = params ?? {};
+  const entries = server.tasks.requestContextKeys
+    .filter((key) => requestContext.has(key))
+    .map((key) => [key, requestContext.get(key) as unknown] as const);
+  return {
+    requestId,
+    params: kept,
+    ...(authInfo && { authInfo: storableAuthInfo(authInfo) }),
+    requestContext: Object.fromEntries(entries),
+  };
+}
+
+/**
+ * Answers `tasks/get`, `tasks/update` and `tasks/cancel`.
+ *
+ * @throws ProtocolError -32021 when the request does not declare the extension, -32602 for an unknown task or invalid params
+ */
+export async function answerTaskRequest(request: ServerRequest, resume: ResumeCall): Promise<Answer> {
+  requireTasks(request);
+  const { server, method, params, principal = '' } = request;
+  const responses = params?.['inputResponses'];
+  if (method === 'tasks/update' && !isObject(responses))
+    throw invalidParams('tasks/update needs inputResponses, an object.');
+  const task = await server.tasks.find(params?.['taskId'], principal, resume);
+  if (method === 'tasks/get') return { members: taskMembers(task) };
+  if (isObject(responses) && method === 'tasks/update') await server.tasks.update(task, responses);
+  else await server.tasks.cancel(task);
+  return `{${server.modernResultEnd}`;
+}

@@ -1,0 +1,274 @@
+import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import type { ElicitOptions } from '@quiver/core/tools';
+import { errorCodes } from '../../protocol/constants.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { ClientCapabilities } from '../../protocol/types.js';
+import { missingCapabilities, type ClientRequest } from '../client-requests.js';
+import { digestOfClientRequest } from '../digest.js';
+import { MAX_INPUT_ROUNDS, MAX_TIMER_DELAY, TASK_CHECK_INTERVAL, TASK_PROGRESS_INTERVAL } from '../limits.js';
+import { addRequest, endTask, hasEnded, removeRequests, type TaskEnd, type TaskRecord } from './task-record.js';
+import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
+
+/** Request whose run a task continues. */
+export interface TaskHost {
+  readonly clientCapabilities: ClientCapabilities;
+  /** Fires when the run has to end. */
+  readonly signal: AbortSignal;
+  /** Whether the signal fired without a result for the client. */
+  readonly isDiscarded: boolean;
+  /** Fires the signal, also after the response; the run has no result. */
+  stop(reason: Error): void;
+}
+
+export interface RunningTaskOptions {
+  readonly id: string;
+  readonly host: TaskHost;
+  readonly storage: TaskStorage;
+  /** Id of this instance. */
+  readonly instance: string;
+  readonly ttlMs: number;
+  readonly logger: Logger;
+  /** Requests to the client that the run sent before it became a task. */
+  readonly requestCount: number;
+}
+
+/**
+ * The run of a task in this process: carries its requests for input, its progress and its result to the shared store. Nothing is stored
+ * before {@link RunningTask.start}.
+ */
+export class RunningTask {
+  readonly id: string;
+  readonly #options: RunningTaskOptions;
+  /** Resolves when the task is stored. */
+  readonly #isStored: Promise<void>;
+  #markStored!: () => void;
+  /** Writes of this process, one after the other. */
+  #writes: Promise<unknown>;
+  /** Requests that wait for a response, by key. */
+  readonly #waiting = new Map<string, (response: unknown) => void>();
+  /** Keys that this run has used. */
+  readonly #keys = new Set<string>();
+  #requestCount: number;
+  #message: string | undefined;
+  #isOver = false;
+  #reportTimer: NodeJS.Timeout | undefined;
+  #expiryTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: RunningTaskOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#requestCount = options.requestCount;
+    this.#isStored = new Promise((resolve) => {
+      this.#markStored = resolve;
+    });
+    this.#writes = this.#isStored;
+  }
+
+  /** Begins to write. The task must be stored. */
+  start(): void {
+    const { host, ttlMs } = this.#options;
+    this.#expiryTimer = unref(
+      setTimeout(
+        () => host.stop(new DOMException('The task has reached its ttlMs.', 'TimeoutError')),
+        Math.min(ttlMs, MAX_TIMER_DELAY),
+      ),
+    );
+    this.#markStored();
+  }
+
+  /**
+   * Requests input from the client, and waits for it. An invalid response is requested again, under another key.
+   *
+   * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability
+   * @throws `ELICITATION_TIMEOUT`, `ELICITATION_FAILED` after 10 invalid responses
+   */
+  async request<Result>(
+    request: ClientRequest<Result>,
+    { key, timeout, signal: given }: ElicitOptions,
+  ): Promise<Result> {
+    const { host } = this.#options;
+    this.#requestCount += 1;
+    const base = key ?? `input-${this.#requestCount}`;
+    requireCapabilities(request, host.clientCapabilities);
+    const timedOut = timeout === undefined ? undefined : AbortSignal.timeout(timeout);
+    const signal = AbortSignal.any([host.signal, given, timedOut].filter((each) => each !== undefined));
+    try {
+      for (let round = 1; round <= MAX_INPUT_ROUNDS; round += 1) {
+        const result = await this.#ask(base, request, signal);
+        if (result !== undefined) return result;
+      }
+    } catch (error) {
+      if (!timedOut?.aborted || signal.reason !== timedOut.reason) throw error;
+      throw new QuiverError(`${request.subject}_TIMEOUT`, `The client did not respond within ${timeout} ms.`);
+    }
+    const reason = `The tool requested ${request.what}; the client returned ${MAX_INPUT_ROUNDS} invalid results.`;
+    throw new QuiverError(`${request.subject}_FAILED`, reason);
+  }
+
+  /** Writes the progress of the run as the status message, at most four times a second. */
+  report({ progress, total, message }: { progress: number; total?: number; message?: string }): void {
+    this.#message = message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
+    if (!this.#reportTimer) this.#writeReport();
+  }
+
+  /** Looks for responses of the client and for the end of the task, which other requests may have written. */
+  async check(): Promise<void> {
+    await this.#isStored;
+    const { storage, logger } = this.#options;
+    try {
+      this.#notice(await storage.read(this.id));
+    } catch (error) {
+      logger.warn(`The state of a task cannot be read: ${toErrorMessage(error)}`, error);
+    }
+  }
+
+  /** Writes the end of the task, unless it has one. While the store is unavailable, tries again until the task expires. */
+  async end(end: TaskEnd): Promise<void> {
+    const { logger, ttlMs } = this.#options;
+    this.#isOver = true;
+    const message = this.#message;
+    const deadline = Date.now() + ttlMs;
+    for (let wait = 500; ; wait = Math.min(2 * wait, 30_000)) {
+      try {
+        await this.change((record) => {
+          const ended = endTask(record, end);
+          return ended && { ...ended, ...(message !== undefined && { statusMessage: message }) };
+        });
+        break;
+      } catch (error) {
+        logger.error(`The end of a task cannot be stored: ${toErrorMessage(error)}`, error);
+        if (Date.now() + wait > deadline) break;
+        await new Promise((resolve) => unref(setTimeout(resolve, wait)));
+      }
+    }
+    clearTimeout(this.#expiryTimer);
+    clearTimeout(this.#reportTimer);
+  }
+
+  /** Leaves the task to other instances, when its call may run again; otherwise it fails. Then ends the run. */
+  async release(reason: string): Promise<void> {
+    const error = { code: errorCodes.internal, message: reason };
+    await this.change((record) =>
+      record.call ? { ...record, instance: '' } : endTask(record, { status: 'failed', error }),
+    ).catch((problem: unknown) =>
+      this.#options.logger.error(`A task cannot be released: ${toErrorMessage(problem)}`, problem),
+    );
+    this.#options.host.stop(new DOMException(reason, 'AbortError'));
+  }
+
+  /**
+   * Changes the stored task, after earlier changes of this process.
+   *
+   * @returns its state; `undefined` when the task has expired, or another instance has taken it over
+   */
+  async change(change: TaskChange, onChange?: (record: TaskRecord) => void): Promise<ChangedTask | undefined> {
+    const { storage, instance } = this.#options;
+    const write = async (): Promise<ChangedTask | undefined> => {
+      const changed = await storage.change(this.id, (record) =>
+        record.instance === instance && !hasEnded(record) ? change(record) : undefined,
+      );
+      if (changed) onChange?.(changed.record);
+      this.#notice(changed?.record);
+      return changed;
+    };
+    const writing = this.#writes.then(write);
+    this.#writes = writing.catch(() => {});
+    return writing;
+  }
+
+  async #ask<Result>(base: string, request: ClientRequest<Result>, signal: AbortSignal): Promise<Result | undefined> {
+    const digest = await digestOfClientRequest(request);
+    let key = base;
+    const changed = await this.change(
+      (record) => {
+        key = this.#chooseKey(base, digest, record);
+        const isKnown = Object.hasOwn(record.responses, key) || Object.hasOwn(record.answers, key);
+        return isKnown ? undefined : addRequest(record, key, request, digest);
+      },
+      () => this.#keys.add(key),
+    );
+    signal.throwIfAborted();
+    const { answers = {}, responses = {} }: Partial<TaskRecord> = changed?.record ?? {};
+    // The cast: the result was parsed in an earlier input round, for the same request.
+    if (Object.hasOwn(answers, key)) return answers[key]?.answer as Result;
+    const response = Object.hasOwn(responses, key) ? responses[key] : await this.#responseTo(key, signal);
+    return request.parse(response);
+  }
+
+  /** Returns a key that belongs to no other request: of this run, or of the run of an instance that died. */
+  #chooseKey(base: string, digest: string, { asked }: TaskRecord): string {
+    let key = base;
+    for (let number = 2; this.#keys.has(key) || (Object.hasOwn(asked, key) && asked[key] !== digest); number += 1)
+      key = `${base}-${number}`;
+    return key;
+  }
+
+  #responseTo(key: string, signal: AbortSignal): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const timer = unref(setInterval(() => void this.check(), TASK_CHECK_INTERVAL));
+      const stop = (): void => {
+        clearInterval(timer);
+        this.#waiting.delete(key);
+        signal.removeEventListener('abort', onAbort);
+      };
+      const onAbort = (): void => {
+        stop();
+        reject(signal.reason as Error);
+        this.change((record) => removeRequests(record, [key])).catch(() => {});
+      };
+      signal.addEventListener('abort', onAbort);
+      this.#waiting.set(key, (response) => {
+        stop();
+        resolve(response);
+      });
+      // A response may have arrived since the request was stored.
+      void this.check();
+    });
+  }
+
+  /** Continues with what others have written. */
+  #notice(record: TaskRecord | undefined): void {
+    if (this.#isOver) return;
+    const { host, instance } = this.#options;
+    if (!record || record.instance !== instance || hasEnded(record)) {
+      const reason = record?.status === 'cancelled' ? 'was canceled by its client' : 'has expired or was taken over';
+      host.stop(new DOMException(`The task ${reason}.`, 'AbortError'));
+    } else {
+      for (const [key, resolve] of this.#waiting)
+        if (Object.hasOwn(record.responses, key)) resolve(record.responses[key]);
+    }
+  }
+
+  #writeReport(): void {
+    const message = this.#message;
+    if (message === undefined) return;
+    this.change((record) =>
+      record.statusMessage === message ? undefined : { ...record, statusMessage: message },
+    ).catch((error: unknown) =>
+      this.#options.logger.warn(`The progress of a task was not stored: ${toErrorMessage(error)}`, error),
+    );
+    this.#reportTimer = unref(
+      setTimeout(() => {
+        this.#reportTimer = undefined;
+        if (this.#message !== message) this.#writeReport();
+      }, TASK_PROGRESS_INTERVAL),
+    );
+  }
+}
+
+/** As in a session, the tool may handle the error. Otherwise it becomes the protocol's error, as in an input round. */
+function requireCapabilities({ requires, subject, what }: ClientRequest<unknown>, declared: ClientCapabilities): void {
+  const missing = missingCapabilities(requires, declared);
+  if (!missing) return;
+  const message = `The tool requested ${what}, but the client did not declare the capability ${JSON.stringify(missing)}.`;
+  const cause = new ProtocolError(errorCodes.missingClientCapability, message, {
+    data: { requiredCapabilities: missing },
+  });
+  throw new QuiverError(`${subject}_NOT_SUPPORTED`, message, { cause });
+}
+
+/** Outside of Node timers are numbers and keep nothing alive. */
+function unref(timer: NodeJS.Timeout): NodeJS.Timeout {
+  timer.unref?.();
+  return timer;
+}

@@ -1,0 +1,425 @@
+import { createTool, type ToolContext, type ToolTaskMode, type ToolTaskOptions } from '@quiver/core/tools';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
+import { TaskCaller, tasksExtension, type TaskCallerOptions } from '../../../test/task-caller.ts';
+import { MCPServer } from '../mcp-server.js';
+import type { MCPServerConfig } from '../server-config.js';
+
+/** A tool that does what a test tells it to. */
+class Work {
+  readonly contexts: ToolContext[] = [];
+  #release: (() => void)[] = [];
+
+  readonly execute = async (_input: unknown, context: ToolContext): Promise<unknown> => {
+    this.contexts.push(context);
+    return new Promise((resolve) => {
+      this.#release.push(() => resolve('done'));
+    });
+  };
+
+  finish(): void {
+    for (const release of this.#release.splice(0)) release();
+  }
+}
+
+const question = {
+  message: 'Name?',
+  requestedSchema: { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] },
+};
+const accept = (name: unknown): object => ({ action: 'accept', content: { name } });
+
+let work: Work;
+beforeEach(() => {
+  work = new Work();
+});
+const opened: MCPServer[] = [];
+afterEach(async () => {
+  work.finish();
+  await Promise.all(opened.splice(0).map((server) => server.close({ grace: 0 })));
+});
+
+type Execute = (input: Record<string, never>, context: ToolContext) => Promise<unknown>;
+
+function serve(
+  task: ToolTaskMode | ToolTaskOptions = 'optional',
+  execute: Execute = work.execute,
+  config: Partial<MCPServerConfig> = {},
+): MCPServer {
+  const tools = {
+    job: createTool({ id: 'job', description: 'Works', mcp: { task }, execute }),
+    greet: createTool({ id: 'greet', description: 'Greets', execute: async () => 'Hello' }),
+  };
+  const server = new MCPServer({ name: 'Tasks', version: '1.0.0', tools, ...config });
+  opened.push(server);
+  return server;
+}
+
+const callerOf = (server: MCPServer, options?: TaskCallerOptions): TaskCaller =>
+  new TaskCaller(server, { capabilities: { elicitation: {} }, ...options });
+
+async function startTask(caller: TaskCaller): Promise<string> {
+  const { result } = await caller.call('job');
+  expect(result.resultType).toBe('task');
+  return result.taskId as string;
+}
+
+const ended = (caller: TaskCaller, taskId: string): Promise<unknown> =>
+  eventually(async () => {
+    const task = await caller.get(taskId);
+    expect(['completed', 'failed', 'cancelled']).toContain(task.status);
+    return task;
+  });
+
+describe('a call of a client that supports tasks', () => {
+  test('returns a flat task, which holds the result of the call at its end', async () => {
+    const caller = callerOf(serve({ ttlMs: 60_000, pollIntervalMs: 50 }));
+    const { result } = await caller.call('job');
+    expect(result).toEqual({
+      resultType: 'task',
+      taskId: expect.stringMatching(/^[\w-]{32}$/),
+      status: 'working',
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      lastUpdatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      ttlMs: 60_000,
+      pollIntervalMs: 50,
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'Tasks', version: '1.0.0' } },
+    });
+    expect(await caller.get(result.taskId)).toMatchObject({ resultType: 'complete', status: 'working' });
+    work.finish();
+    const task = await ended(caller, result.taskId);
+    expect(task).toMatchObject({
+      status: 'completed',
+      result: { resultType: 'complete', content: [{ type: 'text', text: 'done' }] },
+    });
+  });
+
+  test('returns the result itself when it is there at once', async () => {
+    const caller = callerOf(serve('required', async () => 'at once'));
+    const { result } = await caller.call('job');
+    expect(result).toMatchObject({ resultType: 'complete', content: [{ type: 'text', text: 'at once' }] });
+  });
+
+  test('returns the result itself within the time before the task', async () => {
+    const caller = callerOf(serve({ after: 60_000 }));
+    const call = caller.call('job');
+    await eventually(() => expect(work.contexts).toHaveLength(1));
+    work.finish();
+    expect((await call).result).toMatchObject({ resultType: 'complete' });
+  });
+
+  test('becomes a task after the time before the task', async () => {
+    const caller = callerOf(serve({ after: 1 }));
+    await startTask(caller);
+    expect(work.contexts).toHaveLength(1);
+  });
+
+  test('does not become a task by a legacy task parameter', async () => {
+    const { result } = await callerOf(serve()).call('greet', {}, { task: { ttl: 60_000 } });
+    expect(result).toMatchObject({ resultType: 'complete' });
+  });
+
+  test('ends with an error result, which completes the task', async () => {
+    const server = serve('optional', async (input, context) => {
+      await work.execute(input, context);
+      throw new Error('The job failed.');
+    });
+    const caller = callerOf(server);
+    const taskId = await startTask(caller);
+    work.finish();
+    expect(await ended(caller, taskId)).toMatchObject({ status: 'completed', result: { isError: true } });
+  });
+
+  test('fails when the tool requests what the client cannot provide', async () => {
+    const server = serve('optional', async (input, context) => {
+      await work.execute(input, context);
+      return context.mcp.roots();
+    });
+    const caller = callerOf(server);
+    const taskId = await startTask(caller);
+    work.finish();
+    const task = await ended(caller, taskId);
+    expect(task).toMatchObject({
+      status: 'failed',
+      error: { code: -32021, data: { requiredCapabilities: { roots: {} } } },
+    });
+    expect(task).not.toHaveProperty('result');
+  });
+
+  test('fails when its result is too long to be stored', async () => {
+    const execute: Execute = async (input, context) => `${await work.execute(input, context)}`.repeat(100);
+    const caller = callerOf(serve('optional', execute, { tasks: { maxResultLength: 300 } }));
+    const taskId = await startTask(caller);
+    work.finish();
+    expect(await ended(caller, taskId)).toMatchObject({
+      status: 'failed',
+      error: { code: -32603, message: expect.stringContaining('at most 300') },
+    });
+  });
+
+  test('reports progress as the status message, and sends neither progress nor logs', async () => {
+    const caller = callerOf(serve());
+    const taskId = await startTask(caller);
+    await work.contexts[0]?.mcp.progress({ progress: 1, total: 3, message: 'reading' });
+    await work.contexts[0]?.mcp.log('error', 'not sent');
+    await eventually(async () => expect(await caller.get(taskId)).toMatchObject({ statusMessage: 'reading' }));
+    await work.contexts[0]?.mcp.progress({ progress: 2, total: 3 });
+    work.finish();
+    expect(await ended(caller, taskId)).toMatchObject({ statusMessage: '2 of 3' });
+  });
+});
+
+describe('a call of a client that does not declare tasks', () => {
+  test('waits for the result of an optional task', async () => {
+    const call = callerOf(serve(), { declares: false }).call('job');
+    await eventually(() => expect(work.contexts).toHaveLength(1));
+    work.finish();
+    expect((await call).result).toMatchObject({ resultType: 'complete' });
+  });
+
+  test('is rejected when the tool requires a task', async () => {
+    const { status, error } = await callerOf(serve('required'), { declares: false }).call('job');
+    expect(status).toBe(400);
+    expect(error).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
+    });
+    expect(work.contexts).toHaveLength(0);
+  });
+
+  test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])('cannot use %s', async (method) => {
+    const server = serve();
+    const taskId = await startTask(callerOf(server));
+    const { error } = await callerOf(server, { declares: false }).request(method, { taskId, inputResponses: {} });
+    expect(error.code).toBe(-32021);
+  });
+
+  test('cannot subscribe to tasks', async () => {
+    const server = serve();
+    const taskIds = [await startTask(callerOf(server))];
+    const caller = callerOf(server, { declares: false });
+    const { error } = await caller.request('subscriptions/listen', { notifications: { taskIds } });
+    expect(error.code).toBe(-32021);
+  });
+});
+
+describe('server/discover', () => {
+  const extensionsOf = async (server: MCPServer): Promise<unknown> =>
+    (await callerOf(server).request('server/discover')).result.capabilities;
+
+  test('names the extension of a server with such a tool', async () => {
+    expect(await extensionsOf(serve())).toMatchObject({ extensions: { [tasksExtension]: {} } });
+    expect(await extensionsOf(serve())).not.toHaveProperty('tasks');
+  });
+
+  test('does not name it without such a tool', async () => {
+    expect(await extensionsOf(serve('never'))).not.toHaveProperty('extensions');
+  });
+});
+
+describe('tasks/get, tasks/update and tasks/cancel', () => {
+  test.each(['tasks/list', 'tasks/result'])('%s does not exist', async (method) => {
+    expect((await callerOf(serve()).request(method)).error.code).toBe(-32601);
+  });
+
+  test.each(['tasks/get', 'tasks/update', 'tasks/cancel'])(
+    '%s rejects ids of others like unknown ids',
+    async (method) => {
+      const server = serve();
+      const taskId = await startTask(callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'ada' } } }));
+      const bob = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'bob' } } });
+      const foreign = await bob.request(method, { taskId, inputResponses: {} });
+      const unknown = await bob.request(method, { taskId: 'A'.repeat(32), inputResponses: {} });
+      expect(foreign.error.code).toBe(-32602);
+      expect(foreign).toEqual(unknown);
+      for (const invalid of ['', '\0', 'x'.repeat(10_000), '__proto__'])
+        expect(
+          (await bob.request(method, { taskId: invalid, inputResponses: {} }, { 'mcp-name': 'x' })).error.code,
+        ).toSatisfy((code: number) => [-32602, -32020].includes(code));
+    },
+  );
+
+  test('rejects a header that names another task', async () => {
+    const caller = callerOf(serve());
+    const taskId = await startTask(caller);
+    const { status, error } = await caller.request('tasks/get', { taskId }, { 'mcp-name': 'another' });
+    expect([status, error.code]).toEqual([400, -32020]);
+  });
+
+  test.each([undefined, null, [], 'text', 7])('rejects the responses %j', async (inputResponses) => {
+    const caller = callerOf(serve());
+    const taskId = await startTask(caller);
+    expect((await caller.request('tasks/update', { taskId, inputResponses })).error.code).toBe(-32602);
+  });
+
+  test('acknowledges a cancellation, also of a task that has ended, and aborts the tool', async () => {
+    const caller = callerOf(serve());
+    const taskId = await startTask(caller);
+    const { result } = await caller.request('tasks/cancel', { taskId });
+    expect(Object.keys(result).sort()).toEqual(['_meta', 'resultType']);
+    expect(work.contexts[0]?.abortSignal?.aborted).toBe(true);
+    expect((await caller.get(taskId)).status).toBe('cancelled');
+    work.finish();
+    expect((await caller.request('tasks/cancel', { taskId })).result.resultType).toBe('complete');
+    expect((await caller.get(taskId)).status).toBe('cancelled');
+  });
+
+  test('forgets a task after its lifetime, and aborts the tool', async () => {
+    const caller = callerOf(serve({ ttlMs: 20 }));
+    const taskId = await startTask(caller);
+    await eventually(() => expect(work.contexts[0]?.abortSignal?.aborted).toBe(true));
+    expect((await caller.request('tasks/get', { taskId })).error.code).toBe(-32602);
+  });
+});
+
+describe('requests for input', () => {
+  const ask: Execute = async (_input, { mcp }) => {
+    const { action, content } = await mcp.elicitation.sendRequest(question);
+    return `${action} ${content?.name}`;
+  };
+
+  const asked = (caller: TaskCaller, taskId: string): Promise<Record<string, object>> =>
+    eventually(async () => {
+      const { status, inputRequests } = await caller.get(taskId);
+      expect(status).toBe('input_required');
+      return inputRequests;
+    });
+
+  test('of a task wait for tasks/update', async () => {
+    const caller = callerOf(serve('optional', ask));
+    const taskId = await startTask(caller);
+    expect(await asked(caller, taskId)).toEqual({
+      'input-1': { method: 'elicitation/create', params: { mode: 'form', ...question } },
+    });
+    const { result } = await caller.request('tasks/update', { taskId, inputResponses: { 'input-1': accept('Ada') } });
+    expect(Object.keys(result).sort()).toEqual(['_meta', 'resultType']);
+    expect(await ended(caller, taskId)).toMatchObject({ result: { content: [{ text: 'accept Ada' }] } });
+  });
+
+  test('stay until their own response, and ignore other keys', async () => {
+    const server = serve('optional', async (_input, { mcp }) => {
+      const answers = await Promise.all([
+        mcp.elicitation.sendRequest(question, { key: 'first' }),
+        mcp.elicitation.sendRequest(question, { key: 'second' }),
+      ]);
+      return answers.map(({ content }) => content.name).join(' ');
+    });
+    const caller = callerOf(server);
+    const taskId = await startTask(caller);
+    await eventually(async () => expect(Object.keys(await asked(caller, taskId))).toEqual(['first', 'second']));
+    await caller.request('tasks/update', { taskId, inputResponses: { second: accept('B'), other: accept('C') } });
+    expect(Object.keys(await asked(caller, taskId))).toEqual(['first']);
+    await caller.request('tasks/update', { taskId, inputResponses: { second: accept('Z'), first: accept('A') } });
+    expect(await ended(caller, taskId)).toMatchObject({ result: { content: [{ text: 'A B' }] } });
+  });
+
+  test('are repeated under a new key after an invalid response, and when the tool repeats them', async () => {
+    const server = serve('optional', async (_input, { mcp }) => {
+      const first = await mcp.elicitation.sendRequest(question, { key: 'name' });
+      const second = await mcp.elicitation.sendRequest(question, { key: 'name' });
+      return `${first.content.name} ${second.content.name}`;
+    });
+    const caller = callerOf(server);
+    const taskId = await startTask(caller);
+    const respond = async (key: string, response: object): Promise<void> => {
+      await eventually(async () => expect(Object.keys(await asked(caller, taskId))).toEqual([key]));
+      await caller.request('tasks/update', { taskId, inputResponses: { [key]: response } });
+    };
+    await respond('name', accept(7));
+    await respond('name-2', accept('A'));
+    await respond('name-3', accept('B'));
+    expect(await ended(caller, taskId)).toMatchObject({ result: { content: [{ text: 'A B' }] } });
+  });
+
+  test('before the task are input rounds, and a later round becomes the task', async () => {
+    const server = serve({ after: 30 }, async (input, context) => {
+      const { content } = await context.mcp.elicitation.sendRequest(question, { key: 'user' });
+      await work.execute(input, context);
+      const more = await context.mcp.elicitation.sendRequest(question);
+      return `${content.name} ${more.content.name}`;
+    });
+    const caller = callerOf(server);
+    const round = (await caller.call('job')).result;
+    expect(round).toMatchObject({ resultType: 'input_required', inputRequests: { user: {} } });
+    const { requestState } = round;
+    const { result } = await caller.call('job', {}, { requestState, inputResponses: { user: accept('Ada') } });
+    expect(result).toMatchObject({ resultType: 'task', status: 'working' });
+    expect(result).not.toHaveProperty('requestState');
+    work.finish();
+    await eventually(async () => expect(Object.keys(await asked(caller, result.taskId))).toEqual(['input-2']));
+    const inputResponses = { 'input-2': accept('Lovelace') };
+    await caller.request('tasks/update', { taskId: result.taskId, inputResponses });
+    expect(await ended(caller, result.taskId)).toMatchObject({ result: { content: [{ text: 'Ada Lovelace' }] } });
+    expect(work.contexts).toHaveLength(1);
+  });
+
+  test('end with the timeout that the tool sets', async () => {
+    const execute: Execute = (_input, { mcp }) => mcp.elicitation.sendRequest(question, { timeout: 10 });
+    const caller = callerOf(serve('optional', execute));
+    const taskId = await startTask(caller);
+    const task = await ended(caller, taskId);
+    expect(task).toMatchObject({ status: 'completed', result: { isError: true } });
+    expect(JSON.stringify(task)).toContain('did not respond within 10 ms');
+    expect(task).not.toHaveProperty('inputRequests');
+  });
+
+  test('of a canceled task are rejected, so that the tool can clean up', async () => {
+    let isClean = false;
+    const execute: Execute = async (_input, { mcp }) => {
+      try {
+        return await mcp.elicitation.sendRequest(question);
+      } finally {
+        isClean = true;
+      }
+    };
+    const caller = callerOf(serve('optional', execute));
+    const taskId = await startTask(caller);
+    await asked(caller, taskId);
+    await caller.request('tasks/cancel', { taskId });
+    await eventually(() => expect(isClean).toBe(true));
+  });
+});
+
+describe('limits', () => {
+  test('let an optional call run without a task', async () => {
+    const server = serve('optional', work.execute, { tasks: { maxTotal: 1 } });
+    const caller = callerOf(server);
+    await startTask(caller);
+    const second = caller.call('job');
+    await eventually(() => expect(work.contexts).toHaveLength(2));
+    work.finish();
+    expect((await second).result).toMatchObject({ resultType: 'complete' });
+  });
+
+  test('refuse a call that requires a task, per caller', async () => {
+    const server = serve('required', work.execute, { tasks: { maxPerCaller: 1 } });
+    const ada = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'ada' } } });
+    const bob = callerOf(server, { authInfo: { clientId: 'a', extra: { sub: 'bob' } } });
+    await startTask(ada);
+    const { status, error } = await ada.call('job');
+    expect([status, error.code]).toEqual([429, -32000]);
+    await eventually(() => expect(work.contexts[1]?.abortSignal?.aborted).toBe(true));
+    await startTask(bob);
+  });
+
+  test.each([{ maxTotal: 0 }, { maxPerCaller: 1.5 }, { maxResultLength: -1 }])('rejects %j', (tasks) => {
+    expect(() => serve('optional', work.execute, { tasks })).toThrow(/SERVER_CONFIG_INVALID|must be 1 or more/);
+  });
+
+  test.each([{ ttlMs: 0 }, { after: -1 }, { pollIntervalMs: 1.5 }, { mode: 'sometimes' }, { resume: 'yes' }])(
+    'warns about the task options %j, and serves the tool without tasks',
+    async (options) => {
+      const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+      const server = serve(options as ToolTaskOptions, async () => 'served', { logger });
+      expect(logger.warn).toHaveBeenCalledWith(expect.stringContaining('never become tasks'));
+      expect((await callerOf(server).call('job')).result).toMatchObject({ resultType: 'complete' });
+    },
+  );
+});
+
+test('a server that closes fails the tasks that have not ended', async () => {
+  const server = serve();
+  const caller = callerOf(server);
+  await startTask(caller);
+  await server.close({ grace: 1 });
+  expect(work.contexts[0]?.abortSignal?.aborted).toBe(true);
+});

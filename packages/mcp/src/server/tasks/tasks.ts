@@ -1,0 +1,310 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import { errorCodes } from '../../protocol/constants.js';
+import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import type { Instance } from '../../shared-store/instance.js';
+import type { SharedStore } from '../../shared-store/shared-store.js';
+import { digestOf } from '../digest.js';
+import { toProtocolError } from '../failures.js';
+import { DEFAULT_MAX_TASK_RESULT, DEFAULT_MAX_TASKS, DEFAULT_MAX_TASKS_PER_CALLER } from '../limits.js';
+import type { RequestState } from '../request-state.js';
+import { RunningTask, type TaskHost } from './running-task.js';
+import type { TaskOptions } from './task-options.js';
+import { addResponses, endTask, hasEnded, type StoredCall, type TaskEnd, type TaskRecord } from './task-record.js';
+import { TaskStorage } from './task-storage.js';
+
+/** Limits of tasks, and the data of callers that is stored with them. */
+export interface TasksOptions {
+  /** Tasks of one caller that a process keeps until their `ttlMs`. Default 1000. Callers without authentication share the total. */
+  maxPerCaller?: number;
+  /**
+   * Tasks that a process keeps until their `ttlMs`. Default 10 000. Beyond a limit, calls run without a task; calls of tools with
+   * `task: 'required'` are refused.
+   */
+  maxTotal?: number;
+  /** Characters of a result as JSON. A task with a longer result fails. Default 4 194 304. */
+  maxResultLength?: number;
+  /**
+   * Keys of the request context that are stored with tasks of tools with `resume: true`, and that the tool receives when another
+   * process runs it again. Their values need a JSON form. Default: none.
+   */
+  requestContextKeys?: readonly string[];
+}
+
+export interface TasksConfig extends TasksOptions {
+  /** Default: a store in memory. */
+  readonly store: SharedStore | undefined;
+  readonly instance: Instance | undefined;
+  /** Name of the server. */
+  readonly server: string;
+  readonly logger: Logger;
+}
+
+/** A run that becomes a task. */
+export interface TaskStart {
+  readonly options: TaskOptions;
+  readonly principal: string;
+  readonly host: TaskHost;
+  /** Results of the input rounds before. */
+  readonly answers?: RequestState['answers'];
+  /** Number of requests to the client before. */
+  readonly requestCount?: number;
+}
+
+/** A stored call that is about to run again. */
+export interface ResumedCall {
+  readonly host: TaskHost;
+  readonly run: (task: RunningTask) => Promise<string>;
+}
+
+export type ResumeCall = (call: StoredCall) => ResumedCall;
+
+/** Id of the instance where there is only one. */
+const onlyInstance = 'local';
+/** Kind of the messages between instances: the id of a task that others have changed. */
+const inboxKind = 'task';
+
+/** Tasks of a server: those that this process runs, and those of other instances in the shared store. */
+export class Tasks {
+  readonly requestContextKeys: readonly string[];
+  readonly #config: TasksConfig;
+  readonly #running = new Map<string, { task: RunningTask; ending: Promise<void> }>();
+  /** Tasks that this process created, until their lifetime ends. */
+  readonly #kept = new Map<string, { principal: string; end: number }>();
+  #storage: TaskStorage | undefined;
+
+  constructor(config: TasksConfig) {
+    this.#config = config;
+    this.requestContextKeys = config.requestContextKeys ?? [];
+    config.instance?.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
+  }
+
+  /** Returns a task that is not stored yet; `undefined` when a limit is reached. */
+  prepare({ options: { ttlMs }, principal, host, requestCount = 0 }: TaskStart): RunningTask | undefined {
+    if (!this.#hasRoom(principal)) return undefined;
+    const id = this.#stored.createId();
+    this.#kept.set(id, { principal, end: Date.now() + ttlMs });
+    return this.#createRun(id, host, ttlMs, requestCount);
+  }
+
+  /**
+   * Stores a task.
+   *
+   * @param run - settles with the result of the call as JSON
+   * @returns its state, once the store has it
+   * @throws ProtocolError -32603 when the store is unavailable; the run is ended
+   */
+  async start(
+    task: RunningTask,
+    { options, principal, host, answers = {} }: TaskStart,
+    run: Promise<string>,
+    call: StoredCall | undefined,
+  ): Promise<TaskRecord> {
+    // The run may fail before the task is stored.
+    run.catch(() => {});
+    const createdAt = new Date().toISOString();
+    try {
+      await this.#config.instance?.start();
+      const record: TaskRecord = {
+        taskId: task.id,
+        status: 'working',
+        createdAt,
+        lastUpdatedAt: createdAt,
+        ttlMs: options.ttlMs,
+        pollIntervalMs: options.pollIntervalMs,
+        owner: await ownerOf(principal),
+        creator: this.#instanceId,
+        instance: this.#instanceId,
+        inputRequests: {},
+        asked: Object.fromEntries(Object.entries(answers).map(([key, { question }]) => [key, question])),
+        responses: {},
+        answers,
+        ...(call && { call }),
+      };
+      await this.#stored.create(record);
+      this.#track(task, host, run);
+      return record;
+    } catch (error) {
+      this.#kept.delete(task.id);
+      host.stop(error as Error);
+      this.#config.logger.error(`A task cannot be stored: ${toErrorMessage(error)}`, error);
+      const message = 'The task cannot be stored: the shared store is unavailable. Call the tool again later.';
+      throw new ProtocolError(errorCodes.internal, message);
+    }
+  }
+
+  /**
+   * Returns a task of a caller. A task whose process has died is taken over, if its call may run again, or fails.
+   *
+   * @throws ProtocolError -32602, the same for ids that are unknown, have expired, or belong to another caller
+   */
+  async find(id: unknown, principal: string, resume: ResumeCall): Promise<TaskRecord> {
+    const record = await this.#read(id, principal);
+    const current = record && (await this.#recover(record, resume));
+    if (!current) throw invalidParams('Unknown task: it does not exist, has expired, or belongs to another caller.');
+    return current;
+  }
+
+  /** Takes responses to requests for input. */
+  async update({ taskId }: TaskRecord, responses: Readonly<Record<string, unknown>>): Promise<void> {
+    const changed = await this.#stored.change(taskId, (record) => addResponses(record, responses));
+    if (changed?.isChanged) await this.#notify(changed.record);
+  }
+
+  /** Cancels a task, unless it has ended. */
+  async cancel({ taskId }: TaskRecord): Promise<void> {
+    const changed = await this.#stored.change(taskId, (record) => endTask(record, { status: 'cancelled' }));
+    if (changed?.isChanged) await this.#notify(changed.record);
+  }
+
+  /** Returns those of the ids that are tasks of a caller. */
+  async known(ids: readonly string[], principal: string): Promise<string[]> {
+    const records = await Promise.all(ids.map((id) => this.#read(id, principal)));
+    return ids.filter((_, index) => records[index]);
+  }
+
+  /**
+   * Calls back with the state of a task: at once, and after every change.
+   *
+   * @returns a function that ends the subscription
+   */
+  async watch(id: string, listener: (record: TaskRecord) => void): Promise<() => Promise<void>> {
+    let last = '';
+    let reading: Promise<void> = Promise.resolve();
+    const report = async (): Promise<void> => {
+      const record = await this.#stored.read(id);
+      // Several changes may have been made before the first of them is read.
+      const text = JSON.stringify(record);
+      if (record && text !== last) listener(record);
+      last = text;
+    };
+    const onChange = (): void => {
+      reading = reading
+        .then(report)
+        .catch((error: unknown) =>
+          this.#config.logger.warn(`The state of a task cannot be read: ${toErrorMessage(error)}`, error),
+        );
+    };
+    const stop = await this.#stored.watch(id, onChange);
+    onChange();
+    return stop;
+  }
+
+  /**
+   * Waits for the tasks of this process. Those that have not ended in time are left to other instances, when their call may run
+   * again; the others fail.
+   */
+  async close(graceMilliseconds: number): Promise<void> {
+    if (this.#running.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, graceMilliseconds);
+    });
+    await Promise.race([timeout, Promise.all([...this.#running.values()].map(({ ending }) => ending))]);
+    clearTimeout(timer);
+    const reason = 'The server was closed while the task was running. Call the tool again.';
+    await Promise.all([...this.#running.values()].map(({ task }) => task.release(reason)));
+  }
+
+  get #stored(): TaskStorage {
+    const { store = new InMemoryStore(), server, logger } = this.#config;
+    return (this.#storage ??= new TaskStorage({ store, server, instance: this.#instanceId, logger }));
+  }
+
+  get #instanceId(): string {
+    return this.#config.instance?.id ?? onlyInstance;
+  }
+
+  #createRun(id: string, host: TaskHost, ttlMs: number, requestCount: number): RunningTask {
+    const { logger } = this.#config;
+    return new RunningTask({
+      id,
+      host,
+      storage: this.#stored,
+      instance: this.#instanceId,
+      ttlMs,
+      logger,
+      requestCount,
+    });
+  }
+
+  /** Follows a run whose task is stored. */
+  #track(task: RunningTask, host: TaskHost, run: Promise<string>): void {
+    task.start();
+    const ending = run
+      .then(
+        (result) => this.#toEnd(result),
+        (error: unknown): TaskEnd => {
+          const { code, message, data } = toProtocolError(this.#config.logger, error);
+          return { status: 'failed', error: { code, message, ...(data !== undefined && { data }) } };
+        },
+      )
+      .then((end) => task.end(host.isDiscarded ? { status: 'cancelled' } : end))
+      .finally(() => this.#running.delete(task.id));
+    this.#running.set(task.id, { task, ending });
+  }
+
+  #toEnd(result: string): TaskEnd {
+    const { maxResultLength = DEFAULT_MAX_TASK_RESULT } = this.#config;
+    if (result.length <= maxResultLength) return { status: 'completed', result };
+    const message = `The result of the task has ${result.length} characters; this server stores at most ${maxResultLength}.`;
+    return { status: 'failed', error: { code: errorCodes.internal, message } };
+  }
+
+  #hasRoom(principal: string): boolean {
+    const { maxPerCaller = DEFAULT_MAX_TASKS_PER_CALLER, maxTotal = DEFAULT_MAX_TASKS } = this.#config;
+    const now = Date.now();
+    let own = 0;
+    for (const [id, kept] of this.#kept) {
+      if (kept.end <= now) this.#kept.delete(id);
+      else if (kept.principal === principal) own += 1;
+    }
+    return this.#kept.size < maxTotal && (principal === '' || own < maxPerCaller);
+  }
+
+  async #read(id: unknown, principal: string): Promise<TaskRecord | undefined> {
+    const record = typeof id === 'string' ? await this.#stored.read(id) : undefined;
+    return record?.owner === (await ownerOf(principal)) ? record : undefined;
+  }
+
+  async #recover(record: TaskRecord, resume: ResumeCall): Promise<TaskRecord | undefined> {
+    const { instance } = this.#config;
+    const { taskId, instance: runner } = record;
+    if (hasEnded(record) || runner === this.#instanceId || (await instance?.isAlive(runner))) return record;
+    await instance?.start();
+    // Of several instances, one writes first.
+    const changed = await this.#stored.change(taskId, (latest) => {
+      if (hasEnded(latest) || latest.instance !== runner) return undefined;
+      return latest.call ? { ...latest, instance: this.#instanceId } : endTask(latest, diedWithProcess);
+    });
+    if (changed?.isChanged && changed.record.call) this.#resume(changed.record, changed.record.call, resume);
+    return changed?.record;
+  }
+
+  #resume({ taskId, ttlMs }: TaskRecord, call: StoredCall, resume: ResumeCall): void {
+    const { host, run } = resume(call);
+    const task = this.#createRun(taskId, host, ttlMs, 0);
+    this.#track(task, host, run(task));
+  }
+
+  /** Lets the run of a task notice a change: in this process at once, in another one soon. */
+  async #notify({ taskId, instance: runner }: TaskRecord): Promise<void> {
+    const { instance, logger } = this.#config;
+    const running = this.#running.get(taskId);
+    if (running) return running.task.check();
+    // The change is stored; without the message the run notices it later.
+    await instance
+      ?.send(runner, inboxKind, taskId)
+      .catch((error: unknown) => logger.warn(`An instance was not notified: ${toErrorMessage(error)}`, error));
+  }
+}
+
+const diedWithProcess: TaskEnd = {
+  status: 'failed',
+  error: { code: errorCodes.internal, message: 'The process that ran the task has ended. Call the tool again.' },
+};
+
+/** Identifies the caller of a task. A digest, because the principal may contain a token. */
+function ownerOf(principal: string): Promise<string> {
+  return digestOf(['task', principal]);
+}

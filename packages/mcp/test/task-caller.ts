@@ -1,0 +1,79 @@
+import type { MCPServer } from '../src/server/index.js';
+import { modern } from './wire.ts';
+
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
+
+export interface TaskCallerOptions {
+  /** Identity of the caller. */
+  authInfo?: object;
+  /** Capabilities in addition to tasks. */
+  capabilities?: object;
+  /** Whether requests declare the tasks extension. Default `true`. */
+  declares?: boolean;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
+export type Answer = { status: number; result: any; error: any };
+
+/** A modern client without any help of a client library. Its requests go through `server.fetch()`. */
+export class TaskCaller {
+  readonly #server: MCPServer;
+  readonly #options: TaskCallerOptions;
+  #id = 0;
+
+  constructor(server: MCPServer, options: TaskCallerOptions = {}) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  /** Sends a request; the response may be an event stream. */
+  async open(
+    method: string,
+    params: Record<string, unknown> = {},
+    more: Record<string, string> = {},
+  ): Promise<Response> {
+    const { authInfo, capabilities, declares = true } = this.#options;
+    this.#id += 1;
+    const clientCapabilities = { ...capabilities, ...(declares && { extensions: { [tasksExtension]: {} } }) };
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': clientCapabilities };
+    const { headers, body } = modern(method, { ...params, _meta }, this.#id);
+    const name = params['taskId'] ?? params['name'];
+    const request = new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: {
+        host: 'localhost',
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        ...(headers as Record<string, string>),
+        ...(typeof name === 'string' && { 'mcp-name': name }),
+        ...more,
+      },
+      body: JSON.stringify(body),
+    });
+    return this.#server.fetch(request, { ...(authInfo && { authInfo }) });
+  }
+
+  async request(
+    method: string,
+    params: Record<string, unknown> = {},
+    more: Record<string, string> = {},
+  ): Promise<Answer> {
+    const response = await this.open(method, params, more);
+    const text = await response.text();
+    const last = text.startsWith('{') ? text : text.slice(text.lastIndexOf('data: ') + 6);
+    const { result, error } = JSON.parse(last) as Answer;
+    return { status: response.status, result, error };
+  }
+
+  call(name: string, args: object = {}, more: object = {}): Promise<Answer> {
+    return this.request('tools/call', { name, arguments: args, ...more });
+  }
+
+  /** Returns the state of a task. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
+  async get(taskId: string): Promise<any> {
+    const { result, error } = await this.request('tasks/get', { taskId });
+    if (error) throw new Error(`${error.code}: ${error.message}`);
+    return result;
+  }
+}
