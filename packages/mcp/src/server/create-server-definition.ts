@@ -15,7 +15,7 @@ import { listResources, listResourceTemplates, readResource } from './methods/re
 import { taskOptionsOfCall } from './methods/tasks.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
 import type { Method, ServerDefinition } from './request.js';
-import { createRequestStateCodec } from './request-state.js';
+import { createRequestStateCodec, loadSharedKey } from './request-state.js';
 import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
 import { createInstanceBus, Subscribers } from './subscribers.js';
 import { Tasks, type TasksOptions } from './tasks/tasks.js';
@@ -61,7 +61,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     pageSize,
     cacheHints: describeCacheHints(config.cacheHints ?? {}),
     maskErrors,
-    requestState: createRequestStateCodec(config.requestState),
+    requestState: createRequestStateCodec(config.requestState, sharedStore && (() => loadSharedKey(sharedStore, name))),
     sessions,
     middleware: createMiddlewareTable(),
     sharedStore,

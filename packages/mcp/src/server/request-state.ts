@@ -1,13 +1,14 @@
 import { QuiverError } from '@quiver/core';
 import { isObject } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
+import type { SharedStore } from '../shared-store/shared-store.js';
 import { DEFAULT_REQUEST_STATE_TTL } from './limits.js';
 
 /** Signature and lifetime of the state between input rounds. */
 export interface RequestStateOptions {
   /**
    * Key that signs the state between the rounds of a call; at least 32 bytes, the same for every instance of the server. Default: random,
-   * for one process.
+   * and with `sharedStore` kept there for all instances.
    */
   key?: string | Uint8Array;
   /** Seconds that a client has for a round. Default 600. */
@@ -38,6 +39,7 @@ const minKeyBytes = 32;
 /**
  * Signs the state as a JSON Web Token; `jose` is loaded with the first state.
  *
+ * @param loadKey - returns the key of all instances, for options without one
  * @param now - milliseconds since 1970
  * @throws `SERVER_CONFIG_INVALID` for a key of less than 32 bytes
  * @see [RFC 7515, JSON Web Signature](https://www.rfc-editor.org/rfc/rfc7515.html)
@@ -45,6 +47,7 @@ const minKeyBytes = 32;
  */
 export function createRequestStateCodec(
   { key: given, ttlSeconds = DEFAULT_REQUEST_STATE_TTL }: RequestStateOptions = {},
+  loadKey: () => Promise<Uint8Array> | Uint8Array = createKey,
   now: () => number = Date.now,
 ): RequestStateCodec {
   let key = typeof given === 'string' ? new TextEncoder().encode(given) : given;
@@ -55,7 +58,10 @@ export function createRequestStateCodec(
     );
   }
   // Not before it is needed: edge runtimes forbid random values while a module loads.
-  const secret = (): Uint8Array => (key ??= crypto.getRandomValues(new Uint8Array(minKeyBytes)));
+  const secret = async (): Promise<Uint8Array> => {
+    const loaded = key ?? (await loadKey());
+    return (key ??= loaded);
+  };
   return {
     mint: async (state, binding) => {
       const { SignJWT } = await import('jose/jwt/sign');
@@ -63,13 +69,14 @@ export function createRequestStateCodec(
         .setProtectedHeader({ alg: algorithm })
         .setAudience(binding)
         .setExpirationTime(Math.floor(now() / 1000) + ttlSeconds)
-        .sign(secret());
+        .sign(await secret());
     },
     verify: async (text, binding) => {
+      const current = await secret();
       try {
         const { jwtVerify } = await import('jose/jwt/verify');
         const options = { algorithms: [algorithm], audience: binding, currentDate: new Date(now()) };
-        const { payload } = await jwtVerify(text as string, secret(), { ...options, requiredClaims: ['exp', 'aud'] });
+        const { payload } = await jwtVerify(text as string, current, { ...options, requiredClaims: ['exp', 'aud'] });
         if (isObject(payload['state'])) return payload['state'] as unknown as RequestState;
       } catch {
         // Does not reveal which check failed.
@@ -79,4 +86,22 @@ export function createRequestStateCodec(
       );
     },
   };
+}
+
+function createKey(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(minKeyBytes));
+}
+
+/** Returns the key that the instances of a server share: the first one to need it makes it. */
+export async function loadSharedKey(store: SharedStore, server: string): Promise<Uint8Array> {
+  const name = `request-state-key/${encodeURIComponent(server)}`;
+  const made = JSON.stringify([...createKey()]);
+  const version = await store.put(name, made, { version: 0 });
+  const value = version === undefined ? (await store.get(name))?.value : made;
+  const bytes: unknown = JSON.parse(value ?? 'null');
+  if (Array.isArray(bytes) && bytes.length === minKeyBytes) return Uint8Array.from(bytes as number[]);
+  throw new QuiverError(
+    'SHARED_KEY_INVALID',
+    `The record '${name}' of the shared store is not a key that MCPServer wrote. Delete it, or set requestState.key.`,
+  );
 }

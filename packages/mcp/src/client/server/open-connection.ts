@@ -87,14 +87,16 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
   const { transport = isSsePath ? 'sse' : 'auto', protocol: wanted = 'auto' } = definition;
   if (transport !== 'sse') {
     const isResumed = options.resume && definition.sessionId !== undefined;
+    const { HttpChannel } = await import('../transports/http-channel.js');
+    const { reconnectionOptions: reconnection } = definition;
+    const sessionId = isResumed ? definition.sessionId : undefined;
+    const channel = new HttpChannel({ ...(await resolveHttpOptions(definition, url)), reconnection, sessionId });
     try {
-      const { HttpChannel } = await import('../transports/http-channel.js');
-      const { reconnectionOptions: reconnection } = definition;
-      const sessionId = isResumed ? definition.sessionId : undefined;
-      const channel = new HttpChannel({ ...(await resolveHttpOptions(definition, url)), reconnection, sessionId });
       return await connect(channel, wanted, isResumed);
     } catch (error) {
-      if (transport === 'http' || wanted === 'modern' || !isReactionOfSseServer(error)) throw error;
+      // A server that opened a session and then rejects it has another fault than its transport.
+      const hadSession = channel.sessionId !== undefined;
+      if (transport === 'http' || wanted === 'modern' || hadSession || !isReactionOfSseServer(error)) throw error;
     }
   }
   const { SseChannel } = await import('../transports/sse-channel.js');

@@ -226,11 +226,14 @@ export class HttpChannel extends HttpConnection implements Channel {
     const text = await response.text().catch(() => '');
     // The server rejects all requests of a session that it does not know in this way.
     const isSessionLost = status === 404 && 'mcp-session-id' in call.headers;
-    const message = requestId === undefined || isSessionLost ? undefined : parseErrorMessage(text);
-    if (message) return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
+    const message = parseErrorMessage(text);
+    if (message && requestId !== undefined && !isSessionLost)
+      return this.receiver?.onMessage({ ...message, id: requestId, httpStatus: status });
     const target = redirectTarget(this.options.url, response);
     const reason = target && `: the redirect to ${target.origin}${target.pathname} was not followed`;
-    throw reason === undefined ? toHttpError(status, text) : new HttpError(status, `HTTP ${status}${reason}`);
+    throw reason === undefined
+      ? toHttpError(status, String(message?.error['message'] ?? text))
+      : new HttpError(status, `HTTP ${status}${reason}`);
   }
 
   async #readStream(stream: EventStream, response: HttpResponse, call: HttpCall): Promise<void> {
@@ -351,11 +354,12 @@ function isResponseTo(id: RequestId, message: unknown): boolean {
   return isObject(message) && !('method' in message) && String(message['id']) === String(id);
 }
 
-function parseErrorMessage(text: string): Params | undefined {
+function parseErrorMessage(text: string): (Params & { error: Params }) | undefined {
   try {
     const message: unknown = JSON.parse(text);
     const isError = isObject(message) && message['jsonrpc'] === '2.0' && isObject(message['error']);
-    return isError ? message : undefined;
+    // The condition checks the member.
+    return isError ? (message as Params & { error: Params }) : undefined;
   } catch {
     return undefined;
   }

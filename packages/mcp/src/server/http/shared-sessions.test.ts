@@ -480,3 +480,17 @@ test('sends changes to modern clients of all instances', async () => {
   await eventually(() => expect(methodsOf(stream).at(-1)).toBe('notifications/tools/list_changed'));
   stream.destroy();
 });
+
+test('continues the input rounds of a modern client at another instance', async () => {
+  const [a, b] = await startTwo();
+  const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+  const first = await send(a.url, modern('tools/call', { name: 'ask', arguments: {}, _meta }));
+  const { inputRequests, requestState } = first.json.result;
+  const [name] = Object.keys(inputRequests as object);
+  const inputResponses = { [String(name)]: { action: 'accept', content: { name: 'Ada' } } };
+  const second = await send(
+    b.url,
+    modern('tools/call', { name: 'ask', arguments: {}, _meta, inputResponses, requestState }),
+  );
+  expect(second.json.result.content[0].text).toBe('Hello Ada');
+});
