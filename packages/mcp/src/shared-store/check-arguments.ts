@@ -40,7 +40,7 @@ export function checkOptions(options: {
   const { version, ttlMs, maxEntries } = options;
   if (version !== undefined && !(Number.isSafeInteger(version) && version >= 0))
     throw invalid(`The version ${version} of a record is not a whole number of at least 0.`);
-  if (ttlMs !== undefined && !(ttlMs > 0 && ttlMs <= maxLifetime))
+  if (ttlMs !== undefined && !(typeof ttlMs === 'number' && ttlMs > 0 && ttlMs <= maxLifetime))
     throw invalid(`The lifetime \`ttlMs\` is ${ttlMs}, not a number of milliseconds above 0 and up to ${maxLifetime}.`);
   if (maxEntries !== undefined && !(Number.isSafeInteger(maxEntries) && maxEntries > 0))
     throw invalid(`\`maxEntries\` is ${maxEntries}, not a whole number above 0.`);
@@ -49,8 +49,8 @@ export function checkOptions(options: {
 /** @throws `SHARED_STORE_ARGUMENT_INVALID` unless the bucket can ever hold the amount */
 export function checkBucket(amount: number, { capacity, perSecond }: TokenBucket): void {
   for (const [name, value] of Object.entries({ amount, capacity, perSecond }))
-    if (!(Number.isFinite(value) && value > 0))
-      throw invalid(`The ${name} of a token bucket is ${value}, not a number above 0.`);
+    if (!(typeof value === 'number' && value >= 1e-6 && value <= 1e12))
+      throw invalid(`The ${name} of a token bucket is ${value}, not a number from 0.000001 to 1e12.`);
   if (amount > capacity)
     throw invalid(`The bucket never holds the amount ${amount}: its capacity is ${capacity}. Take less, or raise it.`);
 }

@@ -43,7 +43,9 @@ export class InMemoryStore implements SharedStore {
   }
 
   async put(key: string, value: string, options: PutOptions = {}): Promise<number | undefined> {
-    this.#check('key', key, value, options);
+    this.#check('key', key);
+    checkText('value', value);
+    checkOptions(options);
     const { version, ttlMs } = options;
     if (version !== undefined && version !== this.#versionOf(key)) return undefined;
     this.#sweep();
@@ -53,7 +55,8 @@ export class InMemoryStore implements SharedStore {
   }
 
   async delete(key: string, options: DeleteOptions = {}): Promise<boolean> {
-    this.#check('key', key, '', options);
+    this.#check('key', key);
+    checkOptions(options);
     const current = this.#versionOf(key);
     if (current === 0 || (options.version ?? current) !== current) return false;
     return this.#records.delete(key);
@@ -65,7 +68,9 @@ export class InMemoryStore implements SharedStore {
   }
 
   async append(log: string, value: string, options: AppendOptions = {}): Promise<string> {
-    this.#check('log', log, value, options);
+    this.#check('log', log);
+    checkText('value', value);
+    checkOptions(options);
     const { ttlMs, maxEntries = Infinity } = options;
     const entries = this.#current(this.#logs, log)?.entries ?? [];
     this.#sweep();
@@ -87,7 +92,8 @@ export class InMemoryStore implements SharedStore {
   }
 
   async publish(channel: string, message: string): Promise<void> {
-    this.#check('channel', channel, message);
+    this.#check('channel', channel);
+    checkText('message', message);
     queueMicrotask(() => this.#listeners.call(channel, message));
   }
 
@@ -119,16 +125,9 @@ export class InMemoryStore implements SharedStore {
     for (const values of [this.#records, this.#logs, this.#buckets]) values.clear();
   }
 
-  #check(
-    kind: 'key' | 'log' | 'channel' | 'prefix',
-    name: string,
-    text = '',
-    options: PutOptions & AppendOptions = {},
-  ): void {
+  #check(kind: 'key' | 'log' | 'channel' | 'prefix', name: string): void {
     if (this.#isClosed) throw closedError();
     checkName(kind, name);
-    checkText('value', text);
-    checkOptions(options);
   }
 
   #versionOf(key: string): number {

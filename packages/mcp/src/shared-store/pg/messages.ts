@@ -1,0 +1,168 @@
+import { getDefaultLogger, toErrorMessage, withinTime } from '@quiver/core';
+import { Listeners } from '../listeners.js';
+import { closedError, unavailableError } from '../shared-store-errors.js';
+import type { PostgresClient, PostgresPool } from './pool.js';
+
+/** Messages that are read at once. */
+const batchSize = 100;
+/** Milliseconds between two checks of the connection, which also read messages. */
+const heartbeatInterval = 15_000;
+/** Bounds of the milliseconds before the connection is opened again. */
+const firstDelay = 100;
+const longestDelay = 5000;
+
+export interface MessagesOptions {
+  readonly pool: PostgresPool;
+  /** Channel of LISTEN. */
+  readonly name: string;
+  /** Statement that reads messages after an id. */
+  readonly receive: string;
+  /** Milliseconds that a statement may take. */
+  readonly timeout: number;
+}
+
+/**
+ * Receives the messages of one process over one connection. A notification carries an id and a channel; the messages are read from the
+ * table in the order of their ids, so that none is missed while the connection is interrupted.
+ */
+export class Messages {
+  readonly #options: MessagesOptions;
+  readonly #listeners = new Listeners();
+  #connection: Promise<PostgresClient> | undefined;
+  /** The client of the connection once it receives notifications. */
+  #client: PostgresClient | undefined;
+  /** Id of the newest message that was delivered or has no listener here. */
+  #cursor = '0';
+  /** Reads run one after the other. */
+  #reading: Promise<void> = Promise.resolve();
+  #isReadQueued = false;
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  #reconnect: ReturnType<typeof setTimeout> | undefined;
+  #delay = firstDelay;
+  #isClosed = false;
+
+  constructor(options: MessagesOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when messages that are published from now on reach the listener. */
+  async subscribe(channel: string, listener: (message: string) => void): Promise<() => void> {
+    await this.#connect();
+    // The cursor passes all earlier messages, which the listener must not receive.
+    await this.#read();
+    return this.#listeners.add(channel, listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    clearTimeout(this.#reconnect);
+    const connection = await this.#connection?.catch(() => {});
+    if (connection) this.#drop(connection);
+  }
+
+  #connect(): Promise<PostgresClient> {
+    if (this.#isClosed) return Promise.reject(closedError());
+    this.#connection ??= this.#open().catch((error: unknown) => {
+      this.#connection = undefined;
+      throw error;
+    });
+    return this.#connection;
+  }
+
+  async #open(): Promise<PostgresClient> {
+    const { pool, name } = this.#options;
+    const client = await this.#withinTime(pool.connect(), (late) => late.release());
+    const onEnd = (): void => this.#drop(client);
+    client.on('error', onEnd);
+    client.on('end', onEnd);
+    client.on('notification', ({ payload = '' }) => {
+      if (this.#listeners.has(payload.slice(payload.indexOf(' ') + 1))) this.#readInBackground();
+    });
+    try {
+      await this.#withinTime(client.query(`LISTEN "${name}"`));
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    this.#client = client;
+    this.#delay = firstDelay;
+    this.#heartbeat = setInterval(() => this.#readInBackground(), heartbeatInterval);
+    this.#heartbeat.unref?.();
+    return client;
+  }
+
+  /** Closes a connection, and opens another one while there are listeners. May be called again for the same connection. */
+  #drop(client: PostgresClient): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#connection = undefined;
+    clearInterval(this.#heartbeat);
+    client.release(true);
+    this.#connectLater();
+  }
+
+  #connectLater(): void {
+    if (this.#isClosed || this.#listeners.channels.length === 0) return;
+    clearTimeout(this.#reconnect);
+    this.#reconnect = setTimeout(() => {
+      this.#connect().then(
+        () => this.#readInBackground(),
+        (error: unknown) => {
+          getDefaultLogger().warn(`Messages of the shared store are delayed: ${toErrorMessage(error)}`, error);
+          this.#connectLater();
+        },
+      );
+    }, this.#delay);
+    this.#reconnect.unref?.();
+    this.#delay = Math.min(2 * this.#delay, longestDelay);
+  }
+
+  #readInBackground(): void {
+    // A read that has not begun will find the message.
+    if (this.#isReadQueued) return;
+    this.#isReadQueued = true;
+    // A connection that fails is opened again, and then everything is read.
+    void this.#read().catch(() => {});
+  }
+
+  /** Delivers the messages that have been published so far. */
+  #read(): Promise<void> {
+    const reading = this.#reading.then(() => this.#readAll());
+    this.#reading = reading.catch(() => {});
+    return reading;
+  }
+
+  async #readAll(): Promise<void> {
+    this.#isReadQueued = false;
+    const client = await this.#connect();
+    try {
+      while (await this.#readBatch(client));
+    } catch (error) {
+      this.#drop(client);
+      throw error;
+    }
+  }
+
+  /** @returns whether there may be more messages */
+  async #readBatch(client: PostgresClient): Promise<boolean> {
+    if (this.#isClosed) return false;
+    const { receive } = this.#options;
+    const values = [this.#cursor, this.#listeners.channels, batchSize];
+    const { rows } = await this.#withinTime(client.query(receive, values));
+    const isFull = rows.length === batchSize;
+    this.#cursor = String((isFull ? rows.at(-1)?.['id'] : rows[0]?.['top']) ?? 0);
+    for (const { id, channel, message } of rows)
+      if (id !== null) this.#listeners.call(String(channel), String(message));
+    return isFull;
+  }
+
+  #withinTime<Value>(running: Promise<Value>, onLate?: (value: Value) => void): Promise<Value> {
+    let isLate = false;
+    if (onLate) running.then((value) => isLate && onLate(value)).catch(() => {});
+    return withinTime(running, this.#options.timeout, (milliseconds) => {
+      isLate = true;
+      return unavailableError('PostgreSQL', `no response within ${milliseconds} ms`);
+    });
+  }
+}

@@ -1,0 +1,109 @@
+import { getDefaultLogger, toErrorMessage } from '@quiver/core';
+import { Listeners } from '../listeners.js';
+import { closedError } from '../shared-store-errors.js';
+import type { RedisConnection, RedisSubscriber } from './redis-client.js';
+
+/** Milliseconds between two checks of the connection. The clients themselves do not notice one that is half open. */
+const heartbeatInterval = 15_000;
+/** Bounds of the milliseconds before the connection is opened again. */
+const firstDelay = 100;
+const longestDelay = 5000;
+
+export interface MessagesOptions {
+  readonly connection: RedisConnection;
+  /** Limits the time of a command. */
+  readonly settle: <Value>(running: Promise<Value>) => Promise<Value>;
+}
+
+/** Receives the messages of one process over one connection. */
+export class Messages {
+  readonly #options: MessagesOptions;
+  readonly #listeners = new Listeners();
+  #subscriber: RedisSubscriber | undefined;
+  /** Channels of the connection. */
+  #subscribed = new Set<string>();
+  /** Changes of the connection, one after the other. */
+  #changes: Promise<unknown> = Promise.resolve();
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
+  #reconnect: ReturnType<typeof setTimeout> | undefined;
+  #delay = firstDelay;
+  #isClosed = false;
+
+  constructor(options: MessagesOptions) {
+    this.#options = options;
+  }
+
+  async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
+    const remove = await this.#change(async (subscriber) => {
+      await this.#add(subscriber, channel);
+      return this.#listeners.add(channel, listener);
+    });
+    return async () => {
+      if (!remove() || this.#isClosed) return;
+      await this.#change(async (subscriber) => {
+        if (this.#listeners.has(channel) || !this.#subscribed.delete(channel)) return;
+        await this.#options.settle(subscriber.unsubscribe(channel));
+        // A channel without listeners costs little, so that a failure has no effect.
+      }).catch(() => {});
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    clearTimeout(this.#reconnect);
+    this.#drop();
+  }
+
+  async #add(subscriber: RedisSubscriber, channel: string): Promise<void> {
+    if (this.#subscribed.has(channel)) return;
+    await this.#options.settle(subscriber.subscribe(channel));
+    this.#subscribed.add(channel);
+  }
+
+  /** Runs a change after the earlier ones, on a connection that has the channels of all listeners. */
+  #change<Result>(change: (subscriber: RedisSubscriber) => Promise<Result>): Promise<Result> {
+    const changed = this.#changes.then(async () => {
+      if (this.#isClosed) throw closedError();
+      const subscriber = (this.#subscriber ??= this.#open());
+      try {
+        await this.#options.settle(subscriber.ready);
+        for (const channel of this.#listeners.channels) await this.#add(subscriber, channel);
+        const result = await change(subscriber);
+        this.#delay = firstDelay;
+        return result;
+      } catch (error) {
+        if (this.#isClosed) throw closedError();
+        this.#drop();
+        this.#connectLater(error);
+        throw error;
+      }
+    });
+    this.#changes = changed.catch(() => {});
+    return changed;
+  }
+
+  #open(): RedisSubscriber {
+    this.#heartbeat = setInterval(() => {
+      void this.#change((subscriber) => this.#options.settle(subscriber.ping())).catch(() => {});
+    }, heartbeatInterval);
+    this.#heartbeat.unref?.();
+    return this.#options.connection.openSubscriber((channel, message) => this.#listeners.call(channel, message));
+  }
+
+  #drop(): void {
+    clearInterval(this.#heartbeat);
+    this.#subscriber?.close();
+    this.#subscriber = undefined;
+    this.#subscribed = new Set();
+  }
+
+  #connectLater(reason: unknown): void {
+    if (this.#listeners.channels.length === 0) return;
+    getDefaultLogger().warn(`Messages of the shared store do not arrive: ${toErrorMessage(reason)}`, reason);
+    clearTimeout(this.#reconnect);
+    this.#reconnect = setTimeout(() => void this.#change(async () => {}).catch(() => {}), this.#delay);
+    this.#reconnect.unref?.();
+    this.#delay = Math.min(2 * this.#delay, longestDelay);
+  }
+}

@@ -1,0 +1,179 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import process from 'node:process';
+import { createClient } from '@redis/client';
+import { describeSharedStore } from '@quiver/mcp/testing';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
+import { startFaultProxy } from '../../../test/fault-proxy.ts';
+import { scratchFolder } from '../../../test/scratch-folder.ts';
+import { RedisStore, type IoredisClient, type NodeRedisClient, type RedisStoreOptions } from './index.js';
+
+const url = process.env['QUIVER_REDIS_URL'];
+if (!url) process.stderr.write('QUIVER_REDIS_URL is not set: tests of RedisStore are skipped.\n');
+
+const keyPrefix = `test:${randomUUID()}:`;
+
+interface TestClient {
+  readonly client: NodeRedisClient | IoredisClient;
+  close(): void;
+}
+
+/** Opens a client that reconnects quickly, by a URL or the path of a socket. */
+const kinds: Record<string, (address: string) => Promise<TestClient>> = {
+  '@redis/client': async (address) => {
+    const client = address.startsWith('/')
+      ? createClient({ socket: { path: address, reconnectStrategy: 20 } })
+      : createClient({ url: address, socket: { reconnectStrategy: 20 } });
+    client.on('error', () => {});
+    await client.connect();
+    return { client, close: () => client.destroy() };
+  },
+  ioredis: async (address) => {
+    const client = new Redis(address, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    client.on('error', () => {});
+    return { client, close: () => client.disconnect() };
+  },
+};
+
+describe.skipIf(!url).each(Object.entries(kinds))('RedisStore with %s', (kind, connect) => {
+  const clients: TestClient[] = [];
+  const stores: RedisStore[] = [];
+  const open = async (options: Partial<RedisStoreOptions> = {}, address: string = url ?? ''): Promise<RedisStore> => {
+    const client = await connect(address);
+    clients.push(client);
+    const store = new RedisStore({ client: client.client, keyPrefix: `${keyPrefix}${kind}:own:`, ...options });
+    stores.push(store);
+    return store;
+  };
+  const startProxy = (): ReturnType<typeof startFaultProxy> => startFaultProxy(Number(new URL(url ?? '').port || 6379));
+  const addressOf = (port: number): string => {
+    const address = new URL(url ?? '');
+    address.port = String(port);
+    return address.href;
+  };
+
+  afterEach(async () => {
+    await Promise.all(stores.splice(0).map((store) => store.close()));
+    for (const { close } of clients.splice(0)) close();
+  });
+
+  let shared: TestClient;
+  beforeAll(async () => {
+    shared = await connect(url ?? '');
+  });
+  afterAll(async () => {
+    shared.close();
+    const client = new Redis(url ?? '');
+    const keys = await client.keys(`${keyPrefix}${kind}:*`);
+    if (keys.length > 0) await client.del(keys);
+    client.disconnect();
+  });
+
+  describeSharedStore({
+    name: 'RedisStore',
+    create: () => new RedisStore({ client: shared.client, keyPrefix: `${keyPrefix}${kind}:*[a]?:` }),
+    createUnavailable: async () => {
+      const proxy = await startProxy();
+      const store = await open({ timeout: 300 }, addressOf(proxy.port));
+      await store.get('x');
+      await proxy.close();
+      return store;
+    },
+  });
+
+  it('leaves the client of the application open, without listeners of its own', async () => {
+    const client = shared.client as unknown as { listenerCount(event: string): number };
+    const before = client.listenerCount('error');
+    const store = new RedisStore({ client: shared.client });
+    await store.subscribe('channel', () => {});
+    await store.close();
+    expect(client.listenerCount('error')).toBe(before);
+    const next = new RedisStore({ client: shared.client, keyPrefix: `${keyPrefix}${kind}:next:` });
+    expect(await next.put('x', 'x')).toBeGreaterThan(0);
+    await next.close();
+  });
+
+  it('receives messages again after its connection was interrupted', async () => {
+    const proxy = await startProxy();
+    const listener = await open({}, addressOf(proxy.port));
+    const sender = await open();
+    try {
+      const received: string[] = [];
+      await listener.subscribe('channel', (message) => received.push(message));
+      proxy.setFault({ kind: 'reset' });
+      await sender.publish('channel', 'lost');
+      proxy.setFault({ kind: 'none' });
+      await eventually(async () => {
+        await sender.publish('channel', 'found');
+        expect(received).toContain('found');
+      });
+      expect(await listener.put('x', 'x')).toBeGreaterThan(0);
+    } finally {
+      await listener.close();
+      await proxy.close();
+    }
+  });
+
+  it('subscribes when the server is back, and closes while it is away', async () => {
+    const proxy = await startProxy();
+    const store = await open({ timeout: 300 }, addressOf(proxy.port));
+    const abandoned = await open({ timeout: 300 }, addressOf(proxy.port));
+    try {
+      await Promise.all([store.get('x'), abandoned.get('x')]);
+      proxy.setFault({ kind: 'half-open' });
+      for (const each of [store, abandoned])
+        await expect(each.subscribe('channel', () => {})).rejects.toMatchObject({ code: 'SHARED_STORE_UNAVAILABLE' });
+      const pending = abandoned.subscribe('channel', () => {});
+      await abandoned.close();
+      await expect(pending).rejects.toMatchObject({
+        code: expect.stringMatching(/^SHARED_STORE_(CLOSED|UNAV)/) as string,
+      });
+      proxy.setFault({ kind: 'none' });
+      const received: string[] = [];
+      await eventually(() => store.subscribe('channel', (message) => received.push(message)));
+      const sender = await open();
+      await sender.publish('channel', 'one');
+      await eventually(() => expect(received).toEqual(['one']));
+    } finally {
+      await store.close();
+      await proxy.close();
+    }
+  });
+
+  it('gives a full server as the reason', async ({ skip }) => {
+    if (spawnSync('redis-server', ['--version']).error) skip('redis-server is not installed');
+    const socket = `${scratchFolder()}/redis.sock`;
+    const server = spawn('redis-server', ['--port', '0', '--unixsocket', socket, '--save', ''], { stdio: 'ignore' });
+    try {
+      await eventually(() => access(socket));
+      const store = await open({}, socket);
+      await eventually(() => store.put('x', 'before'));
+      spawnSync('redis-cli', ['-s', socket, 'CONFIG', 'SET', 'maxmemory', '1']);
+      const full = { code: 'SHARED_STORE_FULL' };
+      await expect(store.put('y', 'y')).rejects.toMatchObject(full);
+      await expect(store.append('y', 'y')).rejects.toMatchObject(full);
+      await expect(store.take('y', 1, { capacity: 1, perSecond: 1 })).rejects.toMatchObject(full);
+      expect((await store.get('x'))?.value).toBe('before');
+      expect(await store.get('y')).toBeUndefined();
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+});
+
+describe('RedisStore', () => {
+  it.each<[string, unknown]>([
+    ['no client', { client: undefined }],
+    ['a URL in place of a client', { client: 'redis://localhost' }],
+    ['an ioredis client with a key prefix', { client: { call() {}, on() {}, options: { keyPrefix: 'x:' } } }],
+    ['a negative timeout', { client: { call() {}, on() {} }, timeout: -1 }],
+    ['a key prefix that is not text', { client: { call() {}, on() {} }, keyPrefix: 1 }],
+  ])('rejects %s', (_kind, options) => {
+    expect(() => new RedisStore(options as RedisStoreOptions)).toThrow(
+      expect.objectContaining({ code: 'SHARED_STORE_ARGUMENT_INVALID' }) as Error,
+    );
+  });
+});
