@@ -50,6 +50,10 @@ export type {
   ReadResourceContext,
   RequestOutcome,
 } from './middleware/middleware.js';
+export { audit, type AuditEntry, type AuditOptions } from './middleware/audit.js';
+export { cacheResults, type CacheResultsOptions } from './middleware/cache-results.js';
+export { rateLimit, type RateLimitOptions } from './middleware/rate-limit.js';
+export { timeLimit } from './middleware/time-limit.js';
 export type { Prompt, PromptArgument, PromptMessage } from '../prompt.js';
 export type { ContentAnnotations, Icon, ListResourcesResult, Resource, ResourceTemplate } from '../resource.js';
 export type { ListenOptions, McpHttpServer, StartHTTPOptions } from './http/node-http.js';

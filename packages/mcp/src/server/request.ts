@@ -213,6 +213,10 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     return (this.#requestContext ??= new RequestContext().set('mcp.extra', this.extra));
   }
 
+  get isHttp(): boolean {
+    return this.#http !== undefined;
+  }
+
   /** Network address of the client; `undefined` over stdio and where the platform does not report it. */
   get remoteAddress(): string | undefined {
     return this.#http?.remoteAddress;

@@ -11,6 +11,9 @@ import type {
   TokenBucket,
 } from './shared-store.js';
 
+/** Buckets that are not full. */
+const MAX_BUCKETS = 100_000;
+
 interface Lasting {
   /** Time at which the lifetime ends, in milliseconds since 1970. */
   end: number;
@@ -115,7 +118,10 @@ export class InMemoryStore implements SharedStore {
     this.#sweep();
     // A full bucket needs no entry.
     const end = now + ((capacity - tokens + amount) * 1000) / perSecond;
+    this.#buckets.delete(key);
     this.#buckets.set(key, { tokens: tokens - amount, time: now, end });
+    // Any number of callers uses a bounded memory: the bucket that was not used for longest is evicted, and is full again.
+    if (this.#buckets.size > MAX_BUCKETS) this.#buckets.delete(this.#buckets.keys().next().value as string);
     return 0;
   }
 

@@ -67,6 +67,8 @@ export interface RequestOutcome {
 
 /** As `next()` of `onRequest` returns it. */
 export interface MeasuredOutcome extends RequestOutcome {
+  /** `error` for an error result of a tool; otherwise the `resultType` of the protocol: `complete`, `input_required` or `task`. */
+  readonly status: 'complete' | 'error' | 'input_required' | 'task';
   /** Characters of the result as JSON. */
   readonly size: number;
 }

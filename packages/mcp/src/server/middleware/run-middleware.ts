@@ -79,6 +79,16 @@ class Outcome implements MeasuredOutcome {
     return (this.#result ??= decode(this.#answer));
   }
 
+  get status(): MeasuredOutcome['status'] {
+    const answer = this.#answer;
+    if (typeof answer === 'string') {
+      const { resultType } = decode(answer);
+      return resultType === 'input_required' || resultType === 'task' ? resultType : 'complete';
+    }
+    const isError = 'members' in answer && answer.members.includes('"isError":true') && decode(answer)['isError'];
+    return isError === true ? 'error' : 'complete';
+  }
+
   get size(): number {
     const answer = this.#answer;
     if (typeof answer === 'string') return answer.length;

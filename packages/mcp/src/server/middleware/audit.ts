@@ -1,0 +1,110 @@
+import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { Era } from '../../protocol/classify-era.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import { asRequest, loggedPrincipalOf } from './caller-key.js';
+import type { MeasuredOutcome, Middleware, MiddlewareContext } from './middleware.js';
+
+/** One request, as {@link audit} records it. Has no content and no token unless content is turned on. */
+export interface AuditEntry {
+  /** Start of the request, ISO 8601. */
+  time: string;
+  /** For example `tools/call`. */
+  method: string;
+  /** Name of the tool or prompt, or URI of the resource; at most 200 characters. */
+  name?: string;
+  /** Key of the caller; absent without authentication. In place of a token it contains a digest. */
+  principal?: string;
+  era: Era;
+  /**
+   * `ok`; `error` for an error result or a JSON-RPC error; `canceled` by the client; `input_required` at the end of an input round;
+   * `task` for a call that continues as a task.
+   */
+  outcome: 'ok' | 'error' | 'canceled' | 'input_required' | 'task';
+  durationMs: number;
+  /** Characters of the result as JSON; absent without a result. */
+  size?: number;
+  /** JSON-RPC error code; absent with a result. */
+  errorCode?: number;
+  /** With `content`: arguments as the client sent them. */
+  arguments?: unknown;
+  /** With `content`: result. */
+  result?: unknown;
+  /** With `content`: message of a JSON-RPC error. */
+  error?: string;
+}
+
+/** Options of {@link audit}. */
+export interface AuditOptions {
+  /** Whether entries contain arguments, results and error messages. Default `false`: they may contain personal data and secrets. */
+  content?: boolean;
+}
+
+/** Longest name in an entry: clients choose names. */
+const maxNameLength = 200;
+
+/**
+ * Passes one entry per request to a writer, after the request and before its response. Requests of the method `ping` have none. An error
+ * of the writer goes to the logger of the server, and the request succeeds.
+ *
+ * @throws `MIDDLEWARE_INVALID` when `write` is not a function
+ * @example
+ * server.use(audit((entry) => console.error(JSON.stringify(entry))));
+ */
+export function audit(write: (entry: AuditEntry) => unknown, { content = false }: AuditOptions = {}): Middleware {
+  if (typeof write !== 'function')
+    throw new QuiverError('MIDDLEWARE_INVALID', 'audit needs a function that receives the entries.');
+
+  const record = async (entry: AuditEntry, context: MiddlewareContext): Promise<void> => {
+    try {
+      const principal = await loggedPrincipalOf(context);
+      await write(principal === undefined ? entry : { ...entry, principal });
+    } catch (error) {
+      asRequest(context).server.logger.error(`An audit entry was not written: ${toErrorMessage(error)}`, error);
+    }
+  };
+
+  return {
+    async onRequest(context, next) {
+      const { method, name, era, params } = context;
+      if (method === 'ping') return next();
+      const time = new Date().toISOString();
+      const start = performance.now();
+      const finish = (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
+        const entry: AuditEntry = {
+          time,
+          method,
+          ...(name !== undefined && { name: name.slice(0, maxNameLength) }),
+          era,
+          durationMs: Math.round((performance.now() - start) * 1000) / 1000,
+          ...(content && params?.['arguments'] !== undefined && { arguments: params['arguments'] }),
+          ...end,
+        };
+        return record(entry, context);
+      };
+      try {
+        const outcome = await next();
+        // Not awaited: a slow writer must not delay the response.
+        void finish({
+          outcome: outcomeOf(context, outcome),
+          size: outcome.size,
+          ...(content && { result: outcome.result }),
+        });
+        return outcome;
+      } catch (error) {
+        const isCanceled = asRequest(context).isDiscarded;
+        void finish({
+          outcome: isCanceled ? 'canceled' : 'error',
+          ...(error instanceof ProtocolError && { errorCode: error.code }),
+          ...(content && { error: toErrorMessage(error) }),
+        });
+        throw error;
+      }
+    },
+  };
+}
+
+function outcomeOf(context: MiddlewareContext, { status }: MeasuredOutcome): AuditEntry['outcome'] {
+  if (status === 'input_required' || status === 'task') return status;
+  if (asRequest(context).isDiscarded) return 'canceled';
+  return status === 'error' ? 'error' : 'ok';
+}

@@ -1,0 +1,30 @@
+import { isLoopback } from '../http/guard.js';
+import type { ServerRequest } from '../request.js';
+import type { MiddlewareContext } from './middleware.js';
+
+/**
+ * Returns the key that limits count by: the principal, or the network address of a client without authentication. Clients whose address
+ * is unknown or loopback share a key, because they cannot be distinguished: a reverse proxy, for example, has one address for all.
+ */
+export function callerKeyOf(context: MiddlewareContext): string {
+  if (context.principal !== undefined) return context.principal;
+  const { remoteAddress } = asRequest(context);
+  return remoteAddress === undefined || isLoopback(remoteAddress) ? 'anonymous' : `address ${remoteAddress}`;
+}
+
+/** Returns the principal without a token: an identity that consists of a token is replaced by its digest. */
+export async function loggedPrincipalOf({ principal }: MiddlewareContext): Promise<string | undefined> {
+  if (!principal?.startsWith('["token",')) return principal;
+  return JSON.stringify(['token', await digestOf(principal)]);
+}
+
+/** Returns 128 bits of SHA-256 in Base64. */
+export async function digestOf(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return btoa(String.fromCharCode(...new Uint8Array(bytes, 0, 16)));
+}
+
+/** Returns the request behind a context, which is the same object, with members that are not public. */
+export function asRequest(context: MiddlewareContext): ServerRequest {
+  return context as ServerRequest;
+}

@@ -1,0 +1,125 @@
+import { QuiverError } from '@quiver/core';
+import { refused } from '../../protocol/protocol-error.js';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import type { TokenBucket } from '../../shared-store/shared-store.js';
+import { asRequest, callerKeyOf, digestOf } from './caller-key.js';
+import type { Middleware, MiddlewareContext } from './middleware.js';
+
+/** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
+export interface RateLimitOptions {
+  /** Calls that a caller can make at once, after a pause. */
+  capacity: number;
+  /** Calls that are added per second. */
+  perSecond?: number;
+  /** Calls that are added per minute. */
+  perMinute?: number;
+  /**
+   * `calls` counts calls of tools: a call over the limit receives an error result that names the wait, which a model can read. `requests`
+   * counts requests of every method except `ping`: one over the limit is refused, over HTTP with status 429 and `Retry-After`. Default
+   * `calls`.
+   */
+  counts?: 'calls' | 'requests';
+  /** Whether each caller has its own limit. Default `true`. */
+  perCaller?: boolean;
+  /** Whether each tool has its own limit; only with `calls`. Default `true`. */
+  perTool?: boolean;
+  /** Tools whose calls are counted; only with `calls`. Default: all. */
+  tools?: readonly string[];
+  /**
+   * Returns the key of a caller, for example from a header that your reverse proxy sets. Default: the principal, or the network address
+   * of a client without authentication. Clients whose address is unknown or loopback share a limit.
+   */
+  key?: (context: MiddlewareContext) => string;
+}
+
+/**
+ * Limits the calls or requests of each caller by a token bucket, in the `sharedStore` of the server, or in memory.
+ *
+ * @param now - time in milliseconds, for limits in memory
+ * @throws `MIDDLEWARE_INVALID` for an invalid option
+ * @example
+ * server.use(rateLimit({ capacity: 20, perMinute: 60 }));
+ */
+export function rateLimit(options: RateLimitOptions, now: () => number = Date.now): Middleware {
+  const { counts = 'calls', perCaller = true, perTool = true, tools, key = callerKeyOf } = options;
+  const bucket = parseBucket(options);
+  requireOptions(options);
+  const memory = new InMemoryStore(now);
+  const limit = `${bucket.capacity} at once and ${describeRate(options)}`;
+  const about = [counts, bucket, tools ?? []];
+
+  /** Returns the milliseconds until the request is within the limit; 0 when it is. */
+  const takeToken = async (context: MiddlewareContext): Promise<number> => {
+    const { sharedStore, serverInfo } = asRequest(context).server;
+    const names = [perCaller ? key(context) : '', perTool && counts === 'calls' ? context.name : ''];
+    if (!sharedStore) return memory.take(await toBucketName(names), 1, bucket);
+    // A digest: a principal may contain a token. The options keep limits of one server apart.
+    const digest = await digestOf(JSON.stringify([serverInfo.name, about, names]));
+    return sharedStore.take(`rate/${digest}`, 1, bucket);
+  };
+
+  if (counts === 'requests') {
+    return {
+      async onRequest(context, next) {
+        const wait = context.method === 'ping' ? 0 : await takeToken(context);
+        if (wait === 0) return next();
+        const seconds = toSeconds(wait);
+        const headers = { 'retry-after': String(seconds) };
+        throw refused(429, `Too many requests: the limit is ${limit}. Try again in ${toText(seconds)}.`, { headers });
+      },
+    };
+  }
+  const counted = tools && new Set(tools);
+  return {
+    async onCallTool(context, next) {
+      const wait = counted && !counted.has(context.name) ? 0 : await takeToken(context);
+      if (wait === 0) return next();
+      const what = perTool ? `calls of the tool ${context.name}` : 'calls';
+      const text = `Error: Too many ${what}: the limit is ${limit}. Try again in ${toText(toSeconds(wait))}.`;
+      return { content: [{ type: 'text', text }], isError: true };
+    },
+  };
+}
+
+/** Longest name of a bucket that is not replaced by a digest. */
+const maxNameLength = 400;
+
+function toBucketName(names: readonly (string | undefined)[]): string | Promise<string> {
+  const name = JSON.stringify(names);
+  return name.length > maxNameLength ? digestOf(name) : name;
+}
+
+function parseBucket({ capacity, perSecond, perMinute }: RateLimitOptions): TokenBucket {
+  if ((perSecond === undefined) === (perMinute === undefined))
+    throw invalid('needs one of perSecond and perMinute, and not both');
+  for (const [name, value] of Object.entries({ capacity, perSecond, perMinute })) {
+    const least = name === 'capacity' ? 1 : Number.MIN_VALUE;
+    if (value !== undefined && !(Number.isFinite(value) && value >= least))
+      throw invalid(`needs a number ${least === 1 ? 'of at least 1' : 'above 0'} as ${name}, not ${String(value)}`);
+  }
+  return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };
+}
+
+function requireOptions({ counts = 'calls', perTool, tools, key }: RateLimitOptions): void {
+  if (counts !== 'calls' && counts !== 'requests') throw invalid(`counts calls or requests, not ${String(counts)}`);
+  if (counts === 'requests' && (perTool !== undefined || tools !== undefined))
+    throw invalid('has perTool and tools only where it counts calls');
+  if (tools !== undefined && !Array.isArray(tools)) throw invalid('needs an array of names as tools');
+  if (key !== undefined && typeof key !== 'function') throw invalid('needs a function as key');
+}
+
+function invalid(reason: string): QuiverError {
+  return new QuiverError('MIDDLEWARE_INVALID', `rateLimit ${reason}.`);
+}
+
+function describeRate({ perSecond, perMinute }: RateLimitOptions): string {
+  return perSecond === undefined ? `${perMinute} per minute` : `${perSecond} per second`;
+}
+
+function toSeconds(milliseconds: number): number {
+  return Math.ceil(milliseconds / 1000);
+}
+
+function toText(seconds: number): string {
+  return seconds === 1 ? '1 second' : `${seconds} seconds`;
+}

@@ -1,0 +1,44 @@
+import { createTool } from '@quiver/core/tools';
+import { describe, expect, test } from 'vitest';
+import { callServer } from '../../../test/fetch-caller.ts';
+import { MCPServer } from '../mcp-server.js';
+import { timeLimit } from './time-limit.js';
+
+const logger = { debug() {}, info() {}, warn() {}, error() {} };
+
+describe.each(['legacy', 'modern'] as const)('timeLimit in the %s era', (era) => {
+  test('aborts a tool and names the limit, also where errors are masked', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const execute = (_input: unknown, { abortSignal }: { abortSignal?: AbortSignal }): Promise<never> => {
+      signals.push(abortSignal);
+      return new Promise(() => {});
+    };
+    const tools = {
+      slow: createTool({ id: 'slow', description: 'd', execute }),
+      quick: createTool({ id: 'quick', description: 'd', execute: async () => 'done' }),
+      free: createTool({ id: 'free', description: 'd', execute: async () => 'done' }),
+    };
+    const server = new MCPServer({ name: 'n', version: '1', tools, logger, maskErrors: true });
+    server.use(timeLimit({ slow: 5, quick: 60_000 }));
+    const { result } = await callServer(server, era, 'tools/call', { name: 'slow' });
+    const text = 'Error: The tool slow did not finish within its limit of 5 ms.';
+    expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text }] });
+    expect(signals[0]?.reason).toMatchObject({ code: 'TOOL_TIME_LIMIT_EXCEEDED' });
+    for (const name of ['quick', 'free'])
+      expect((await callServer(server, era, 'tools/call', { name })).result.content[0].text).toBe('done');
+  });
+
+  test('leaves errors of tools unchanged', async () => {
+    const fail = createTool({ id: 'f', description: 'd', execute: async () => Promise.reject(new Error('disk full')) });
+    const server = new MCPServer({ name: 'n', version: '1', tools: { fail }, logger }).use(timeLimit(60_000));
+    const { result } = await callServer(server, era, 'tools/call', { name: 'fail' });
+    expect(result.content[0].text).toBe('Error: disk full');
+  });
+});
+
+test.each([0, -1, Number.NaN, Infinity, '5', undefined, null, {}, { slow: 'x' }, 2 ** 31])(
+  'rejects the limit %j',
+  (limit) => {
+    expect(() => timeLimit(limit as number)).toThrow(expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }));
+  },
+);

@@ -1,0 +1,44 @@
+import { QuiverError } from '@quiver/core';
+import { MAX_TIMER_DELAY } from '../limits.js';
+import type { Middleware } from './middleware.js';
+
+/**
+ * Limits the time of tool calls. At the limit the signal of the tool fires, and the client receives an error result that names the
+ * limit, also when the tool ignores its signal. The time includes waits for the user's input.
+ *
+ * @param limits - milliseconds by tool, `'*'` for all other tools; or one number for all tools
+ * @throws `MIDDLEWARE_INVALID` for an invalid limit
+ * @example
+ * server.use(timeLimit({ search: 5_000, '*': 60_000 }));
+ */
+export function timeLimit(limits: number | Readonly<Record<string, number>>): Middleware {
+  const byTool = new Map(Object.entries(typeof limits === 'number' ? { '*': limits } : (limits ?? {})));
+  if (byTool.size === 0) throw invalid('needs milliseconds, for all tools or by the name of a tool');
+  for (const [tool, limit] of byTool)
+    if (!(Number.isFinite(limit) && limit > 0 && limit <= MAX_TIMER_DELAY))
+      throw invalid(`needs 1 to ${MAX_TIMER_DELAY} milliseconds for ${tool}, not ${String(limit)}`);
+  return {
+    async onCallTool(context, next) {
+      const limit = byTool.get(context.name) ?? byTool.get('*');
+      if (limit === undefined) return next();
+      const reason = new QuiverError(
+        'TOOL_TIME_LIMIT_EXCEEDED',
+        `The tool ${context.name} did not finish within its limit of ${limit} ms.`,
+      );
+      const timer = setTimeout(() => context.abort(reason), limit);
+      try {
+        return await next();
+      } catch (error) {
+        if (error !== reason) throw error;
+        // A result, because the message of an exception may be masked.
+        return { content: [{ type: 'text', text: `Error: ${reason.message}` }], isError: true };
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+function invalid(reason: string): QuiverError {
+  return new QuiverError('MIDDLEWARE_INVALID', `timeLimit ${reason}.`);
+}
