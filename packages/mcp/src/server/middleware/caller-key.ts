@@ -1,3 +1,4 @@
+import { digestOf } from '../digest.js';
 import { isLoopback } from '../http/guard.js';
 import type { ServerRequest } from '../request.js';
 import type { MiddlewareContext } from './middleware.js';
@@ -16,12 +17,6 @@ export function callerKeyOf(context: MiddlewareContext): string {
 export async function loggedPrincipalOf({ principal }: MiddlewareContext): Promise<string | undefined> {
   if (!principal?.startsWith('["token",')) return principal;
   return JSON.stringify(['token', await digestOf(principal)]);
-}
-
-/** Returns 128 bits of SHA-256 in Base64. */
-export async function digestOf(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return btoa(String.fromCharCode(...new Uint8Array(bytes, 0, 16)));
 }
 
 /** Returns the request behind a context, which is the same object, with members that are not public. */

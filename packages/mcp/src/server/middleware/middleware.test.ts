@@ -337,6 +337,17 @@ describe('middleware', () => {
     expect(events).toEqual(['call', 'cleanup', 'input_required', 'call', 'cleanup', 'undefined']);
   });
 
+  test('makes a list private that it changes, and keeps the cache scope of others', async () => {
+    const cacheHints = { 'tools/list': { ttlMs: 5, cacheScope: 'public' } } as const;
+    const scopeWith = async (onList: NonNullable<Middleware['onList']>): Promise<unknown> => {
+      const server = new MCPServer({ ...createConfig(), cacheHints }).use({ onList });
+      return (await callServer(server, 'modern', 'tools/list')).result.cacheScope;
+    };
+    expect(await scopeWith((_context, next) => next())).toBe('public');
+    expect(await scopeWith(async (_context, next) => ({ ...(await next()), tools: [] }))).toBe('private');
+    expect(await scopeWith(async () => ({ tools: [] }))).toBe('private');
+  });
+
   test('accepts a requestState although a hook changes the arguments', async () => {
     let count = 0;
     const server = createServer({

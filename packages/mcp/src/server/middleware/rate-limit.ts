@@ -2,7 +2,8 @@ import { QuiverError } from '@quiver/core';
 import { refused } from '../../protocol/protocol-error.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
-import { asRequest, callerKeyOf, digestOf } from './caller-key.js';
+import { digestOf } from '../digest.js';
+import { asRequest, callerKeyOf } from './caller-key.js';
 import type { Middleware, MiddlewareContext } from './middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
@@ -54,7 +55,7 @@ export function rateLimit(options: RateLimitOptions, now: () => number = Date.no
     const names = [perCaller ? key(context) : '', perTool && counts === 'calls' ? context.name : ''];
     if (!sharedStore) return memory.take(await toBucketName(names), 1, bucket);
     // A digest: a principal may contain a token. The options keep limits of one server apart.
-    const digest = await digestOf(JSON.stringify([serverInfo.name, about, names]));
+    const digest = await digestOf([serverInfo.name, about, names]);
     return sharedStore.take(`rate/${digest}`, 1, bucket);
   };
 
@@ -86,7 +87,7 @@ const maxNameLength = 400;
 
 function toBucketName(names: readonly (string | undefined)[]): string | Promise<string> {
   const name = JSON.stringify(names);
-  return name.length > maxNameLength ? digestOf(name) : name;
+  return name.length > maxNameLength ? digestOf(names) : name;
 }
 
 function parseBucket({ capacity, perSecond, perMinute }: RateLimitOptions): TokenBucket {

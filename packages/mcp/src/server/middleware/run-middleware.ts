@@ -190,14 +190,20 @@ function decode(answer: Answer): MiddlewareResult {
   return answer.meta ? { ...members, _meta: answer.meta } : members;
 }
 
-/** @param original - answer that the result replaces; its other properties stay */
+/**
+ * Returns a result as an answer.
+ *
+ * @param original - answer of the server. A result that differs from it may depend on the caller, so shared caches must not keep it
+ */
 function encode(result: MiddlewareResult, original?: Answer): Answer {
   // Complete, with the members of its era.
-  if (result['resultType'] !== undefined) return JSON.stringify(result);
-  const { _meta, ...members } = result;
-  return {
-    ...(typeof original === 'object' && 'members' in original && original),
-    members: JSON.stringify(members).slice(1, -1),
-    meta: isObject(_meta) ? _meta : undefined,
-  };
+  if (result['resultType'] !== undefined) {
+    const isChanged = typeof original === 'object' && 'text' in original && JSON.stringify(result) !== original.text;
+    return JSON.stringify(isChanged ? { ...result, cacheScope: 'private' } : result);
+  }
+  const { _meta, ...rest } = result;
+  const members = JSON.stringify(rest).slice(1, -1);
+  const given = typeof original === 'object' && 'members' in original ? original : undefined;
+  const isPrivate = given?.isPrivate === true || given?.members !== members;
+  return { members, meta: isObject(_meta) ? _meta : undefined, isPrivate };
 }
