@@ -1,3 +1,4 @@
+import type { Language } from '../retrieval/terms/languages.js';
 import { loadAnalyzer, toAnalyzerId } from '../retrieval/terms/term-analyzer.js';
 import { TopK } from '../retrieval/top-k.js';
 import type { VectorMatch, VectorRecord } from '../store/index.js';
@@ -105,10 +106,13 @@ async function findCompletions(
   const records = await read(best.map(({ id }) => id));
   const words = queryText.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   const analyzer = await loadAnalyzer(toAnalyzerId('auto'));
+  const languageOf = (record: VectorRecord): Language =>
+    analyzer.languageOf(toPassage(record).document, record.metadata['language']);
+  await analyzer.load([...records.values()].map(languageOf));
   /** Returns which words have a term in a passage, in its language, and which have a term that it lacks. */
   const compare = (record: VectorRecord, among: readonly string[]): Record<'has' | 'lacks', string[]> => {
     const { document } = toPassage(record);
-    const language = analyzer.languageOf(document, record.metadata['language']);
+    const language = languageOf(record);
     const known = new Set(analyzer.toTerms(document, language));
     const which = (isKnown: boolean): string[] =>
       among.filter((word) => analyzer.toTerms(word, language).some((term) => known.has(term) === isKnown));
@@ -122,12 +126,16 @@ async function findCompletions(
     if (lacking.length === 0) return [];
     const matches = await searchKeywords(lacking.join(' '), completionDepth);
     const largest = matches[0]?.score ?? 0;
-    return matches.flatMap((match) => {
+    const completions = matches.flatMap((match) => {
       const edge = edges.get(match.id);
-      if (!edge || !(match.score > 0)) return [];
-      const gain = (completionWeight * score * match.score) / largest;
-      return [{ edge, gain, added: () => compare(match, lacking).has }];
+      return edge && match.score > 0 ? [{ match, edge }] : [];
     });
+    await analyzer.load(completions.map(({ match }) => languageOf(match)));
+    return completions.map(({ match, edge }) => ({
+      edge,
+      gain: (completionWeight * score * match.score) / largest,
+      added: () => compare(match, lacking).has,
+    }));
   });
   return (await Promise.all(found)).flat();
 }

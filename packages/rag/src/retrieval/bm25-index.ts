@@ -10,14 +10,9 @@ const minRemoved = 1024;
 const removedShare = 1 / 4;
 
 export interface Bm25Options {
-  /** Splits a text into terms. Default: English stems without stop words; words of other languages unchanged. */
-  toTerms?: ToTerms;
-  /** The same for queries. Default `toTerms`. */
-  toQueryTerms?: ToTerms;
+  /** Splits a text or a query into terms, in order. Default: English stems without stop words; words of other languages unchanged. */
+  toTerms?: (text: string) => string[];
 }
-
-/** Returns the terms of a text, in order. @param language - language that the record of the text names, if any */
-export type ToTerms = (text: string, language?: unknown) => string[];
 
 export interface Bm25SearchOptions {
   limit: number;
@@ -43,8 +38,7 @@ export interface Bm25Match {
  * @see Robertson and Zaragoza: The Probabilistic Relevance Framework: BM25 and Beyond. 2009. https://doi.org/10.1561/1500000019
  */
 export class Bm25Index {
-  readonly #toTerms: ToTerms;
-  readonly #toQueryTerms: ToTerms;
+  readonly #toTerms: (text: string) => string[];
   /** By term: slot of a text and occurrences there, in turn. A text gets the next slot; a removed one keeps its slot. */
   readonly #postings = new Map<string, number[]>();
   readonly #slotOfDoc = new Map<number, number>();
@@ -57,9 +51,8 @@ export class Bm25Index {
   /** Sums of a search in progress, by slot: all 0 between searches. */
   #scores = new Float64Array(0);
 
-  constructor({ toTerms = lexicalTerms, toQueryTerms = toTerms }: Bm25Options = {}) {
+  constructor({ toTerms = lexicalTerms }: Bm25Options = {}) {
     this.#toTerms = toTerms;
-    this.#toQueryTerms = toQueryTerms;
   }
 
   /** Number of documents. */
@@ -67,9 +60,13 @@ export class Bm25Index {
     return this.#slotOfDoc.size;
   }
 
-  /** Adds a document, or replaces its text. @param language - see {@link ToTerms} */
-  set(doc: number, text: string, language?: unknown): void {
-    const terms = this.#toTerms(text, language);
+  /** Adds a document, or replaces its text. */
+  set(doc: number, text: string): void {
+    this.setTerms(doc, this.#toTerms(text));
+  }
+
+  /** Adds a document, or replaces its terms. */
+  setTerms(doc: number, terms: readonly string[]): void {
     this.delete(doc);
     const slot = this.#docs.push(doc) - 1;
     this.#slotOfDoc.set(doc, slot);
@@ -105,9 +102,14 @@ export class Bm25Index {
   }
 
   /** Returns documents that share a term with the query, best first, equal ones by id. */
-  search(text: string, { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
+  search(text: string, options: Bm25SearchOptions): Bm25Match[] {
+    return this.searchTerms(this.#toTerms(text), options);
+  }
+
+  /** The same for the terms of a query. */
+  searchTerms(terms: readonly string[], { limit, accept, idOf }: Bm25SearchOptions): Bm25Match[] {
     const counts = new Map<string, number>();
-    for (const term of this.#toQueryTerms(text)) counts.set(term, (counts.get(term) ?? 0) + 1);
+    for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
     if (this.#scores.length < this.#docs.length) this.#scores = new Float64Array(this.#docs.length * 2);
     const touched: number[] = [];
     /** Upper bound of all scores. */

@@ -72,14 +72,17 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
   prepare();
   const start = text.length > examinedLength ? text.slice(0, examinedLength) : text;
   const script = scriptOf(start, among);
-  const candidates = among.filter((each) => each.script === script);
-  const [only = english] = candidates;
-  if (candidates.length < 2) return { language: only, isCertain: candidates.length === 1 };
+  const numbers = among === languages ? (numbersOf.get(script) as number[]) : toNumbers(among, script);
+  const [only] = numbers;
+  if (numbers.length < 2) return { language: languages[only ?? 0] as Language, isCertain: only !== undefined };
   const scores = new Float64Array(languages.length);
-  const numbers = candidates.map((each) => languages.indexOf(each));
   const seen = new Set<string>();
   let best = { first: numbers[0] as number, lead: 0 };
-  for (const word of start.match(script === 'Latin' ? latinWords : words) ?? []) {
+  const pattern = script === 'Latin' ? latinWords : words;
+  pattern.lastIndex = 0;
+  // Few texts are read to their end.
+  for (let found = pattern.exec(start); found; found = pattern.exec(start)) {
+    const [word] = found;
     const lower = word.toLowerCase();
     if (seen.has(lower)) continue;
     seen.add(lower);
@@ -91,6 +94,15 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
     if (best.lead >= decisiveLead || seen.size > examinedWords) break;
   }
   return { language: languages[best.first] as Language, isCertain: best.lead >= certainLead };
+}
+
+/** Languages of each script, by their number. */
+const numbersOf: ReadonlyMap<Script, readonly number[]> = new Map(
+  languages.map(({ script }) => [script, toNumbers(languages, script)]),
+);
+
+function toNumbers(among: readonly Language[], script: Script): number[] {
+  return among.filter((each) => each.script === script).map((each) => languages.indexOf(each));
 }
 
 /** Words that no other language has. */
@@ -138,13 +150,23 @@ function leaderOf(scores: Float64Array, numbers: readonly number[]): { first: nu
 
 /** Returns the script of most letters. */
 function scriptOf(text: string, among: readonly Language[]): Script {
-  if (!/[\u0080-\uffff]/.test(text)) return 'Latin';
+  // Most texts need no count of each script.
+  if (asciiLetters(text) * 2 >= text.length || !/[\u0080-\uffff]/.test(text)) return 'Latin';
   let most: { script: Script; count: number } = { script: 'Latin', count: 0 };
   for (const script of new Set(among.map((each) => each.script))) {
     const count = text.match(scriptPatterns.get(script) as RegExp)?.length ?? 0;
     if (count > most.count) most = { script, count };
   }
   return most.script;
+}
+
+function asciiLetters(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const lower = text.charCodeAt(at) | 0x20;
+    if (lower >= 0x61 && lower <= 0x7a) count += 1;
+  }
+  return count;
 }
 
 const scriptPatterns: ReadonlyMap<Script, RegExp> = new Map(

@@ -1,6 +1,6 @@
 import { keywordText } from '../../store/check-arguments.js';
 import type { VectorRecord } from '../../store/vector-store.js';
-import { loadAnalyzer } from './term-analyzer.js';
+import { loadAnalyzer, toQueryTerms } from './term-analyzer.js';
 
 /**
  * Returns the terms of each record, in order, for databases that rank by terms.
@@ -12,10 +12,12 @@ export async function recordTerms(
   records: readonly Pick<VectorRecord, 'document' | 'metadata'>[],
 ): Promise<string[][]> {
   const analyzer = await loadAnalyzer(analyzerId);
-  return records.map((record) => {
+  const texts = records.map((record) => {
     const text = keywordText(record);
-    return analyzer.toTerms(text, analyzer.languageOf(text, record.metadata['language']));
+    return { text, language: analyzer.languageOf(text, record.metadata['language']) };
   });
+  await analyzer.load(texts.map(({ language }) => language));
+  return texts.map(({ text, language }) => analyzer.toTerms(text, language));
 }
 
 /**
@@ -24,6 +26,5 @@ export async function recordTerms(
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
  */
 export async function queryTerms(analyzerId: string | undefined, queryText: string): Promise<string[]> {
-  const analyzer = await loadAnalyzer(analyzerId);
-  return [...new Set(analyzer.toQueryTerms(queryText, []))];
+  return [...new Set(await toQueryTerms(queryText, await loadAnalyzer(analyzerId)))];
 }

@@ -1,23 +1,85 @@
+import { normalizeText } from './fold-word.js';
+
 /**
  * Sequences of letters and digits, joined by characters that are part of names and numbers: `E-1042`, `v1.2.3`, `max_tokens`, `don't`, `C++`.
  * An initial such as “J.” includes its point. The expression for ASCII is several times as fast.
  */
-export const chunks: Readonly<Record<'ascii' | 'unicode', RegExp>> = {
+const chunks: Readonly<Record<'ascii' | 'unicode', RegExp>> = {
   ascii: /\b[A-Z]\.(?![A-Za-z0-9])|[A-Za-z0-9]+(?:[-._'][A-Za-z0-9]+)*(?:\+\+|#(?![A-Za-z0-9]))?/g,
   unicode:
     /(?<![\p{L}\p{N}\p{M}])\p{Lu}\.(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+(?:[-._'’][\p{L}\p{N}\p{M}]+)*(?:\+\+|#(?![\p{L}\p{N}]))?/gu,
 };
 
+const notAscii = /[\u0080-\uffff]/;
+
+/** Returns the chunks of a text, in normal form. */
+export function toChunks(text: string): readonly string[] {
+  if (!notAscii.test(text)) return text.match(chunks.ascii) ?? [];
+  const parts = partsOf(text);
+  const isUnicode = parts.some((part) => notAscii.test(part));
+  return parts.flatMap((part) => {
+    // After an underscore, the expressions differ.
+    const isPlain = !isUnicode || !(part.includes('_') || notAscii.test(part));
+    return part.match(isPlain ? chunks.ascii : chunks.unicode) ?? [];
+  });
+}
+
+/** Letters outside ASCII that are not further apart are in one part. */
+const nearby = 40;
+
+/**
+ * Divides a text at spaces into parts in ASCII and parts in normal form: no chunk contains a space, and normalization does not join
+ * characters across one. The chunks of 6,119 biographies with foreign names in half of them take 0.1 s instead of 0.3.
+ */
+function partsOf(text: string): string[] {
+  const parts: string[] = [];
+  const beyondAscii = /[\u0080-\uffff]/g;
+  let done = 0;
+  for (let found = beyondAscii.exec(text); found; found = beyondAscii.exec(text)) {
+    const start = Math.max(done, text.lastIndexOf(' ', found.index) + 1);
+    if (start > done) parts.push(text.slice(done, start));
+    done = found.index;
+    for (let last = found.index; found && found.index - last <= nearby; found = beyondAscii.exec(text))
+      last = done = found.index;
+    const end = text.indexOf(' ', done);
+    done = end === -1 ? text.length : end;
+    parts.push(normalizeText(text.slice(start, done)));
+    beyondAscii.lastIndex = done;
+  }
+  parts.push(text.slice(done));
+  return parts;
+}
+
 const plain = /^(?:[a-z]{2,}|[A-Z][a-z]+)$/;
 /** Lowercase letters and digits alone are variables and parts of lists. */
 const meaningless = /^(?:[a-z0-9]|.\.)$/;
 const version = /^(?:v(?=\d+\.)|(?=\d+\.\d+\.))(\d+(?:\.\d+)+)(?=-|$)/i;
-/** Two parts of one name: `E-1042`, `COVID-19`. */
-const numbered = /^\p{L}+-\d+\p{L}*$/u;
-const lettersAndDigits = /^\p{L}+(\d{3,})\p{L}*$/u;
-/** `maxTokens`, `XMLHttpRequest`; not `IPhone` and not `PDFs`. */
-const camelCase = /\p{Ll}\p{Lu}|\p{Lu}{3}\p{Ll}{2}/u;
-const humps = /\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{N}+/gu;
+
+/** Expressions of letters. Engines compile and run those for ASCII much faster. */
+interface Patterns {
+  readonly letter: RegExp;
+  /** Two parts of one name: `E-1042`, `COVID-19`. */
+  readonly numbered: RegExp;
+  readonly lettersAndDigits: RegExp;
+  /** `maxTokens`, `XMLHttpRequest`; not `IPhone` and not `PDFs`. */
+  readonly camelCase: RegExp;
+  readonly humps: RegExp;
+}
+
+const ofAscii: Patterns = {
+  letter: /[A-Za-z]/,
+  numbered: /^[A-Za-z]+-\d+[A-Za-z]*$/,
+  lettersAndDigits: /^[A-Za-z]+(\d{3,})[A-Za-z]*$/,
+  camelCase: /[a-z][A-Z]|[A-Z]{3}[a-z]{2}/,
+  humps: /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g,
+};
+const ofUnicode: Patterns = {
+  letter: /\p{L}/u,
+  numbered: /^\p{L}+-\d+\p{L}*$/u,
+  lettersAndDigits: /^\p{L}+(\d{3,})\p{L}*$/u,
+  camelCase: /\p{Ll}\p{Lu}|\p{Lu}{3}\p{Ll}{2}/u,
+  humps: /\p{Lu}+(?![\p{Ll}\p{M}])|\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+|\p{N}+/gu,
+};
 
 /** A part of a chunk. */
 export interface ChunkPart {
@@ -40,17 +102,18 @@ export function splitChunk(chunk: string): ChunkPart[] {
   const words: string[] = [];
   const number = version.exec(bare)?.[1];
   if (number !== undefined) names.push(number);
+  const patterns = notAscii.test(bare) ? ofUnicode : ofAscii;
   const pieces = bare.split(/[-._'’]/);
-  if (pieces.length === 1) addPiece(bare, words, names);
-  else if (numbered.test(bare)) {
-    addPiece(pieces.join(''), words, names);
+  if (pieces.length === 1) addPiece(bare, patterns, words, names);
+  else if (patterns.numbered.test(bare)) {
+    addPiece(pieces.join(''), patterns, words, names);
     words.push(...pieces.slice(0, 1));
   } else {
-    if (bare.includes('_') && /\p{L}/u.test(bare)) names.push(pieces.join(''));
+    if (bare.includes('_') && patterns.letter.test(bare)) names.push(pieces.join(''));
     for (const piece of number === undefined
       ? pieces
       : [...number.split('.'), ...pieces.slice(number.split('.').length)])
-      addPiece(piece, words, names);
+      addPiece(piece, patterns, words, names);
   }
   return [
     ...names.map((text) => ({ text, isWord: false })),
@@ -59,9 +122,14 @@ export function splitChunk(chunk: string): ChunkPart[] {
   ];
 }
 
-function addPiece(piece: string, words: string[], names: string[]): void {
+function addPiece(
+  piece: string,
+  { lettersAndDigits, camelCase, humps }: Patterns,
+  words: string[],
+  names: string[],
+): void {
   words.push(piece);
   const digits = lettersAndDigits.exec(piece)?.[1];
   if (digits !== undefined) names.push(digits);
-  else if (camelCase.test(piece)) for (const [hump] of piece.matchAll(humps)) words.push(hump);
+  else if (camelCase.test(piece)) words.push(...(piece.match(humps) ?? []));
 }

@@ -2,10 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findLanguage, type Language, languages } from './languages.js';
 import { lexicalTerms } from '../lexical-terms.js';
-import { createKeywordIndex, loadAnalyzer, toAnalyzerId } from './term-analyzer.js';
+import { Bm25Index } from '../bm25-index.js';
+import { KeywordIndex, loadAnalyzer, type TermAnalyzer, toAnalyzerId, toQueryTerms } from './term-analyzer.js';
 
 async function termsIn(language: string, text: string): Promise<string[]> {
   const analyzer = await loadAnalyzer(toAnalyzerId(language));
+  await analyzer.load([analyzer.languageOf(text)]);
   return analyzer.toTerms(text, analyzer.languageOf(text));
 }
 
@@ -131,7 +133,7 @@ describe('an analyzer', () => {
     const legacy = await loadAnalyzer(undefined);
     const text = 'Häuser, C++ v1.2.3 E-1042 Поиск 日本';
     expect(legacy.toTerms(text, legacy.languageOf(text))).toEqual(lexicalTerms(text));
-    expect(legacy.toQueryTerms(text, [])).toEqual(lexicalTerms(text));
+    expect(await toQueryTerms(text, legacy)).toEqual(lexicalTerms(text));
   });
 
   it('detects the language of each text, unless its record names it', async () => {
@@ -152,27 +154,86 @@ describe('an analyzer', () => {
     texts.push('Les maisons et les bateaux sont dans le port', 'Boats, museums and paintings of the old harbours');
     const words = texts.join(' ').split(' ');
     const queries = words.map((_, at) => words.filter((__, place) => (place * 7 + at) % 6 === 0).join(' '));
-    const scores = [texts, texts.toReversed()].map((ordered) => {
-      const index = createKeywordIndex(auto);
+    const scores = [texts, texts.toReversed()].map(async (ordered) => {
+      const index = new KeywordIndex(auto);
       for (const [place, text] of ordered.entries()) index.set(place, text);
       const idOf = (place: number): string => ordered[place] as string;
-      return queries.map((query) =>
-        index.search(query, { limit: 4, idOf }).map(({ doc, score }) => [idOf(doc), score]),
-      );
+      const found = [];
+      for (const query of queries) {
+        const terms = await index.toTerms(query);
+        while (index.isLoading) await index.load();
+        found.push(index.search(terms, { limit: 4, idOf }).map(({ doc, score }) => [idOf(doc), score]));
+      }
+      return found;
     });
-    expect(scores[1]).toEqual(scores[0]);
+    const [inOrder, reversed] = await Promise.all(scores);
+    expect(reversed).toEqual(inOrder);
   });
 
   it('analyzes a query in the stored languages if its own is not clear', async () => {
     const auto = await loadAnalyzer('auto-1');
     const stored = (...codes: string[]): Language[] => codes.map((code) => findLanguage(code) as Language);
-    expect(auto.toQueryTerms('Mietverträge', stored('de'))).toEqual(await termsIn('de', 'Mietverträge'));
-    expect(auto.toQueryTerms('Häuser Berlin', stored('de', 'en'))).toEqual(
+    expect(await toQueryTerms('Mietverträge', auto, stored('de'))).toEqual(await termsIn('de', 'Mietverträge'));
+    expect(await toQueryTerms('Häuser Berlin', auto, stored('de', 'en'))).toEqual(
       expect.arrayContaining(['haus', 'hauser', 'berlin']),
     );
-    expect(auto.toQueryTerms('Wo sind die Häuser?', stored('de', 'en'))).toEqual(await termsIn('de', 'Häuser'));
+    expect(await toQueryTerms('Wo sind die Häuser?', auto, stored('de', 'en'))).toEqual(await termsIn('de', 'Häuser'));
     const mixed = 'Кто основал McKinsey & Company?';
-    expect(auto.toQueryTerms(mixed, stored('ru'))).toEqual(await termsIn('ru', mixed));
-    expect(auto.toQueryTerms('Berlin Berlin', stored('de', 'fr')).filter((term) => term === 'berlin')).toHaveLength(2);
+    expect(await toQueryTerms(mixed, auto, stored('ru'))).toEqual(await termsIn('ru', mixed));
+    const twice = await toQueryTerms('Berlin Berlin', auto, stored('de', 'fr'));
+    expect(twice.filter((term) => term === 'berlin')).toHaveLength(2);
+  });
+});
+
+describe('a keyword index', () => {
+  it('finds texts whose language is loaded after they were changed', async () => {
+    const change = fc.record({
+      kind: fc.constantFrom('set', 'set', 'set', 'delete', 'move', 'search'),
+      doc: fc.nat(9),
+      text: fc.array(fc.constantFrom('red', 'green', 'rot', 'grün', 'vert'), { maxLength: 4 }),
+    });
+    const options = { limit: 20, idOf: String };
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 30 }), async (changes) => {
+        const loaded = new Set<Language>();
+        const analyzer: TermAnalyzer = {
+          id: 'test',
+          languageOf: (text) => languages[text.length % 3] as Language,
+          queryLanguages: () => [],
+          isLoaded: (language) => loaded.has(language),
+          load: async (needed) => {
+            for (const language of needed) loaded.add(language);
+          },
+          toTerms: (text, language) => {
+            expect(loaded.has(language)).toBe(true);
+            return text.split(' ');
+          },
+        };
+        const index = new KeywordIndex(analyzer);
+        const texts = new Map<number, string>();
+        const search = async (): Promise<unknown> => {
+          while (index.isLoading) await index.load();
+          return index.search(['rot', 'green'], options);
+        };
+        for (const { kind, doc, text } of changes) {
+          if (kind === 'search') await search();
+          else if (kind === 'delete') {
+            index.delete(doc);
+            texts.delete(doc);
+          } else if (kind === 'set') {
+            index.set(doc, text.join(' '));
+            texts.set(doc, text.join(' '));
+          } else if (!texts.has(20)) {
+            index.move(doc, 20);
+            const moved = texts.get(doc);
+            texts.delete(doc);
+            if (moved !== undefined) texts.set(20, moved);
+          }
+        }
+        const expected = new Bm25Index({ toTerms: (text) => text.split(' ') });
+        for (const [doc, text] of texts) expected.set(doc, text);
+        expect(await search()).toEqual(expected.search('rot green', options));
+      }),
+    );
   });
 });

@@ -1,10 +1,10 @@
 import { QuiverError } from '@quiver/core';
-import { Bm25Index } from '../bm25-index.js';
+import { Bm25Index, type Bm25Match, type Bm25SearchOptions } from '../bm25-index.js';
 import { lexicalTerms } from '../lexical-terms.js';
 import { detectLanguage, hasScript } from './detect-language.js';
 import { foldWord, normalizeText } from './fold-word.js';
 import { english, findLanguage, type Language, languages, type Stemmer } from './languages.js';
-import { chunks, splitChunk } from './split-chunk.js';
+import { splitChunk, toChunks } from './split-chunk.js';
 import { stopWordLists } from './stop-word-lists.js';
 
 /** Converts texts to the terms of keyword search. Its terms depend on nothing but its id and the arguments. */
@@ -17,10 +17,14 @@ export interface TermAnalyzer {
   readonly id: string;
   /** Returns the language that a stored text is analyzed in. @param named - language that its record names, if any */
   languageOf(text: string, named?: unknown): Language;
+  /** Returns the languages that a query is analyzed in. @param stored - languages of the texts that it searches */
+  queryLanguages(text: string, stored: readonly Language[]): readonly Language[];
+  /** Whether {@link toTerms} can be called. */
+  isLoaded(language: Language): boolean;
+  /** Loads languages: their stemmers are modules of their own, and all of them take 80 ms of CPU time. */
+  load(languages: Iterable<Language>): Promise<void>;
   /** Returns the terms of a text, in order. */
   toTerms(text: string, language: Language): string[];
-  /** Returns the terms of a query. @param stored - languages of the texts that it searches */
-  toQueryTerms(text: string, stored: readonly Language[]): string[];
 }
 
 const version = 1;
@@ -29,8 +33,10 @@ const version = 1;
 const legacyAnalyzer: TermAnalyzer = {
   id: 'legacy',
   languageOf: () => english,
+  queryLanguages: () => [english],
+  isLoaded: () => true,
+  load: async () => {},
   toTerms: (text) => lexicalTerms(text),
-  toQueryTerms: (text) => lexicalTerms(text),
 };
 
 /**
@@ -65,7 +71,7 @@ export function requireSameLanguage(indexName: string, existing: string | undefi
 }
 
 /**
- * Loads an analyzer with its stemmers.
+ * Returns an analyzer. One of a single language is loaded.
  *
  * @param id - from {@link toAnalyzerId}; `undefined` for an index that records none
  * @throws `VECTOR_ARGUMENT_INVALID` for an id of another version of this package
@@ -80,42 +86,95 @@ export async function loadAnalyzer(id: string | undefined): Promise<TermAnalyzer
       `The index was created with the terms '${id}', which this version does not know. Update @quiver/rag, or create the index again.`,
       { details: { analyzer: id } },
     );
-  const byLanguage = new Map<Language, Analysis>();
-  for (const language of single ? [single] : languages) byLanguage.set(language, await loadAnalysis(language));
-  const toTerms = (text: string, language: Language): string[] => termsOf(text, byLanguage.get(language) as Analysis);
-  if (single)
-    return {
-      id,
-      languageOf: () => single,
-      toTerms: (text) => toTerms(text, single),
-      toQueryTerms: (text) => toTerms(text, single),
-    };
+  if (single) await loadAnalysis(single);
   return {
     id,
-    languageOf: (text, named) => findLanguage(named) ?? detectLanguage(text).language,
-    toTerms,
-    toQueryTerms: (text, stored) => {
-      const lists = candidatesFor(text, stored).map((each) => toTerms(text, each));
-      return lists.length === 1 ? (lists[0] as string[]) : union(lists);
+    languageOf: single ? () => single : (text, named) => findLanguage(named) ?? detectLanguage(text).language,
+    queryLanguages: single ? () => [single] : candidatesFor,
+    isLoaded: (language) => analyses.has(language),
+    load: async (needed) => {
+      for (const language of new Set(needed)) await loadAnalysis(language);
     },
+    toTerms: (text, language) => termsOf(text, analyses.get(language) as Analysis),
   };
+}
+
+/** Returns the terms of a query. @param stored - languages of the texts that it searches */
+export async function toQueryTerms(
+  text: string,
+  analyzer: TermAnalyzer,
+  stored: readonly Language[] = [],
+): Promise<string[]> {
+  const needed = analyzer.queryLanguages(text, stored);
+  await analyzer.load(needed);
+  return union(needed.map((language) => analyzer.toTerms(text, language)));
 }
 
 /** Languages of fewer texts of the same script are ignored in queries: most of these texts are not what they were detected as. */
 const smallestShare = 0.05;
 
-/** Creates an index for keyword search over the terms of an analyzer. */
-export function createKeywordIndex(analyzer: TermAnalyzer): Bm25Index {
+/** Texts of any language, ordered by BM25 over the terms of an analyzer. */
+export class KeywordIndex {
+  readonly #analyzer: TermAnalyzer;
+  readonly #index: Bm25Index;
   /** Texts by language, replaced and removed ones included. */
-  const counts = new Map<Language, number>();
-  return new Bm25Index({
-    toTerms: (text, named) => {
-      const language = analyzer.languageOf(text, named);
-      counts.set(language, (counts.get(language) ?? 0) + 1);
-      return analyzer.toTerms(text, language);
-    },
-    toQueryTerms: (text) => analyzer.toQueryTerms(text, frequentOf(counts)),
-  });
+  readonly #counts = new Map<Language, number>();
+  /** Texts of languages that are not loaded yet. */
+  readonly #pending = new Map<number, { text: string; language: Language }>();
+
+  constructor(analyzer: TermAnalyzer) {
+    this.#analyzer = analyzer;
+    this.#index = new Bm25Index();
+  }
+
+  /** Adds a text, or replaces it. @param named - language that its record names, if any */
+  set(doc: number, text: string, named?: unknown): void {
+    const language = this.#analyzer.languageOf(text, named);
+    this.#counts.set(language, (this.#counts.get(language) ?? 0) + 1);
+    this.#index.delete(doc);
+    this.#pending.delete(doc);
+    if (this.#analyzer.isLoaded(language)) this.#index.setTerms(doc, this.#analyzer.toTerms(text, language));
+    else this.#pending.set(doc, { text, language });
+  }
+
+  /** Removes a text, if it exists. */
+  delete(doc: number): void {
+    this.#pending.delete(doc);
+    this.#index.delete(doc);
+  }
+
+  /** Gives a text another number, which must be free. */
+  move(from: number, to: number): void {
+    const pending = this.#pending.get(from);
+    this.#pending.delete(from);
+    if (pending) this.#pending.set(to, pending);
+    else this.#index.move(from, to);
+  }
+
+  /** Returns the terms of a query. */
+  async toTerms(text: string): Promise<string[]> {
+    return toQueryTerms(text, this.#analyzer, frequentOf(this.#counts));
+  }
+
+  /** Whether texts cannot be found yet: await {@link load}, and check again. */
+  get isLoading(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  /** Loads the languages of all texts. */
+  async load(): Promise<void> {
+    await this.#analyzer.load([...this.#pending.values()].map(({ language }) => language));
+    for (const [doc, { text, language }] of this.#pending) {
+      if (!this.#analyzer.isLoaded(language)) continue;
+      this.#index.setTerms(doc, this.#analyzer.toTerms(text, language));
+      this.#pending.delete(doc);
+    }
+  }
+
+  /** Returns texts that share a term with a query, best first. */
+  search(terms: readonly string[], options: Bm25SearchOptions): Bm25Match[] {
+    return this.#index.searchTerms(terms, options);
+  }
 }
 
 function frequentOf(counts: ReadonlyMap<Language, number>): Language[] {
@@ -166,24 +225,33 @@ interface Analysis {
   readonly stem: Stemmer | undefined;
   /** For words of the Latin script in a text of another script; absent for English itself. */
   readonly english: Analysis | undefined;
-  /** The term or terms of chunks, which texts repeat. At most 50,000; cleared when full. */
-  readonly known: Map<string, string | readonly string[]>;
+  readonly known: KnownTerms;
 }
 
-const mostKnown = 50_000;
+/** The term or terms of chunks, which texts repeat. */
+type KnownTerms = Map<string, string | readonly string[]>;
+
+/** All languages together: 40 MB at most. A cache of 50,000 chunks for each of 39 languages took 800 MB. All are emptied when they are full. */
+const mostKnown = 100_000;
+const caches = new Set<KnownTerms>();
+let known = 0;
+
 /** Longer words are rarely words. */
 const longestStemmed = 60;
 
-/** The analysis of each language, loaded once. */
-const loaded = new Map<Language, Promise<Analysis>>();
+/** The analysis of each language that was needed, at most one for each. */
+const analyses = new Map<Language, Analysis>();
+const loading = new Map<Language, Promise<Analysis>>();
 
-function loadAnalysis(language: Language): Promise<Analysis> {
-  const existing = loaded.get(language);
-  if (existing) return existing;
-  const loading = createAnalysis(language);
-  loaded.set(language, loading);
-  loading.catch(() => loaded.delete(language));
-  return loading;
+async function loadAnalysis(language: Language): Promise<Analysis> {
+  let analysis = loading.get(language);
+  if (!analysis) {
+    analysis = createAnalysis(language);
+    loading.set(language, analysis);
+    analysis.catch(() => loading.delete(language));
+  }
+  analyses.set(language, await analysis);
+  return analysis;
 }
 
 async function createAnalysis(language: Language): Promise<Analysis> {
@@ -205,8 +273,7 @@ const asciiWord = /^[A-Z]?[a-z]+$/;
 function termsOf(text: string, analysis: Analysis): string[] {
   const { known } = analysis;
   const terms: string[] = [];
-  const normal = normalizeText(text);
-  for (const chunk of normal.match(notAscii.test(normal) ? chunks.unicode : chunks.ascii) ?? []) {
+  for (const chunk of toChunks(text)) {
     const found = known.get(chunk) ?? remember(chunk, termsOfChunk(chunk, analysis), known);
     if (typeof found === 'string') terms.push(found);
     else for (const term of found) terms.push(term);
@@ -214,15 +281,18 @@ function termsOf(text: string, analysis: Analysis): string[] {
   return terms;
 }
 
-function remember(
-  chunk: string,
-  terms: readonly string[],
-  known: Map<string, string | readonly string[]>,
-): string | readonly string[] {
+function remember(chunk: string, terms: readonly string[], cache: KnownTerms): string | readonly string[] {
   const found = terms.length === 1 ? (terms[0] as string) : terms;
-  if (known.size >= mostKnown) known.clear();
+  if (chunk.length > longestStemmed) return found;
+  if (known >= mostKnown) {
+    for (const each of caches) each.clear();
+    caches.clear();
+    known = 0;
+  }
+  known += 1;
+  caches.add(cache);
   // A copy: engines keep the text that a long word was cut from alive with the word.
-  if (chunk.length <= longestStemmed) known.set(chunk.length > 12 ? ` ${chunk}`.slice(1) : chunk, found);
+  cache.set(chunk.length > 12 ? ` ${chunk}`.slice(1) : chunk, found);
   return found;
 }
 

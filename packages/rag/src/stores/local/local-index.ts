@@ -1,6 +1,5 @@
 import type { Filter } from '../../filter/index.js';
-import type { Bm25Index } from '../../retrieval/bm25-index.js';
-import { createKeywordIndex, loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
+import { KeywordIndex, loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { type CheckedRecord, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
@@ -25,7 +24,7 @@ export class LocalIndex {
   #rowOfId = new Map<string, number>();
   #selection = this.#newSelection();
   /** Made by the first search for words, and kept up from then on. */
-  #keywords: Bm25Index | undefined;
+  #keywords: KeywordIndex | undefined;
   /** All ids in order; `undefined` if ids were added or removed since the last sort. */
   #sortedIds: readonly string[] | undefined;
 
@@ -126,21 +125,23 @@ export class LocalIndex {
   }
 
   /** Returns the records whose texts share terms with the query. @throws `VECTOR_ARGUMENT_INVALID` for an unknown analyzer */
-  async withWords(queryText: string, { limit, filter, includeVector }: LocalSearch): Promise<VectorMatch[]> {
+  async withWords(queryText: string, search: LocalSearch): Promise<VectorMatch[]> {
     if (!this.#keywords) {
       const analyzer = await loadAnalyzer(this.header.analyzer);
       // Another search may have indexed the texts in the meantime.
       this.#keywords ??= this.#indexWords(analyzer);
     }
+    const keywords = this.#keywords;
+    const terms = await keywords.toTerms(queryText);
+    while (keywords.isLoading) await keywords.load();
+    // The index was emptied in the meantime.
+    if (this.#keywords !== keywords) return this.withWords(queryText, search);
     if (this.count === 0) return [];
+    const { limit, filter, includeVector } = search;
     const rows = this.#select(filter);
     const isSelected = rows && this.#mark(rows);
     const accept = isSelected && ((row: number): boolean => isSelected[row] === 1);
-    const found = this.#keywords.search(queryText, {
-      limit: Math.min(limit, this.count),
-      accept,
-      idOf: this.#idOf,
-    });
+    const found = keywords.search(terms, { limit: Math.min(limit, this.count), accept, idOf: this.#idOf });
     return found.map(({ doc, score }) => ({ score, ...this.#toRecord(doc, includeVector) }));
   }
 
@@ -208,13 +209,13 @@ export class LocalIndex {
     return new RowSelection((row) => this.#row(row).metadata);
   }
 
-  #indexWords(analyzer: TermAnalyzer): Bm25Index {
-    const keywords = createKeywordIndex(analyzer);
+  #indexWords(analyzer: TermAnalyzer): KeywordIndex {
+    const keywords = new KeywordIndex(analyzer);
     for (const row of this.#rows.keys()) this.#indexWordsOf(row, keywords);
     return keywords;
   }
 
-  #indexWordsOf(row: number, keywords: Bm25Index): void {
+  #indexWordsOf(row: number, keywords: KeywordIndex): void {
     const record = this.#row(row);
     keywords.set(row, keywordText(record), record.metadata['language']);
   }
