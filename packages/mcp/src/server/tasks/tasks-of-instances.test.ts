@@ -1,0 +1,341 @@
+import { createTool, type ToolContext, type ToolTaskOptions } from '@quiver/core/tools';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
+import { TaskCaller, type TaskCallerOptions } from '../../../test/task-caller.ts';
+import { UnreliableStore } from '../../../test/unreliable-store.ts';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import { MCPServer } from '../mcp-server.js';
+import type { MCPServerConfig } from '../server-config.js';
+
+type Execute = (input: Record<string, unknown>, context: ToolContext) => Promise<unknown>;
+
+const ignore = (): void => {};
+const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Time of the store in addition to the clock. */
+let elapsed = 0;
+let shared: InMemoryStore;
+const opened: Instance[] = [];
+beforeEach(() => {
+  elapsed = 0;
+  shared = new InMemoryStore(() => Date.now() + elapsed);
+});
+afterEach(async () => {
+  for (const { store, runs } of opened) {
+    store.isCut = false;
+    for (const { finish } of runs) finish('end');
+  }
+  await Promise.all(opened.splice(0).map(({ server }) => server.close({ grace: 0 })));
+});
+
+/** A run of the tool, which ends when the test says so. */
+interface Run {
+  readonly input: Record<string, unknown>;
+  readonly context: ToolContext;
+  finish(result: unknown): void;
+}
+
+/** A process that serves the tool `job`. */
+class Instance {
+  readonly store = new UnreliableStore(shared);
+  readonly runs: Run[] = [];
+  readonly server: MCPServer;
+
+  constructor(task: ToolTaskOptions, before: Execute, config: Partial<MCPServerConfig>) {
+    const execute: Execute = async (input, context) => {
+      const prefix = await before(input, context);
+      const result = await new Promise((resolve) => {
+        this.runs.push({ input, context, finish: resolve });
+      });
+      return `${prefix}${result}`;
+    };
+    this.server = new MCPServer({
+      name: 'Cluster',
+      version: '1.0.0',
+      sharedStore: this.store,
+      logger,
+      tools: { job: createTool({ id: 'job', description: 'Works', mcp: { task }, execute }) },
+      ...config,
+    });
+    opened.push(this);
+  }
+
+  as(options: TaskCallerOptions = {}): TaskCaller {
+    return new TaskCaller(this.server, { capabilities: { elicitation: {} }, ...options });
+  }
+
+  /** The connection to the store breaks, and the sign of life ends. The run goes on: the process may only be isolated. */
+  die(): void {
+    this.store.isCut = true;
+    elapsed += 60_000;
+  }
+}
+
+const start = (
+  task: ToolTaskOptions = {},
+  before: Execute = async () => '',
+  config: Partial<MCPServerConfig> = {},
+): Instance => new Instance(task, before, config);
+
+async function startTask(instance: Instance, options?: TaskCallerOptions, args = {}): Promise<string> {
+  const { result } = await instance.as(options).call('job', args);
+  expect(result.resultType).toBe('task');
+  return result.taskId as string;
+}
+
+const ended = (caller: TaskCaller, taskId: string): Promise<unknown> =>
+  eventually(async () => {
+    const task = await caller.get(taskId);
+    expect(['completed', 'failed', 'cancelled']).toContain(task.status);
+    return task;
+  });
+
+const ask: Execute = async (_input, { mcp }) => {
+  const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' } }, required: ['name'] };
+  const { content } = await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema });
+  return `${content?.name} `;
+};
+
+const asked = (caller: TaskCaller, taskId: string): Promise<string[]> =>
+  eventually(async () => {
+    const { inputRequests = {} } = await caller.get(taskId);
+    expect(inputRequests).not.toEqual({});
+    return Object.keys(inputRequests);
+  });
+
+describe('another instance', () => {
+  test('returns state and result of a task', async () => {
+    const [a, b] = [start(), start()];
+    const taskId = await startTask(a);
+    await a.runs[0]?.context.mcp.progress({ progress: 1, message: 'half' });
+    await eventually(async () =>
+      expect(await b.as().get(taskId)).toMatchObject({ status: 'working', statusMessage: 'half' }),
+    );
+    a.runs[0]?.finish('done');
+    expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'done' }] } });
+    expect(b.runs).toHaveLength(0);
+  });
+
+  test('passes responses and cancellations to the one that runs the task', async () => {
+    const [a, b] = [start({}, ask), start({}, ask)];
+    const taskId = await startTask(a);
+    const [key = ''] = await asked(b.as(), taskId);
+    const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
+    await b.as().request('tasks/update', { taskId, inputResponses });
+    await eventually(() => expect(a.runs).toHaveLength(1));
+    await b.as().request('tasks/cancel', { taskId });
+    await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
+    expect(await a.as().get(taskId)).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('rejects other callers', async () => {
+    const [a, b] = [start(), start()];
+    const taskId = await startTask(a, { authInfo: { token: 'one', clientId: 'a' } });
+    const { error } = await b.as({ authInfo: { token: 'two', clientId: 'a' } }).request('tasks/get', { taskId });
+    expect(error.code).toBe(-32602);
+    expect(await b.as({ authInfo: { token: 'one', clientId: 'a' } }).get(taskId)).toMatchObject({ status: 'working' });
+  });
+
+  test('sends notifications about a task', async () => {
+    const [a, b] = [start(), start()];
+    const taskId = await startTask(a);
+    const { body } = await b.as().open('subscriptions/listen', { notifications: { taskIds: [taskId, 'unknown'] } });
+    let text = '';
+    const reading = (async () => {
+      for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) text += new TextDecoder().decode(chunk);
+    })();
+    const messages = (): { method: string; params: Record<string, unknown> }[] =>
+      [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data as string));
+    await eventually(() => expect(messages()).toHaveLength(2));
+    a.runs[0]?.finish('done');
+    await eventually(() => expect(messages().at(-1)).toMatchObject({ params: { status: 'completed' } }));
+    const [first, ...others] = messages();
+    expect(first).toMatchObject({
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: { taskIds: [taskId] } },
+    });
+    const state = await b.as().get(taskId);
+    delete state.resultType;
+    const subscription = { 'io.modelcontextprotocol/subscriptionId': 1 };
+    expect(others.at(-1)).toMatchObject({
+      method: 'notifications/tasks',
+      params: { ...state, _meta: subscription },
+    });
+    for (const { method } of others) expect(method).toBe('notifications/tasks');
+    await b.server.close({ grace: 1000 });
+    await reading;
+  });
+});
+
+describe('a task whose process died', () => {
+  test('fails with a reason when its client asks', async () => {
+    const [a, b] = [start(), start()];
+    const taskId = await startTask(a);
+    a.die();
+    expect(await b.as().get(taskId)).toMatchObject({
+      status: 'failed',
+      error: { code: -32603, message: expect.stringContaining('process') },
+    });
+    // The process was isolated, and comes back.
+    a.store.isCut = false;
+    await a.runs[0]?.context.mcp.progress({ progress: 1 });
+    await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
+    a.runs[0]?.finish('late');
+    expect(await a.as().get(taskId)).toMatchObject({ status: 'failed' });
+  });
+
+  test('does not fail when its result was stored before', async () => {
+    const [a, b] = [start(), start()];
+    const taskId = await startTask(a);
+    a.runs[0]?.finish('done');
+    await ended(a.as(), taskId);
+    a.die();
+    expect(await b.as().get(taskId)).toMatchObject({ status: 'completed' });
+  });
+
+  test('runs again in one other instance, with its input, its caller and earlier responses', async () => {
+    const requestContextKeys = ['tenant'];
+    const config = { tasks: { requestContextKeys } };
+    const instances = [1, 2, 3, 4].map(() => start({ resume: true }, ask, config));
+    const [a, ...others] = instances as [Instance, ...Instance[]];
+    for (const { server } of instances) {
+      server.use({
+        onRequest: (context, next) => {
+          context.requestContext.set('tenant', 'acme').set('secret', 'hidden');
+          return next();
+        },
+      });
+    }
+    const authInfo = {
+      token: 'top-secret-token',
+      clientId: 'app',
+      scopes: ['read'],
+      extra: { sub: 'ada', iss: 'https://issuer.example', refreshToken: 'top-secret-refresh' },
+    };
+    const taskId = await startTask(a, { authInfo }, { year: 2026 });
+    const [key = ''] = await asked(a.as({ authInfo }), taskId);
+    const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
+    await a.as({ authInfo }).request('tasks/update', { taskId, inputResponses });
+    await eventually(() => expect(a.runs).toHaveLength(1));
+    for (const name of await shared.keys('')) expect((await shared.get(name))?.value).not.toContain('top-secret');
+    a.die();
+    const states = await Promise.all([...others, ...others].map((instance) => instance.as({ authInfo }).get(taskId)));
+    for (const { status } of states) expect(status).toBe('working');
+    const runs = (): Run[] => others.flatMap((instance) => instance.runs);
+    await eventually(() => expect(runs()).toHaveLength(1));
+    const [run] = runs();
+    expect(run?.input).toEqual({ year: 2026 });
+    expect(run?.context.mcp.extra?.authInfo).toMatchObject({
+      clientId: 'app',
+      scopes: ['read'],
+      extra: { sub: 'ada' },
+    });
+    expect(run?.context.requestContext.get('tenant')).toBe('acme');
+    expect(run?.context.requestContext.has('secret')).toBe(false);
+    run?.finish('resumed');
+    const last = others.at(-1) as Instance;
+    expect(await ended(last.as({ authInfo }), taskId)).toMatchObject({
+      result: { content: [{ text: 'Ada resumed' }] },
+    });
+    // The isolated process comes back, and its result is ignored.
+    a.store.isCut = false;
+    a.runs[0]?.finish('late');
+    expect(await ended(a.as({ authInfo }), taskId)).toMatchObject({ result: { content: [{ text: 'Ada resumed' }] } });
+    expect(runs()).toHaveLength(1);
+  });
+
+  test('keeps its unanswered request for input when it runs again', async () => {
+    const [a, b] = [start({ resume: true }, ask), start({ resume: true }, ask)];
+    const taskId = await startTask(a);
+    const before = await asked(a.as(), taskId);
+    a.die();
+    expect(await asked(b.as(), taskId)).toEqual(before);
+    const inputResponses = { [before[0] as string]: { action: 'accept', content: { name: 'Ada' } } };
+    await b.as().request('tasks/update', { taskId, inputResponses });
+    await eventually(() => expect(b.runs).toHaveLength(1));
+    expect(a.runs).toHaveLength(0);
+  });
+
+  test('takes a response that arrives after its death', async () => {
+    const [a, b] = [start({ resume: true }, ask), start({ resume: true }, ask)];
+    const taskId = await startTask(a);
+    const [key = ''] = await asked(a.as(), taskId);
+    a.die();
+    const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
+    await b.as().request('tasks/update', { taskId, inputResponses });
+    await eventually(() => expect(b.runs).toHaveLength(1));
+  });
+
+  test('is canceled without running again', async () => {
+    const [a, b] = [start({ resume: true }), start({ resume: true })];
+    const taskId = await startTask(a);
+    a.die();
+    await b.as().request('tasks/cancel', { taskId });
+    expect(await b.as().get(taskId)).toMatchObject({ status: 'cancelled' });
+    expect(b.runs.every(({ context }) => context.abortSignal?.aborted)).toBe(true);
+  });
+
+  test('fails when the server that takes it over does not have the tool', async () => {
+    const a = start({ resume: true });
+    const b = start({ resume: true }, undefined, { tools: {} });
+    const taskId = await startTask(a);
+    a.die();
+    await b.as().get(taskId);
+    expect(await ended(b.as(), taskId)).toMatchObject({ status: 'failed', error: { code: -32602 } });
+  });
+});
+
+describe('a server that closes', () => {
+  test('fails its tasks with a reason, which a restarted server returns', async () => {
+    const a = start();
+    const taskId = await startTask(a);
+    await a.server.close({ grace: 0 });
+    expect(await start().as().get(taskId)).toMatchObject({
+      status: 'failed',
+      error: { message: expect.stringContaining('closed') },
+    });
+  });
+
+  test('leaves tasks that may run again to the next one', async () => {
+    const a = start({ resume: true });
+    const taskId = await startTask(a, {}, { year: 2026 });
+    await a.server.close({ grace: 0 });
+    expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true);
+    const b = start({ resume: true });
+    expect(await b.as().get(taskId)).toMatchObject({ status: 'working' });
+    await eventually(() => expect(b.runs).toHaveLength(1));
+    b.runs[0]?.finish('done');
+    expect(await ended(b.as(), taskId)).toMatchObject({ result: { content: [{ text: 'done' }] } });
+  });
+
+  test('waits for tasks that end in time', async () => {
+    const a = start();
+    const taskId = await startTask(a);
+    const closing = a.server.close({ grace: 60_000 });
+    a.runs[0]?.finish('done');
+    await closing;
+    expect(await start().as().get(taskId)).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('a store that is unavailable', () => {
+  test('refuses a call that would become a task, and aborts the tool', async () => {
+    const a = start();
+    a.store.isCut = true;
+    const { error } = await a.as().call('job');
+    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('cannot be stored') });
+    await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
+  });
+
+  test('loses no result', async () => {
+    const a = start();
+    const taskId = await startTask(a);
+    a.store.isCut = true;
+    expect((await a.as().request('tasks/get', { taskId })).error.code).toBe(-32603);
+    const { failures } = a.store;
+    a.runs[0]?.finish('done');
+    await eventually(() => expect(a.store.failures).toBeGreaterThan(failures));
+    a.store.isCut = false;
+    expect(await ended(a.as(), taskId)).toMatchObject({ status: 'completed' });
+  });
+});
