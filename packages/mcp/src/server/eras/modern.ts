@@ -20,7 +20,7 @@ import { answerTaskRequest, storedCallOf } from '../methods/tasks.js';
 import { ServerRequest, type Answer, type Method, type ServerDefinition } from '../request.js';
 import type { RequestState } from '../request-state.js';
 import type { CacheableMethod } from '../server-config.js';
-import type { RunningTask } from '../tasks/running-task.js';
+import type { ProgressUpdate, RunningTask } from '../tasks/running-task.js';
 import type { TaskOptions } from '../tasks/task-options.js';
 import { createdTaskText, type StoredCall } from '../tasks/task-record.js';
 import type { ResumedCall } from '../tasks/tasks.js';
@@ -33,6 +33,8 @@ export class ModernRequest extends ServerRequest {
   #round: InputRound | undefined;
   /** Present once the run continues as a task. */
   #task: RunningTask | undefined;
+  /** Last progress before the task. */
+  #progress: ProgressUpdate | undefined;
 
   get protocolVersion(): string {
     return MODERN_VERSION;
@@ -68,9 +70,10 @@ export class ModernRequest extends ServerRequest {
     );
   }
 
-  override async progress(update: { progress: number; total?: number; message?: string }): Promise<void> {
-    if (this.#task) this.#task.report(update);
-    else await super.progress(update);
+  override async progress(update: ProgressUpdate): Promise<void> {
+    if (this.#task) return this.#task.report(update);
+    this.#progress = update;
+    return super.progress(update);
   }
 
   toJson({ members, meta, isPrivate }: EncodedResult): string {
@@ -134,6 +137,7 @@ export class ModernRequest extends ServerRequest {
         if (task) {
           this.#task = task;
           round.handOver(task);
+          if (this.#progress) task.report(this.#progress);
           const text = run.then((answer) => this.#textOf(answer));
           const creating = tasks.start(task, start, text, options.resume ? storedCallOf(this) : undefined);
           resolve(

@@ -1,5 +1,5 @@
 import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
-import type { ElicitOptions } from '@quiver/core/tools';
+import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
@@ -19,6 +19,8 @@ export interface TaskHost {
   /** Fires the signal, also after the response; the run has no result. */
   stop(reason: Error): void;
 }
+
+export type ProgressUpdate = Parameters<ToolMcpContext['progress']>[0];
 
 export interface RunningTaskOptions {
   readonly id: string;
@@ -106,7 +108,7 @@ export class RunningTask {
   }
 
   /** Writes the progress of the run as the status message, at most four times a second. */
-  report({ progress, total, message }: { progress: number; total?: number; message?: string }): void {
+  report({ progress, total, message }: ProgressUpdate): void {
     this.#message = message ?? (total === undefined ? String(progress) : `${progress} of ${total}`);
     if (!this.#reportTimer) this.#writeReport();
   }

@@ -1,5 +1,17 @@
 import { createTool, type ToolContext } from '@quiver/core/tools';
-import fc from 'fast-check';
+import {
+  array,
+  assert,
+  asyncProperty,
+  boolean,
+  constant,
+  constantFrom,
+  nat,
+  oneof,
+  option,
+  record,
+  type Arbitrary,
+} from 'fast-check';
 import { expect, test } from 'vitest';
 import { TaskCaller } from '../../../test/task-caller.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -7,18 +19,18 @@ import { MCPServer } from '../mcp-server.js';
 const keys = ['a', 'b', 'input-1', 'a-2', '__proto__'] as const;
 
 /** What the tool does next, or what a client sends. */
-const step = fc.oneof(
-  fc.record({ tool: fc.constant('ask' as const), key: fc.option(fc.constantFrom(...keys), { nil: undefined }) }),
-  fc.record({ tool: fc.constant('report' as const), progress: fc.nat(9) }),
-  fc.record({ tool: fc.constantFrom('finish' as const, 'throw' as const, 'roots' as const) }),
-  fc.record({
-    method: fc.constantFrom('tasks/get' as const, 'tasks/update' as const, 'tasks/cancel' as const),
-    isOwner: fc.boolean(),
-    responds: fc.constantFrom('first' as const, 'all' as const, 'unknown' as const),
-    isValid: fc.boolean(),
+const step = oneof(
+  record({ tool: constant('ask' as const), key: option(constantFrom(...keys), { nil: undefined }) }),
+  record({ tool: constant('report' as const), progress: nat(9) }),
+  record({ tool: constantFrom('finish' as const, 'throw' as const, 'roots' as const) }),
+  record({
+    method: constantFrom('tasks/get' as const, 'tasks/update' as const, 'tasks/cancel' as const),
+    isOwner: boolean(),
+    responds: constantFrom('first' as const, 'all' as const, 'unknown' as const),
+    isValid: boolean(),
   }),
 );
-type ToolStep = Exclude<typeof step extends fc.Arbitrary<infer Step> ? Step : never, { method: unknown }>;
+type ToolStep = Exclude<typeof step extends Arbitrary<infer Step> ? Step : never, { method: unknown }>;
 
 /** A tool that takes its steps from the test. */
 class SteppedTool {
@@ -81,8 +93,8 @@ function expectFollows(before: State, after: State, gone: Set<string>): void {
 }
 
 test('no sequence of steps of the tool and requests of two callers leads to an invalid state', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
+  await assert(
+    asyncProperty(array(step, { maxLength: 14 }), async (steps) => {
       const tool = new SteppedTool();
       const job = createTool({ id: 'job', description: 'Steps', mcp: { task: 'optional' }, execute: tool.execute });
       const server = new MCPServer({ name: 'States', version: '1.0.0', tools: { job } });
