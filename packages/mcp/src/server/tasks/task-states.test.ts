@@ -22,7 +22,9 @@ const keys = ['a', 'b', 'input-1', 'a-2', '__proto__'] as const;
 const step = oneof(
   record({ tool: constant('ask' as const), key: option(constantFrom(...keys), { nil: undefined }) }),
   record({ tool: constant('report' as const), progress: nat(9) }),
-  record({ tool: constantFrom('finish' as const, 'throw' as const, 'roots' as const) }),
+  record({ tool: constant('finish' as const) }),
+  record({ tool: constant('throw' as const) }),
+  record({ tool: constant('roots' as const) }),
   record({
     method: constantFrom('tasks/get' as const, 'tasks/update' as const, 'tasks/cancel' as const),
     isOwner: boolean(),
