@@ -20,6 +20,7 @@ export {
 export type { OAuthFetchOptions } from './client/adopt-provider.js';
 export { createOAuthFetch } from './client/with-authorization.js';
 export { InMemoryOAuthStorage, type OAuthStorage } from './client/oauth-storage.js';
+export { SharedOAuthStorage, type SharedOAuthStorageOptions } from './client/shared-oauth-storage.js';
 export { createSimpleTokenProvider, type SimpleTokenProviderOptions } from './client/simple-token-provider.js';
 export {
   createClientCredentialsProvider,

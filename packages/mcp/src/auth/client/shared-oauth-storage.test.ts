@@ -1,0 +1,131 @@
+import { createOAuthFetch, SharedOAuthStorage, type SharedOAuthStorageOptions } from '@quiver/mcp/auth';
+import { InMemoryStore } from '@quiver/mcp/server';
+import { describe, expect, it } from 'vitest';
+import { setUp } from '../../../test/oauth-stage.ts';
+
+/** Everything that a store contains, as text. */
+async function contentOf(store: InMemoryStore): Promise<string> {
+  const keys = await store.keys('');
+  const values = await Promise.all(keys.map(async (key) => (await store.get(key))?.value));
+  return JSON.stringify([keys, values]);
+}
+
+describe('SharedOAuthStorage', () => {
+  it('keeps values for other processes of the same owner, and for no other owner', async () => {
+    const store = new InMemoryStore();
+    const storage = new SharedOAuthStorage({ store, owner: 'ada' });
+    expect(await storage.get('tokens')).toBeUndefined();
+    await storage.set('tokens', 's3cr3t ✓');
+    await storage.set('', 'empty name');
+    await storage.set('\0 \uD800'.repeat(1000), 'any name');
+    const next = new SharedOAuthStorage({ store, owner: 'ada' });
+    expect(await next.get('tokens')).toBe('s3cr3t ✓');
+    expect(await next.get('')).toBe('empty name');
+    expect(await next.get('\0 \uD800'.repeat(1000))).toBe('any name');
+    expect(await new SharedOAuthStorage({ store, owner: 'bob' }).get('tokens')).toBeUndefined();
+    await next.delete('tokens');
+    await next.delete('none');
+    expect(await storage.get('tokens')).toBeUndefined();
+  });
+
+  it('stores neither names nor, with a key, values in plain text', async () => {
+    const store = new InMemoryStore();
+    const open = (encryptionKey?: string): SharedOAuthStorage =>
+      new SharedOAuthStorage({ store, owner: 'ada', encryptionKey });
+    await open('correct').set('tokens:https://mcp.example.com/?key=s3cr3t', 's3cr3t');
+    expect(await contentOf(store)).not.toMatch(/s3cr3t|ada/);
+    expect(await open('correct').get('tokens:https://mcp.example.com/?key=s3cr3t')).toBe('s3cr3t');
+    for (const other of [open('wrong'), open()]) {
+      const error: unknown = await other.get('tokens:https://mcp.example.com/?key=s3cr3t').catch((reason) => reason);
+      expect(error).toMatchObject({ code: 'OAUTH_STORAGE_UNREADABLE' });
+      expect(String(error)).not.toContain('s3cr3t');
+    }
+    await open().set('plain', 'x');
+    await expect(open('correct').get('plain')).rejects.toMatchObject({ code: 'OAUTH_STORAGE_UNREADABLE' });
+  });
+
+  it('rejects a record that was damaged or copied to another name', async () => {
+    const store = new InMemoryStore();
+    const storage = new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'key' });
+    await storage.set('a', 'value of a');
+    const [a = ''] = await store.keys('oauth/');
+    await storage.set('b', 'value of b');
+    const b = (await store.keys('oauth/')).find((key) => key !== a) ?? '';
+    await store.put(b, (await store.get(a))?.value ?? '');
+    await expect(storage.get('b')).rejects.toMatchObject({ code: 'OAUTH_STORAGE_UNREADABLE' });
+    for (const damaged of ['', '{', '1', '{"text":1}', '{"sealed":"x","salt":"","iv":"","tag":""}']) {
+      await store.put(b, damaged);
+      await expect(storage.get('b')).rejects.toMatchObject({ code: 'OAUTH_STORAGE_UNREADABLE' });
+      await storage.exclusive(() => storage.set('b', 'new'));
+      expect(await storage.get('b')).toBe('new');
+    }
+  });
+
+  it('runs one function at a time among all storages of an owner', async () => {
+    const store = new InMemoryStore();
+    const storages = [0, 1].map(() => new SharedOAuthStorage({ store, owner: 'ada' }));
+    let inside = 0;
+    let most = 0;
+    const run = async (): Promise<void> => {
+      inside += 1;
+      most = Math.max(most, inside);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      inside -= 1;
+    };
+    await Promise.all(Array.from({ length: 6 }, (_, turn) => storages[turn % 2]?.exclusive(run)));
+    expect(most).toBe(1);
+    await expect(storages[0]?.exclusive(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await storages[1]?.exclusive(async () => 'next')).toBe('next');
+  });
+
+  it('keeps newer values when a suspended process continues', async () => {
+    let now = 0;
+    const store = new InMemoryStore(() => now);
+    const suspended = new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'key' });
+    const other = new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'key' });
+    await other.set('tokens', 'old');
+    await suspended.exclusive(async () => {
+      expect(await suspended.get('tokens')).toBe('old');
+      now = 60_000;
+      await other.exclusive(() => other.set('tokens', 'newer'));
+      for (const late of [suspended.set('tokens', 'late'), suspended.delete('tokens')])
+        await expect(late).rejects.toMatchObject({ code: 'SHARED_STORE_LOCK_LOST' });
+      await suspended.set('other', 'unaffected');
+    });
+    expect(await other.get('tokens')).toBe('newer');
+    expect(await other.get('other')).toBe('unaffected');
+    await other.exclusive(() => other.delete('tokens'));
+    expect(await suspended.get('tokens')).toBeUndefined();
+    await other.exclusive(() => other.delete('tokens'));
+  });
+
+  it('refreshes an expired token once for several processes', async () => {
+    const stage = await setUp();
+    const store = new InMemoryStore();
+    const open = (): SharedOAuthStorage => new SharedOAuthStorage({ store, owner: 'ada', encryptionKey: 'key' });
+    const user = stage.provider({ storage: open() });
+    const fetch = createOAuthFetch({ provider: user, serverUrl: stage.mcp.url });
+    await expect(stage.call(fetch)).rejects.toMatchObject({ code: 'OAUTH_AUTHORIZATION_REQUIRED' });
+    await stage.signIn(user);
+    const others = [0, 1, 2].map(() =>
+      createOAuthFetch({ provider: stage.provider({ storage: open() }), serverUrl: stage.mcp.url }),
+    );
+    stage.as.active.clear();
+    const responses = await Promise.all([fetch, ...others].map((each) => stage.call(each)));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(stage.as.tokenRequests.filter((form) => form.get('grant_type') === 'refresh_token')).toHaveLength(1);
+    // Neither a refresh token nor an access token is readable.
+    expect(await contentOf(store)).not.toMatch(/token/i);
+  });
+
+  it.each<[string, Partial<SharedOAuthStorageOptions>]>([
+    ['no owner', { owner: undefined as never }],
+    ['an empty owner', { owner: '' }],
+    ['an empty key', { encryptionKey: '' }],
+  ])('rejects %s', (_kind, options) => {
+    const store = new InMemoryStore();
+    expect(() => new SharedOAuthStorage({ store, owner: 'ada', ...options })).toThrow(
+      expect.objectContaining({ code: 'SHARED_STORE_ARGUMENT_INVALID' }) as Error,
+    );
+  });
+});

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { QuiverError } from '@quiver/core';
+import { isObject } from '../../protocol/json-rpc.js';
+import type { SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
+import { withStoreLock } from '../../shared-store/with-store-lock.js';
+import type { OAuthStorage } from './oauth-storage.js';
+import { TextSealer } from './text-sealer.js';
+
+/** Options of `SharedOAuthStorage`. */
+export interface SharedOAuthStorageOptions {
+  /** Store of all processes, for example a `PostgresStore` or a `RedisStore`. It stays open. */
+  store: SharedStore;
+  /** User or tenant that the tokens belong to. Storages of one owner share them; storages of different owners never do. */
+  owner: string;
+  /** Encrypts values with a key derived from this secret (AES-256-GCM, scrypt). Default: plain text. */
+  encryptionKey?: string | undefined;
+}
+
+/** A record of the store. */
+interface StoredText {
+  /** Number of the lock owner that wrote the record; 0 without a lock. */
+  readonly fence: number;
+  readonly text: string;
+}
+
+/**
+ * Stores the OAuth tokens of one user for several processes and hosts. One process at a time refreshes a token; a process that was
+ * suspended meanwhile cannot overwrite what a later one stored. Names are stored as hashes, because the URL of a server may contain a
+ * secret.
+ *
+ * @throws `OAUTH_STORAGE_UNREADABLE` from `get` when a record is damaged, moved, or encrypted with another key
+ * @throws `SHARED_STORE_LOCK_LOST` from `set` and `delete` within `exclusive`, when another process took over the lock and wrote
+ * @example
+ * const storage = new SharedOAuthStorage({ store, owner: user.id, encryptionKey: process.env.TOKEN_KEY });
+ */
+export class SharedOAuthStorage implements OAuthStorage {
+  readonly #store: SharedStore;
+  readonly #prefix: string;
+  readonly #sealer: TextSealer | undefined;
+  /** Functions of this process, which need not wait for the store. */
+  #queue: Promise<unknown> = Promise.resolve();
+  /** Number of this lock owner while `exclusive` runs. */
+  #fence: number | undefined;
+
+  constructor({ store, owner, encryptionKey }: SharedOAuthStorageOptions) {
+    if (typeof owner !== 'string' || owner === '' || encryptionKey === '')
+      throw new QuiverError(
+        'SHARED_STORE_ARGUMENT_INVALID',
+        'A SharedOAuthStorage needs an `owner`, and an `encryptionKey` that is not empty. Pass the id of the user.',
+      );
+    this.#store = store;
+    this.#prefix = `oauth/${hash(owner)}`;
+    this.#sealer = encryptionKey === undefined ? undefined : new TextSealer(encryptionKey);
+  }
+
+  async get(key: string): Promise<string | undefined> {
+    const name = this.#nameOf(key);
+    const record = await this.#store.get(name);
+    return record && this.#parse(record, name).text;
+  }
+
+  async set(key: string, text: string): Promise<void> {
+    const name = this.#nameOf(key);
+    const fence = this.#fence;
+    const stored: StoredText = { fence: fence ?? 0, text };
+    const value = this.#sealer ? this.#sealer.seal(JSON.stringify(stored), name) : JSON.stringify(stored);
+    if (fence === undefined) await this.#store.put(name, value);
+    else
+      await this.#commit(
+        name,
+        fence,
+        async (version) => (await this.#store.put(name, value, { version })) !== undefined,
+      );
+  }
+
+  async delete(key: string): Promise<void> {
+    const name = this.#nameOf(key);
+    if (this.#fence === undefined) await this.#store.delete(name);
+    else
+      await this.#commit(
+        name,
+        this.#fence,
+        async (version) => version === 0 || (await this.#store.delete(name, { version })),
+      );
+  }
+
+  exclusive<Result>(run: () => Promise<Result>): Promise<Result> {
+    const runFenced = async (fence: number): Promise<Result> => {
+      this.#fence = fence;
+      try {
+        return await run();
+      } finally {
+        this.#fence = undefined;
+      }
+    };
+    const running = this.#queue.then(() => withStoreLock(this.#store, `${this.#prefix}/lock`, runFenced));
+    this.#queue = running.catch(() => {});
+    return running;
+  }
+
+  /** Writes over the record that was read, unless a later owner of the lock has written it. */
+  async #commit(name: string, fence: number, write: (version: number) => Promise<boolean>): Promise<void> {
+    for (;;) {
+      const record = await this.#store.get(name);
+      if (record && this.#fenceOf(record, name) > fence)
+        throw new QuiverError(
+          'SHARED_STORE_LOCK_LOST',
+          'Another process took over the lock of an OAuth storage, because this process did not renew it in time, and wrote newer values. Nothing was written. Read the values again.',
+        );
+      if (await write(record?.version ?? 0)) return;
+    }
+  }
+
+  /** A record that nobody can read may be replaced. */
+  #fenceOf(record: StoredRecord, name: string): number {
+    try {
+      return this.#parse(record, name).fence;
+    } catch {
+      return 0;
+    }
+  }
+
+  #parse({ value }: StoredRecord, name: string): StoredText {
+    try {
+      const stored: unknown = JSON.parse(this.#sealer ? this.#sealer.open(value, name) : value);
+      if (isObject(stored) && typeof stored['text'] === 'string' && typeof stored['fence'] === 'number')
+        return { text: stored['text'], fence: stored['fence'] };
+    } catch {
+      // The cause stays out: a JSON error quotes the value, and with it a token.
+    }
+    throw new QuiverError(
+      'OAUTH_STORAGE_UNREADABLE',
+      'A record of an OAuth storage cannot be read: it is damaged, or encrypted with another key. Sign in again to replace it.',
+    );
+  }
+
+  #nameOf(key: string): string {
+    return `${this.#prefix}/${hash(key)}`;
+  }
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
