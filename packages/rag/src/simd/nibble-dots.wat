@@ -10,11 +10,12 @@
   ;; query:  address of the query as 16-bit integers, two for each byte of a row; 480 * (stride / 16) times the largest must
   ;;         stay below 2^31
   ;; row:    address of the first row; rows follow each other, `stride` bytes each
+  ;; list:   address of the addresses of the rows, as 32-bit integers, for rows that do not follow each other; otherwise 0
   ;; out:    address of the results, one 32-bit integer for each row
   ;; rows:   how many rows, an even number, at least 2: two at a time share what is read of the query
   ;; stride: bytes of a row, a multiple of 16
   (func (export "dots")
-    (param $query i32) (param $row i32) (param $out i32) (param $rows i32) (param $stride i32)
+    (param $query i32) (param $row i32) (param $list i32) (param $out i32) (param $rows i32) (param $stride i32)
     (local $q i32) (local $row0 i32) (local $row1 i32) (local $rowEnd i32) (local $codes v128)
     (local $q0 v128) (local $q1 v128) (local $q2 v128) (local $q3 v128)
     (local $ones0 v128) (local $ones1 v128) (local $sixteens0 v128) (local $sixteens1 v128)
@@ -26,9 +27,16 @@
     (local.set $row1 (local.get $row))
     (loop $nextRows
       (local.set $q (local.get $query))
-      (local.set $row0 (local.get $row1))
-      (local.set $rowEnd (i32.add (local.get $row0) (local.get $stride)))
-      (local.set $row1 (local.get $rowEnd))
+      (if (local.get $list)
+        (then
+          (local.set $row0 (i32.load (local.get $list)))
+          (local.set $row1 (i32.load offset=4 (local.get $list)))
+          (local.set $rowEnd (i32.add (local.get $row0) (local.get $stride)))
+          (local.set $list (i32.add (local.get $list) (i32.const 8))))
+        (else
+          (local.set $row0 (local.get $row1))
+          (local.set $rowEnd (i32.add (local.get $row0) (local.get $stride)))
+          (local.set $row1 (local.get $rowEnd))))
       (local.set $ones0 (v128.const i32x4 0 0 0 0))
       (local.set $ones1 (v128.const i32x4 0 0 0 0))
       (local.set $sixteens0 (v128.const i32x4 0 0 0 0))

@@ -4,7 +4,7 @@ import { pageBytes, wasmModule, type WasmInstance } from './wasm-module.js';
 
 /** Functions of nibble-dots.wat; addresses are bytes in the memory. */
 interface NibbleDots {
-  dots(query: number, row: number, out: number, rows: number, stride: number): void;
+  dots(query: number, row: number, list: number, out: number, rows: number, stride: number): void;
   quantize(row: number, codes: number, high: number, low: number, stride: number, out: number): void;
 }
 
@@ -15,7 +15,7 @@ export const startNibbleDots: (pages: number) => WasmInstance<NibbleDots> | unde
 const blockRows = 1024;
 /** Address of the query. */
 const queryAddress = 0;
-/** Below this share of all rows, comparing them in pairs takes less time than comparing all: they are not read in order. */
+/** Below this share of all rows, comparing listed rows takes less time than comparing all: they are not read in order. */
 const sparseShare = 1 / 4;
 
 /** Dot product of a query with a row, computed with integers. */
@@ -126,26 +126,34 @@ export class QuantizedRows {
    */
   *estimate(query: Float32Array, factor: number, count: number, listed?: Int32Array): Generator<BlockEstimate> {
     const { buffer } = this.#kernel.memory;
-    const { stride, largestQueryCode, pairAddress, blockAddress } = this.#layout;
+    const { stride, largestQueryCode, pairAddress, blockAddress, listAddress, lowAddress } = this.#layout;
     const codes = new Int16Array(buffer, queryAddress, 2 * stride);
     const { scale, length, sum } = quantizeQuery(query, factor, largestQueryCode, codes);
     // The halves of the rows are stored 8 larger than they are.
     const tooMuch = 8 * sum;
     const ofBlock = new Int32Array(buffer, blockAddress, blockRows);
     const ofPair = new Int32Array(buffer, pairAddress, 2);
+    const list = new Uint32Array(buffer, listAddress, blockRows);
     const rows = new Int32Array(blockRows);
     /** Of the query with the high half of each row. */
     const products = new Int32Array(blockRows);
+    /** With the low halves, where they are compared together. */
+    const lowProducts = new Int32Array(buffer, lowAddress, blockRows);
     const atMost = new Float64Array(blockRows);
     const [scales, errors, errorsWithoutLow] = [this.#scales, this.#errors, this.#errorsWithoutLow];
     const { dots } = this.#kernel.exports;
+    const isSparse = listed !== undefined && listed.length < count * sparseShare;
+    const lowHalf = blockRows * stride;
+    const lowProduct = (place: number, row: number): number => {
+      if (isSparse) return lowProducts[place] as number;
+      dots(queryAddress, this.#highAddress(row & -2) + lowHalf, 0, pairAddress, 2, stride);
+      return ofPair[row & 1] as number;
+    };
     const estimate = (place: number): Estimate => {
       const row = rows[place] as number;
-      dots(queryAddress, this.#highAddress(row & -2) + blockRows * stride, pairAddress, 2, stride);
-      const product = 16 * ((products[place] as number) - tooMuch) + (ofPair[row & 1] as number) - tooMuch;
+      const product = 16 * ((products[place] as number) - tooMuch) + lowProduct(place, row) - tooMuch;
       return { estimate: product * scale * (scales[row] as number), error: length * (errors[row] as number) };
     };
-    const isSparse = listed !== undefined && listed.length < count * sparseShare;
     const total = listed ? listed.length : count;
     for (let done = 0, found = 0; done < total; done += found) {
       const first = listed ? (listed[done] as number) : done;
@@ -156,16 +164,17 @@ export class QuantizedRows {
         for (let row = first; row < end && found < blockRows; row = listed[done + found] ?? end) rows[found++] = row;
       } else for (let row = first; row < end; row += 1) rows[found++] = row;
       if (isSparse) {
-        for (let place = 0, lastPair = -1; place < found; place += 1) {
-          const row = rows[place] as number;
-          const pair = row & -2;
-          if (pair !== lastPair) dots(queryAddress, this.#highAddress(pair), pairAddress, 2, stride);
-          lastPair = pair;
-          products[place] = ofPair[row & 1] as number;
-        }
+        // Two calls for both halves of all rows: one for each row takes three times as long.
+        for (let place = 0; place < found; place += 1) list[place] = this.#highAddress(rows[place] as number);
+        const even = found + (found & 1);
+        if (even > found) list[found] = list[found - 1] as number;
+        dots(queryAddress, 0, listAddress, blockAddress, even, stride);
+        products.set(ofBlock);
+        for (let place = 0; place < even; place += 1) (list[place] as number) += lowHalf;
+        dots(queryAddress, 0, listAddress, lowAddress, even, stride);
       } else {
         const ofAll = end - firstRow;
-        dots(queryAddress, this.#highAddress(firstRow), blockAddress, ofAll + (ofAll & 1), stride);
+        dots(queryAddress, this.#highAddress(firstRow), 0, blockAddress, ofAll + (ofAll & 1), stride);
         for (let place = 0; place < found; place += 1)
           products[place] = ofBlock[(rows[place] as number) - firstRow] as number;
       }
@@ -197,7 +206,8 @@ const minQueryCode = 1000;
 
 /**
  * Returns the addresses of the query as 16-bit integers, the row that is being stored as floats and as integers, what the kernel returns of
- * it, the results of two rows, those of a block, and the rows: of each block all high halves, then all low ones.
+ * it, the results of two rows, those of a block, addresses of rows, results of their low halves, and the rows: of each block all high
+ * halves, then all low ones.
  */
 function layOut(dimension: number) {
   // The kernel takes 32 numbers at once.
@@ -208,6 +218,8 @@ function layOut(dimension: number) {
   const sumsAddress = codesAddress + stride * 8;
   const pairAddress = sumsAddress + 16;
   const blockAddress = pairAddress + 16;
+  const listAddress = blockAddress + blockRows * 4;
+  const lowAddress = listAddress + blockRows * 4;
   return {
     /** Bytes of the high halves of a row, or of the low ones. */
     stride,
@@ -216,7 +228,9 @@ function layOut(dimension: number) {
     sumsAddress,
     pairAddress,
     blockAddress,
-    rowsAddress: blockAddress + blockRows * 4,
+    listAddress,
+    lowAddress,
+    rowsAddress: lowAddress + blockRows * 4,
     /** Larger integers in a query could make a sum of the kernel larger than 32 bits. */
     largestQueryCode: Math.min(32_767, Math.floor((2 ** 31 - 1) / (480 * steps))),
   };

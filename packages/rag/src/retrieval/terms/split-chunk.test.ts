@@ -13,7 +13,7 @@ function chunksOfWhole(text: string): readonly string[] {
 }
 
 describe('chunks of a text', () => {
-  it('are the same whether it is divided at spaces or not', () => {
+  it('are the same whether it is split at spaces or not', () => {
     const unit = fc.oneof(
       { weight: 6, arbitrary: fc.constantFrom(...'aZ19 ') },
       { weight: 2, arbitrary: fc.constantFrom(...".-_'+#\n\t") },

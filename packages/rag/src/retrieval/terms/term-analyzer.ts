@@ -91,11 +91,11 @@ export async function loadAnalyzer(id: string | undefined): Promise<TermAnalyzer
     id,
     languageOf: single ? () => single : (text, named) => findLanguage(named) ?? detectLanguage(text).language,
     queryLanguages: single ? () => [single] : candidatesFor,
-    isLoaded: (language) => analyses.has(language),
+    isLoaded: (language) => loadedAnalyses.has(language),
     load: async (needed) => {
       for (const language of new Set(needed)) await loadAnalysis(language);
     },
-    toTerms: (text, language) => termsOf(text, analyses.get(language) as Analysis),
+    toTerms: (text, language) => termsOf(text, loadedAnalyses.get(language) as Analysis),
   };
 }
 
@@ -240,7 +240,7 @@ let known = 0;
 const longestStemmed = 60;
 
 /** The analysis of each language that was needed, at most one for each. */
-const analyses = new Map<Language, Analysis>();
+const loadedAnalyses = new Map<Language, Analysis>();
 const loading = new Map<Language, Promise<Analysis>>();
 
 async function loadAnalysis(language: Language): Promise<Analysis> {
@@ -250,7 +250,7 @@ async function loadAnalysis(language: Language): Promise<Analysis> {
     loading.set(language, analysis);
     analysis.catch(() => loading.delete(language));
   }
-  analyses.set(language, await analysis);
+  loadedAnalyses.set(language, await analysis);
   return analysis;
 }
 

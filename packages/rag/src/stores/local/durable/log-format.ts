@@ -93,7 +93,7 @@ interface PendingEntry {
   readonly next: number;
   /** From the header. */
   readonly checksum: number;
-  /** Of the bytes that were read. */
+  /** CRC of the bytes that were read. */
   readonly found: number;
   readonly decode: () => LogOperation | LoadOperation;
   readonly vectors?: ReservedRows;
@@ -271,7 +271,7 @@ const blockSize = 1 << 18;
 export interface BlockReader {
   /** Reads `length` bytes at `position`; fewer only at the end of the file. They are valid until the next read. */
   readAt(position: number, length: number): Promise<Buffer>;
-  /** Fills the parts with the bytes at `position`. What is not in a block is read without a copy. */
+  /** Fills the parts with the bytes at `position`. Bytes outside the block are read without a copy. */
   readInto(position: number, parts: readonly Uint8Array[]): Promise<void>;
 }
 
