@@ -3,7 +3,7 @@ import ts from 'typescript';
 
 /** Capitals that look like a code of Quiver and are something else: codes of Node.js and libraries, names of operations, constants. */
 const otherCapitals =
-  /^(ERR|UND_ERR|EAI|GET|LIST|READ|SET|ON|SUBSCRIBE|UNSUBSCRIBE)_|^(OAUTH_(UNSUPPORTED_OPERATION|RESPONSE_BODY_ERROR|AUTHORIZATION_RESPONSE_ERROR)|STRAY_OUTPUT|THIRD_PARTY|PROCESSOR_ARCHITECTURE|TOKEN_NOT_ALLOWED|TOOL_EXECUTION)$/;
+  /^(ERR|UND_ERR|EAI|CANCEL|GET|LIST|READ|SET|ON|SUBSCRIBE|UNSUBSCRIBE|UPDATE)_|^(OAUTH_(UNSUPPORTED_OPERATION|RESPONSE_BODY_ERROR|AUTHORIZATION_RESPONSE_ERROR)|STRAY_OUTPUT|THIRD_PARTY|PROCESSOR_ARCHITECTURE|TOKEN_NOT_ALLOWED|TOOL_EXECUTION)$/;
 
 /** Returns every error code in the sources of the packages, with the messages that the sources contain. */
 export function readErrorCodes(repository: string): Map<string, Set<string>> {

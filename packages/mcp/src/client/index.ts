@@ -45,6 +45,8 @@ export type { ServerStatus } from './server/remote-server.js';
 export type { Answers, ListOptions, ServerErrorDetails } from './server/shared-servers.js';
 export { fingerprintTool, type DefinitionChanges } from './server/tool-definitions.js';
 export type { CallToolOptions } from './tools/call-tool.js';
+export type { ClientTasks, TaskHandle, TaskResultOptions } from './tools/client-tasks.js';
+export type { RemoteTask, TaskRequestOptions } from './tools/task.js';
 export type { RemoteTool } from './tools/remote-tool.js';
 export { getToolResult } from './tools/tool-result.js';
 export type { ToolCatalogue, ToolsWithErrors } from './tools/tool-set.js';

@@ -12,6 +12,7 @@ import { RemoteServer, type ServerStatus } from './server/remote-server.js';
 import { askServers, logMissing, SharedServers, type ListOptions } from './server/shared-servers.js';
 import type { DefinitionChanges } from './server/tool-definitions.js';
 import { callTool, type CallToolOptions } from './tools/call-tool.js';
+import { createClientTasks, type ClientTasks } from './tools/client-tasks.js';
 import type { RemoteTool } from './tools/remote-tool.js';
 import { toToolSet, toToolsets, type ToolCatalogue, type ToolsWithErrors } from './tools/tool-set.js';
 import { createServerFetch, withAuthProvider } from './transports/http-options.js';
@@ -61,6 +62,7 @@ export class MCPClient implements AsyncDisposable {
   readonly id: string | undefined;
   readonly resources: ClientResources;
   readonly prompts: ClientPrompts;
+  readonly tasks: ClientTasks;
   readonly tools: {
     /** Sets the handler for changes of a server's list of tools. */
     onListChanged(serverName: string, handler: () => void): Promise<void>;
@@ -101,6 +103,7 @@ export class MCPClient implements AsyncDisposable {
     this.#servers.acquire(this);
     this.resources = createClientResources(this.#servers);
     this.prompts = createClientPrompts(this.#servers);
+    this.tasks = createClientTasks(this.#servers);
     this.tools = {
       onListChanged: (serverName, handler) =>
         this.#servers.run('ON_LIST_CHANGED_TOOL', serverName, (server) => server.setListHandler('tools', handler)),

@@ -72,6 +72,8 @@ const commonOptions: Record<keyof ServerOptions, true> = {
   onMessage: true,
   roots: true,
   sampling: true,
+  tasks: true,
+  taskTimeout: true,
   maxInputRounds: true,
   onToolError: true,
   processToolCall: true,

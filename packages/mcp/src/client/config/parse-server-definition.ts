@@ -13,7 +13,7 @@ import type {
 /** Options of every kind of server. The test compares the options with the types. */
 const serverOptions =
   'timeout connectTimeout logger log enableServerLogs serverLogLevel enableProgressTracking resetTimeoutOnProgress clientInfo ' +
-  'capabilities onMessage roots sampling maxInputRounds onToolError processToolCall requireToolApproval requestMeta ' +
+  'capabilities onMessage roots sampling maxInputRounds tasks taskTimeout onToolError processToolCall requireToolApproval requestMeta ' +
   'retryIdempotent maxRetries cache includeReturnSchema includeInstructions protocol tools toolPrefix';
 
 /** Further options of each kind of server, by the option that selects the kind. */

@@ -51,3 +51,22 @@ function isPlainText(part: unknown): boolean {
   if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') return false;
   return part['annotations'] === undefined && part['_meta'] === undefined;
 }
+
+const taskStatuses: ReadonlySet<unknown> = new Set(['working', 'input_required', 'completed', 'failed', 'cancelled']);
+/** The id is sent in a header. */
+const maxTaskIdLength = 1024;
+
+/** Checks the result of a call that the server runs as a task. @throws `TypeError` when it violates the protocol */
+export function requireCreatedTask(result: Params): Params {
+  const { taskId } = result;
+  if (typeof taskId !== 'string' || taskId === '' || taskId.length > maxTaskIdLength)
+    throw new TypeError(`Invalid result for tools/call: taskId is not a text of 1 to ${maxTaskIdLength} characters`);
+  requireTaskStatus('tools/call', result);
+  return result;
+}
+
+/** @throws `TypeError` for a task without a status of the protocol */
+export function requireTaskStatus(method: string, { status }: Params): void {
+  if (!taskStatuses.has(status))
+    throw new TypeError(`Invalid result for ${method}: status is ${JSON.stringify(status)}`);
+}

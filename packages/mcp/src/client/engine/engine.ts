@@ -15,7 +15,7 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import { withMeta } from '../../protocol/with-meta.js';
 import type { ProgressUpdate, ServerMessage } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
-import { checkResult, resultSchemas } from './check-result.js';
+import { checkResult, requireCreatedTask, resultSchemas } from './check-result.js';
 
 export type ServerEra = 'legacy' | 'modern';
 
@@ -91,7 +91,7 @@ export class InputRoundsError extends Error {
 const interactiveMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 /** Methods whose requests declare the tasks extension. */
 const taskMethods: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel']);
-const defaultMaxInputRounds = 10;
+export const defaultMaxInputRounds = 10;
 /** Milliseconds before a request is repeated whose result requires no input, only its state back. */
 const statePause = 250;
 
@@ -191,7 +191,8 @@ export class Engine implements Receiver {
       const described = this.#describe(method, params, token);
       let received = await this.#exchange(call, described);
       for (let round = 0; this.isModern && received['resultType'] !== 'complete'; round += 1) {
-        if (received['resultType'] === 'task' && method === 'tools/call' && this.#taskCapabilities) return received;
+        if (received['resultType'] === 'task' && method === 'tools/call' && this.#taskCapabilities)
+          return requireCreatedTask(received);
         received = await this.#exchange(call, { ...described, ...(await this.#provideInput(call, received, round)) });
       }
       const result = 'resultType' in received ? withoutType(received) : received;
@@ -528,7 +529,7 @@ export class Engine implements Receiver {
  *
  * @throws `TypeError` for what is not a request; as `Application.respond`
  */
-async function respondToInput(
+export async function respondToInput(
   { application, onMessage }: Pick<EngineOptions, 'application' | 'onMessage'>,
   key: string,
   request: unknown,

@@ -12,7 +12,7 @@ import { InputRoundsError, RequestTimeoutError } from './engine.js';
 export function explainRequestError(
   error: unknown,
   serverName: string,
-  channel: Channel,
+  channel: Channel | undefined,
   timeout: number,
 ): QuiverError {
   if (isQuiverError(error)) return error;

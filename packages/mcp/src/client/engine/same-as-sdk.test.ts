@@ -511,7 +511,7 @@ async function play(scenario: Scenario, era: Era, subject: 'sdk' | 'engine'): Pr
     invoke = () => sdk.callTool(call);
   } else {
     const log: HttpServerDefinition['log'] = ({ level, message }) => void (level === 'info' && logs.push(message));
-    const handle = createRemoteServer({ ...full, log, enableServerLogs: true }, patience);
+    const handle = createRemoteServer({ ...full, log, enableServerLogs: true, tasks: false }, patience);
     atEnd.push(() => handle.disconnect());
     listTools = () =>
       handle
@@ -614,7 +614,7 @@ describe.each(['legacy', 'modern'] as const)('%s, over stdio', (era) => {
           invoke = (call) => sdk.callTool(call);
           disconnect = () => sdk.disconnect();
         } else {
-          const handle = createRemoteServer(definition, name === 'no answer' ? 1500 : 20_000);
+          const handle = createRemoteServer({ ...definition, tasks: false }, name === 'no answer' ? 1500 : 20_000);
           invoke = (call) => callTool(handle, { ...call, onProgress: (update) => progress.push(update) });
           disconnect = () => handle.disconnect();
         }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, untilAborted, withinTime } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../../protocol/types.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
@@ -58,6 +58,9 @@ const defaultConnectTimeouts: Readonly<Record<ServerTarget['kind'], number>> = {
   stdio: 60_000,
 };
 
+/** Milliseconds that a disconnect waits for the cancellation of tasks. */
+const stopTimeout = 3000;
+
 /**
  * One server of the client, with its cached lists. It is connected on first use, by one attempt for all callers, and again after the
  * connection was lost. A request is not repeated unless the caller allows it, or the server rejected it unread because it no longer
@@ -68,9 +71,11 @@ export class RemoteServer {
   readonly target: ServerTarget;
   readonly handlers: ServerHandlers;
   readonly subscriptions: Subscriptions;
+  readonly application: Pick<EngineOptions, 'application' | 'onMessage'>;
+  /** Tasks that callers wait for. They survive lost connections, and end with the client. */
+  readonly awaitedTasks: Set<{ stop(error: unknown): Promise<void> }> = new Set();
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
   readonly #options: RemoteServerOptions;
-  readonly #application: Pick<EngineOptions, 'application' | 'onMessage'>;
   readonly #lists: Lists = {};
   readonly #backOff = createBackOff();
   #connecting: Promise<Engine> | undefined;
@@ -90,7 +95,7 @@ export class RemoteServer {
     const { roots, sampling } = this.options;
     this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
     this.subscriptions = new Subscriptions(this);
-    this.#application = options.createApplication(this);
+    this.application = options.createApplication(this);
   }
 
   get options(): ServerOptions {
@@ -227,8 +232,24 @@ export class RemoteServer {
     return connecting;
   }
 
-  /** Ends the session and the connection. The next request connects again. */
-  async disconnect(): Promise<void> {
+  /** Ends the session, the connection and the wait for tasks. The next request connects again. */
+  disconnect(): Promise<void> {
+    // Without tasks, the state changes at once.
+    if (this.awaitedTasks.size === 0) return this.#disconnect();
+    return this.#stopTasks().then(() => this.#disconnect());
+  }
+
+  /** Without their callers, tasks that were started by calls cannot be continued: their cancellations are sent first. */
+  async #stopTasks(): Promise<void> {
+    const error = new QuiverError(
+      'MCP_CONNECTION_CLOSED',
+      `The client was disconnected from MCP server '${this.name}' before a task had ended.`,
+    );
+    const stopping = Promise.all(Array.from(this.awaitedTasks, (task) => task.stop(error)));
+    await withinTime(stopping, stopTimeout, () => error).catch(() => {});
+  }
+
+  async #disconnect(): Promise<void> {
     const connecting = this.#connecting;
     const current = this.#current;
     this.#connecting = undefined;
@@ -248,7 +269,7 @@ export class RemoteServer {
 
   /** Closes the connection and opens another, regardless of the pause after a failed attempt. */
   async reconnect(): Promise<void> {
-    await this.disconnect();
+    await this.#disconnect();
     await this.connect();
   }
 
@@ -286,13 +307,14 @@ export class RemoteServer {
     let opened: Engine | undefined;
     const engine = await openConnection(
       {
-        ...this.#application,
+        ...this.application,
         name,
         target,
         limit: this.#connectLimit,
         clientInfo: clientInfo ?? this.#options.clientInfo ?? defaultClientInfo,
         capabilities: JSON.parse(this.#declared) as ClientCapabilities,
         maxInputRounds,
+        tasks: options.tasks !== false,
         logLevel: isLogging ? (this.#logLevel ?? 'info') : undefined,
         resume: this.#resume,
         onError: (error) => this.#logError(error),

@@ -8,6 +8,8 @@ import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import type { RemoteServer } from '../server/remote-server.js';
+import { awaitTask } from './await-task.js';
+import { isCreatedTask, type CreatedTask } from './task.js';
 
 /** Options of `mcp.callTool()`. */
 export interface CallToolOptions {
@@ -18,11 +20,11 @@ export interface CallToolOptions {
   /** `_meta` of the request. */
   meta?: Record<string, unknown>;
   signal?: AbortSignal;
-  /** Milliseconds; 0 for no limit. Default: the timeout of the server. */
+  /** Milliseconds; 0 for no limit. Default: the timeout of the server, and its `taskTimeout` for a call that becomes a task. */
   timeout?: number;
   /** Whether progress restarts the timeout. Default: the setting of the server definition, `false`. */
   resetTimeoutOnProgress?: boolean;
-  /** Milliseconds that progress cannot extend. */
+  /** Milliseconds that progress cannot extend. For a task they begin with its creation. */
   maxTotalTimeout?: number;
   onProgress?: (update: ProgressUpdate) => void;
   /** Request context of the caller, for `headers` and `fetch` of the server definition. */
@@ -31,24 +33,66 @@ export interface CallToolOptions {
   runId?: string;
 }
 
+/** Call of a tool. */
+export type ToolCall = Omit<CallToolOptions, 'serverName'> & Pick<EngineRequestOptions, 'toolCallId'>;
+
 /**
- * Calls a tool of a server without a model and without validation on the client, and reports the call to the server's logger.
+ * Calls a tool of a server without a model and without validation on the client, and reports the call to the server's logger. Waits for
+ * the task that the server may run the call as.
  *
  * @param known - the tool's definition, if the caller has it
  */
-export async function callTool(
+export async function callTool(server: RemoteServer, options: ToolCall, known?: ProtocolTool): Promise<CallToolResult> {
+  const { name, runId = crypto.randomUUID(), requestContext } = options;
+  const call = { toolName: name, runId };
+  server.log('debug', `Calling tool '${name}'.`, call, requestContext);
+  try {
+    const sent = await sendCall(server, options, runId, known);
+    if (isCreatedTask(sent)) server.log('debug', `Tool '${name}' runs as a task.`, call, requestContext);
+    const result = isCreatedTask(sent) ? await awaitOwnTask(server, sent, options, runId) : sent;
+    if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, call, requestContext);
+    else server.log('debug', `Tool '${name}' returned.`, call, requestContext);
+    return result;
+  } catch (error) {
+    server.log('error', `Tool '${name}' failed: ${toErrorMessage(error)}`, { ...call, error }, requestContext);
+    throw error;
+  }
+}
+
+function awaitOwnTask(
   server: RemoteServer,
-  options: Omit<CallToolOptions, 'serverName'> & Pick<EngineRequestOptions, 'toolCallId'>,
-  known?: ProtocolTool,
+  created: CreatedTask,
+  options: ToolCall,
+  runId: string,
 ): Promise<CallToolResult> {
-  const { name, args = {}, meta, runId = crypto.randomUUID(), requestContext, onProgress, toolCallId } = options;
+  const { resetTimeoutOnProgress = server.options.resetTimeoutOnProgress } = options;
+  const progressToken = isTracked(server, options) ? runId : undefined;
+  return awaitTask(
+    server,
+    created.taskId,
+    { ...options, resetTimeoutOnProgress, progressToken, isOwner: true },
+    created,
+  );
+}
+
+function isTracked(server: RemoteServer, { onProgress }: ToolCall): boolean {
+  return onProgress !== undefined || server.options.enableProgressTracking !== false;
+}
+
+/** Sends a call. @returns its result, or the task that the server runs it as */
+export function sendCall(
+  server: RemoteServer,
+  options: ToolCall,
+  runId: string,
+  known?: ProtocolTool,
+): Promise<CallToolResult | CreatedTask> {
+  const { name, args = {}, meta, requestContext, onProgress, toolCallId } = options;
   const { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress } = options;
-  const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
+  const { retryIdempotent = 0 } = server.options;
   const tools = server.list('tools/list');
   const find = (): ProtocolTool | undefined => tools.peek()?.find((listed) => listed.name === name);
   const tool = known ?? find();
   const isHarmless = tool?.annotations?.idempotentHint === true || tool?.annotations?.readOnlyHint === true;
-  const isTracked = enableProgressTracking || onProgress !== undefined;
   const params = { name, arguments: args, _meta: { ...meta } };
   const send = (engine: Engine, to: EngineRequestOptions, called?: ProtocolTool): Promise<Params> => {
     const headers = called && toParamHeaders(declaredParamHeaders(called.inputSchema), args);
@@ -62,26 +106,17 @@ export async function callTool(
       await tools.get();
       return send(engine, to, find());
     });
-  const call = { toolName: name, runId };
-  server.log('debug', `Calling tool '${name}'.`, call, requestContext);
-  try {
-    const result = await server.request((engine, to) => (engine.isModern ? sendModern(engine, to) : send(engine, to)), {
-      signal,
-      timeout,
-      maxTotalTimeout,
-      resetTimeoutOnProgress,
-      requestContext,
-      onProgress,
-      retries: isHarmless ? retryIdempotent : 0,
-      progressToken: isTracked ? runId : undefined,
-      toolCallId,
-    });
-    if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, call, requestContext);
-    else server.log('debug', `Tool '${name}' returned.`, call, requestContext);
-    // The engine has checked the result.
-    return result as CallToolResult;
-  } catch (error) {
-    server.log('error', `Tool '${name}' failed: ${toErrorMessage(error)}`, { ...call, error }, requestContext);
-    throw error;
-  }
+  const result = server.request((engine, to) => (engine.isModern ? sendModern(engine, to) : send(engine, to)), {
+    signal,
+    timeout,
+    maxTotalTimeout,
+    resetTimeoutOnProgress,
+    requestContext,
+    onProgress,
+    retries: isHarmless ? retryIdempotent : 0,
+    progressToken: isTracked(server, options) ? runId : undefined,
+    toolCallId,
+  });
+  // The engine has checked the result.
+  return result as Promise<CallToolResult | CreatedTask>;
 }

@@ -1,0 +1,319 @@
+import { isQuiverError, QuiverError, toErrorMessage, untilAborted } from '@quiver/core';
+import type { CallToolResult } from '../../protocol/types.js';
+import { errorCodes } from '../../protocol/constants.js';
+import { ProtocolError } from '../../protocol/protocol-error.js';
+import type { ProgressUpdate } from '../config/handlers.js';
+import { defaultMaxInputRounds, InputRoundsError, respondToInput } from '../engine/engine.js';
+import { explainRequestError } from '../engine/request-error.js';
+import { createBackOff } from '../server/back-off.js';
+import type { RemoteServer } from '../server/remote-server.js';
+import {
+  cancelTask,
+  getTask,
+  readDescription,
+  updateTask,
+  type CreatedTask,
+  type RemoteTask,
+  type TaskDescription,
+  type TaskRequestOptions,
+} from './task.js';
+
+export interface AwaitTaskOptions extends TaskRequestOptions {
+  /** Milliseconds until the task must have ended; 0 for no limit. Default: `taskTimeout` of the server. */
+  readonly timeout?: number | undefined;
+  /** Whether a new status message restarts the timeout. */
+  readonly resetTimeoutOnProgress?: boolean | undefined;
+  /** Milliseconds that status messages cannot extend. */
+  readonly maxTotalTimeout?: number | undefined;
+  /** Receives the status messages. */
+  readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
+  /** Without one, status messages are not reported. */
+  readonly progressToken?: string | undefined;
+  /** Whether the task is canceled when the wait ends early, because no caller can continue it. */
+  readonly isOwner: boolean;
+}
+
+/** Milliseconds between two polls, where the server does not say. */
+const defaultPollInterval = 1000;
+/** Milliseconds, so that a server cannot keep the client busy. */
+const minPollInterval = 20;
+const pollTimeout = 10_000;
+const cancelTimeout = 3000;
+/** Milliseconds that a server may be unavailable. */
+const maxOutage = 5 * 60_000;
+const defaultTaskTimeout = 24 * 60 * 60_000;
+/** The longest delay of a timer. */
+const maxDelay = 2 ** 31 - 1;
+
+/**
+ * Waits for the end of a task: polls its state, reports its status messages, responds to its input requests, and tries again while the
+ * server is unavailable.
+ *
+ * @param created - the state in which the server has created it
+ * @throws the error that the call would have thrown; `MCP_TASK_CANCELLED`, `MCP_TASK_NOT_FOUND`, `MCP_REQUEST_TIMEOUT`,
+ *   `MCP_INPUT_ROUNDS_EXCEEDED`; errors of the handlers of input requests; `signal.reason`
+ */
+export function awaitTask(
+  server: RemoteServer,
+  taskId: string,
+  options: AwaitTaskOptions,
+  created?: CreatedTask,
+): Promise<CallToolResult> {
+  return new AwaitedTask(server, taskId, options).result(created);
+}
+
+class AwaitedTask {
+  readonly #server: RemoteServer;
+  readonly #taskId: string;
+  readonly #options: AwaitTaskOptions;
+  /** Aborts when the wait ends. */
+  readonly #end = new AbortController();
+  #stopping: Promise<void> | undefined;
+  /** Whether nothing remains to be canceled. */
+  #isOver = false;
+  /** Whether the server has responded about this task. */
+  #isKnown = false;
+  #pollInterval = defaultPollInterval;
+  #lastMessage: string | undefined;
+  #messages = 0;
+  /** Keys of input requests that a handler has received. */
+  readonly #requested = new Set<string>();
+  readonly #responding = new Map<string, AbortController>();
+  #inputRounds = 0;
+  readonly #timeout: number;
+  #timeLeft: number;
+  #totalLeft: number;
+  #clockStart: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(server: RemoteServer, taskId: string, options: AwaitTaskOptions) {
+    const { timeout = server.options.taskTimeout ?? defaultTaskTimeout } = options;
+    this.#server = server;
+    this.#taskId = taskId;
+    this.#options = options;
+    this.#timeout = timeout > 0 ? timeout : Number.POSITIVE_INFINITY;
+    this.#timeLeft = this.#timeout;
+    this.#totalLeft = options.maxTotalTimeout ?? Number.POSITIVE_INFINITY;
+  }
+
+  async result(created: CreatedTask | undefined): Promise<CallToolResult> {
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
+    const onAbort = (): void => void this.stop(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#server.awaitedTasks.add(this);
+    this.#startClock();
+    try {
+      return await untilAborted(() => this.#follow(created), this.#end.signal);
+    } catch (error) {
+      void this.stop(error);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.#finish(new Error('The task has ended.'));
+      if (!this.#stopping) this.#server.awaitedTasks.delete(this);
+    }
+  }
+
+  /** Ends the wait. Settles when the server has acknowledged the cancellation of the task, or cannot. */
+  stop(error: unknown): Promise<void> {
+    return (this.#stopping ??= this.#stop(error));
+  }
+
+  async #stop(error: unknown): Promise<void> {
+    this.#finish(error);
+    if (this.#options.isOwner && !this.#isOver) {
+      const { requestContext } = this.#options;
+      try {
+        await cancelTask(this.#server, this.#taskId, { requestContext, timeout: cancelTimeout });
+      } catch (reason) {
+        this.#server.log('debug', `A task could not be canceled: ${toErrorMessage(reason)}`, reason, requestContext);
+      }
+    }
+    this.#server.awaitedTasks.delete(this);
+  }
+
+  #finish(reason: unknown): void {
+    this.#stopClock();
+    this.#end.abort(reason);
+    for (const controller of this.#responding.values()) controller.abort(reason);
+  }
+
+  async #follow(created: CreatedTask | undefined): Promise<CallToolResult> {
+    if (created) {
+      this.#isKnown = true;
+      this.#learn(readDescription(created));
+      if (created.status === 'working' || created.status === 'input_required') await this.#pause(this.#pollInterval);
+    }
+    for (;;) {
+      const task = await this.#send((options) => getTask(this.#server, this.#taskId, options));
+      this.#learn(task);
+      if (task.status === 'completed') return task.result;
+      if (task.status === 'failed' || task.status === 'cancelled') {
+        this.#isOver = true;
+        throw this.#toError(task);
+      }
+      this.#provideInput(task.status === 'input_required' ? task.inputRequests : {});
+      await this.#pause(this.#pollInterval);
+    }
+  }
+
+  /** Learns the poll interval, and reports a new status message. */
+  #learn({ pollIntervalMs = defaultPollInterval, statusMessage }: TaskDescription): void {
+    this.#pollInterval = Math.min(Math.max(pollIntervalMs, minPollInterval), maxDelay);
+    if (statusMessage === undefined || statusMessage === this.#lastMessage) return;
+    this.#lastMessage = statusMessage;
+    this.#messages += 1;
+    const { progressToken, onProgress, resetTimeoutOnProgress } = this.#options;
+    if (resetTimeoutOnProgress) {
+      this.#stopClock();
+      this.#timeLeft = this.#timeout;
+      this.#startClock();
+    }
+    if (progressToken === undefined) return;
+    const params = { progressToken, progress: this.#messages, message: statusMessage };
+    try {
+      onProgress?.({ ...params });
+    } catch (error) {
+      this.#server.log('debug', toErrorMessage(error), error);
+    }
+    this.#server.application.application.notify({ jsonrpc: '2.0', method: 'notifications/progress', params });
+  }
+
+  /** Passes new input requests to their handlers, and ends the handlers of requests that the task no longer waits for. */
+  #provideInput(requests: Record<string, unknown>): void {
+    for (const [key, controller] of this.#responding)
+      if (!Object.hasOwn(requests, key)) controller.abort(new Error('The task no longer waits for this input.'));
+    const added = Object.entries(requests).filter(([key]) => !this.#requested.has(key));
+    if (added.length === 0) return;
+    const { maxInputRounds = defaultMaxInputRounds } = this.#server.options;
+    if (this.#inputRounds === maxInputRounds)
+      throw this.#explain(new InputRoundsError(`the task still required input after ${maxInputRounds} rounds`));
+    this.#inputRounds += 1;
+    this.#stopClock();
+    for (const [key, request] of added) {
+      this.#requested.add(key);
+      const controller = new AbortController();
+      this.#responding.set(key, controller);
+      void this.#respond(key, request, controller.signal);
+    }
+  }
+
+  async #respond(key: string, request: unknown, signal: AbortSignal): Promise<void> {
+    try {
+      const { application } = this.#server;
+      const response = await untilAborted(() => respondToInput(application, key, request, signal), signal);
+      // A computed key is a member of its own, also where it is `__proto__`.
+      const responses = { [key]: response };
+      await this.#send((options) => updateTask(this.#server, this.#taskId, responses, options));
+    } catch (error) {
+      if (!signal.aborted) void this.stop(this.#explain(error));
+    } finally {
+      this.#responding.delete(key);
+      this.#startClock();
+    }
+  }
+
+  /** Sends a request that may be repeated, until the server responds. */
+  async #send<Result>(send: (options: TaskRequestOptions & { timeout: number }) => Promise<Result>): Promise<Result> {
+    const { signal } = this.#end;
+    const { requestContext } = this.#options;
+    const backOff = createBackOff();
+    const start = Date.now();
+    for (;;) {
+      try {
+        const result = await send({ signal, requestContext, timeout: pollTimeout });
+        this.#isKnown = true;
+        return result;
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#isOver ||= isQuiverError(error, 'MCP_TASK_NOT_FOUND');
+        if (!this.#isKnown || !isTemporary(error)) throw error;
+        if (Date.now() - start > maxOutage) {
+          // The task may still run: its id permits to continue it.
+          this.#isOver = true;
+          const { code, message, cause, details } = error;
+          throw new QuiverError(code, message, { cause, details: { ...details, taskId: this.#taskId } });
+        }
+        this.#server.log('info', `Repeating a request about a task: ${error.message}`, error, requestContext);
+        backOff.failed();
+        await this.#pause(Math.max(this.#pollInterval, backOff.remaining()));
+      }
+    }
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    const { signal } = this.#end;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      }, milliseconds);
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+    });
+  }
+
+  /** The clock stops while the application responds to input requests, as for direct requests. */
+  #startClock(): void {
+    if (this.#end.signal.aborted || this.#responding.size > 0) return;
+    this.#clockStart = Date.now();
+    const left = Math.min(this.#timeLeft, this.#totalLeft);
+    if (left <= maxDelay) this.#timer = setTimeout(() => void this.stop(this.#timedOut()), Math.max(0, left));
+  }
+
+  #stopClock(): void {
+    if (this.#clockStart === undefined) return;
+    clearTimeout(this.#timer);
+    const passed = Date.now() - this.#clockStart;
+    this.#clockStart = undefined;
+    this.#timeLeft -= passed;
+    this.#totalLeft -= passed;
+  }
+
+  #timedOut(): QuiverError {
+    const { isOwner, maxTotalTimeout = Number.POSITIVE_INFINITY } = this.#options;
+    const limit = Math.min(this.#timeout, maxTotalTimeout);
+    const outcome = isOwner ? 'It was canceled. ' : '';
+    return new QuiverError(
+      'MCP_REQUEST_TIMEOUT',
+      `A task of MCP server '${this.#server.name}' did not end within ${limit} ms. ${outcome}Raise \`taskTimeout\` of the server or \`maxTotalTimeout\` of the call if it needs longer, or start it with \`mcp.tasks.start()\`.`,
+      { details: { server: this.#server.name, taskId: this.#taskId } },
+    );
+  }
+
+  #toError(task: RemoteTask): QuiverError {
+    if (task.status === 'failed') {
+      const { code, message, data } = task.error;
+      return this.#explain(new ProtocolError(code, message, { data }));
+    }
+    const reason = task.statusMessage === undefined ? '' : ` It reported: ${task.statusMessage}`;
+    return new QuiverError(
+      'MCP_TASK_CANCELLED',
+      `The task was canceled on MCP server '${this.#server.name}' before it had a result.${reason}`,
+      { details: { server: this.#server.name, taskId: this.#taskId } },
+    );
+  }
+
+  #explain(error: unknown): QuiverError {
+    return explainRequestError(error, this.#server.name, undefined, 0);
+  }
+}
+
+/** Returns whether the same request may succeed later. */
+function isTemporary(error: unknown): error is QuiverError {
+  if (!isQuiverError(error)) return false;
+  const { httpStatus, rpcCode } = error.details ?? {};
+  if (typeof httpStatus === 'number') return httpStatus === 429 || httpStatus >= 500;
+  return temporaryCodes.has(error.code) || rpcCode === errorCodes.internal;
+}
+
+const temporaryCodes: ReadonlySet<string> = new Set([
+  'MCP_CLIENT_CONNECT_FAILED',
+  'MCP_CONNECTION_CLOSED',
+  'MCP_REQUEST_TIMEOUT',
+]);

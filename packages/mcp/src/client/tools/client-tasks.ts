@@ -1,0 +1,112 @@
+import { QuiverError } from '@quiver/core';
+import type { CallToolResult } from '../../protocol/types.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import type { ProgressUpdate } from '../config/handlers.js';
+import type { SharedServers } from '../server/shared-servers.js';
+import { awaitTask } from './await-task.js';
+import { sendCall, type CallToolOptions } from './call-tool.js';
+import { cancelTask, getTask, isCreatedTask, updateTask, type RemoteTask, type TaskRequestOptions } from './task.js';
+
+/**
+ * A started tool call: an object of texts that can be stored as JSON and continued in another process with the same server definition. The id
+ * of a task may be all that its server checks, so store it like a credential.
+ */
+export type TaskHandle =
+  | { serverName: string; name: string; taskId: string }
+  /** The server did not run the call as a task, and returned its result. */
+  | { serverName: string; name: string; result: CallToolResult };
+
+/** Options of `mcp.tasks.result()`. */
+export interface TaskResultOptions extends TaskRequestOptions {
+  /** Receives the status messages of the task. */
+  onProgress?: (update: ProgressUpdate) => void;
+  /** Milliseconds to wait. Default: `taskTimeout` of the server. */
+  maxTotalTimeout?: number;
+}
+
+/** Tool calls that outlive their caller, see {@link MCPClient.tasks}. */
+export interface ClientTasks {
+  /**
+   * Calls a tool, and does not wait for the task that the server may run it as.
+   *
+   * @throws as `mcp.callTool()`
+   */
+  start(options: CallToolOptions): Promise<TaskHandle>;
+  /** Returns the state of a task. @throws `MCP_CLIENT_GET_TASK_FAILED`; `details.reason` is `MCP_TASK_NOT_FOUND` for an unknown task */
+  get(handle: TaskHandle, options?: TaskRequestOptions): Promise<RemoteTask>;
+  /**
+   * Waits for the end of a task, as `mcp.callTool()` does. The end of the wait, by a timeout or the signal, does not cancel the task.
+   *
+   * @throws `MCP_CLIENT_TOOL_EXECUTION_FAILED`; `details.reason` is for example `MCP_TASK_CANCELLED` or `MCP_TASK_NOT_FOUND`
+   */
+  result(handle: TaskHandle, options?: TaskResultOptions): Promise<CallToolResult>;
+  /** Requests that the server cancels a task. A task that has ended does not change. @throws `MCP_CLIENT_CANCEL_TASK_FAILED` */
+  cancel(handle: TaskHandle, options?: TaskRequestOptions): Promise<void>;
+  /**
+   * Responds to some or all of the `inputRequests` of a task, by key, without the handlers of the client.
+   *
+   * @throws `MCP_CLIENT_UPDATE_TASK_FAILED`
+   */
+  update(handle: TaskHandle, inputResponses: Record<string, unknown>, options?: TaskRequestOptions): Promise<void>;
+}
+
+export function createClientTasks(servers: SharedServers): ClientTasks {
+  return {
+    start: ({ serverName, ...options }) =>
+      servers.run(
+        'TOOL_EXECUTION',
+        serverName,
+        async (server) => {
+          const { name, runId = crypto.randomUUID() } = options;
+          const sent = await sendCall(server, options, runId);
+          return isCreatedTask(sent) ? { serverName, name, taskId: sent.taskId } : { serverName, name, result: sent };
+        },
+        options.signal,
+      ),
+    get: async (handle, options = {}) => {
+      const { serverName, taskId, result } = readHandle(handle);
+      if (result) return { status: 'completed', result };
+      return servers.run('GET_TASK', serverName, (server) => getTask(server, taskId, options), options.signal);
+    },
+    result: async (handle, { maxTotalTimeout, ...options } = {}) => {
+      const { serverName, taskId, result } = readHandle(handle);
+      if (result) return result;
+      // A task that was stored without its progress token reports progress with its id.
+      const settings = { ...options, timeout: maxTotalTimeout, progressToken: taskId, isOwner: false };
+      return servers.run('TOOL_EXECUTION', serverName, (server) => awaitTask(server, taskId, settings), options.signal);
+    },
+    cancel: async (handle, options = {}) => {
+      const { serverName, taskId, result } = readHandle(handle);
+      if (result) return;
+      await servers.run('CANCEL_TASK', serverName, (server) => cancelTask(server, taskId, options), options.signal);
+    },
+    update: async (handle, inputResponses, options = {}) => {
+      const { serverName, taskId, result } = readHandle(handle);
+      if (result) return;
+      if (!isObject(inputResponses))
+        throw new QuiverError(
+          'MCP_TASK_HANDLE_INVALID',
+          '`inputResponses` must be an object with one response per key.',
+        );
+      await servers.run(
+        'UPDATE_TASK',
+        serverName,
+        (server) => updateTask(server, taskId, inputResponses, options),
+        options.signal,
+      );
+    },
+  };
+}
+
+/** @throws `MCP_TASK_HANDLE_INVALID` */
+function readHandle(handle: unknown): { serverName: string; taskId: string; result: CallToolResult | undefined } {
+  const { serverName, taskId, result } = isObject(handle) ? handle : {};
+  if (typeof serverName === 'string') {
+    if (isObject(result)) return { serverName, taskId: '', result: result as CallToolResult };
+    if (typeof taskId === 'string' && taskId !== '') return { serverName, taskId, result: undefined };
+  }
+  throw new QuiverError(
+    'MCP_TASK_HANDLE_INVALID',
+    'A task handle must be the object that `mcp.tasks.start()` returned, or a copy by JSON: with `serverName` and `taskId`, or with `serverName` and `result`.',
+  );
+}
