@@ -45,6 +45,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/mcp-server/agents-and-workflows',
         'guides/mcp-server/changes',
         'guides/mcp-server/catalog',
+        'guides/mcp-server/result-limits',
         'guides/oauth-server',
         'guides/test-a-server',
       ),

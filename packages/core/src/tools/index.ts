@@ -42,5 +42,6 @@ export type {
   ToolModelOutputPart,
   ToolOptions,
   ToolTaskMode,
+  ResultLimit,
   ToolTaskOptions,
 } from './tool.js';

@@ -120,6 +120,18 @@ export interface ToolTaskOptions {
   resume?: boolean;
 }
 
+/** Limit of the text of a result, so that it fits into the context of a model. */
+export type ResultLimit =
+  | {
+      /** UTF-16 code units, as in `text.length`. */
+      characters: number;
+    }
+  | {
+      tokens: number;
+      /** Counts the tokens of a text. Default: an estimate by the kinds of characters. */
+      countTokens?: (text: string) => number;
+    };
+
 /** Members that only MCP uses. */
 export interface ToolMcpOptions {
   annotations?: ToolAnnotations;
@@ -128,6 +140,8 @@ export interface ToolMcpOptions {
   _meta?: Record<string, unknown>;
   /** Scopes that a caller needs. For callers of an `MCPServer` without them the tool does not exist. */
   scopes?: readonly string[];
+  /** Limit of results, in place of that of the `MCPServer`; `false` for no limit. */
+  resultLimit?: ResultLimit | false;
   /**
    * Lets calls outlive their request, as tasks of the extension `io.modelcontextprotocol/tasks`. Default `never`.
    *

@@ -2,6 +2,7 @@ import { getDefaultLogger, QuiverError, type Logger } from '@quiver/core';
 import type { ServerCapabilities } from '../protocol/types.js';
 import { metaKeys } from '../protocol/constants.js';
 import { Instance } from '../shared-store/instance.js';
+import { parseResultLimit } from '../result-limit/size-limit.js';
 import { Catalog } from './catalog.js';
 import { createCallerRequest } from './eras/legacy.js';
 import type { LegacySession } from './legacy-session.js';
@@ -17,6 +18,7 @@ import { createMiddlewareTable } from './middleware/run-middleware.js';
 import type { Method, ServerDefinition } from './request.js';
 import { createRequestStateCodec, loadSharedKey } from './request-state.js';
 import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
+import { ResultStore } from './result-store.js';
 import { createInstanceBus, Subscribers } from './subscribers.js';
 import { Tasks, type TasksOptions } from './tasks/tasks.js';
 import { ToolRegistry } from './tool-registry.js';
@@ -58,6 +60,8 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     tools: collectTools(config, new ToolRegistry(catalog, logger), logger),
     resources,
     prompts,
+    resultLimit: config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit),
+    results: hasResultLimit(config) ? new ResultStore({ store: config.sharedStore, server: name, logger }) : undefined,
     pageSize,
     cacheHints: describeCacheHints(config.cacheHints ?? {}),
     maskErrors,
@@ -101,6 +105,7 @@ const optionNames = Object.keys({
   repository: 0,
   requestState: 0,
   resources: 0,
+  resultLimit: 0,
   sharedStore: 0,
   tasks: 0,
   title: 0,
@@ -120,11 +125,19 @@ function requireKnownOptions(config: object): void {
   throw invalid(`MCPServer has no option ${unknown.join(', ')}. Its options are: ${optionNames.join(', ')}.`);
 }
 
-function capabilitiesOf({ resources, prompts }: MCPServerConfig): ServerCapabilities {
+/** Whether the rest of a result may become a resource. */
+function hasResultLimit({ resultLimit, tools }: MCPServerConfig): boolean {
+  return resultLimit !== undefined || Object.values(tools ?? {}).some((tool) => Boolean(tool?.mcp?.resultLimit));
+}
+
+function capabilitiesOf(config: MCPServerConfig): ServerCapabilities {
+  const { resources, prompts } = config;
   return {
     tools: { listChanged: true },
     logging: {},
-    ...(resources && { resources: { subscribe: true, listChanged: true } }),
+    ...(resources
+      ? { resources: { subscribe: true, listChanged: true } }
+      : hasResultLimit(config) && { resources: {} }),
     ...(prompts && { prompts: { listChanged: true } }),
     ...((resources?.completeVariable ?? prompts?.completeArgument) && { completions: {} }),
   };

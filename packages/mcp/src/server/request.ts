@@ -17,6 +17,7 @@ import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/co
 import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
 import type { Instance } from '../shared-store/instance.js';
+import type { SizeLimit } from '../result-limit/size-limit.js';
 import type { SharedStore } from '../shared-store/shared-store.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf, type Caller } from './auth-info.js';
@@ -34,6 +35,7 @@ import type { LegacySession, Work } from './legacy-session.js';
 import type { HookName, MiddlewareContext } from './middleware/middleware.js';
 import { runRequestHooks, runResultHooks, type MiddlewareTable } from './middleware/run-middleware.js';
 import type { CacheableMethod, MCPServerPrompts, MCPServerResources } from './server-config.js';
+import type { ResultStore } from './result-store.js';
 import type { RequestStateCodec } from './request-state.js';
 import type { Subscribers } from './subscribers.js';
 import type { TaskOptions } from './tasks/task-options.js';
@@ -53,6 +55,10 @@ export interface ServerDefinition {
   readonly tools: ToolRegistry;
   readonly resources: MCPServerResources | undefined;
   readonly prompts: MCPServerPrompts | undefined;
+  /** Limit of tool results. */
+  readonly resultLimit: SizeLimit | undefined;
+  /** Results that were cut; `undefined` where no tool had a limit when the server was created. */
+  readonly results: ResultStore | undefined;
   /** Items per page of a list. */
   readonly pageSize: number;
   /** Members of results that state how long clients may keep them, as JSON text. */

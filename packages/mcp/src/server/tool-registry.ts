@@ -5,6 +5,7 @@ import { declaredParamHeaders, type ParamHeader } from '../protocol/param-header
 import type { Era } from '../protocol/classify-era.js';
 import { prepareResult, type PreparedResult } from '../protocol/json-rpc.js';
 import type { EncodedResult } from '../content.js';
+import { parseResultLimit, type SizeLimit } from '../result-limit/size-limit.js';
 import {
   requireScopes,
   type Catalog,
@@ -27,6 +28,8 @@ export interface RegisteredTool {
   readonly listed: ListedTool;
   /** The tool as `visible` receives it. */
   readonly item: CatalogItem;
+  /** Limit of results, in place of that of the server; `false` for no limit. */
+  readonly resultLimit: SizeLimit | false | undefined;
   /** Results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
@@ -201,8 +204,10 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
     tool.outputSchema === undefined ? undefined : describeOutput(tool.outputSchema as Schema),
   );
   const { mcp } = tool;
+  let resultLimit: RegisteredTool['resultLimit'];
   try {
     if (mcp?.scopes !== undefined) requireScopes(mcp.scopes);
+    resultLimit = parseToolLimit(mcp?.resultLimit);
   } catch (error) {
     logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
     return undefined;
@@ -220,12 +225,17 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
     tool,
     toolType,
     listed,
+    resultLimit,
     item: { type: 'tool', toolType, ...listed, ...(mcp && { mcp }) },
     structured: { legacy: outputSchema?.['type'] === 'object', modern: outputSchema !== undefined },
     paramHeaders:
       attempt(`Clients over HTTP may leave out tool '${name}'`, () => declaredParamHeaders(inputSchema)) ?? [],
     task: attempt(`Calls of tool '${name}' never become tasks`, () => parseTaskOptions(tool.mcp?.task)),
   };
+}
+
+function parseToolLimit(limit: ToolMcpOptions['resultLimit']): RegisteredTool['resultLimit'] {
+  return limit === undefined || limit === false ? limit : parseResultLimit(limit);
 }
 
 /** Returns the members that only MCP clients see. */

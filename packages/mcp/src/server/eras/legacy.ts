@@ -78,10 +78,10 @@ export class LegacyRequest extends ServerRequest {
       case 'logging/setLevel':
         return setLogLevel(this.#session, params);
       case 'resources/subscribe':
-        if (server.capabilities.resources) return subscribe(this, this.#session);
+        if (server.capabilities.resources?.subscribe) return subscribe(this, this.#session);
         break;
       case 'resources/unsubscribe':
-        if (server.capabilities.resources) return unsubscribe(this.#session, params);
+        if (server.capabilities.resources?.subscribe) return unsubscribe(this.#session, params);
     }
     throw methodNotFound(method);
   }

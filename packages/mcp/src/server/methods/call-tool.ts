@@ -17,6 +17,7 @@ import { describeFailure } from '../failures.js';
 import type { CallToolContext, Middleware } from '../middleware/middleware.js';
 import { isCheckedOutput, runToolHooks, setCheckedOutput } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
+import { limitResult, resultLimitOf } from './limit-result.js';
 import type { RegisteredTool } from '../tool-registry.js';
 import { requireTasks } from './tasks.js';
 
@@ -29,6 +30,17 @@ import { requireTasks } from './tasks.js';
 export async function callTool(request: ServerRequest): Promise<EncodedResult> {
   const registered = parseToolCall(request);
   if (registered.task?.mode === 'required') requireTasks(request);
+  const limit = resultLimitOf(request.server, registered);
+  if (!limit) return runTool(request, registered);
+  try {
+    return await limitResult(request, registered, await runTool(request, registered), limit);
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    return toFailureResult(request, registered.name, error);
+  }
+}
+
+async function runTool(request: ServerRequest, registered: RegisteredTool): Promise<EncodedResult> {
   const { onCallTool } = request.server.middleware;
   try {
     const value = await (onCallTool.length === 0

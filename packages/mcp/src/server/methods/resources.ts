@@ -9,6 +9,10 @@ import { refuseResult, runCallback } from '../failures.js';
 import { encodePage } from '../list-page.js';
 import type { ServerDefinition, ServerRequest } from '../request.js';
 import type { UriVariables } from '../server-config.js';
+import { encodePart, ResultStore } from '../result-store.js';
+import { DEFAULT_PART_CHARACTERS } from '../limits.js';
+import { parseResultLimit } from '../../result-limit/size-limit.js';
+import { resultLimitOf } from './limit-result.js';
 import { matchUriTemplate } from './uri-template.js';
 
 /** Answers `resources/list`. */
@@ -17,6 +21,20 @@ export async function listResources(request: ServerRequest): Promise<EncodedResu
   const items = catalog.filter(request, 'resource', await resourcesFor(request));
   const isPrivate = catalog.isFiltered('resource') === true;
   return { ...encodePage(request, 'resources', items, ({ uri }) => uri), isPrivate };
+}
+
+/** Answers the reading of a result that was cut. */
+function readResult(
+  { server, principal = '' }: ServerRequest,
+  results: ResultStore,
+  uri: string,
+): Promise<EncodedResult> {
+  return runCallback(server, `Reading ${uri}`, async () => {
+    const stored = await results.find(uri, principal);
+    if (!stored) throw resourceNotFound(uri);
+    const limit = resultLimitOf(server, server.tools.get(stored.tool));
+    return encodePart(uri, stored, limit ?? parseResultLimit({ characters: DEFAULT_PART_CHARACTERS }));
+  });
 }
 
 /** Answers `resources/templates/list`. */
@@ -36,6 +54,7 @@ export async function readResource(request: ServerRequest): Promise<EncodedResul
   const { server, params, callbackContext } = request;
   const uri = params?.['uri'];
   if (typeof uri !== 'string' || uri === '') throw invalidParams('resources/read needs the uri of a resource.');
+  if (server.results && ResultStore.isResultUri(uri)) return readResult(request, server.results, uri);
   const found = await findResource(request, uri);
   if (!found) throw resourceNotFound(uri);
   return runCallback(server, `Reading ${uri}`, async () => {
@@ -117,7 +136,7 @@ function matchOrWarn({ logger }: ServerDefinition, uriTemplate: string, uri: str
 
 function resourcesFor({ server, callbackContext }: ServerRequest): Promise<(Resource & ScopedItem)[]> {
   return runCallback(server, 'Listing resources', async () => {
-    const listed = await server.resources?.listResources(callbackContext);
+    const listed = server.resources ? await server.resources.listResources(callbackContext) : [];
     if (!Array.isArray(listed)) refuseResult('resources.listResources', 'an array of resources');
     server.catalog.observe('resource', listed);
     return listed;

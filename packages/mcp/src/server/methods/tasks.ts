@@ -30,10 +30,13 @@ export function requireTasks(request: ServerRequest): void {
   );
 }
 
-/** Returns the options of the task that a tool call may become. */
+/** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
 export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
-  const task = request.server.tools.get(request.params?.['name'] as string)?.task;
-  return task && supportsTasks(request) ? task : undefined;
+  const { server, params, toolAccess, headerMismatch } = request;
+  const name = params?.['name'] as string;
+  if (!server.tools.get(name)?.task || !supportsTasks(request)) return undefined;
+  if (headerMismatch !== undefined || toolAccess?.(name)) return undefined;
+  return server.tools.find(request, name)?.task;
 }
 
 /** Returns the call of a task that another instance may run again, without tokens and headers. */

@@ -1,0 +1,36 @@
+/** UTF-16 code units before a cut that are searched for the begin of its character. */
+const WINDOW = 256;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/**
+ * Returns the last place up to `end` at which a text can be cut: not inside a code point, and not inside a grapheme cluster (combining
+ * marks, joined emoji) unless the cluster is longer than 256 UTF-16 code units.
+ *
+ * @param start - place after which the cut must be; when a single character reaches beyond `end`, it is included
+ * @see [Unicode Standard Annex 29, grapheme cluster boundaries](https://unicode.org/reports/tr29/)
+ */
+export function findCut(text: string, end: number, start = 0): number {
+  if (end >= text.length) return text.length;
+  const from = Math.max(start, beginOfCodePoint(text, end - WINDOW));
+  const window = text.slice(from, end + WINDOW);
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
+  const character = segmenter.segment(window).containing(Math.max(end, from) - from);
+  const cut = from + (character?.index ?? 0);
+  if (cut > start) return cut;
+  if (end > start) return Math.max(beginOfCodePoint(text, end), endOfCodePoint(text, start));
+  return from + (character?.index ?? 0) + (character?.segment.length ?? 1);
+}
+
+function beginOfCodePoint(text: string, place: number): number {
+  return isInsideCodePoint(text, place) ? place - 1 : place;
+}
+
+function endOfCodePoint(text: string, place: number): number {
+  return isInsideCodePoint(text, place + 1) ? place + 2 : place + 1;
+}
+
+function isInsideCodePoint(text: string, place: number): boolean {
+  const [before, after] = [text.charCodeAt(place - 1), text.charCodeAt(place)];
+  return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000;
+}

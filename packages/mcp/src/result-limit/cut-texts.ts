@@ -1,0 +1,70 @@
+import { cutLongestArray } from './cut-json.js';
+import { findCut } from './cut-text.js';
+import type { SizeLimit } from './size-limit.js';
+
+/** Extent of a result that was cut. */
+export interface Extent {
+  readonly unit: 'elements' | 'characters';
+  /** Number of elements or characters before the cut. */
+  readonly total: number;
+  /** Number of the first one that is left out. */
+  readonly next: number;
+}
+
+/** Texts of a result that were cut. */
+export interface CutTexts extends Extent {
+  /** The texts by their position; `undefined` for those that are left out. */
+  readonly texts: readonly (string | undefined)[];
+  /** JSON value of the same shape as before, with the shorter array; absent where a text was cut between characters. */
+  readonly shortened?: unknown;
+  /** The whole: elements of the array that was cut, or the text. */
+  readonly whole: readonly unknown[] | string;
+}
+
+/**
+ * Cuts the texts of a result so that together they are within a limit: one JSON text at a whole element of its longest array, other texts
+ * between two characters.
+ *
+ * @returns `undefined` when the texts are within the limit
+ */
+export function cutTexts(texts: readonly string[], limit: SizeLimit): CutTexts | undefined {
+  const whole = texts.join('\n');
+  const within = limit.lengthWithin(whole);
+  if (within === whole.length) return undefined;
+  const json = texts.length === 1 ? parseJson(whole) : undefined;
+  const cut = json === undefined ? undefined : cutLongestArray(json, limit);
+  if (cut)
+    return {
+      texts: [JSON.stringify(cut.marked)],
+      shortened: cut.shortened,
+      whole: cut.all,
+      unit: 'elements',
+      total: cut.all.length,
+      next: cut.next,
+    };
+  const next = findCut(whole, within);
+  let start = 0;
+  const shown = texts.map((text) => {
+    const begin = start;
+    start += text.length + 1;
+    return begin < next ? text.slice(0, next - begin) : undefined;
+  });
+  return { texts: shown, whole, unit: 'characters', total: whole.length, next };
+}
+
+/** Long numbers would be rounded. */
+const longNumber = /[[:,\s]-?\d{16}/;
+
+function parseJson(text: string): unknown {
+  if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the sentence that says what is missing. */
+export function describeCut({ unit, total, next }: Extent): string {
+  return `The result was cut because it is too long: the first ${next} of ${total} ${unit} are shown.`;
+}

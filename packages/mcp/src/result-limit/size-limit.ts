@@ -1,0 +1,86 @@
+import { QuiverError } from '@quiver/core';
+import type { ResultLimit } from '@quiver/core/tools';
+import { isObject } from '../protocol/json-rpc.js';
+
+/** A parsed limit of the size of text. */
+export interface SizeLimit {
+  /** Returns the length of the longest start of a text that is within the limit, in UTF-16 code units. */
+  lengthWithin(text: string): number;
+}
+
+/**
+ * Parses a limit of results.
+ *
+ * @throws `RESULT_LIMIT_INVALID`
+ */
+export function parseResultLimit(limit: ResultLimit): SizeLimit {
+  const given: unknown = limit;
+  if (!isObject(given)) throw invalid(`it is ${given === null ? 'null' : typeof given}`);
+  const { characters, tokens, countTokens, ...others } = given;
+  const unknown = Object.keys(others);
+  if (unknown.length > 0) throw invalid(`it has no option '${unknown.join(', ')}'`);
+  if ((characters === undefined) === (tokens === undefined)) throw invalid('it needs either characters or tokens');
+  const maximum = characters ?? tokens;
+  if (!Number.isSafeInteger(maximum) || (maximum as number) < 1)
+    throw invalid('characters and tokens are whole numbers from 1');
+  if (countTokens !== undefined && (typeof countTokens !== 'function' || tokens === undefined))
+    throw invalid('countTokens is a function that counts tokens');
+  // Checked above.
+  const size = maximum as number;
+  if (characters !== undefined) return { lengthWithin: (text) => Math.min(text.length, size) };
+  if (countTokens === undefined) return { lengthWithin: (text) => lengthOfTokens(text, size) };
+  return { lengthWithin: (text) => searchLength(text, size, countTokens as (text: string) => number) };
+}
+
+function invalid(reason: string): QuiverError {
+  return new QuiverError(
+    'RESULT_LIMIT_INVALID',
+    `resultLimit cannot be used: ${reason}. Use { characters: 50_000 }, { tokens: 20_000 } or { tokens, countTokens }.`,
+  );
+}
+
+/** Tokens per UTF-16 code unit: letters and spaces, other ASCII, other alphabets, ideographs and symbols. See the guide for the errors. */
+const LETTER = 0.25;
+const OTHER_ASCII = 0.6;
+const OTHER_ALPHABET = 0.4;
+const IDEOGRAPH = 0.9;
+
+function lengthOfTokens(text: string, maximum: number): number {
+  // No unit counts more than one token.
+  if (text.length <= maximum) return text.length;
+  let tokens = 0;
+  for (let place = 0; place < text.length; place += 1) {
+    const unit = text.charCodeAt(place);
+    const letter = unit | 0x20;
+    if ((letter >= 0x61 && letter <= 0x7a) || unit === 0x20) tokens += LETTER;
+    else if (unit < 0x80) tokens += OTHER_ASCII;
+    else tokens += unit < 0x2e80 ? OTHER_ALPHABET : IDEOGRAPH;
+    if (tokens > maximum) return place;
+  }
+  return text.length;
+}
+
+/** Counts starts of the text only a little longer than the limit: the text may be a thousand times longer. */
+function searchLength(text: string, maximum: number, countTokens: (text: string) => number): number {
+  const isWithin = (length: number): boolean => {
+    const count = countTokens(text.slice(0, length));
+    if (Number.isFinite(count) && count >= 0) return count <= maximum;
+    throw new QuiverError(
+      'RESULT_LIMIT_INVALID',
+      `countTokens of resultLimit returned ${String(count)}; it must return a number of tokens.`,
+    );
+  };
+  let within = 0;
+  let beyond = Math.max(1, maximum * 4);
+  while (beyond < text.length && isWithin(beyond)) [within, beyond] = [beyond, beyond * 2];
+  if (beyond >= text.length) {
+    if (isWithin(text.length)) return text.length;
+    beyond = text.length;
+  }
+  while (beyond - within > 1) {
+    const middle = (within + beyond) >> 1;
+    if (isWithin(middle)) within = middle;
+    else beyond = middle;
+  }
+  return within;
+}

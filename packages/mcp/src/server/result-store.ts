@@ -1,0 +1,154 @@
+import { toErrorMessage, type Logger } from '@quiver/core';
+import type { EncodedResult } from '../content.js';
+import { isObject } from '../protocol/json-rpc.js';
+import { invalidParams } from '../protocol/protocol-error.js';
+import { countWithin } from '../result-limit/cut-json.js';
+import { findCut } from '../result-limit/cut-text.js';
+import type { Extent } from '../result-limit/cut-texts.js';
+import type { SizeLimit } from '../result-limit/size-limit.js';
+import { InMemoryStore } from '../shared-store/in-memory-store.js';
+import type { SharedStore } from '../shared-store/shared-store.js';
+import { MAX_STORED_RESULT, MAX_STORED_RESULTS, RESULT_LIFETIME } from './limits.js';
+
+/** Key of the extent of a cut result in `_meta`. */
+export const truncatedKey = 'quiver/truncated';
+
+/** A whole result whose beginning a caller received. */
+export interface StoredResult {
+  /** Principal of the caller; empty without authentication. */
+  readonly principal: string;
+  /** Name of the tool, whose limit applies to every part. */
+  readonly tool: string;
+  /** Elements of an array, or a text. */
+  readonly whole: readonly unknown[] | string;
+}
+
+export interface ResultStoreOptions {
+  /** Default: in memory. */
+  readonly store: SharedStore | undefined;
+  /** Name of the server. */
+  readonly server: string;
+  readonly logger: Logger;
+  /** Returns the time in milliseconds. */
+  readonly now?: () => number;
+}
+
+const uriPattern = /^quiver-result:\/\/([0-9a-f]{32})(?:\?offset=(\d{1,12}))?$/;
+
+/**
+ * Results that were cut, as resources that their caller can read in parts for ten minutes: `quiver-result://<id>?offset=<n>`. Ids are
+ * random. This process keeps a limited number of characters; the oldest results are deleted first.
+ */
+export class ResultStore {
+  readonly #store: SharedStore;
+  readonly #prefix: string;
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  /** Results that this process wrote, oldest first. Bound: {@link MAX_STORED_RESULTS}. */
+  readonly #written = new Map<string, { readonly size: number; readonly end: number }>();
+  #size = 0;
+
+  constructor({ store, server, logger, now = Date.now }: ResultStoreOptions) {
+    this.#store = store ?? new InMemoryStore(now);
+    this.#prefix = `result/${encodeURIComponent(server)}/`;
+    this.#logger = logger;
+    this.#now = now;
+  }
+
+  /** Returns whether a URI has the form of these resources. */
+  static isResultUri(uri: string): boolean {
+    return uriPattern.test(uri);
+  }
+
+  /** @returns the URI of the result; `undefined` when it is too large, or the store is unavailable, which is logged */
+  async keep({ principal, tool, whole }: StoredResult): Promise<string | undefined> {
+    const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'));
+    const uri = `quiver-result://${id.join('')}`;
+    const value = JSON.stringify({ owner: await digestOf(principal), tool, whole });
+    if (value.length > MAX_STORED_RESULT) return undefined;
+    try {
+      const key = this.#prefix + id.join('');
+      await this.#store.put(key, value, { version: 0, ttlMs: RESULT_LIFETIME });
+      this.#written.set(key, { size: value.length, end: this.#now() + RESULT_LIFETIME });
+      this.#size += value.length;
+      await this.#evict();
+      return uri;
+    } catch (error) {
+      this.#logger.error(`The rest of a result of tool '${tool}' cannot be stored: ${toErrorMessage(error)}`, error);
+      return undefined;
+    }
+  }
+
+  async #evict(): Promise<void> {
+    for (const [key, { size, end }] of this.#written) {
+      if (this.#size <= MAX_STORED_RESULTS && end > this.#now()) return;
+      this.#written.delete(key);
+      this.#size -= size;
+      await this.#store.delete(key);
+    }
+  }
+
+  /** Returns the result of a URI if it belongs to the caller. For other callers it does not exist. */
+  async find(uri: string, principal: string): Promise<StoredResult | undefined> {
+    const record = await this.#store.get(this.#prefix + (uriPattern.exec(uri)?.[1] ?? ''));
+    const stored: unknown = record && JSON.parse(record.value);
+    if (!isObject(stored) || stored['owner'] !== (await digestOf(principal))) return undefined;
+    // This class wrote the record.
+    const { tool, whole } = stored as unknown as StoredResult;
+    return { principal, tool, whole };
+  }
+}
+
+/**
+ * Returns the part of a result that a URI names, within a limit.
+ *
+ * @throws ProtocolError -32602 for an offset behind the end
+ */
+export function encodePart(uri: string, { whole }: StoredResult, limit: SizeLimit): EncodedResult {
+  const [, id, digits = '0'] = uriPattern.exec(uri) ?? [];
+  const offset = Number(digits);
+  const total = whole.length;
+  if (offset >= total) throw invalidParams(`The offset ${offset} is behind the end of the result, ${total}.`);
+  const isText = typeof whole === 'string';
+  const part = isText ? textPart(whole, offset, limit) : elementsPart(whole, offset, limit);
+  const { next } = part;
+  const following = `quiver-result://${id}?offset=${next}`;
+  const extent: Extent & { uri?: string } = {
+    unit: isText ? 'characters' : 'elements',
+    total,
+    next,
+    ...(next < total && { uri: following }),
+  };
+  const mimeType = isText ? 'text/plain' : 'application/json';
+  const note = {
+    uri: following,
+    mimeType: 'text/plain',
+    text: `${offset} to ${next} of ${total} ${extent.unit}. The next part is ${following}`,
+  };
+  const contents = [
+    { uri, mimeType, text: part.text, _meta: { [truncatedKey]: extent } },
+    ...(next < total ? [note] : []),
+  ];
+  return { members: `"contents":${JSON.stringify(contents)}`, isPrivate: true };
+}
+
+function textPart(whole: string, offset: number, limit: SizeLimit): { text: string; next: number } {
+  const next = findCut(whole, offset + limit.lengthWithin(whole.slice(offset)), offset);
+  return { text: whole.slice(offset, next), next };
+}
+
+function elementsPart(whole: readonly unknown[], offset: number, limit: SizeLimit): { text: string; next: number } {
+  const elements = whole.slice(offset).map((element) => JSON.stringify(element));
+  const total = whole.length;
+  const wrap = (items: readonly string[], next: number): string =>
+    `{"items":[${items.join(',')}],"truncated":${next < total},"total":${total},"next":${next < total ? next : null}}`;
+  // Progress is certain, because every element alone is within the limit.
+  const count = Math.max(1, countWithin(wrap([], offset), elements, limit));
+  return { text: wrap(elements.slice(0, count), offset + count), next: offset + count };
+}
+
+/** The principal may contain a token. */
+async function digestOf(principal: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(principal));
+  return btoa(String.fromCharCode(...new Uint8Array(bytes)));
+}
