@@ -180,6 +180,27 @@ describe('a hidden item has the response of an unknown one', () => {
     expect(await post('admin.write', body, headers)).toMatch(/^400 .*-32020/);
   });
 
+  test('also where it would become a task, or needs one', async () => {
+    const asTask = (name: string, mode: 'optional' | 'required') =>
+      createTool({ id: name, description: name, mcp: { scopes: ['admin'], task: mode }, execute: async () => 'ran' });
+    const url = await serve(
+      createCatalogServer({
+        tools: { optional: asTask('optional', 'optional'), required: asTask('required', 'required') },
+      }),
+    );
+    const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    for (const name of ['optional', 'required']) {
+      for (const clientCapabilities of [{}, capabilities]) {
+        const _meta = { 'io.modelcontextprotocol/clientCapabilities': clientCapabilities };
+        const [, hidden] = await request(url, 'user', 'tools/call', { name, _meta });
+        expect(hidden?.json.error).toEqual({ code: -32602, message: `Unknown tool: ${name}` });
+      }
+    }
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+    const [, seen] = await request(url, 'admin', 'tools/call', { name: 'required', _meta });
+    expect(seen?.json.error).toBeUndefined();
+  });
+
   test('in the middle of a list, when its name is the cursor', async () => {
     const url = await serve(createCatalogServer({ pageSize: 1 }));
     const cursorOf = (name: string): string => encodeURIComponent(`2:${name}`);
