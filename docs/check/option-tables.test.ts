@@ -20,6 +20,7 @@ const described: Readonly<Record<string, readonly string[]>> = {
     '@quiver/rag/evaluate GenerateCasesOptions',
     '@quiver/rag/evaluate TuneOptions',
   ],
+  'guides/observability.md': ['@quiver/core/otel InstrumentOptions'],
   'guides/graph-rag.md': ['@quiver/rag GraphRAGToolOptions'],
   'guides/documents.md': ['@quiver/rag CommonChunkOptions', '@quiver/rag MeasureOptions'],
   'guides/web-pages.md': ['@quiver/rag/node LoadPagesOptions'],

@@ -32,7 +32,7 @@ describe('traces example', () => {
       const trace = spans.filter(({ traceId }) => traceId === root.traceId);
       // From the root to the innermost span, each is the only child of the one before.
       const path = [root];
-      for (let at: SpanRecord | undefined = root; at; ) {
+      for (let at: SpanRecord | undefined = root; at;) {
         const parent: string = at.spanId;
         at = trace.find(({ parentSpanId }) => parentSpanId === parent);
         if (at) path.push(at);

@@ -13,7 +13,9 @@ import { parseArgs } from 'node:util';
 import { MCPClient } from '@quiver/mcp/client';
 import { startTelemetry, type Measurements, type SpanRecord } from './telemetry.ts';
 
-const { values } = parseArgs({ options: { protocol: { type: 'string', default: 'modern' }, json: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { protocol: { type: 'string', default: 'modern' }, json: { type: 'boolean' } },
+});
 if (values.protocol !== 'modern' && values.protocol !== 'legacy') throw new TypeError('--protocol is modern or legacy');
 
 const scratch = await mkdtemp(join(tmpdir(), 'quiver-traces-'));

@@ -58,7 +58,9 @@ export function startTelemetry(process: string, file: string): { measure(): Prom
   return {
     async measure() {
       await reader.forceFlush();
-      const found = metricExporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((one) => one.metrics));
+      const found = metricExporter
+        .getMetrics()
+        .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((one) => one.metrics));
       const toPoint = ({ attributes, value }: { attributes: object; value: unknown }) => ({
         attributes: { ...attributes },
         count: (value as { count: number }).count,

@@ -38,6 +38,8 @@ export interface McpTraceEvent extends TracedOperation {
   /** Host of the server, in events of a client over HTTP. */
   readonly serverAddress?: string | undefined;
   readonly serverPort?: number | undefined;
+  /** IP address of the client, in events of a server over HTTP. */
+  readonly clientAddress?: string | undefined;
   /** Id of the tool call that sends the request. */
   readonly toolCallId?: string | undefined;
   /** Whether the result of the received tool call has `isError: true`. */

@@ -42,7 +42,7 @@ interface TracingChannel {
 
 /**
  * Returns the channel of a name. In Node its name is the rendezvous of several copies of this package. `process.getBuiltinModule`
- * (Node 20.16, Bun, Deno, Workers with `nodejs_compat`) needs no static import, which would keep this module from loading elsewhere.
+ * (Node 20.16, Bun, Deno) needs no static import, which would keep this module from loading elsewhere.
  */
 function openChannel(name: keyof TraceEvents): Channel {
   const { process } = globalThis as {

@@ -120,6 +120,7 @@ describe.each([
     });
     const arrived = find(ended, 'server', 'tools/call');
     expect(arrived).toMatchObject({ direction: 'received', transport: 'http', protocolVersion: version });
+    expect(arrived.clientAddress).toBe('127.0.0.1');
     expect(arrived.requestId).toBe(sent.requestId);
     expect(arrived.isToolError).toBe(false);
     expect(arrived.sessionId).toBe(sent.sessionId);

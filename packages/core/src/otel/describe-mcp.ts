@@ -32,13 +32,14 @@ export function nameOfMessage({ method, params }: McpTraceEvent, hasUri: boolean
  * @see [Semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md)
  */
 export function describeMessage(event: McpTraceEvent): Attributes {
-  const { method, params, sessionId } = event;
+  const { method, params, sessionId, clientAddress } = event;
   const attributes: Attributes = { ...describeLink(event), ...describeTarget(event) };
   attributes['mcp.method.name'] = toName(method);
   if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
   if (resourceMethods.has(method) && typeof params?.['uri'] === 'string')
     attributes['mcp.resource.uri'] = params['uri'];
   if (sessionId !== undefined) attributes['mcp.session.id'] = sessionId;
+  if (clientAddress !== undefined) attributes['client.address'] = clientAddress;
   return attributes;
 }
 

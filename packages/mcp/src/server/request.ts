@@ -291,9 +291,9 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
 
   #createEvent(): McpTraceEvent {
     const { method, params, requestId, protocolVersion, sessionId } = this;
-    const transport = this.#http ? 'http' : 'stdio';
-    const direction = 'received';
-    return { type: 'mcp', side: 'server', direction, method, params, requestId, protocolVersion, sessionId, transport };
+    const origin = { transport: this.#http ? 'http' : 'stdio', clientAddress: this.#http?.remoteAddress } as const;
+    const about = { method, params, requestId, protocolVersion, sessionId, ...origin };
+    return { type: 'mcp', side: 'server', direction: 'received', ...about };
   }
 
   /** Fires when the client cancels the request or disconnects, and by {@link ServerRequest.abort}. Created on first use. */
