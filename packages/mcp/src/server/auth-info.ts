@@ -62,19 +62,23 @@ export function scopesOf(authInfo: McpAuthInfo | undefined): readonly string[] {
   return Array.isArray(scopes) ? (scopes as string[]) : [];
 }
 
-/** Returns the identity of a caller without tokens and without data that is not known to be harmless. */
-export function storableAuthInfo(authInfo: McpAuthInfo): McpAuthInfo {
-  const { clientId, scopes, expiresAt, extra } = authInfo;
+/**
+ * Returns the identity of a caller without its token.
+ *
+ * @param names - members of `extra` to keep, in addition to subject and issuer
+ */
+export function storableAuthInfo(authInfo: McpAuthInfo, names: readonly string[]): McpAuthInfo {
+  const { clientId, scopes, expiresAt, extra = {} } = authInfo;
+  const kept = [...subjectKeys, ...names].filter((name) => Object.hasOwn(extra, name));
   const issuer = issuerOf(authInfo);
-  const subject = subjectKeys.flatMap((key) => {
-    const value: unknown = extra?.[key];
-    return typeof value === 'string' || typeof value === 'number' ? [[key, value] as const] : [];
-  });
   return {
     ...(clientId !== undefined && { clientId }),
     ...(scopes && { scopes }),
     ...(expiresAt !== undefined && { expiresAt }),
-    extra: { ...Object.fromEntries(subject), ...(issuer !== '' && { issuer }) },
+    extra: {
+      ...(issuer !== '' && { issuer }),
+      ...Object.fromEntries(kept.map((name) => [name, extra[name] as unknown])),
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { escapeForLog, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import { errorCodes } from '../protocol/constants.js';
 import { ProtocolError } from '../protocol/protocol-error.js';
 
@@ -52,5 +52,13 @@ export function refuseResult(callback: string, expected: string): never {
 export function toProtocolError(logger: Logger, error: unknown, httpStatus = 200): ProtocolError {
   if (error instanceof ProtocolError) return error;
   logger.error(`An MCP request failed: ${toErrorMessage(error)}`, error);
-  return new ProtocolError(errorCodes.internal, 'Internal error', { httpStatus });
+  return new ProtocolError(errorCodes.internal, isStoreFailure(error) ? storeFailure : 'Internal error', {
+    httpStatus,
+  });
+}
+
+const storeFailure = 'The state that the instances of the server share is unavailable. Send the request again later.';
+
+function isStoreFailure(error: unknown): boolean {
+  return isQuiverError(error, 'SHARED_STORE_UNAVAILABLE') || isQuiverError(error, 'SHARED_STORE_FULL');
 }

@@ -42,13 +42,14 @@ export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefin
 /** Returns the call of a task that another instance may run again, without tokens and headers. */
 export function storedCallOf({ requestId, params, authInfo, requestContext, server }: ServerRequest): StoredCall {
   const { inputResponses: _, requestState: __, ...kept } = params ?? {};
-  const entries = server.tasks.requestContextKeys
+  const { callerData } = server.tasks;
+  const entries = callerData
     .filter((key) => requestContext.has(key))
     .map((key) => [key, requestContext.get(key) as unknown] as const);
   return {
     requestId,
     params: kept,
-    ...(authInfo && { authInfo: storableAuthInfo(authInfo) }),
+    ...(authInfo && { authInfo: storableAuthInfo(authInfo, callerData) }),
     requestContext: Object.fromEntries(entries),
   };
 }

@@ -14,7 +14,7 @@ export interface StoredCall {
   readonly requestId: string | number;
   readonly params: Readonly<Record<string, unknown>>;
   readonly authInfo?: Readonly<Record<string, unknown>>;
-  /** Entries of the request context that the server configuration names. */
+  /** Entries of the request context that the configuration of the server names. */
   readonly requestContext: Readonly<Record<string, unknown>>;
 }
 

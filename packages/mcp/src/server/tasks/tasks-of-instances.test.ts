@@ -194,8 +194,7 @@ describe('a task whose process died', () => {
   });
 
   test('runs again in one other instance, with its input, its caller and earlier responses', async () => {
-    const requestContextKeys = ['tenant'];
-    const config = { tasks: { requestContextKeys } };
+    const config = { tasks: { callerData: ['tenant', 'roles'] } };
     const instances = [1, 2, 3, 4].map(() => start({ resume: true }, ask, config));
     const [a, ...others] = instances as [Instance, ...Instance[]];
     for (const { server } of instances) {
@@ -210,7 +209,7 @@ describe('a task whose process died', () => {
       token: 'top-secret-token',
       clientId: 'app',
       scopes: ['read'],
-      extra: { sub: 'ada', iss: 'https://issuer.example', refreshToken: 'top-secret-refresh' },
+      extra: { sub: 'ada', iss: 'https://issuer.example', roles: ['admin'], refreshToken: 'top-secret-refresh' },
     };
     const taskId = await startTask(a, { authInfo }, { year: 2026 });
     const [key = ''] = await asked(a.as({ authInfo }), taskId);
@@ -228,7 +227,7 @@ describe('a task whose process died', () => {
     expect(run?.context.mcp.extra?.authInfo).toMatchObject({
       clientId: 'app',
       scopes: ['read'],
-      extra: { sub: 'ada' },
+      extra: { sub: 'ada', roles: ['admin'] },
     });
     expect(run?.context.requestContext.get('tenant')).toBe('acme');
     expect(run?.context.requestContext.has('secret')).toBe(false);
@@ -323,7 +322,7 @@ describe('a store that is unavailable', () => {
     const a = start();
     a.store.isCut = true;
     const { error } = await a.as().call('job');
-    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('cannot be stored') });
+    expect(error).toMatchObject({ code: -32603, message: expect.stringContaining('is unavailable') });
     await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
   });
 

@@ -1,6 +1,6 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
-import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import { invalidParams } from '../../protocol/protocol-error.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
@@ -25,10 +25,11 @@ export interface TasksOptions {
   /** Characters of a result as JSON. A task with a longer result fails. Default 4 194 304. */
   maxResultLength?: number;
   /**
-   * Keys of the request context that are stored with tasks of tools with `resume: true`, and that the tool receives when another
-   * process runs it again. Their values need a JSON form. Default: none.
+   * Names of data about the caller that is stored with tasks of tools with `resume: true`, for the run in another process: entries of
+   * the request context, and members of `authInfo.extra`. Their values need a JSON form. Subject, issuer, client id and scopes are
+   * always stored, tokens and headers never. Default: none.
    */
-  requestContextKeys?: readonly string[];
+  callerData?: readonly string[];
 }
 
 export interface TasksConfig extends TasksOptions {
@@ -66,7 +67,7 @@ const inboxKind = 'task';
 
 /** Tasks of a server: those that this process runs, and those of other instances in the shared store. */
 export class Tasks {
-  readonly requestContextKeys: readonly string[];
+  readonly callerData: readonly string[];
   readonly #config: TasksConfig;
   readonly #running = new Map<string, { task: RunningTask; ending: Promise<void> }>();
   /** Tasks that this process created, until their lifetime ends. */
@@ -75,7 +76,7 @@ export class Tasks {
 
   constructor(config: TasksConfig) {
     this.#config = config;
-    this.requestContextKeys = config.requestContextKeys ?? [];
+    this.callerData = config.callerData ?? [];
     config.instance?.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
 
@@ -92,7 +93,7 @@ export class Tasks {
    *
    * @param run - settles with the result of the call as JSON
    * @returns its state, once the store has it
-   * @throws ProtocolError -32603 when the store is unavailable; the run is ended
+   * @throws the error of the store; the run is ended
    */
   async start(
     task: RunningTask,
@@ -127,9 +128,7 @@ export class Tasks {
     } catch (error) {
       this.#kept.delete(task.id);
       host.stop(error as Error);
-      this.#config.logger.error(`A task cannot be stored: ${toErrorMessage(error)}`, error);
-      const message = 'The task cannot be stored: the shared store is unavailable. Call the tool again later.';
-      throw new ProtocolError(errorCodes.internal, message);
+      throw error;
     }
   }
 
