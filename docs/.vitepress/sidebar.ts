@@ -42,6 +42,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/mcp-server/resources',
         'guides/mcp-server/prompts',
         'guides/mcp-server/asking',
+        'guides/mcp-server/tasks',
         'guides/mcp-server/agents-and-workflows',
         'guides/mcp-server/changes',
         'guides/mcp-server/catalog',

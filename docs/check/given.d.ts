@@ -46,6 +46,7 @@ declare global {
   const ca: string;
   const cert: string;
   const key: string;
+  const sharedStore: mcp.SharedStore;
   const transport: mcp.MessageTransport;
   const message: string;
   const name: string;

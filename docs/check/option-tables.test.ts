@@ -13,6 +13,7 @@ const described: Readonly<Record<string, readonly string[]>> = {
     '@quiver/mcp/server StreamableHTTPServerTransportOptions',
     '@quiver/mcp/server MCPServerConfig',
   ],
+  'guides/mcp-server/tasks.md': ['@quiver/core/tools ToolTaskOptions', '@quiver/mcp/server TasksOptions'],
   'guides/ingestion.md': ['@quiver/rag IngestOptions'],
   'guides/ingestion-by-queue.md': ['@quiver/rag PlanIngestOptions'],
   'guides/evaluate.md': [

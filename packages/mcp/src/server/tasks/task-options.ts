@@ -1,7 +1,7 @@
 import type { ToolMcpOptions, ToolTaskMode } from '@quiver/core/tools';
 import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
 
-/** How calls of a tool become tasks. */
+/** Conditions under which calls of a tool become tasks, and the times of these tasks. */
 export interface TaskOptions {
   readonly mode: Exclude<ToolTaskMode, 'never'>;
   /** Milliseconds in which a call may end without becoming a task. */

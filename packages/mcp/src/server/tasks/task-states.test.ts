@@ -18,7 +18,7 @@ import { MCPServer } from '../mcp-server.js';
 
 const keys = ['a', 'b', 'input-1', 'a-2', '__proto__'] as const;
 
-/** What the tool does next, or what a client sends. */
+/** The next step of the tool, or the next request of a client. */
 const step = oneof(
   record({ tool: constant('ask' as const), key: option(constantFrom(...keys), { nil: undefined }) }),
   record({ tool: constant('report' as const), progress: nat(9) }),

@@ -28,7 +28,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map(({ server }) => server.close({ grace: 0 })));
 });
 
-/** A run of the tool, which ends when the test says so. */
+/** A run of the tool, which the test ends. */
 interface Run {
   readonly input: Record<string, unknown>;
   readonly context: ToolContext;
@@ -64,7 +64,7 @@ class Instance {
     return new TaskCaller(this.server, { capabilities: { elicitation: {} }, ...options });
   }
 
-  /** The connection to the store breaks, and the sign of life ends. The run goes on: the process may only be isolated. */
+  /** The connection to the store breaks, and the sign of life ends. The run continues: the process may only be isolated. */
   die(): void {
     this.store.isCut = true;
     elapsed += 60_000;

@@ -271,7 +271,7 @@ export class Tasks {
     const { taskId, instance: runner } = record;
     if (hasEnded(record) || runner === this.#instanceId || (await instance?.isAlive(runner))) return record;
     await instance?.start();
-    // Of several instances, one writes first.
+    // One of several instances writes first; the others see its change.
     const changed = await this.#stored.change(taskId, (latest) => {
       if (hasEnded(latest) || latest.instance !== runner) return undefined;
       return latest.call ? { ...latest, instance: this.#instanceId } : endTask(latest, diedWithProcess);
