@@ -73,7 +73,6 @@ declare global {
   const documents: rag.MDocument[];
   const embedder: rag.Embedder;
   const store: rag.VectorStore;
-  const redisStore: rag.SharedBuckets;
 
   const mcp: import('@quiver/mcp').MCPClient;
   const server: mcp.MCPServer;
