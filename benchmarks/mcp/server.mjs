@@ -7,9 +7,9 @@
 // All servers of a case run at once. Every round measures each of them in turn; the tables show the median of the ratios within a
 // round. CPU is the CPU time of the server process: unlike calls per second, it is reliable on a busy machine.
 import { arch, cpus, loadavg, platform } from 'node:os';
-import { authorization } from './cases/authorization.mjs';
 import { fetchPath } from './cases/fetch-path.mjs';
 import { callFigures, callRatios, httpCalls } from './cases/http-calls.mjs';
+import { operation } from './cases/operation.mjs';
 import { payloads } from './cases/payloads.mjs';
 import { sessionMemory } from './cases/session-memory.mjs';
 import { stdio } from './cases/stdio.mjs';
@@ -69,7 +69,8 @@ const parts = {
   },
   tools: async () => `**More tools**: CPU µs per call, echo, 16 in flight\n\n${await toolCount(context)}`,
   list: async () => `**A list of 1,000 tools** (340 KB)\n\n${await toolList(context)}`,
-  auth: async () => `**Authorization**: CPU µs per call, echo, 16 in flight\n\n${await authorization(context)}`,
+  operation: async () =>
+    `**Authorization and middleware**: echo, 16 in flight, without sessions\n\n${await operation(context)}`,
   payload: async () => `**Large payloads**, there and back: CPU ms per call ×\n\n${await payloads(context)}`,
   memory: async () => `**Memory of sessions**: heap after collection\n\n${await sessionMemory(context)}`,
   fetch: () => fetchPath(context),

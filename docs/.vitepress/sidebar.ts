@@ -47,6 +47,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/mcp-server/changes',
         'guides/mcp-server/catalog',
         'guides/mcp-server/result-limits',
+        'guides/mcp-server/middleware',
         'guides/oauth-server',
         'guides/test-a-server',
       ),

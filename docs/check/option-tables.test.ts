@@ -14,6 +14,7 @@ const described: Readonly<Record<string, readonly string[]>> = {
     '@quiver/mcp/server MCPServerConfig',
   ],
   'guides/mcp-server/tasks.md': ['@quiver/core/tools ToolTaskOptions', '@quiver/mcp/server TasksOptions'],
+  'guides/mcp-server/middleware.md': ['@quiver/mcp/server RateLimitOptions', '@quiver/mcp/server CacheResultsOptions'],
   'guides/ingestion.md': ['@quiver/rag IngestOptions'],
   'guides/ingestion-by-queue.md': ['@quiver/rag PlanIngestOptions'],
   'guides/evaluate.md': [

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { createTool } from '@quiver/core/tools';
 import { createOAuthMiddleware, createStaticTokenValidator } from '@quiver/mcp/auth';
-import { MCPServer } from '@quiver/mcp/server';
+import { audit, MCPServer, rateLimit, timeLimit } from '@quiver/mcp/server';
 import { z } from 'zod';
 import { fillers, mode, ready } from './process.mjs';
 
@@ -34,6 +34,13 @@ for (const id of fillers()) {
 }
 
 const server = new MCPServer({ name: 'bench', version: '1.0.0', tools });
+let audited = 0;
+if (mode === 'middleware') {
+  server
+    .use(audit((entry) => (audited += JSON.stringify(entry).length)))
+    .use(rateLimit({ capacity: 1e9, perSecond: 1e9 }))
+    .use(timeLimit(60_000));
+}
 if (mode === 'stdio') await server.startStdio();
 else if (mode === 'fetch') {
   // The same server through `fetch()` without a network: the cost of the web-standard path alone.
@@ -72,6 +79,10 @@ else if (mode === 'fetch') {
   });
   http.listen(0, '127.0.0.1', () => ready(`http://127.0.0.1:${http.address().port}/mcp`));
 } else {
-  const { url } = await server.listen({ maxSessions: 1e6, serverless: mode === 'stateless', maxBodyBytes: 2e7 });
+  const { url } = await server.listen({
+    maxSessions: 1e6,
+    serverless: mode === 'stateless' || mode === 'middleware',
+    maxBodyBytes: 2e7,
+  });
   ready(url);
 }

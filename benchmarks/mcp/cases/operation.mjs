@@ -1,0 +1,31 @@
+import { median, ratioOf, table } from '../report.mjs';
+import { measure, warmUp } from './http-calls.mjs';
+
+/** `[row, system, mode]`. The first row is the base of the ratios; other libraries run without these features. */
+const rows = [
+  ['sdk1', 'sdk1', 'stateless'],
+  ['quiver', 'quiver', 'stateless'],
+  ['**Quiver**, static token', 'quiver', 'authorized'],
+  ['**Quiver**, rate limit, time limit and audit', 'quiver', 'middleware'],
+];
+
+/** Measures the CPU time per call with a static token behind `createOAuthMiddleware()`, with middleware, and without both. */
+export async function operation({ start, client, anchors, rounds, seconds }) {
+  const others = Object.keys(anchors).filter((name) => anchors[name].modes.includes('stateless'));
+  const measured = [...rows, ...others.map((name) => [name, name, 'stateless'])];
+  const servers = await Promise.all(measured.map(([, system, mode]) => start(system, mode)));
+  const options = { client, mode: 'stateless' };
+  for (const server of servers) await warmUp({ ...options, server, tools: ['echo'] });
+  const cpu = measured.map(() => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, server] of servers.entries())
+      cpu[index].push((await measure({ ...options, server, tool: 'echo', inFlight: 16, seconds })).cpu);
+  }
+  for (const server of servers) server.stop();
+  const ratio = (index, base) => ratioOf(cpu[index], cpu[base]);
+  const cells = measured.map(([row], index) => [
+    row,
+    [median(cpu[index]).toFixed(1), ratio(index, 0).toFixed(3), ratio(index, 1).toFixed(2)],
+  ]);
+  return table(['CPU µs per call', 'to SDK 1', 'to Quiver'], cells);
+}
