@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import type { ResultLimit } from '@quiver/core/tools';
 import type { CallToolResult, CompleteResult, Root } from '../protocol/types.js';
 import { isObject } from '../protocol/json-rpc.js';
 import type { ClientInfo } from './config/client-info.js';
@@ -27,6 +28,8 @@ export interface MCPClientOptions {
   timeout?: number;
   /** Name and version that servers receive. Default: name and version of Quiver. */
   clientInfo?: ClientInfo;
+  /** Limit of the text of results that models receive, for servers whose definition has none. Default: no limit. */
+  resultLimit?: ResultLimit;
 }
 
 const defaultTimeout = 60_000;
@@ -92,11 +95,12 @@ export class MCPClient implements AsyncDisposable {
    * @throws `MCP_CLIENT_OPTIONS_INVALID`, `SERVER_DEFINITION_INVALID`
    */
   constructor(options: MCPClientOptions) {
-    const { id, servers, timeout = defaultTimeout, clientInfo } = requireClientOptions(options);
+    const { id, servers, timeout = defaultTimeout, clientInfo, resultLimit } = requireClientOptions(options);
     this.id = id;
     this.#servers = SharedServers.for(options, () => {
       const created = Object.entries(servers).map(
-        ([name, definition]) => new RemoteServer({ name, definition, timeout, clientInfo, createApplication }),
+        ([name, definition]) =>
+          new RemoteServer({ name, definition, timeout, clientInfo, resultLimit, createApplication }),
       );
       return new Map(created.map((server) => [server.name, server]));
     });
@@ -339,7 +343,7 @@ async function askForInstructions(
   return Object.fromEntries(entries.map(([name, text]) => [name, text.slice(0, maxLength)]));
 }
 
-const clientOptions: (keyof MCPClientOptions)[] = ['id', 'servers', 'timeout', 'clientInfo'];
+const clientOptions: (keyof MCPClientOptions)[] = ['id', 'servers', 'timeout', 'clientInfo', 'resultLimit'];
 
 function requireClientOptions(options: MCPClientOptions): MCPClientOptions {
   const invalid = (problem: string): QuiverError =>

@@ -74,6 +74,7 @@ const commonOptions: Record<keyof ServerOptions, true> = {
   sampling: true,
   tasks: true,
   taskTimeout: true,
+  resultLimit: true,
   maxInputRounds: true,
   onToolError: true,
   processToolCall: true,

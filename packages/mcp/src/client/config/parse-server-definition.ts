@@ -14,7 +14,7 @@ import type {
 const serverOptions =
   'timeout connectTimeout logger log enableServerLogs serverLogLevel enableProgressTracking resetTimeoutOnProgress clientInfo ' +
   'capabilities onMessage roots sampling maxInputRounds tasks taskTimeout onToolError processToolCall requireToolApproval requestMeta ' +
-  'retryIdempotent maxRetries cache includeReturnSchema includeInstructions protocol tools toolPrefix';
+  'retryIdempotent maxRetries cache includeReturnSchema resultLimit includeInstructions protocol tools toolPrefix';
 
 /** Further options of each kind of server, by the option that selects the kind. */
 const optionsByTarget = {

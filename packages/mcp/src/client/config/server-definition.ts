@@ -1,4 +1,4 @@
-import type { AnyRequestContext } from '@quiver/core/tools';
+import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { ContextualFetch } from '../../http/send.js';
 import type { OAuthClientProvider } from '../../protocol/oauth-types.js';
 import type { ClientCapabilities } from '../../protocol/types.js';
@@ -69,6 +69,11 @@ export interface ServerOptions extends ToolSelection {
   cache?: boolean | { tools?: boolean; resources?: boolean; prompts?: boolean };
   /** Whether tool descriptions end with the output schema, for models that do not receive it otherwise. Default `false`. */
   includeReturnSchema?: boolean;
+  /**
+   * Limit of the text of results that models receive; `false` for none. The output of the tool stays complete. Default: the client's
+   * `resultLimit`.
+   */
+  resultLimit?: ResultLimit | false;
   /** Whether `getInstructions()` contains the instructions of this server. Default `false`. */
   includeInstructions?: boolean;
   /**

@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage, untilAborted, withinTime } from '@quiver/core';
-import type { AnyRequestContext } from '@quiver/core/tools';
+import type { AnyRequestContext, ResultLimit } from '@quiver/core/tools';
 import type { ClientCapabilities, ProtocolTool, ServerCapabilities } from '../../protocol/types.js';
 import type { LoggingLevel as ProtocolLoggingLevel } from '../../protocol/constants.js';
+import { parseResultLimit, type SizeLimit } from '../../result-limit/size-limit.js';
 import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
 import type { ListKind, LoggingLevel, ServerHandlers } from '../config/handlers.js';
 import { parseServerDefinition } from '../config/parse-server-definition.js';
@@ -37,6 +38,8 @@ export interface RemoteServerOptions {
   /** Milliseconds one request may take, unless the definition sets them; 0 for no limit. */
   readonly timeout: number;
   readonly clientInfo?: ClientInfo | undefined;
+  /** Limit of results that models receive, unless the definition sets one. */
+  readonly resultLimit?: ResultLimit | undefined;
   /** Creates the receiver of the server's requests and notifications. */
   readonly createApplication: (server: RemoteServer) => Pick<EngineOptions, 'application' | 'onMessage'>;
 }
@@ -71,6 +74,8 @@ export class RemoteServer {
   readonly target: ServerTarget;
   readonly handlers: ServerHandlers;
   readonly subscriptions: Subscriptions;
+  /** Limit of results that models receive. */
+  readonly resultLimit: SizeLimit | undefined;
   readonly application: Pick<EngineOptions, 'application' | 'onMessage'>;
   /** Tasks that callers wait for. They survive lost connections, and end with the client. */
   readonly awaitedTasks: Set<{ stop(error: unknown): Promise<void> }> = new Set();
@@ -87,12 +92,13 @@ export class RemoteServer {
   #resume = true;
   #revival: NodeJS.Timeout | undefined;
 
-  /** @throws `SERVER_DEFINITION_INVALID` */
+  /** @throws `SERVER_DEFINITION_INVALID`, `RESULT_LIMIT_INVALID` */
   constructor(options: RemoteServerOptions) {
     this.name = options.name;
     this.target = parseServerDefinition(options.name, options.definition);
     this.#options = options;
-    const { roots, sampling } = this.options;
+    const { roots, sampling, resultLimit = options.resultLimit } = this.options;
+    this.resultLimit = resultLimit === undefined || resultLimit === false ? undefined : parseResultLimit(resultLimit);
     this.handlers = { onListChanged: {}, ...(roots && { roots }), ...(sampling && { sampling }) };
     this.subscriptions = new Subscriptions(this);
     this.application = options.createApplication(this);

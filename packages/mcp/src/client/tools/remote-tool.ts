@@ -13,6 +13,7 @@ import { isObject } from '../../protocol/json-rpc.js';
 import { RemoteToolError, type ToolCallProcessor } from '../config/tool-options.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { callTool } from './call-tool.js';
+import { limitModelOutput, limitText } from './limit-model-output.js';
 import { rememberToolResult, toModelOutput } from './tool-result.js';
 
 /** A tool of an MCP server, for agents, the AI SDK and `MCPServer`. */
@@ -84,7 +85,8 @@ class RemoteDefinition {
   }
 
   get toModelOutput(): typeof toModelOutput {
-    return toModelOutput;
+    const { resultLimit } = this.server;
+    return resultLimit ? (output) => limitModelOutput(toModelOutput(output), resultLimit) : toModelOutput;
   }
 
   async execute(args: Record<string, unknown>, context: ToolContext): Promise<unknown> {
@@ -112,6 +114,8 @@ class RemoteDefinition {
     const result = await (processToolCall ? processToolCall(call, send) : send());
     if (result.isError === true && onToolError !== 'return') {
       const error = new RemoteToolError(server.name, tool.name, result);
+      // A model receives the message of an error.
+      if (server.resultLimit) error.message = limitText(error.message, server.resultLimit);
       if (maxRetries !== undefined && retriesLeft === 0) throw retriesExceeded(toolName, maxRetries, error);
       if (onToolError === 'throw') throw error;
       return onToolError(error);

@@ -1,0 +1,128 @@
+import type { ResultLimit } from '@quiver/core/tools';
+import { Server } from '@modelcontextprotocol/server';
+import { generateText, stepCountIs } from 'ai-v7';
+import { MockLanguageModelV4 } from 'ai-v7/test';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { MCPClient, type MCPClientOptions } from './mcp-client.js';
+import { getToolResult } from './tools/tool-result.js';
+
+const rows = Array.from({ length: 200 }, (_, id) => ({ id, text: `row ${id}` }));
+const note = 'Call the tool with arguments that return less.';
+
+/** Lets a model call the only tool of a server of the official SDK, and returns the result that the model receives. */
+async function shownToModel(
+  result: object,
+  limits: { client?: ResultLimit; server?: ResultLimit | false } = { server: { characters: 1_000 } },
+): Promise<{ type: string; value: never; output: unknown }> {
+  const server = new Server({ name: 'raw', version: '1' }, { capabilities: { tools: {} } });
+  server.setRequestHandler('tools/list', async () => ({
+    tools: [{ name: 'list', inputSchema: { type: 'object' as const } }],
+  }));
+  server.setRequestHandler('tools/call', async () => result as never);
+  const mcp = new MCPClient({
+    id: crypto.randomUUID(),
+    servers: { it: { server, ...(limits.server !== undefined && { resultLimit: limits.server }) } },
+    ...(limits.client && { resultLimit: limits.client }),
+  });
+  onTestFinished(() => mcp.disconnect());
+  const shown: { type: string; value: never }[] = [];
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+  const model = new MockLanguageModelV4({
+    doGenerate: (async ({ prompt }: { prompt: { role: string; content: unknown }[] }) => {
+      const last = prompt.at(-1);
+      if (last?.role !== 'tool') {
+        const call = { type: 'tool-call', toolCallId: 'c1', toolName: 'it_list', input: '{}' };
+        return { usage, warnings: [], content: [call], finishReason: { unified: 'tool-calls', raw: 'x' } };
+      }
+      shown.push((last.content as { output: { type: string; value: never } }[])[0]?.output as never);
+      return {
+        usage,
+        warnings: [],
+        content: [{ type: 'text', text: 'done' }],
+        finishReason: { unified: 'stop', raw: 'x' },
+      };
+    }) as never,
+  });
+  const { steps } = await generateText({
+    model,
+    tools: await mcp.listTools(),
+    prompt: 'go',
+    stopWhen: stepCountIs(3),
+  });
+  const results = steps[0]?.toolResults as { output: unknown }[] | undefined;
+  return { ...(shown[0] as { type: string; value: never }), output: results?.[0]?.output };
+}
+
+const textResult = (text: string, more: object = {}): object => ({ content: [{ type: 'text', text }], ...more });
+
+describe('the limit of results that models receive', () => {
+  test('cuts JSON at a whole element, and keeps the output of the tool', async () => {
+    const { type, value, output } = await shownToModel(
+      textResult(JSON.stringify({ rows }), { structuredContent: { rows } }),
+    );
+    expect(type).toBe('text');
+    const [json, end] = String(value).split('\n\n');
+    const shown = JSON.parse(json ?? '') as { rows: { next: number } };
+    expect(shown).toEqual({
+      rows: { items: rows.slice(0, shown.rows.next), truncated: true, total: 200, next: expect.any(Number) },
+    });
+    expect(end).toBe(
+      `The result was cut because it is too long: the first ${shown.rows.next} of 200 elements are shown. ${note}`,
+    );
+    expect(output).toEqual({ rows });
+    expect(json?.length).toBeLessThanOrEqual(1_000);
+  });
+
+  test('cuts text between characters', async () => {
+    const text = '👩‍👩‍👧‍👦'.repeat(300);
+    const { value, output } = await shownToModel(textResult(text));
+    const [shown, end] = String(value).split('\n\n');
+    expect(shown).toBe('👩‍👩‍👧‍👦'.repeat(90));
+    expect(end).toContain(`the first 990 of ${text.length} characters`);
+    expect(getToolResult(output)?.content).toEqual([{ type: 'text', text }]);
+  });
+
+  test('cuts texts beside images, which stay', async () => {
+    const image = { type: 'image', data: 'AAAA'.repeat(1_000), mimeType: 'image/png' };
+    const { type, value } = await shownToModel({
+      content: [{ type: 'text', text: 'a'.repeat(2_000) }, image, { type: 'text', text: 'b' }],
+    });
+    expect(type).toBe('content');
+    expect((value as { type: string; text?: string }[]).map((part) => part.text?.length ?? part.type)).toEqual([
+      1_000,
+      'file',
+      expect.any(Number),
+    ]);
+  });
+
+  test('cuts the messages of errors', async () => {
+    const { type, value } = await shownToModel(textResult('x'.repeat(5_000), { isError: true }));
+    expect(type).toBe('error-text');
+    expect(String(value)).toMatch(
+      /^RemoteToolError: x{1000}\n\nThe result was cut .* 1000 of 5000 characters are shown/,
+    );
+  });
+
+  test.each([
+    ['the client', { client: { characters: 1_000 } }, true],
+    [
+      'the server, in place of that of the client',
+      { client: { characters: 1_000 }, server: { characters: 100_000 } },
+      false,
+    ],
+    ['no limit of the server', { client: { characters: 1_000 }, server: false as const }, false],
+    ['neither: there is none', {}, false],
+  ])('is that of %s', async (_title, limits, isCut) => {
+    const { value } = await shownToModel(textResult('x'.repeat(5_000)), limits);
+    expect(String(value).includes(note)).toBe(isCut);
+  });
+
+  test('is checked when the client is created', () => {
+    const create = (options: Partial<MCPClientOptions>): MCPClient =>
+      new MCPClient({ id: crypto.randomUUID(), servers: { it: 'http://localhost:1/mcp' }, ...options });
+    const invalid = expect.objectContaining({ code: 'RESULT_LIMIT_INVALID' });
+    expect(() => create({ resultLimit: { characters: -1 } })).toThrow(invalid);
+    const servers = { it: { url: 'http://localhost:1/mcp', resultLimit: 5 as never } };
+    expect(() => create({ servers })).toThrow(invalid);
+  });
+});
