@@ -54,7 +54,8 @@ export function checkEmbeddings(
   }
   let expected = dimension;
   return embeddings.map((values: ArrayLike<number> | null | undefined, index) => {
-    const vector = Float32Array.from(values ?? []);
+    const isCopied = values instanceof Float32Array;
+    const vector = isCopied ? values.slice() : Float32Array.from(values ?? []);
     expected ??= vector.length;
     if (vector.length !== expected || expected === 0) {
       throw invalid(
@@ -62,7 +63,7 @@ export function checkEmbeddings(
       );
     }
     // Checks the original values too: `null`, which JSON writes for NaN, has become 0.
-    if (!vector.every((value, place) => Number.isFinite(value) && typeof values?.[place] === 'number')) {
+    if (!vector.every((value, place) => Number.isFinite(value) && (isCopied || typeof values?.[place] === 'number'))) {
       throw invalid(
         `The embedding model ${id} gave a vector (number ${index} of ${count}) with values that are not finite numbers.`,
       );

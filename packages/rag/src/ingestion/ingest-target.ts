@@ -216,11 +216,11 @@ function metadataOf(chunk: Chunk | FurtherVector, embedder: Embedder): VectorMet
       `ingest() writes the metadata key '${taken}'. Rename the key of your documents.`,
     );
   }
-  return {
-    ...metadata,
-    ...(previous && { previousChunk: previous.id }),
-    ...(previous?.textBetween !== undefined && { textBefore: previous.textBetween }),
-    ...('vectorOf' in chunk && { [vectorOfKey]: chunk.vectorOf }),
-    embedder: embedder.id,
-  };
+  // Conditional spreads take four times as long.
+  const stored: VectorMetadata = { ...metadata };
+  if (previous) stored['previousChunk'] = previous.id;
+  if (previous?.textBetween !== undefined) stored['textBefore'] = previous.textBetween;
+  if ('vectorOf' in chunk) stored[vectorOfKey] = chunk.vectorOf;
+  stored['embedder'] = embedder.id;
+  return stored;
 }

@@ -90,7 +90,7 @@ export class KnownDocuments {
   static async read(target: IngestTarget, settings: unknown): Promise<KnownDocuments | undefined> {
     if (!target.store.version || !isPlain(settings)) return undefined;
     const { embedder, scope = {}, indexName, isUpdate } = target;
-    const identity = canonicalJson([packageVersion, embedder.id, scope, settings]);
+    const identity = contentHash(canonicalJson([packageVersion, embedder.id, scope, settings]));
     const count = isUpdate
       ? (await callStore(target, (store, end) => store.describeIndex({ indexName, ...end }))).count
       : 0;
