@@ -6,7 +6,14 @@ const file = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 
 /** The command line that runs a server of this folder from source. */
 export function commandFor(
-  server: 'stdio-server.ts' | 'full-stdio-server.ts' | 'http-server.ts' | 'recording-server.ts' | 'sdk1-server.ts',
+  server:
+    | 'stdio-server.ts'
+    | 'full-stdio-server.ts'
+    | 'http-server.ts'
+    | 'recording-server.ts'
+    | 'sdk1-server.ts'
+    | 'task-program.ts'
+    | 'task-server.ts',
   ...args: string[]
 ): { command: string; args: string[] } {
   return {
@@ -24,7 +31,7 @@ export interface SpawnedServer {
 
 /** Starts a server that prints its URL, in a separate process. */
 export async function spawnHttpServer(
-  server: 'http-server.ts' | 'sdk1-server.ts',
+  server: 'http-server.ts' | 'sdk1-server.ts' | 'task-server.ts',
   ...args: string[]
 ): Promise<SpawnedServer> {
   const { command, args: argv } = commandFor(server, ...args);

@@ -27,8 +27,12 @@ export interface AwaitTaskOptions extends TaskRequestOptions {
   readonly maxTotalTimeout?: number | undefined;
   /** Receives the status messages. */
   readonly onProgress?: ((update: ProgressUpdate) => void) | undefined;
-  /** Without one, status messages are not reported. */
-  readonly progressToken?: string | undefined;
+  /** The progress token. */
+  readonly runId: string;
+  /** State in which the server has created the task. */
+  readonly created?: CreatedTask | undefined;
+  /** Last progress of the call before it became a task. */
+  readonly progress?: ProgressUpdate | undefined;
   /** Whether the task is canceled when the wait ends early, because no caller can continue it. */
   readonly isOwner: boolean;
 }
@@ -49,17 +53,11 @@ const maxDelay = 2 ** 31 - 1;
  * Waits for the end of a task: polls its state, reports its status messages, responds to its input requests, and tries again while the
  * server is unavailable.
  *
- * @param created - the state in which the server has created it
  * @throws the error that the call would have thrown; `MCP_TASK_CANCELLED`, `MCP_TASK_NOT_FOUND`, `MCP_REQUEST_TIMEOUT`,
  *   `MCP_INPUT_ROUNDS_EXCEEDED`; errors of the handlers of input requests; `signal.reason`
  */
-export function awaitTask(
-  server: RemoteServer,
-  taskId: string,
-  options: AwaitTaskOptions,
-  created?: CreatedTask,
-): Promise<CallToolResult> {
-  return new AwaitedTask(server, taskId, options).result(created);
+export function awaitTask(server: RemoteServer, taskId: string, options: AwaitTaskOptions): Promise<CallToolResult> {
+  return new AwaitedTask(server, taskId, options).result();
 }
 
 class AwaitedTask {
@@ -75,7 +73,8 @@ class AwaitedTask {
   #isKnown = false;
   #pollInterval = defaultPollInterval;
   #lastMessage: string | undefined;
-  #messages = 0;
+  /** Progress numbers only grow. */
+  #progress: number;
   /** Keys of input requests that a handler has received. */
   readonly #requested = new Set<string>();
   readonly #responding = new Map<string, AbortController>();
@@ -91,12 +90,14 @@ class AwaitedTask {
     this.#server = server;
     this.#taskId = taskId;
     this.#options = options;
+    this.#lastMessage = options.progress?.message;
+    this.#progress = Math.ceil(options.progress?.progress ?? 0);
     this.#timeout = timeout > 0 ? timeout : Number.POSITIVE_INFINITY;
     this.#timeLeft = this.#timeout;
     this.#totalLeft = options.maxTotalTimeout ?? Number.POSITIVE_INFINITY;
   }
 
-  async result(created: CreatedTask | undefined): Promise<CallToolResult> {
+  async result(): Promise<CallToolResult> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
     const onAbort = (): void => void this.stop(signal?.reason);
@@ -104,7 +105,7 @@ class AwaitedTask {
     this.#server.awaitedTasks.add(this);
     this.#startClock();
     try {
-      return await untilAborted(() => this.#follow(created), this.#end.signal);
+      return await untilAborted(() => this.#follow(), this.#end.signal);
     } catch (error) {
       void this.stop(error);
       throw error;
@@ -139,7 +140,8 @@ class AwaitedTask {
     for (const controller of this.#responding.values()) controller.abort(reason);
   }
 
-  async #follow(created: CreatedTask | undefined): Promise<CallToolResult> {
+  async #follow(): Promise<CallToolResult> {
+    const { created } = this.#options;
     if (created) {
       this.#isKnown = true;
       this.#learn(readDescription(created));
@@ -163,15 +165,16 @@ class AwaitedTask {
     this.#pollInterval = Math.min(Math.max(pollIntervalMs, minPollInterval), maxDelay);
     if (statusMessage === undefined || statusMessage === this.#lastMessage) return;
     this.#lastMessage = statusMessage;
-    this.#messages += 1;
-    const { progressToken, onProgress, resetTimeoutOnProgress } = this.#options;
+    this.#progress += 1;
+    const { runId, onProgress } = this.#options;
+    const { resetTimeoutOnProgress = this.#server.options.resetTimeoutOnProgress } = this.#options;
     if (resetTimeoutOnProgress) {
       this.#stopClock();
       this.#timeLeft = this.#timeout;
       this.#startClock();
     }
-    if (progressToken === undefined) return;
-    const params = { progressToken, progress: this.#messages, message: statusMessage };
+    if (!onProgress && this.#server.options.enableProgressTracking === false) return;
+    const params = { progressToken: runId, progress: this.#progress, message: statusMessage };
     try {
       onProgress?.({ ...params });
     } catch (error) {

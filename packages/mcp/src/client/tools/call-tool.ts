@@ -45,11 +45,18 @@ export type ToolCall = Omit<CallToolOptions, 'serverName'> & Pick<EngineRequestO
 export async function callTool(server: RemoteServer, options: ToolCall, known?: ProtocolTool): Promise<CallToolResult> {
   const { name, runId = crypto.randomUUID(), requestContext } = options;
   const call = { toolName: name, runId };
+  let progress: ProgressUpdate | undefined;
+  const onProgress = (update: ProgressUpdate): void => {
+    progress = update;
+    options.onProgress?.(update);
+  };
   server.log('debug', `Calling tool '${name}'.`, call, requestContext);
   try {
-    const sent = await sendCall(server, options, runId, known);
-    if (isCreatedTask(sent)) server.log('debug', `Tool '${name}' runs as a task.`, call, requestContext);
-    const result = isCreatedTask(sent) ? await awaitOwnTask(server, sent, options, runId) : sent;
+    let result = await sendCall(server, options, runId, onProgress, known);
+    if (isCreatedTask(result)) {
+      server.log('debug', `Tool '${name}' runs as a task.`, call, requestContext);
+      result = await awaitTask(server, result.taskId, { ...options, runId, isOwner: true, created: result, progress });
+    }
     if (result.isError === true) server.log('warning', `Tool '${name}' returned an error.`, call, requestContext);
     else server.log('debug', `Tool '${name}' returned.`, call, requestContext);
     return result;
@@ -59,36 +66,17 @@ export async function callTool(server: RemoteServer, options: ToolCall, known?: 
   }
 }
 
-function awaitOwnTask(
-  server: RemoteServer,
-  created: CreatedTask,
-  options: ToolCall,
-  runId: string,
-): Promise<CallToolResult> {
-  const { resetTimeoutOnProgress = server.options.resetTimeoutOnProgress } = options;
-  const progressToken = isTracked(server, options) ? runId : undefined;
-  return awaitTask(
-    server,
-    created.taskId,
-    { ...options, resetTimeoutOnProgress, progressToken, isOwner: true },
-    created,
-  );
-}
-
-function isTracked(server: RemoteServer, { onProgress }: ToolCall): boolean {
-  return onProgress !== undefined || server.options.enableProgressTracking !== false;
-}
-
 /** Sends a call. @returns its result, or the task that the server runs it as */
 export function sendCall(
   server: RemoteServer,
   options: ToolCall,
   runId: string,
+  onProgress = options.onProgress,
   known?: ProtocolTool,
 ): Promise<CallToolResult | CreatedTask> {
-  const { name, args = {}, meta, requestContext, onProgress, toolCallId } = options;
+  const { name, args = {}, meta, requestContext, toolCallId } = options;
   const { signal, timeout, maxTotalTimeout, resetTimeoutOnProgress } = options;
-  const { retryIdempotent = 0 } = server.options;
+  const { enableProgressTracking = true, retryIdempotent = 0 } = server.options;
   const tools = server.list('tools/list');
   const find = (): ProtocolTool | undefined => tools.peek()?.find((listed) => listed.name === name);
   const tool = known ?? find();
@@ -114,7 +102,7 @@ export function sendCall(
     requestContext,
     onProgress,
     retries: isHarmless ? retryIdempotent : 0,
-    progressToken: isTracked(server, options) ? runId : undefined,
+    progressToken: enableProgressTracking || options.onProgress ? runId : undefined,
     toolCallId,
   });
   // The engine has checked the result.

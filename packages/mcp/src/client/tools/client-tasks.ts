@@ -71,8 +71,7 @@ export function createClientTasks(servers: SharedServers): ClientTasks {
     result: async (handle, { maxTotalTimeout, ...options } = {}) => {
       const { serverName, taskId, result } = readHandle(handle);
       if (result) return result;
-      // A task that was stored without its progress token reports progress with its id.
-      const settings = { ...options, timeout: maxTotalTimeout, progressToken: taskId, isOwner: false };
+      const settings = { ...options, timeout: maxTotalTimeout, runId: taskId, isOwner: false };
       return servers.run('TOOL_EXECUTION', serverName, (server) => awaitTask(server, taskId, settings), options.signal);
     },
     cancel: async (handle, options = {}) => {

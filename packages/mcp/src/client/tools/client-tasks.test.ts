@@ -1,0 +1,460 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTool, type ToolContext } from '@quiver/core/tools';
+import { generateText } from 'ai-v7';
+import { MockLanguageModelV4 } from 'ai-v7/test';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { eventually } from '../../../test/eventually.ts';
+import { startFaultProxy } from '../../../test/fault-proxy.ts';
+import { MCPServer } from '../../server/mcp-server.js';
+import type { ProgressUpdate } from '../config/handlers.js';
+import type { HttpServerDefinition } from '../config/server-definition.js';
+import { MCPClient } from '../mcp-client.js';
+import type { TaskHandle } from './client-tasks.js';
+
+const extension = 'io.modelcontextprotocol/tasks';
+
+interface Sent {
+  method: string;
+  taskId: string | undefined;
+  declares: boolean;
+  headers: Headers;
+}
+
+/** Lets the tools of a test go on. */
+class Gate {
+  #open: () => void = () => {};
+  readonly passed: Promise<void> = new Promise((resolve) => {
+    this.#open = resolve;
+  });
+  open(): void {
+    this.#open();
+  }
+}
+
+let gate: Gate;
+/** The tool `wait` reports its next message when the test has received the one before. */
+let received: Gate[];
+let contexts: ToolContext[];
+let clients: MCPClient[];
+let server: MCPServer;
+let url: string;
+
+const ask = (context: ToolContext, name: string): Promise<string> =>
+  context.mcp.elicitation
+    .sendRequest({ message: name, requestedSchema: { type: 'object', properties: { value: { type: 'string' } } } })
+    .then(({ action, content }) => `${name}: ${action} ${JSON.stringify(content)}`);
+
+const mcp = { task: { pollIntervalMs: 20 } } as const;
+const tools = {
+  greet: createTool({ id: 'greet', description: 'Greets', execute: async () => 'Hello' }),
+  wait: createTool({
+    id: 'wait',
+    description: 'Waits for the gate',
+    inputSchema: z.object({ messages: z.array(z.string()).default([]) }),
+    mcp,
+    execute: async ({ messages }, context) => {
+      contexts.push(context);
+      for (const [index, message] of messages.entries()) {
+        await context.mcp.progress({ progress: index + 1, message });
+        await received[index]?.passed;
+      }
+      await gate.passed;
+      return 'waited';
+    },
+  }),
+  fail: createTool({
+    id: 'fail',
+    description: 'Fails after the gate',
+    mcp,
+    execute: async () => {
+      await gate.passed;
+      throw new Error('the disk is full');
+    },
+  }),
+  breach: createTool({
+    id: 'breach',
+    description: 'Requests what the client does not have',
+    mcp,
+    execute: async (_input, context) => {
+      await gate.passed;
+      return context.mcp.roots();
+    },
+  }),
+  ask: createTool({
+    id: 'ask',
+    description: 'Asks',
+    inputSchema: z.object({ names: z.array(z.string()) }),
+    mcp,
+    execute: async ({ names }, context) => {
+      contexts.push(context);
+      await sleep(1);
+      return (await Promise.all(names.map((name) => ask(context, name)))).join('\n');
+    },
+  }),
+};
+
+beforeEach(async () => {
+  gate = new Gate();
+  received = [new Gate(), new Gate()];
+  contexts = [];
+  clients = [];
+  server = new MCPServer({ name: 'Tasks', version: '1.0.0', tools });
+  ({ url } = await server.listen({ port: 0 }));
+});
+afterEach(async () => {
+  for (const each of [gate, ...received]) each.open();
+  await Promise.all(clients.map((client) => client.disconnect()));
+  await server.close({ grace: 0 });
+});
+
+function connect(definition: Partial<HttpServerDefinition> = {}): { client: MCPClient; sent: Sent[] } {
+  const sent: Sent[] = [];
+  const record: HttpServerDefinition['fetch'] = (to, init) => {
+    const body =
+      typeof init?.body === 'string' ? (JSON.parse(init.body) as { method: string; params?: object }) : undefined;
+    const { method = '', params = {} } = body ?? {};
+    const { taskId, _meta } = params as { taskId?: string; _meta?: object };
+    const declares = JSON.stringify(_meta ?? {}).includes(extension);
+    sent.push({ method, taskId, declares, headers: new Headers(init?.headers) });
+    return fetch(to, init);
+  };
+  const client = new MCPClient({ servers: { it: { url, protocol: 'modern', fetch: record, ...definition } } });
+  clients.push(client);
+  return { client, sent };
+}
+
+const textOf = (text: string): object => ({ content: [{ type: 'text', text }] });
+const failsWith = (reason: string): object =>
+  expect.objectContaining({
+    code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED',
+    details: expect.objectContaining({ reason }),
+  });
+const polled = (sent: Sent[], times = 1): Promise<void> =>
+  eventually(() => expect(sent.filter(({ method }) => method === 'tasks/get').length).toBeGreaterThanOrEqual(times));
+const canceled = (): Promise<void> => eventually(() => expect(contexts[0]?.abortSignal?.aborted).toBe(true));
+
+/** Waits until a task is in a state. */
+const reached = (client: MCPClient, handle: TaskHandle, status: string) =>
+  eventually(async () => {
+    const task = await client.tasks.get(handle);
+    expect(task.status).toBe(status);
+    return task;
+  });
+
+describe('a call that becomes a task', () => {
+  test('returns the result of the task, with the id in a header of each request', async () => {
+    const { client, sent } = connect();
+    const calling = client.callTool({ serverName: 'it', name: 'wait' });
+    await polled(sent, 2);
+    gate.open();
+    expect(await calling).toMatchObject(textOf('waited'));
+    const polls = sent.filter(({ method }) => method === 'tasks/get');
+    expect(new Set(polls.map(({ taskId }) => taskId)).size).toBe(1);
+    for (const { method, taskId, headers } of polls)
+      expect([headers.get('mcp-method'), headers.get('mcp-name')]).toEqual([method, taskId]);
+  });
+
+  test('declares the extension where it applies', async () => {
+    const { client, sent } = connect();
+    await client.listTools();
+    const calling = client.callTool({ serverName: 'it', name: 'wait' });
+    await polled(sent);
+    gate.open();
+    await calling;
+    expect(Object.fromEntries(sent.map(({ method, declares }) => [method, declares]))).toEqual({
+      'server/discover': false,
+      'tools/list': false,
+      'tools/call': true,
+      'tasks/get': true,
+    });
+  });
+
+  test('reports the status messages as progress', async () => {
+    const { client } = connect();
+    const updates: ProgressUpdate[] = [];
+    const all: ProgressUpdate[] = [];
+    await client.progress.onUpdate('it', (update) => void all.push(update));
+    gate.open();
+    await client.callTool({
+      serverName: 'it',
+      name: 'wait',
+      args: { messages: ['one', 'two'] },
+      runId: 'run',
+      onProgress: (update) => {
+        updates.push(update);
+        received[update.progress - 1]?.open();
+      },
+    });
+    expect(updates).toEqual([
+      { progressToken: 'run', progress: 1, message: 'one' },
+      { progressToken: 'run', progress: 2, message: 'two' },
+    ]);
+    expect(all).toEqual(updates);
+  });
+
+  test('is awaited by the AI SDK, with its status messages as progress of the tool call', async () => {
+    const { client } = connect();
+    const updates: ProgressUpdate[] = [];
+    await client.progress.onUpdate('it', (update) => {
+      updates.push(update);
+      received[0]?.open();
+    });
+    const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+    const input = JSON.stringify({ messages: ['reading'] });
+    const content = [{ type: 'tool-call', toolCallId: 'c1', toolName: 'it_wait', input }];
+    const doGenerate = (() =>
+      Promise.resolve({ usage, warnings: [], content, finishReason: { unified: 'tool-calls', raw: 'x' } })) as never;
+    gate.open();
+    const { toolResults } = await generateText({
+      model: new MockLanguageModelV4({ doGenerate }),
+      tools: await client.listTools(),
+      prompt: 'go',
+    });
+    expect(toolResults[0]?.output).toMatchObject(textOf('waited'));
+    expect(updates).toEqual([{ progressToken: 'c1', progress: 1, message: 'reading' }]);
+  });
+
+  test('returns and throws error results as a direct call does', async () => {
+    const [tasks, direct] = [connect(), connect({ tasks: false })];
+    const calling = [tasks, direct].map(async ({ client }) => {
+      const { it_fail: tool } = await client.listTools();
+      const failing = (tool?.execute({}) as Promise<unknown>).catch((error: unknown) => String(error));
+      return Promise.all([client.callTool({ serverName: 'it', name: 'fail' }), failing]);
+    });
+    await polled(tasks.sent, 2);
+    gate.open();
+    const outcomes = await Promise.all(calling);
+    expect(outcomes[0]).toMatchObject([{ isError: true }, expect.stringContaining('the disk is full')]);
+    expect(outcomes[0]).toEqual(outcomes[1]);
+  });
+
+  test('fails with the error of a direct call', async () => {
+    const tasks = connect();
+    const failures = Promise.all(
+      [tasks, connect({ tasks: false })].map(async ({ client }) => {
+        const failing = client.callTool({ serverName: 'it', name: 'breach' });
+        return failing.catch(({ code, details: { reason, rpcCode } }) => ({ code, reason, rpcCode }));
+      }),
+    );
+    await polled(tasks.sent);
+    gate.open();
+    const [task, direct] = await failures;
+    expect(task).toMatchObject({ code: 'MCP_CLIENT_TOOL_EXECUTION_FAILED', rpcCode: expect.any(Number) });
+    expect(task).toEqual(direct);
+  });
+
+  test('requests each input once, and sends each response at once', async () => {
+    const { client, sent } = connect();
+    const requests: string[] = [];
+    const second = new Gate();
+    await client.elicitation.onRequest('it', async ({ message }) => {
+      requests.push(message);
+      if (message === 'b') await second.passed;
+      return { action: 'accept', content: { value: message } };
+    });
+    const calling = client.callTool({ serverName: 'it', name: 'ask', args: { names: ['a', 'b'] } });
+    await eventually(() => expect(sent.map(({ method }) => method)).toContain('tasks/update'));
+    const polls = sent.length;
+    await eventually(() => expect(sent.length).toBeGreaterThan(polls + 3));
+    second.open();
+    expect(await calling).toMatchObject(textOf('a: accept {"value":"a"}\nb: accept {"value":"b"}'));
+    expect(requests.toSorted()).toEqual(['a', 'b']);
+    expect(sent.filter(({ method }) => method === 'tasks/update')).toHaveLength(2);
+  });
+
+  test('pauses its timeout while a handler responds', async () => {
+    const { client } = connect();
+    await client.elicitation.onRequest('it', async () => {
+      await sleep(2100);
+      return { action: 'decline' };
+    });
+    const options = { serverName: 'it', name: 'ask', args: { names: ['a'] }, timeout: 2000 };
+    expect(await client.callTool(options)).toMatchObject(textOf('a: decline undefined'));
+  });
+
+  test('ends with the error of a handler, and is canceled', async () => {
+    const { client } = connect();
+    await client.elicitation.onRequest('it', () => Promise.reject(new Error('no terminal')));
+    const calling = client.callTool({ serverName: 'it', name: 'ask', args: { names: ['a'] } });
+    await expect(calling).rejects.toThrow('no terminal');
+    await canceled();
+  });
+
+  test('is canceled by the signal, also when the client is disconnected at once', async () => {
+    const { client, sent } = connect();
+    const { it_wait: tool } = await client.listTools();
+    const controller = new AbortController();
+    const calling = tool?.execute({ messages: [] }, { abortSignal: controller.signal }) as Promise<unknown>;
+    await polled(sent);
+    controller.abort(new Error('no longer needed'));
+    await expect(calling).rejects.toThrow('no longer needed');
+    await client.disconnect();
+    expect(sent.at(-1)?.method).toBe('tasks/cancel');
+    await canceled();
+  });
+
+  test('is canceled when the client is disconnected', async () => {
+    const { client, sent } = connect();
+    const calling = client.callTool({ serverName: 'it', name: 'wait' });
+    await polled(sent);
+    const disconnecting = client.disconnect();
+    await expect(calling).rejects.toEqual(failsWith('MCP_CONNECTION_CLOSED'));
+    await disconnecting;
+    await canceled();
+  });
+
+  test('survives a reconnect', async () => {
+    const { client, sent } = connect();
+    const calling = client.callTool({ serverName: 'it', name: 'wait' });
+    await polled(sent);
+    await client.reconnectServer('it');
+    gate.open();
+    expect(await calling).toMatchObject(textOf('waited'));
+  });
+
+  test('survives connections that break', async () => {
+    const proxy = await startFaultProxy(Number(new URL(url).port));
+    try {
+      const { client, sent } = connect({ url: `http://127.0.0.1:${proxy.port}/mcp` });
+      const calling = client.callTool({ serverName: 'it', name: 'wait' });
+      await polled(sent);
+      proxy.setFault({ kind: 'reset' });
+      await eventually(() => expect(proxy.passed).toBeGreaterThan(1));
+      proxy.setFault({ kind: 'none' });
+      gate.open();
+      expect(await calling).toMatchObject(textOf('waited'));
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('becomes one over an in-process connection of the modern era', async () => {
+    const client = new MCPClient({ servers: { it: { server, protocol: 'modern' } } });
+    clients.push(client);
+    const handle = await client.tasks.start({ serverName: 'it', name: 'wait' });
+    expect(handle).toHaveProperty('taskId');
+    gate.open();
+    expect(await client.tasks.result(handle)).toMatchObject(textOf('waited'));
+  });
+});
+
+describe('mcp.tasks', () => {
+  /** As another process would read it. */
+  const stored = (handle: TaskHandle): TaskHandle => JSON.parse(JSON.stringify(handle)) as TaskHandle;
+
+  test('starts a task that another client continues', async () => {
+    const { client } = connect();
+    const handle = stored(await client.tasks.start({ serverName: 'it', name: 'wait', args: { messages: ['one'] } }));
+    expect(handle).toEqual({ serverName: 'it', name: 'wait', taskId: expect.any(String) });
+    await client.disconnect();
+    const { client: other } = connect();
+    expect(await reached(other, handle, 'working')).toMatchObject({
+      createdAt: expect.any(String),
+      pollIntervalMs: 20,
+    });
+    gate.open();
+    const updates: ProgressUpdate[] = [];
+    const result = await other.tasks.result(handle, {
+      onProgress: (update) => {
+        updates.push(update);
+        received[0]?.open();
+      },
+    });
+    expect(result).toMatchObject(textOf('waited'));
+    expect(updates).toMatchObject([{ progress: 1, message: 'one' }]);
+    expect(await other.tasks.get(handle)).toMatchObject({ status: 'completed', result });
+  });
+
+  test.for([
+    ['at once', { protocol: 'modern' }, 'greet'],
+    ['over a legacy connection', { protocol: 'legacy' }, 'greet'],
+    ['without tasks', { tasks: false }, 'greet'],
+  ] as const)('stores the result that a server returns %s', async ([, definition, name]) => {
+    const { client } = connect(definition);
+    const handle = stored(await client.tasks.start({ serverName: 'it', name }));
+    expect(handle).toMatchObject({ result: textOf('Hello') });
+    expect(await client.tasks.result(handle)).toMatchObject(textOf('Hello'));
+    expect(await client.tasks.get(handle)).toMatchObject({ status: 'completed', result: textOf('Hello') });
+    await client.tasks.cancel(handle);
+    await client.tasks.update(handle, {});
+  });
+
+  test('cancels a task, which ends the wait of another client by a named error', async () => {
+    const { client } = connect();
+    const handle = await client.tasks.start({ serverName: 'it', name: 'wait' });
+    const waiting = connect().client.tasks.result(stored(handle));
+    await client.tasks.cancel(handle);
+    await expect(waiting).rejects.toEqual(failsWith('MCP_TASK_CANCELLED'));
+    await client.tasks.cancel(handle);
+    expect(await client.tasks.get(handle)).toMatchObject({ status: 'cancelled' });
+    await canceled();
+  });
+
+  test.for([
+    ['the signal', () => ({ signal: AbortSignal.timeout(50) }), expect.objectContaining({ name: 'TimeoutError' })],
+    ['the time limit', () => ({ maxTotalTimeout: 50 }), failsWith('MCP_REQUEST_TIMEOUT')],
+  ] as const)('does not cancel a task when %s ends the wait', async ([, options, error]) => {
+    const { client, sent } = connect();
+    const handle = await client.tasks.start({ serverName: 'it', name: 'wait' });
+    await expect(client.tasks.result(handle, options())).rejects.toEqual(error);
+    await client.disconnect();
+    expect(sent.map(({ method }) => method)).not.toContain('tasks/cancel');
+    gate.open();
+    expect(await connect().client.tasks.result(handle)).toMatchObject(textOf('waited'));
+  });
+
+  test('responds to input requests by key, in parts', async () => {
+    const { client } = connect({ capabilities: { elicitation: { form: {} } } });
+    const handle = await client.tasks.start({ serverName: 'it', name: 'ask', args: { names: ['a', 'b'] } });
+    for (const value of ['a', 'b']) {
+      const task = await reached(client, handle, 'input_required');
+      const requests = task.status === 'input_required' ? Object.entries(task.inputRequests) : [];
+      const [key] = requests.find(([, request]) => JSON.stringify(request).includes(`"message":"${value}"`)) ?? [''];
+      await client.tasks.update(handle, { [key]: { action: 'accept', content: { value } } });
+    }
+    const { content } = await client.tasks.result(handle);
+    expect(content).toEqual([{ type: 'text', text: 'a: accept {"value":"a"}\nb: accept {"value":"b"}' }]);
+  });
+
+  test('rejects an unknown task', async () => {
+    const { client } = connect();
+    const handle = { serverName: 'it', name: 'wait', taskId: 'x'.repeat(32) };
+    const reason = { details: { reason: 'MCP_TASK_NOT_FOUND' } };
+    await expect(client.tasks.get(handle)).rejects.toMatchObject({ code: 'MCP_CLIENT_GET_TASK_FAILED', ...reason });
+    await expect(client.tasks.cancel(handle)).rejects.toMatchObject({
+      code: 'MCP_CLIENT_CANCEL_TASK_FAILED',
+      ...reason,
+    });
+    await expect(client.tasks.update(handle, {})).rejects.toMatchObject({
+      code: 'MCP_CLIENT_UPDATE_TASK_FAILED',
+      ...reason,
+    });
+    await expect(client.tasks.result(handle)).rejects.toEqual(failsWith('MCP_TASK_NOT_FOUND'));
+  });
+
+  test('rejects a connection without tasks', async () => {
+    const handle = { serverName: 'it', name: 'wait', taskId: 'x' };
+    for (const definition of [{ protocol: 'legacy' }, { tasks: false }] as const)
+      await expect(connect(definition).client.tasks.get(handle)).rejects.toMatchObject({
+        details: { reason: 'MCP_TASKS_UNSUPPORTED' },
+      });
+  });
+
+  test.for([null, 'x', [], {}, { serverName: 'it' }, { serverName: 'it', taskId: '' }, { serverName: 5, taskId: 'x' }])(
+    'rejects the handle %j',
+    async (handle) => {
+      const { client } = connect();
+      const { get, result, cancel, update } = client.tasks;
+      const given = handle as never;
+      for (const run of [get, result, cancel, (it: never) => update(it, {})])
+        await expect(run(given)).rejects.toMatchObject({ code: 'MCP_TASK_HANDLE_INVALID' });
+      const known = { serverName: 'it', name: 'wait', taskId: 'x' };
+      await expect(update(known, handle as never)).rejects.toMatchObject(
+        handle !== null && typeof handle === 'object' && !Array.isArray(handle)
+          ? { code: 'MCP_CLIENT_UPDATE_TASK_FAILED' }
+          : { code: 'MCP_TASK_HANDLE_INVALID' },
+      );
+    },
+  );
+});
