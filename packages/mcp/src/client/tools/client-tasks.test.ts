@@ -219,7 +219,7 @@ describe('a call that becomes a task', () => {
     const [tasks, direct] = [connect(), connect({ tasks: false })];
     const calling = [tasks, direct].map(async ({ client }) => {
       const { it_fail: tool } = await client.listTools();
-      const failing = (tool?.execute({}) as Promise<unknown>).catch((error: unknown) => String(error));
+      const failing = Promise.resolve(tool?.execute({})).catch((error: unknown) => String(error));
       return Promise.all([client.callTool({ serverName: 'it', name: 'fail' }), failing]);
     });
     await polled(tasks.sent, 2);
