@@ -71,7 +71,7 @@ export function sendCall(
   server: RemoteServer,
   options: ToolCall,
   runId: string,
-  onProgress = options.onProgress,
+  onProgress: CallToolOptions['onProgress'] = options.onProgress,
   known?: ProtocolTool,
 ): Promise<CallToolResult | CreatedTask> {
   const { name, args = {}, meta, requestContext, toolCallId } = options;
