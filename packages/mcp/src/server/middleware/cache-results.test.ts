@@ -185,6 +185,19 @@ describe('cacheResults', () => {
     expect(small.counts.runs).toBe(3);
   });
 
+  test('answers calls whose arguments are nested too deeply for a key', async () => {
+    const { server, counts } = createServer({ ttlMs: 1000 });
+    const depth = 100_000;
+    const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}}`;
+    for (let each = 0; each < 2; each += 1) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+      const request = new Request('http://localhost/mcp', { method: 'POST', headers, body: nested });
+      const response = await server.fetch(request, { serverless: true, authInfo: ada });
+      expect(await response.json()).toMatchObject({ result: { content: [{ text: 'text' }] } });
+    }
+    expect(counts.runs).toBe(2);
+  });
+
   test('forgets the results of a tool that was replaced', async () => {
     const { server, counts } = createServer({ ttlMs: 1000 });
     await call(server, 'read');

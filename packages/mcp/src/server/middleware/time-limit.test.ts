@@ -1,7 +1,10 @@
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { callServer } from '../../../test/fetch-caller.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { TaskCaller } from '../../../test/task-caller.ts';
 import { MCPServer } from '../mcp-server.js';
+import { audit, type AuditEntry } from './audit.js';
 import { timeLimit } from './time-limit.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -34,6 +37,29 @@ describe.each(['legacy', 'modern'] as const)('timeLimit in the %s era', (era) =>
     const { result } = await callServer(server, era, 'tools/call', { name: 'fail' });
     expect(result.content[0].text).toBe('Error: disk full');
   });
+});
+
+test('ends the run of a task with an error result, and audit records the task', async () => {
+  const entries: AuditEntry[] = [];
+  const slow = createTool({
+    id: 's',
+    description: 'd',
+    mcp: { task: 'required' },
+    execute: () => new Promise(() => {}),
+  });
+  const server = new MCPServer({ name: 'n', version: '1', tools: { slow }, logger });
+  server.use(audit((entry) => entries.push(entry))).use(timeLimit(20));
+  const caller = new TaskCaller(server);
+  const { taskId } = (await caller.call('slow')).result;
+  const task = await eventually(async () => {
+    const found = await caller.get(taskId);
+    expect(found.status).not.toBe('working');
+    return found;
+  });
+  const text = 'Error: The tool slow did not finish within its limit of 20 ms.';
+  expect(task).toMatchObject({ status: 'completed', result: { isError: true, content: [{ text }] } });
+  expect(entries[0]).toMatchObject({ method: 'tools/call', name: 'slow', outcome: 'task' });
+  await server.close({ grace: 0 });
 });
 
 test.each([0, -1, Number.NaN, Infinity, '5', undefined, null, {}, { slow: 'x' }, 2 ** 31])(
