@@ -3,7 +3,7 @@
 // many spans as `instrument()` does, without Quiver's events.
 //
 //   pnpm --filter @quiver/benchmarks traces
-//   options: --rounds 9; --base <folder of another checkout with built packages>, measured in the same rounds
+//   options: --rounds 9; --call tool or server; --base <folder of another checkout with built packages>, measured in the same rounds
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -17,9 +17,9 @@ import { readFlags } from '../read-flags.mjs';
 const flags = readFlags({
   rounds: { type: 'string', default: '9' },
   base: { type: 'string' },
-  // For the processes that measure: one system and one call each.
-  system: { type: 'string' },
   call: { type: 'string' },
+  // For the processes that measure: one system each.
+  system: { type: 'string' },
 });
 const rounds = Number(flags.rounds);
 if (!Number.isInteger(rounds) || rounds < 1) throw new TypeError('--rounds must be a positive whole number');
@@ -107,7 +107,7 @@ if (flags.system === undefined) main();
 else console.log(await measure(flags.system, flags.call));
 
 function main() {
-  for (const call of Object.keys(counts)) {
+  for (const call of flags.call === undefined ? Object.keys(counts) : [flags.call]) {
     const results = Object.fromEntries(Object.keys(systems).map((name) => [name, []]));
     for (let round = 0; round < rounds; round += 1)
       for (const name of Object.keys(systems)) results[name].push(run(name, call));

@@ -259,6 +259,38 @@ describe('spans of MCP messages', () => {
     expect(spanOf('tools/call weather').attributes['gen_ai.tool.call.result']).toBe('{"celsius":21}');
   });
 
+  it('have their own end, also if the tool of a received call fails afterwards', async () => {
+    start();
+    const failing = createTool({ id: 'weather', description: 'Fails', execute: () => Promise.reject(new Error('x')) });
+    await server.trace(message('received', 'tools/call', call), async () => {
+      await failing.execute({}, { toolCallId: '7' }).catch(() => {});
+    });
+    expect(spanOf('tools/call weather').status.code).toBe(SpanStatusCode.UNSET);
+  });
+
+  it('are parents of a tool that runs on after the response, as a task', async () => {
+    start({ captureContent: true });
+    let release: (value: string) => void = () => {};
+    const slow = createTool({
+      id: 'weather',
+      description: 'Runs on',
+      execute: () => new Promise<string>((resolve) => (release = resolve)),
+    });
+    let output: Promise<unknown> | undefined;
+    await server.trace(message('received', 'tools/call', call), async () => {
+      output = slow.execute({ city: 'Oslo' }, { toolCallId: '7' });
+    });
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['tools/call weather']);
+    release('done');
+    await output;
+    const tool = spanOf('execute_tool weather');
+    expect(parentOf('execute_tool weather')).toBe(idOf('tools/call weather'));
+    expect(tool.attributes).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"city":"Oslo"}',
+      'gen_ai.tool.call.result': 'done',
+    });
+  });
+
   it('do not hide tools that a received call runs in addition', async () => {
     start();
     const run = async (): Promise<unknown> => {

@@ -2,6 +2,7 @@ import {
   context,
   createContextKey,
   metrics,
+  ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -61,6 +62,7 @@ const enclosingCall = createContextKey('quiver enclosing tool call');
 
 /** An operation between its start and its end. */
 interface Running {
+  /** Time on the clock of `performance.now()`. */
   readonly startedAt: number;
   readonly span?: Span;
   /** Whether the span belongs to another event or instrumentation, which ends it. */
@@ -154,14 +156,26 @@ export function instrument(options: InstrumentOptions = {}): () => void {
     running.delete(event);
     const failure = describeFailure(event);
     record(event, (performance.now() - operation.startedAt) / 1000, failure?.attributes ?? {});
-    const { span, isShared } = operation;
-    if (!span || event.type === 'mcp.session') return;
+    if (!operation.span || event.type === 'mcp.session') return;
+    const isLate = event.type === 'tool' && operation.isShared === true && !operation.span.isRecording();
+    const span = isLate ? startLate(event, operation.startedAt, operation.span) : operation.span;
+    const isShared = operation.isShared === true && !isLate;
     if (span.isRecording()) {
       span.setAttributes(event.type === 'mcp' ? describeEndOfMessage(event) : describeEnd(event));
       if (captureContent) span.setAttributes(captureOutput(event));
-      if (failure) setFailure(span, failure.attributes, failure.message);
+      // The owner of a span decides what a failed tool means: a round that requires input cancels the tool.
+      if (failure && !(isShared && event.type === 'tool')) setFailure(span, failure.attributes, failure.message);
     }
     if (!isShared) span.end();
+  };
+
+  /** Starts the span of a tool that ran on after the response to its request, as a task, with the time at which the tool started. */
+  const startLate = (event: ToolTraceEvent, startedAt: number, parent: Span): Span => {
+    const { name, attributes } = describeOperation(event);
+    const startTime = performance.timeOrigin + startedAt;
+    const span = tracer.startSpan(name, { attributes, startTime }, trace.setSpan(ROOT_CONTEXT, parent));
+    if (captureContent) span.setAttributes(captureInput(event));
+    return span;
   };
 
   return observe((event, phase) => (phase === 'start' ? start(event) : end(event)));
