@@ -16,6 +16,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { assert, asyncProperty, constantFrom, oneof, record, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { majors } from '../../test/ai-sdk-majors.js';
 import { QuiverError } from '../errors.js';
 import { createTool, executeTool } from '../tools/index.js';
 import { traceChannels } from '../trace.js';
@@ -171,6 +172,19 @@ describe('spans of tools', () => {
       exporter.reset();
     }
   });
+
+  it.each(majors.filter(({ version }) => version < 7))(
+    'are not created inside of the spans of AI SDK $version',
+    async ({ createModel, generate }) => {
+      start();
+      const { model } = createModel([{ call: 'weather', input: {} }, { say: 'warm' }]);
+      const experimental_telemetry = { isEnabled: true, tracer: trace.getTracer('ai') };
+      await generate({ model, tools: { weather }, prompt: 'Weather?', experimental_telemetry });
+      const names = exporter.getFinishedSpans().map(({ name }) => name);
+      expect(names).toContain('ai.toolCall');
+      expect(names).not.toContain('execute_tool weather');
+    },
+  );
 
   it('cover a generator until its end, and are active in it', async () => {
     start();
