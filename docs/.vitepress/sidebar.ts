@@ -48,6 +48,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/mcp-server/catalog',
         'guides/mcp-server/result-limits',
         'guides/mcp-server/middleware',
+        'guides/shared-store',
         'guides/oauth-server',
         'guides/test-a-server',
       ),

@@ -17,6 +17,7 @@ const areas: readonly (readonly [title: string, codes: RegExp])[] = [
     'MCP server',
     /^(BODY|CALLBACK|CLIENT|ELICITATION|EVENT|LISTEN|LOG|MIDDLEWARE|PORT|SERVER|SESSION|URI|URL|<SUBJECT>|<KIND>)_/,
   ],
+  ['Shared state', /^SHARED_/],
   ['OAuth', /^OAUTH_/],
   [
     'Documents and ingestion',

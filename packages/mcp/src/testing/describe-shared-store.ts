@@ -114,7 +114,7 @@ export function describeSharedStore({ name, create, createUnavailable, cleanUp }
         expect((await a.get(key))?.value).toBe('new');
       });
 
-      it('removes the lifetime with a write that has none', async () => {
+      it('removes the lifetime with a write without one', async () => {
         const [key, clock] = [own('kept'), own('clock')];
         await a.put(key, 'x', { ttlMs: 50 });
         await a.put(key, 'y');

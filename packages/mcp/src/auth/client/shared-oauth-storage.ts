@@ -31,7 +31,7 @@ interface StoredText {
  * @throws `OAUTH_STORAGE_UNREADABLE` from `get` when a record is damaged, moved, or encrypted with another key
  * @throws `SHARED_STORE_LOCK_LOST` from `set` and `delete` within `exclusive`, when another process took over the lock and wrote
  * @example
- * const storage = new SharedOAuthStorage({ store, owner: user.id, encryptionKey: process.env.TOKEN_KEY });
+ * const storage = new SharedOAuthStorage({ store: sharedStore, owner: user.id, encryptionKey: process.env.TOKEN_KEY });
  */
 export class SharedOAuthStorage implements OAuthStorage {
   readonly #store: SharedStore;
@@ -111,7 +111,7 @@ export class SharedOAuthStorage implements OAuthStorage {
     }
   }
 
-  /** A record that nobody can read may be replaced. */
+  /** An unreadable record may be replaced. */
   #fenceOf(record: StoredRecord, name: string): number {
     try {
       return this.#parse(record, name).fence;

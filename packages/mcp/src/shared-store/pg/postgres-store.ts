@@ -65,7 +65,7 @@ export class PostgresStore implements SharedStore {
   #sweeping: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** @throws `SHARED_STORE_ARGUMENT_INVALID` unless there is one connection, and the names are plain identifiers */
+  /** @throws `SHARED_STORE_ARGUMENT_INVALID` unless there is one connection, and the names are identifiers without quotes */
   constructor(options: PostgresStoreOptions) {
     const { pool, connectionString, schemaName = 'public', tablePrefix = 'quiver_mcp_', timeout = 10_000 } = options;
     if ((pool === undefined) === (connectionString === undefined) || connectionString === '')

@@ -12,7 +12,7 @@ export interface Tables {
   readonly name: string;
 }
 
-/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless both are plain identifiers of together up to 50 characters */
+/** @throws `SHARED_STORE_ARGUMENT_INVALID` unless both are identifiers without quotes, of up to 50 characters together */
 export function nameTables(schemaName: string, tablePrefix: string): Tables {
   for (const [option, value] of Object.entries({ schemaName, tablePrefix }))
     if (typeof value !== 'string' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(value))

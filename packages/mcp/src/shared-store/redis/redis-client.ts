@@ -39,7 +39,7 @@ export interface IoredisSubscriber extends Emitter {
   disconnect(): unknown;
 }
 
-/** Connection that receives messages. It subscribes again by itself after a reconnect. */
+/** Connection that receives messages. The client restores its subscriptions after a reconnect. */
 export interface RedisSubscriber {
   /** Resolves when it is connected; never settles while the server is unavailable. */
   readonly ready: Promise<unknown>;
@@ -57,7 +57,7 @@ export interface RedisConnection {
 }
 
 /**
- * Without a listener, an interrupted connection would end this process. The clients reconnect by themselves, with an error per attempt,
+ * Without a listener, an interrupted connection would end this process. The clients reconnect automatically, with an error per attempt,
  * and commands report the failure.
  */
 const ignoreError = (): void => {};
