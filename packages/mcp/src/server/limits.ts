@@ -22,8 +22,10 @@ export const MAX_BATCH_MESSAGES = 100;
 export const MAX_SUBSCRIPTIONS = 1_000;
 /** Open `subscriptions/listen` requests. */
 export const MAX_LISTENERS = 1_024;
-/** Resources that one `subscriptions/listen` request may name, and tasks. */
+/** Resources that one `subscriptions/listen` request may name. */
 export const MAX_LISTENED_RESOURCES = 1_000;
+/** Tasks that one `subscriptions/listen` request may name. */
+export const MAX_LISTENED_TASKS = 100;
 /** Rounds of one request with `input_required` results. */
 export const MAX_INPUT_ROUNDS = 10;
 /** Seconds that a client has for one round. */
@@ -79,5 +81,7 @@ export const DEFAULT_MAX_TASK_RESULT: number = 4 * 1024 * 1024;
 export const TASK_PROGRESS_INTERVAL = 250;
 /** Milliseconds between two looks for responses that another instance received, in case its message was lost. */
 export const TASK_CHECK_INTERVAL = 5_000;
+/** Longest lifetime of a record in milliseconds. */
+export const MAX_LIFETIME = 1e12;
 /** Longest delay of a timer. */
 export const MAX_TIMER_DELAY: number = 2 ** 31 - 1;

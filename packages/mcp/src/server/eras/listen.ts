@@ -2,7 +2,7 @@ import { errorCodes, metaKeys } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
-import { MAX_LISTENED_RESOURCES, MAX_LISTENERS } from '../limits.js';
+import { MAX_LISTENED_RESOURCES, MAX_LISTENED_TASKS, MAX_LISTENERS } from '../limits.js';
 import { requireTasks } from '../methods/tasks.js';
 import type { ServerRequest } from '../request.js';
 import { learnScopes } from '../methods/resources.js';
@@ -95,8 +95,8 @@ function parseFilter(params: Params | undefined, capabilities: ServerCapabilitie
   const isValid =
     isObject(given) &&
     listNames.every((name) => ['undefined', 'boolean'].includes(typeof given[name])) &&
-    isListOfNames(watched) &&
-    isListOfNames(taskIds);
+    isListOfNames(watched, MAX_LISTENED_RESOURCES) &&
+    isListOfNames(taskIds, MAX_LISTENED_TASKS);
   if (!isValid)
     throw invalidParams("Invalid params: 'notifications' is required and must be a valid SubscriptionFilter");
   const filter: ListenFilter = {};
@@ -107,10 +107,8 @@ function parseFilter(params: Params | undefined, capabilities: ServerCapabilitie
   return filter;
 }
 
-function isListOfNames(value: unknown): value is string[] {
-  return (
-    Array.isArray(value) && value.length <= MAX_LISTENED_RESOURCES && value.every((name) => typeof name === 'string')
-  );
+function isListOfNames(value: unknown, maxLength: number): value is string[] {
+  return Array.isArray(value) && value.length <= maxLength && value.every((name) => typeof name === 'string');
 }
 
 function accepts(filter: ListenFilter, event: ServerEvent): boolean {

@@ -132,14 +132,15 @@ export class ModernRequest extends ServerRequest {
         // With time before the task, requests for input end the round.
         if (isOver || signal.aborted || (options.after > 0 && round.isEnding)) return;
         const { requestCount, answers } = round;
-        const start = { options, principal, host: this, answers, requestCount };
+        const call = options.resume ? storedCallOf(this) : undefined;
+        const start = { options, principal, host: this, answers, requestCount, call };
         const task = tasks.prepare(start);
         if (task) {
           this.#task = task;
           round.handOver(task);
           if (this.#progress) task.report(this.#progress);
           const text = run.then((answer) => this.#textOf(answer));
-          const creating = tasks.start(task, start, text, options.resume ? storedCallOf(this) : undefined);
+          const creating = tasks.start(task, start, text);
           resolve(
             creating.then((record) => createdTaskText(record, { [metaKeys.serverInfo]: this.server.serverInfo })),
           );

@@ -1,8 +1,10 @@
+import type { McpAuthInfo } from '@quiver/core/tools';
 import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { storableAuthInfo } from '../auth-info.js';
 import { missingCapabilities } from '../client-requests.js';
+import { toJsonSafe } from '../json-safe.js';
 import type { Answer, ServerRequest } from '../request.js';
 import type { TaskOptions } from '../tasks/task-options.js';
 import { taskMembers, type StoredCall } from '../tasks/task-record.js';
@@ -45,11 +47,11 @@ export function storedCallOf({ requestId, params, authInfo, requestContext, serv
   const { callerData } = server.tasks;
   const entries = callerData
     .filter((key) => requestContext.has(key))
-    .map((key) => [key, requestContext.get(key) as unknown] as const);
+    .map((key) => [key, toJsonSafe(requestContext.get(key))] as const);
   return {
     requestId,
     params: kept,
-    ...(authInfo && { authInfo: storableAuthInfo(authInfo, callerData) }),
+    ...(authInfo && { authInfo: toJsonSafe(storableAuthInfo(authInfo, callerData)) as McpAuthInfo }),
     requestContext: Object.fromEntries(entries),
   };
 }

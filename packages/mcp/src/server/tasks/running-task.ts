@@ -1,4 +1,4 @@
-import { QuiverError, toErrorMessage, type Logger } from '@quiver/core';
+import { QuiverError, toErrorMessage, untilAborted, type Logger } from '@quiver/core';
 import type { ElicitOptions, ToolMcpContext } from '@quiver/core/tools';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
@@ -96,7 +96,7 @@ export class RunningTask {
     const signal = AbortSignal.any([host.signal, given, timedOut].filter((each) => each !== undefined));
     try {
       for (let round = 1; round <= MAX_INPUT_ROUNDS; round += 1) {
-        const result = await this.#ask(base, request, signal);
+        const result = await untilAborted(() => this.#ask(base, request, signal), signal);
         if (result !== undefined) return result;
       }
     } catch (error) {
@@ -118,7 +118,7 @@ export class RunningTask {
     await this.#isStored;
     const { storage, logger } = this.#options;
     try {
-      this.#notice(await storage.read(this.id));
+      this.#notice((await storage.read(this.id))?.record);
     } catch (error) {
       logger.warn(`The state of a task cannot be read: ${toErrorMessage(error)}`, error);
     }
@@ -189,6 +189,7 @@ export class RunningTask {
       },
       () => this.#keys.add(key),
     );
+    if (signal.aborted) await this.#withdraw(key);
     signal.throwIfAborted();
     const { answers = {}, responses = {} }: Partial<TaskRecord> = changed?.record ?? {};
     // The cast: the result was parsed in an earlier input round, for the same request.
@@ -215,8 +216,7 @@ export class RunningTask {
       };
       const onAbort = (): void => {
         stop();
-        reject(signal.reason as Error);
-        this.change((record) => removeRequests(record, [key])).catch(() => {});
+        void this.#withdraw(key).then(() => reject(signal.reason as Error));
       };
       signal.addEventListener('abort', onAbort);
       this.#waiting.set(key, (response) => {
@@ -228,7 +228,14 @@ export class RunningTask {
     });
   }
 
-  /** Continues with what others have written. */
+  /** Removes a request without a response, unless the task has ended. */
+  async #withdraw(key: string): Promise<void> {
+    await this.change((record) => removeRequests(record, [key])).catch((error: unknown) =>
+      this.#options.logger.warn(`A request for input was not withdrawn: ${toErrorMessage(error)}`, error),
+    );
+  }
+
+  /** Continues with the changes of others. */
   #notice(record: TaskRecord | undefined): void {
     if (this.#isOver) return;
     const { host, instance } = this.#options;

@@ -1,5 +1,5 @@
 import type { ToolMcpOptions, ToolTaskMode } from '@quiver/core/tools';
-import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL } from '../limits.js';
+import { DEFAULT_POLL_INTERVAL, DEFAULT_TASK_TTL, MAX_LIFETIME } from '../limits.js';
 
 /** Conditions under which calls of a tool become tasks, and the times of these tasks. */
 export interface TaskOptions {
@@ -33,8 +33,8 @@ export function parseTaskOptions(given: ToolMcpOptions['task']): TaskOptions | u
     ['ttlMs', ttlMs, 1],
     ['pollIntervalMs', pollIntervalMs, 1],
   ] as const) {
-    if (!Number.isSafeInteger(value) || value < least)
-      throw invalid(`${name} must be a whole number of milliseconds, ${least} or more, not ${String(value)}`);
+    if (!Number.isSafeInteger(value) || value < least || value > MAX_LIFETIME)
+      throw invalid(`${name} must be a whole number of milliseconds from ${least} to 1e12, not ${String(value)}`);
   }
   if (typeof resume !== 'boolean') throw invalid(`resume must be a boolean, not ${String(resume)}`);
   return { mode, after, ttlMs, pollIntervalMs, resume };

@@ -14,6 +14,12 @@ export interface TaskStorageOptions {
 /** Returns the next state of a task; `undefined` for no change. May be called again when another writer was faster. */
 export type TaskChange = (record: TaskRecord) => TaskRecord | undefined;
 
+/** State of a task, with the version of its record. */
+export interface StoredTask {
+  readonly record: TaskRecord;
+  readonly version: number;
+}
+
 /** State of a task after a change, and whether the change was made. */
 export interface ChangedTask {
   readonly record: TaskRecord;
@@ -39,8 +45,10 @@ export class TaskStorage {
       .replaceAll('/', '_');
   }
 
-  async read(id: string): Promise<TaskRecord | undefined> {
-    return (await this.#read(id))?.record;
+  async read(id: string): Promise<StoredTask | undefined> {
+    if (!idPattern.test(id)) return undefined;
+    const stored = await this.#options.store.get(this.#keyOf(id));
+    return stored && { record: JSON.parse(stored.value) as TaskRecord, version: stored.version };
   }
 
   async create(record: TaskRecord): Promise<void> {
@@ -54,7 +62,7 @@ export class TaskStorage {
    */
   async change(id: string, change: TaskChange): Promise<ChangedTask | undefined> {
     for (;;) {
-      const stored = await this.#read(id);
+      const stored = await this.read(id);
       if (!stored) return undefined;
       const next = change(stored.record);
       if (!next) return { record: stored.record, isChanged: false };
@@ -66,12 +74,6 @@ export class TaskStorage {
   /** Calls back after every change of a task, in all instances. */
   watch(id: string, listener: () => void): Promise<() => Promise<void>> {
     return this.#options.store.subscribe(this.#keyOf(id), listener);
-  }
-
-  async #read(id: string): Promise<{ record: TaskRecord; version: number } | undefined> {
-    if (!idPattern.test(id)) return undefined;
-    const stored = await this.#options.store.get(this.#keyOf(id));
-    return stored && { record: JSON.parse(stored.value) as TaskRecord, version: stored.version };
   }
 
   /** @returns whether the record had the version */

@@ -326,6 +326,20 @@ describe('a store that is unavailable', () => {
     await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
   });
 
+  test('rejects the request for input of a call that would become a task', async () => {
+    let isClean = false;
+    const a = start({}, async (input, context) => {
+      try {
+        return await ask(input, context);
+      } finally {
+        isClean = true;
+      }
+    });
+    a.store.isCut = true;
+    expect((await a.as().call('job')).error.code).toBe(-32603);
+    await eventually(() => expect(isClean).toBe(true));
+  });
+
   test('loses no result', async () => {
     const a = start();
     const taskId = await startTask(a);

@@ -362,6 +362,23 @@ describe('requests for input', () => {
     expect(task).not.toHaveProperty('inputRequests');
   });
 
+  test('are withdrawn when the tool does not wait any longer', async () => {
+    const controller = new AbortController();
+    const server = serve('optional', async (input, context) => {
+      const asking = context.mcp.elicitation.sendRequest(question, { signal: controller.signal });
+      await asking.catch(() => {});
+      return work.execute(input, context);
+    });
+    const caller = callerOf(server);
+    const taskId = await startTask(caller);
+    await asked(caller, taskId);
+    controller.abort();
+    await eventually(async () => expect((await caller.get(taskId)).status).toBe('working'));
+    const inputResponses = { 'input-1': accept('late') };
+    const { result } = await caller.request('tasks/update', { taskId, inputResponses });
+    expect(result.resultType).toBe('complete');
+  });
+
   test('of a canceled task are rejected, so that the tool can clean up', async () => {
     let isClean = false;
     const execute: Execute = async (_input, { mcp }) => {
@@ -405,15 +422,19 @@ describe('limits', () => {
     expect(() => serve('optional', work.execute, { tasks })).toThrow(/SERVER_CONFIG_INVALID|must be 1 or more/);
   });
 
-  test.each([{ ttlMs: 0 }, { after: -1 }, { pollIntervalMs: 1.5 }, { mode: 'sometimes' }, { resume: 'yes' }])(
-    'warns about the task options %j, and serves the tool without tasks',
-    async (options) => {
-      const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-      const server = serve(options as ToolTaskOptions, async () => 'served', { logger });
-      expect(logger.warn).toHaveBeenCalledWith(expect.stringContaining('never become tasks'));
-      expect((await callerOf(server).call('job')).result).toMatchObject({ resultType: 'complete' });
-    },
-  );
+  test.each([
+    { ttlMs: 0 },
+    { ttlMs: 1e15 },
+    { after: -1 },
+    { pollIntervalMs: 1.5 },
+    { mode: 'sometimes' },
+    { resume: 'yes' },
+  ])('warns about the task options %j, and serves the tool without tasks', async (options) => {
+    const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+    const server = serve(options as ToolTaskOptions, async () => 'served', { logger });
+    expect(logger.warn).toHaveBeenCalledWith(expect.stringContaining('never become tasks'));
+    expect((await callerOf(server).call('job')).result).toMatchObject({ resultType: 'complete' });
+  });
 });
 
 test('a server that closes fails the tasks that have not ended', async () => {

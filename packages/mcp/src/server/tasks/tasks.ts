@@ -47,9 +47,11 @@ export interface TaskStart {
   readonly principal: string;
   readonly host: TaskHost;
   /** Results of the input rounds before. */
-  readonly answers?: RequestState['answers'];
+  readonly answers: RequestState['answers'];
   /** Number of requests to the client before. */
-  readonly requestCount?: number;
+  readonly requestCount: number;
+  /** Present when another instance may run the call again. */
+  readonly call: StoredCall | undefined;
 }
 
 /** A stored call that is about to run again. */
@@ -81,7 +83,7 @@ export class Tasks {
   }
 
   /** Returns a task that is not stored yet; `undefined` when a limit is reached. */
-  prepare({ options: { ttlMs }, principal, host, requestCount = 0 }: TaskStart): RunningTask | undefined {
+  prepare({ options: { ttlMs }, principal, host, requestCount }: TaskStart): RunningTask | undefined {
     if (!this.#hasRoom(principal)) return undefined;
     const id = this.#stored.createId();
     this.#kept.set(id, { principal, end: Date.now() + ttlMs });
@@ -97,9 +99,8 @@ export class Tasks {
    */
   async start(
     task: RunningTask,
-    { options, principal, host, answers = {} }: TaskStart,
+    { options, principal, host, answers, call }: TaskStart,
     run: Promise<string>,
-    call: StoredCall | undefined,
   ): Promise<TaskRecord> {
     // The run may fail before the task is stored.
     run.catch(() => {});
@@ -159,7 +160,7 @@ export class Tasks {
   /** Returns those of the ids that are tasks of a caller. */
   async known(ids: readonly string[], principal: string): Promise<string[]> {
     const records = await Promise.all(ids.map((id) => this.#read(id, principal)));
-    return ids.filter((_, index) => records[index]);
+    return ids.filter((_, index) => records[index] !== undefined);
   }
 
   /**
@@ -168,14 +169,14 @@ export class Tasks {
    * @returns a function that ends the subscription
    */
   async watch(id: string, listener: (record: TaskRecord) => void): Promise<() => Promise<void>> {
-    let last = '';
+    let lastVersion = 0;
     let reading: Promise<void> = Promise.resolve();
     const report = async (): Promise<void> => {
-      const record = await this.#stored.read(id);
+      const stored = await this.#stored.read(id);
       // Several changes may have been made before the first of them is read.
-      const text = JSON.stringify(record);
-      if (record && text !== last) listener(record);
-      last = text;
+      if (!stored || stored.version === lastVersion) return;
+      lastVersion = stored.version;
+      listener(stored.record);
     };
     const onChange = (): void => {
       reading = reading
@@ -206,8 +207,9 @@ export class Tasks {
   }
 
   get #stored(): TaskStorage {
-    const { store = new InMemoryStore(), server, logger } = this.#config;
-    return (this.#storage ??= new TaskStorage({ store, server, instance: this.#instanceId, logger }));
+    const { store, server, logger } = this.#config;
+    const instance = this.#instanceId;
+    return (this.#storage ??= new TaskStorage({ store: store ?? new InMemoryStore(), server, instance, logger }));
   }
 
   get #instanceId(): string {
@@ -262,8 +264,8 @@ export class Tasks {
   }
 
   async #read(id: unknown, principal: string): Promise<TaskRecord | undefined> {
-    const record = typeof id === 'string' ? await this.#stored.read(id) : undefined;
-    return record?.owner === (await ownerOf(principal)) ? record : undefined;
+    const stored = typeof id === 'string' ? await this.#stored.read(id) : undefined;
+    return stored?.record.owner === (await ownerOf(principal)) ? stored.record : undefined;
   }
 
   async #recover(record: TaskRecord, resume: ResumeCall): Promise<TaskRecord | undefined> {
