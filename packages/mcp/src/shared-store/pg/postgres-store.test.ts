@@ -6,6 +6,8 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/fault-proxy.ts';
 import { PostgresStore, type PostgresStoreOptions } from './index.js';
+import { writeStatements } from './statements.js';
+import { nameTables } from './tables.js';
 
 const url = process.env['QUIVER_POSTGRES_URL'];
 if (!url) process.stderr.write('QUIVER_POSTGRES_URL is not set: tests of PostgresStore are skipped.\n');
@@ -173,6 +175,29 @@ describe.skipIf(!url)('PostgresStore', () => {
         FOR EACH ROW EXECUTE FUNCTION "${schemaName}".full_disk()`);
     await expect(store.put('y', 'y')).rejects.toMatchObject({ code: 'SHARED_STORE_FULL' });
     expect((await store.get('x'))?.value).toBe('x');
+  });
+
+  it('reads few rows of large tables', async () => {
+    await open({ tablePrefix: 'large_' }).publish('channel', 'x');
+    const tables = nameTables(schemaName, 'large_');
+    const { append, read, receive, get } = writeStatements(tables);
+    await pool.query(`
+      INSERT INTO ${tables.entries} SELECT 'log ' || n % 100, n, '' FROM generate_series(1, 10000) AS n;
+      INSERT INTO ${tables.logs} SELECT 'log ' || n, 1, 10000, 'infinity' FROM generate_series(0, 9999) AS n;
+      INSERT INTO ${tables.records} SELECT 'key ' || n, '', 1, 'infinity' FROM generate_series(1, 10000) AS n;
+      INSERT INTO ${tables.messages} (channel, message) SELECT 'channel ' || n % 100, '' FROM generate_series(1, 10000) AS n;
+      ANALYZE ${tables.entries}, ${tables.logs}, ${tables.records}, ${tables.messages}`);
+    const calls: [string, unknown[]][] = [
+      [append, ['log 7', 'x', 60_000, 100]],
+      [read, ['log 7', '9000']],
+      [receive, ['9990', ['channel 7'], 100]],
+      [get, ['key 7']],
+    ];
+    for (const [statement, values] of calls) {
+      const { rows } = await pool.query(`EXPLAIN ${statement}`, values);
+      const plan = rows.map((row) => String((row as Record<string, unknown>)['QUERY PLAN'])).join('\n');
+      expect(plan).not.toMatch(/Seq Scan on (large|\w+\.large)/);
+    }
   });
 
   it('removes rows that have ended', async () => {

@@ -47,7 +47,7 @@ export function writeStatements({ records, logs, entries, buckets, messages, nam
       DELETE FROM ${records}
       WHERE key = $1 AND ends > clock_timestamp() AND ($2::bigint IS NULL OR version = $2::bigint) RETURNING 1`,
     keys: `SELECT key FROM ${records} WHERE key >= $1 AND starts_with(key, $1) AND ends > clock_timestamp()`,
-    // The row of the log is locked first: ids are in the order of the commits.
+    // The row of the log is locked first: ids are in the order of the commits. A join with `head` would read the whole table.
     append: `
       WITH head AS (
         INSERT INTO ${logs} AS l (log, first, last, ends)
@@ -61,7 +61,7 @@ export function writeStatements({ records, logs, entries, buckets, messages, nam
           ) AS state)
         RETURNING log, first, last),
       added AS (INSERT INTO ${entries} (log, id, value) SELECT log, last, $2 FROM head),
-      removed AS (DELETE FROM ${entries} AS e USING head WHERE e.log = head.log AND e.id < head.first)
+      removed AS (DELETE FROM ${entries} WHERE log = $1 AND id < (SELECT first FROM head))
       SELECT last::text FROM head`,
     read: `
       SELECT e.id::text, e.value
