@@ -1,8 +1,9 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { McpSessionTraceEvent, McpTraceEvent } from '../trace-events.js';
 
-/** Names come from the peer: longer ones are cut. */
+/** Names and URIs come from the peer: longer ones are cut. */
 const maxNameLength = 128;
+const maxUriLength = 2048;
 
 function toName(value: unknown): string | undefined {
   return typeof value === 'string' ? value.slice(0, maxNameLength) : undefined;
@@ -15,8 +16,9 @@ const resourceMethods: ReadonlySet<string> = new Set([
   'notifications/resources/updated',
 ]);
 
-/** Code of JSON-RPC for a method that the receiver does not know. */
+/** Codes of JSON-RPC for a method, and for a name or other parameters, that the receiver does not know. */
 const methodNotFound = '-32601';
+const invalidParams = '-32602';
 
 /** Returns the name of the span of a message. */
 export function nameOfMessage({ method, params }: McpTraceEvent, hasUri: boolean): string {
@@ -24,6 +26,13 @@ export function nameOfMessage({ method, params }: McpTraceEvent, hasUri: boolean
   const target = isNamed ? params?.['name'] : hasUri && resourceMethods.has(method) ? params?.['uri'] : undefined;
   const name = toName(method) as string;
   return typeof target === 'string' ? `${name} ${toName(target)}` : name;
+}
+
+/** Returns the name of the span of a rejected message, without names that the client may have made up; `undefined` for other messages. */
+export function nameOfRejected({ direction, method }: McpTraceEvent, failure: Attributes): string | undefined {
+  if (direction !== 'received') return undefined;
+  if (failure['error.type'] === methodNotFound) return '_OTHER';
+  return failure['error.type'] === invalidParams ? toName(method) : undefined;
 }
 
 /**
@@ -37,7 +46,7 @@ export function describeMessage(event: McpTraceEvent): Attributes {
   attributes['mcp.method.name'] = toName(method);
   if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
   if (resourceMethods.has(method) && typeof params?.['uri'] === 'string')
-    attributes['mcp.resource.uri'] = params['uri'];
+    attributes['mcp.resource.uri'] = params['uri'].slice(0, maxUriLength);
   if (sessionId !== undefined) attributes['mcp.session.id'] = sessionId;
   if (clientAddress !== undefined) attributes['client.address'] = clientAddress;
   return attributes;

@@ -252,6 +252,21 @@ describe('spans of MCP messages', () => {
     expect(span.status).toEqual({ code: SpanStatusCode.ERROR, message: 'Unknown tool' });
   });
 
+  it('lose names that a client has made up, and cut long ones', async () => {
+    start();
+    const receive = (method: string, params: object, code: number): Promise<unknown> => {
+      const error = Object.assign(new Error('no'), { name: 'ProtocolError', code });
+      const event = message('received', method, { params: { ...params }, requestId: 'x'.repeat(1e6) });
+      return server.trace(event, () => Promise.reject(error)).catch(() => {});
+    };
+    await receive('y'.repeat(1e6), {}, -32601);
+    await receive('tools/call', { name: 'z'.repeat(1e6) }, -32602);
+    await receive('resources/read', { uri: 'u'.repeat(1e6) }, -32002);
+    const spans = exporter.getFinishedSpans();
+    expect(spans.map(({ name }) => name)).toEqual(['_OTHER', 'tools/call', 'resources/read']);
+    expect(JSON.stringify(spans.map(({ attributes }) => attributes)).length).toBeLessThan(5000);
+  });
+
   it('have the error tool_error for an error result', async () => {
     start();
     await client.trace(message('sent', 'tools/call', call), async () => ({ content: [], isError: true }));

@@ -17,7 +17,7 @@ import { observe } from '../trace.js';
 import type { McpTraceEvent, ToolTraceEvent, TraceEvent } from '../trace-events.js';
 import { captureInput, captureOutput } from './capture-content.js';
 import { describeFailure } from './describe-error.js';
-import { describeEndOfMessage, describeMessage, nameOfMessage } from './describe-mcp.js';
+import { describeEndOfMessage, describeMessage, nameOfMessage, nameOfRejected } from './describe-mcp.js';
 import { describeEnd, describeOperation, type InnerEvent } from './describe-operation.js';
 import { createRecorder } from './metrics.js';
 import { extractContext, injectContext } from './propagation.js';
@@ -163,6 +163,8 @@ export function instrument(options: InstrumentOptions = {}): () => void {
     if (span.isRecording()) {
       span.setAttributes(event.type === 'mcp' ? describeEndOfMessage(event) : describeEnd(event));
       if (captureContent) span.setAttributes(captureOutput(event));
+      const rejected = event.type === 'mcp' && failure && nameOfRejected(event, failure.attributes);
+      if (rejected) span.updateName(rejected);
       // The owner of a span decides what a failed tool means: a round that requires input cancels the tool.
       if (failure && !(isShared && event.type === 'tool')) setFailure(span, failure.attributes, failure.message);
     }
