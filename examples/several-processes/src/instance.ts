@@ -1,0 +1,70 @@
+/** One instance of the server; `main.ts` starts three of them. They share nothing but the store. */
+import { createTool } from '@quiver/core/tools';
+import { MCPServer } from '@quiver/mcp';
+import { z } from 'zod';
+import { openStore } from './shared-store.ts';
+
+const { INSTANCE = '', STORE_URL = '', STORE_NAME = '' } = process.env;
+const { sharedStore, close } = await openStore(STORE_URL, STORE_NAME);
+const weatherUri = 'weather://oslo';
+
+const tools = {
+  whoAmI: createTool({
+    id: 'whoAmI',
+    description: 'Returns the number of the instance',
+    execute: async () => INSTANCE,
+  }),
+  order: createTool({
+    id: 'order',
+    description: 'Orders umbrellas, after a question to the user',
+    execute: async (_input, { mcp }) => {
+      const { action, content } = await mcp.elicitation.sendRequest({
+        message: `Instance ${INSTANCE}: how many?`,
+        requestedSchema: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
+      });
+      if (action !== 'accept') return 'Nothing was ordered.';
+      await sharedStore.append('orders', String(content?.['count']));
+      return `Ordered ${String(content?.['count'])}.`;
+    },
+  }),
+  setWeather: createTool({
+    id: 'setWeather',
+    description: 'Changes the weather of Oslo',
+    inputSchema: z.object({ weather: z.string() }),
+    execute: async ({ weather }) => {
+      await sharedStore.put('weather', weather);
+      await server.resources.notifyUpdated({ uri: weatherUri });
+      return 'Done.';
+    },
+  }),
+  forecast: createTool({
+    id: 'forecast',
+    description: 'Computes for two seconds',
+    // The body may run again at another instance: it changes nothing.
+    mcp: { task: { after: 0, pollIntervalMs: 500, resume: true } },
+    execute: async () => {
+      await sharedStore.append('forecasts', INSTANCE);
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      return 'Rain.';
+    },
+  }),
+};
+
+const server = new MCPServer({
+  name: 'Weather',
+  version: '1.0.0',
+  tools,
+  resources: {
+    listResources: async () => [{ uri: weatherUri, name: 'Weather of Oslo' }],
+    getResourceContent: async () => ({ text: (await sharedStore.get('weather'))?.value ?? 'unknown' }),
+  },
+  sharedStore,
+});
+const { port } = await server.listen();
+process.send?.({ port });
+
+process.once('SIGTERM', async () => {
+  await server.close();
+  await close();
+  process.exit();
+});
