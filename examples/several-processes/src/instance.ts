@@ -18,8 +18,9 @@ const tools = {
     id: 'order',
     description: 'Orders umbrellas, after a question to the user',
     execute: async (_input, { mcp }) => {
+      await sharedStore.put('asking', INSTANCE);
       const { action, content } = await mcp.elicitation.sendRequest({
-        message: `Instance ${INSTANCE}: how many?`,
+        message: 'How many?',
         requestedSchema: { type: 'object', properties: { count: { type: 'integer' } }, required: ['count'] },
       });
       if (action !== 'accept') return 'Nothing was ordered.';
@@ -37,17 +38,6 @@ const tools = {
       return 'Done.';
     },
   }),
-  forecast: createTool({
-    id: 'forecast',
-    description: 'Computes for two seconds',
-    // The body may run again at another instance: it changes nothing.
-    mcp: { task: { after: 0, pollIntervalMs: 500, resume: true } },
-    execute: async () => {
-      await sharedStore.append('forecasts', INSTANCE);
-      await new Promise((resolve) => setTimeout(resolve, 2_000));
-      return 'Rain.';
-    },
-  }),
 };
 
 const server = new MCPServer({
@@ -63,6 +53,8 @@ const server = new MCPServer({
 const { port } = await server.listen();
 process.send?.({ port });
 
+// The program that started this one is gone.
+process.once('disconnect', () => process.exit(1));
 process.once('SIGTERM', async () => {
   await server.close();
   await close();

@@ -94,9 +94,9 @@ async function open(options: OpenConnectionOptions, channels: Channel[], ended: 
     try {
       return await connect(channel, wanted, isResumed);
     } catch (error) {
-      // A server that opened a session and then rejects it has another fault than its transport.
-      const hadSession = channel.sessionId !== undefined;
-      if (transport === 'http' || wanted === 'modern' || hadSession || !isReactionOfSseServer(error)) throw error;
+      // A server that opened a session and then does not know it has this transport.
+      const isSessionLost = channel.sessionId !== undefined && statusOf(error) === 404;
+      if (transport === 'http' || wanted === 'modern' || isSessionLost || !isReactionOfSseServer(error)) throw error;
     }
   }
   const { SseChannel } = await import('../transports/sse-channel.js');

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const run = promisify(execFile);
+
+const story = [
+  'legacy: served by 3 instances of 3',
+  'legacy: Ordered 3.',
+  'legacy: notified of a change',
+  'legacy: after the end of the instance that asked: the result is unknown, 0 more orders',
+  'legacy: notified of a change',
+  'modern: served by 2 instances of 2',
+  'modern: Ordered 3.',
+  'modern: notified of a change',
+  'modern: after the end of the instance that asked: Ordered 3., 1 more orders',
+  'modern: notified of a change',
+];
+
+describe('three processes behind a balancer without stickiness', { concurrency: true, timeout: 180_000 }, () => {
+  for (const variable of ['QUIVER_POSTGRES_URL', 'QUIVER_REDIS_URL']) {
+    const url = process.env[variable];
+    test(
+      `serve sessions, questions and subscriptions, with ${variable}`,
+      {
+        skip: url === undefined && `${variable} is not set`,
+      },
+      async () => {
+        const args = [...process.execArgv.filter((arg) => !arg.startsWith('--test')), main, url as string];
+        const { stdout } = await run(process.execPath, args);
+        assert.deepEqual(stdout.trim().split('\n'), story);
+      },
+    );
+  }
+});
