@@ -254,6 +254,25 @@ describe.each(eras)('middleware in the %s era', (era) => {
     );
   });
 
+  test('continues when a hook does not await a failing next()', async () => {
+    const failing = createServer({
+      async onRequest(_context, next) {
+        void next();
+        return { result: { content: [] } };
+      },
+    });
+    // An unhandled rejection would end the test run.
+    expect((await callServer(failing, era, 'tools/call', { name: 'none' })).result.content).toEqual([]);
+    const tool = createServer({
+      async onCallTool(_context, next) {
+        void next();
+        return 'done';
+      },
+    });
+    expect(textOf(await callServer(tool, era, 'tools/call', call('fail')))).toBe('done');
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
   test('answers with the reason when a hook aborts a tool that ignores its signal', async () => {
     const server = createServer({
       onCallTool(context, next) {

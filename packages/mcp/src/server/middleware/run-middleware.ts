@@ -58,7 +58,7 @@ export async function runRequestHooks(
   const run = async (index: number): Promise<Outcome> => {
     const middleware = chain[index];
     if (!middleware) return new Outcome(await answer());
-    const given: unknown = await middleware.onRequest?.(context, () => run(index + 1));
+    const given: unknown = await middleware.onRequest?.(context, () => handled(run(index + 1)));
     if (given instanceof Outcome) return given;
     if (isObject(given) && isObject(given['result'])) return new Outcome(encode(given['result']));
     throw refuseHookResult('onRequest', '{ result }, with the result as an object');
@@ -169,7 +169,8 @@ async function runHooks(
     if (!middleware) return operation();
     let inner: unknown;
     // Where a round ends with an input_required result the operation never settles, and hooks have to clean up.
-    const next = async (): Promise<unknown> => (inner = await untilAborted(() => run(index + 1), signal));
+    const runRest = async (): Promise<unknown> => (inner = await untilAborted(() => run(index + 1), signal));
+    const next = (): Promise<unknown> => handled(runRest());
     const result = await call(middleware, next);
     // Nothing is lost silently: most likely the hook lacks a `return`.
     if (result === undefined && inner !== undefined)
@@ -177,6 +178,12 @@ async function runHooks(
     return result;
   };
   return run(0);
+}
+
+/** A hook that does not await `next()` must not end the process when it rejects. */
+function handled<Value>(running: Promise<Value>): Promise<Value> {
+  running.catch(() => {});
+  return running;
 }
 
 function refuseHookResult(hook: HookName, expected: string): QuiverError {
