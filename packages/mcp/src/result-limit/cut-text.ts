@@ -7,7 +7,7 @@ let segmenter: Intl.Segmenter | undefined;
  * Returns the last place up to `end` at which a text can be cut: not inside a code point, and not inside a grapheme cluster (combining
  * marks, joined emoji) unless the cluster is longer than 256 UTF-16 code units.
  *
- * @param start - place after which the cut must be; when a single character reaches beyond `end`, it is included
+ * @param start - place after which the cut must be; a single character that reaches beyond `end` is included
  * @see [Unicode Standard Annex 29, grapheme cluster boundaries](https://unicode.org/reports/tr29/)
  */
 export function findCut(text: string, end: number, start = 0): number {
@@ -18,8 +18,8 @@ export function findCut(text: string, end: number, start = 0): number {
   const character = segmenter.segment(window).containing(Math.max(end, from) - from);
   const cut = from + (character?.index ?? 0);
   if (cut > start) return cut;
-  if (end > start) return Math.max(beginOfCodePoint(text, end), endOfCodePoint(text, start));
-  return from + (character?.index ?? 0) + (character?.segment.length ?? 1);
+  const next = cut + (character?.segment.length ?? 1);
+  return next - start <= WINDOW ? next : Math.max(beginOfCodePoint(text, end), endOfCodePoint(text, start));
 }
 
 function beginOfCodePoint(text: string, place: number): number {
