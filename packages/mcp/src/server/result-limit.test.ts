@@ -1,7 +1,11 @@
 import { createTool, type ResultLimit } from '@quiver/core/tools';
+import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
+import { StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { connectV1, connectV2, modernPin, type RealClient } from '../../test/real-clients.ts';
 import { modern, rpc } from '../../test/wire.ts';
 import { ResultStore } from './result-store.js';
 
@@ -227,6 +231,40 @@ describe('the rest of a result', () => {
     const store = new ResultStore({ store: sharedStore, server: 'Limits', logger: silent });
     expect(await store.keep({ principal: '', tool: 'list', whole: 'a' })).toBeUndefined();
     expect(silent.error.mock.lastCall?.[0]).toContain('store is down');
+  });
+});
+
+describe('real clients', () => {
+  async function listen(): Promise<URL> {
+    const list = createTool({ id: 'list', description: 'Lists', execute: async () => rows });
+    const config = { name: 'Limits', version: '1.0.0', resultLimit: { characters: 1_000 } };
+    const { url, close } = await new MCPServer({ ...config, tools: { list } }).listen({ shutdownGrace: 100 });
+    opened.push({ close });
+    return new URL(url);
+  }
+
+  const kinds: [string, (url: URL) => Promise<RealClient>][] = [
+    ['SDK 1', (url) => connectV1(new HttpV1(url))],
+    ['SDK 2 (legacy)', (url) => connectV2('legacy', new HttpV2(url))],
+    ['SDK 2 (modern)', (url) => connectV2(modernPin, new HttpV2(url))],
+  ];
+  test.each(kinds)('%s reads the rest of a result', async (_name, connect) => {
+    const client = await connect(await listen());
+    opened.unshift(client);
+    const { content } = await client.callTool(call);
+    const { contents } = await client.readResource({ uri: content[2].uri });
+    const { next } = JSON.parse(content[0].text);
+    expect(JSON.parse(contents[0].text).items[0]).toEqual(rows[next]);
+    expect((await client.listResources()).resources).toEqual([]);
+  });
+
+  test.each(['legacy', 'modern'] as const)('MCPClient (%s) reads the rest of a result', async (protocol) => {
+    const mcp = new MCPClient({ id: crypto.randomUUID(), servers: { it: { url: await listen(), protocol } } });
+    opened.unshift({ close: () => mcp.disconnect() });
+    const { content } = await mcp.callTool({ serverName: 'it', name: 'list' });
+    const link = content.find(({ type }) => type === 'resource_link') as { uri: string };
+    const { contents } = await mcp.resources.read('it', link.uri);
+    expect(contents[0]).toMatchObject({ uri: link.uri, mimeType: 'application/json' });
   });
 });
 
