@@ -1,6 +1,6 @@
 import type { Filter } from '../../filter/index.js';
 import { KeywordIndex, loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
-import { type CheckedRecord, keywordText } from '../../store/check-arguments.js';
+import { type CheckedRecord, copyMetadata, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
 import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
 import { type RowList, RowSelection } from './row-selection.js';
@@ -230,7 +230,7 @@ export class LocalIndex {
     const { id, metadata, document } = this.#row(position);
     return {
       id,
-      metadata: structuredClone(metadata),
+      metadata: copyMetadata(metadata),
       ...(document !== undefined && { document }),
       ...(includeVector && { vector: Array.from(this.#vectors.row(position)) }),
     };
