@@ -22,7 +22,7 @@ export function unavailableError(database: string, cause: unknown): QuiverError 
   return new QuiverError(
     'SHARED_STORE_UNAVAILABLE',
     `The shared store in ${database} failed: ${toErrorMessage(cause)}. Check that the server runs and accepts the connection.`,
-    { cause },
+    cause instanceof Error ? { cause } : {},
   );
 }
 

@@ -109,7 +109,7 @@ export class Messages {
       this.#connect().then(
         () => this.#readInBackground(),
         (error: unknown) => {
-          getDefaultLogger().warn(`Messages of the shared store are delayed: ${toErrorMessage(error)}`, error);
+          getDefaultLogger().warn(`Messages of the shared store are delayed: ${toErrorMessage(error)}`);
           this.#connectLater();
         },
       );

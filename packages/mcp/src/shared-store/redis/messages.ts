@@ -100,7 +100,7 @@ export class Messages {
 
   #connectLater(reason: unknown): void {
     if (this.#listeners.channels.length === 0) return;
-    getDefaultLogger().warn(`Messages of the shared store do not arrive: ${toErrorMessage(reason)}`, reason);
+    getDefaultLogger().warn(`Messages of the shared store do not arrive: ${toErrorMessage(reason)}`);
     clearTimeout(this.#reconnect);
     this.#reconnect = setTimeout(() => void this.#change(async () => {}).catch(() => {}), this.#delay);
     this.#reconnect.unref?.();

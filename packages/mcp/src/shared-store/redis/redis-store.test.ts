@@ -78,7 +78,7 @@ describe.skipIf(!url).each(Object.entries(kinds))('RedisStore with %s', (kind, c
     createUnavailable: async () => {
       const proxy = await startProxy();
       const store = await open({ timeout: 300 }, addressOf(proxy.port));
-      await store.get('x');
+      await eventually(() => store.get('x'));
       await proxy.close();
       return store;
     },
@@ -122,7 +122,7 @@ describe.skipIf(!url).each(Object.entries(kinds))('RedisStore with %s', (kind, c
     const store = await open({ timeout: 300 }, addressOf(proxy.port));
     const abandoned = await open({ timeout: 300 }, addressOf(proxy.port));
     try {
-      await Promise.all([store.get('x'), abandoned.get('x')]);
+      await eventually(() => Promise.all([store.get('x'), abandoned.get('x')]));
       proxy.setFault({ kind: 'half-open' });
       for (const each of [store, abandoned])
         await expect(each.subscribe('channel', () => {})).rejects.toMatchObject({ code: 'SHARED_STORE_UNAVAILABLE' });
