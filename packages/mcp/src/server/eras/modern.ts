@@ -220,7 +220,8 @@ class InputRound {
   readonly #settle: (result: Promise<string> | string) => void;
   #answers: RequestState['answers'];
   #outstanding: Map<string, OutstandingRequest> | undefined;
-  #isHandedOver = false;
+  /** Present once the call has become a task. */
+  #task: RunningTask | undefined;
   #count = 0;
   /** Requests that are being compared with those of the previous round. */
   #checking = 0;
@@ -242,9 +243,9 @@ class InputRound {
     return this.#answers;
   }
 
-  /** Number of requests that have a result. */
+  /** Number of requests of the handler so far. */
   get requestCount(): number {
-    return this.#count - (this.#outstanding?.size ?? 0) - this.#checking;
+    return this.#count;
   }
 
   /** Whether the round ends with requests that have no result yet. */
@@ -254,9 +255,9 @@ class InputRound {
 
   /** Ends the round without a result: a task takes its requests. */
   handOver(task: RunningTask): void {
-    this.#isHandedOver = true;
+    this.#task = task;
     for (const [key, { request, options, resolve }] of this.#outstanding ?? [])
-      resolve(task.request(request, { ...options, key }));
+      resolve(task.requestAs(key, request, options));
   }
 
   async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
@@ -271,7 +272,7 @@ class InputRound {
         this.#checking -= 1;
         if (this.#outstanding) this.#endSoon();
       }
-      if (this.#isHandedOver) return this.#request.sendToClient(request, { ...options, key: name });
+      if (this.#task) return this.#task.requestAs(name, request, options);
     }
     return new Promise((resolve) => {
       const outstanding: OutstandingRequest = { request, options, resolve: resolve as OutstandingRequest['resolve'] };
@@ -283,7 +284,7 @@ class InputRound {
   /** Collects the requests of one turn of the event loop. */
   #endSoon(): void {
     defer(() => {
-      if (this.#checking > 0 || this.#isHandedOver) return;
+      if (this.#checking > 0 || this.#task) return;
       // The handler waits forever, so the run of a canceled request ends here; it has no response.
       this.#settle(this.#request.abandon() ? this.#end() : '');
     });

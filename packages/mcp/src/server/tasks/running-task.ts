@@ -84,13 +84,18 @@ export class RunningTask {
    * @throws `ELICITATION_NOT_SUPPORTED` (or `SAMPLING_…`, `ROOTS_…`, and so on below) when the client did not declare the capability
    * @throws `ELICITATION_TIMEOUT`, `ELICITATION_FAILED` after 10 invalid responses
    */
-  async request<Result>(
+  async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
+    this.#requestCount += 1;
+    return this.requestAs(options.key ?? `input-${this.#requestCount}`, request, options);
+  }
+
+  /** As {@link RunningTask.request}, for a request that is counted, and has a key unless another request has it. */
+  async requestAs<Result>(
+    base: string,
     request: ClientRequest<Result>,
-    { key, timeout, signal: given }: ElicitOptions,
+    { timeout, signal: given }: ElicitOptions,
   ): Promise<Result> {
     const { host } = this.#options;
-    this.#requestCount += 1;
-    const base = key ?? `input-${this.#requestCount}`;
     requireCapabilities(request, host.clientCapabilities);
     const timedOut = timeout === undefined ? undefined : AbortSignal.timeout(timeout);
     const signal = AbortSignal.any([host.signal, given, timedOut].filter((each) => each !== undefined));

@@ -255,6 +255,21 @@ describe('a task whose process died', () => {
     expect(a.runs).toHaveLength(0);
   });
 
+  test('has the responses of input rounds before the task when it runs again', async () => {
+    const config = { requestState: { key: 'k'.repeat(32) } };
+    const [a, b] = [start({ resume: true, after: 30 }, ask, config), start({ resume: true, after: 30 }, ask, config)];
+    const { requestState, inputRequests } = (await a.as().call('job')).result;
+    const [key = ''] = Object.keys(inputRequests);
+    const inputResponses = { [key]: { action: 'accept', content: { name: 'Ada' } } };
+    const { result } = await a.as().call('job', {}, { requestState, inputResponses });
+    expect(result.resultType).toBe('task');
+    a.die();
+    expect(await b.as().get(result.taskId)).toMatchObject({ status: 'working' });
+    await eventually(() => expect(b.runs).toHaveLength(1));
+    b.runs[0]?.finish('resumed');
+    expect(await ended(b.as(), result.taskId)).toMatchObject({ result: { content: [{ text: 'Ada resumed' }] } });
+  });
+
   test('takes a response that arrives after its death', async () => {
     const [a, b] = [start({ resume: true }, ask), start({ resume: true }, ask)];
     const taskId = await startTask(a);
