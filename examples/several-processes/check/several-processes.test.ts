@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const run = promisify(execFile);
@@ -23,16 +24,27 @@ const story = [
 describe('three processes behind a balancer without stickiness', { concurrency: true, timeout: 180_000 }, () => {
   for (const variable of ['QUIVER_POSTGRES_URL', 'QUIVER_REDIS_URL']) {
     const url = process.env[variable];
+    const name = `${variable.toLowerCase()}_${process.pid}`;
     test(
       `serve sessions, questions and subscriptions, with ${variable}`,
       {
         skip: url === undefined && `${variable} is not set`,
       },
       async () => {
-        const args = [...process.execArgv.filter((arg) => !arg.startsWith('--test')), main, url as string];
-        const { stdout } = await run(process.execPath, args);
+        const args = [...process.execArgv.filter((arg) => !arg.startsWith('--test')), main, url as string, name];
+        const { stdout } = await run(process.execPath, args).finally(() => removeTables(name));
         assert.deepEqual(stdout.trim().split('\n'), story);
       },
     );
   }
 });
+
+/** The tables of `PostgresStore`; the keys in Redis are few. */
+async function removeTables(name: string): Promise<void> {
+  const client = new Client({ connectionString: process.env['QUIVER_POSTGRES_URL'] });
+  if (process.env['QUIVER_POSTGRES_URL'] === undefined) return;
+  await client.connect();
+  const { rows } = await client.query('SELECT tablename FROM pg_tables WHERE starts_with(tablename, $1)', [`${name}_`]);
+  for (const { tablename } of rows as { tablename: string }[]) await client.query(`DROP TABLE IF EXISTS ${tablename}`);
+  await client.end();
+}

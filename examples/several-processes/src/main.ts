@@ -6,9 +6,8 @@ import { MCPClient } from '@quiver/mcp';
 import { startBalancer } from './balancer.ts';
 import { openStore } from './shared-store.ts';
 
-const storeUrl = process.argv[2];
+const [, , storeUrl, name = 'quiver_example'] = process.argv;
 if (storeUrl === undefined) throw new Error('Pass the URL of a PostgreSQL or Redis server.');
-const name = `quiver_example_${process.pid}`;
 
 const instances: ChildProcess[] = [];
 const ports: number[] = [];
