@@ -206,7 +206,7 @@ class AwaitedTask {
     try {
       const { application } = this.#server;
       const response = await untilAborted(() => respondToInput(application, key, request, signal), signal);
-      // A computed key is a member of its own, also where it is `__proto__`.
+      // A computed key never sets the prototype, also where it is `__proto__`.
       const responses = { [key]: response };
       await this.#send((options) => updateTask(this.#server, this.#taskId, responses, options));
     } catch (error) {

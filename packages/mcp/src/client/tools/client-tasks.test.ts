@@ -21,7 +21,7 @@ interface Sent {
   headers: Headers;
 }
 
-/** Lets the tools of a test go on. */
+/** Holds the tools of a test until it is opened. */
 class Gate {
   #open: () => void = () => {};
   readonly passed: Promise<void> = new Promise((resolve) => {
