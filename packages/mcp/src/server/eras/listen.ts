@@ -37,7 +37,8 @@ export async function answerListen(request: ServerRequest): Promise<string> {
   const { subscribers } = server;
   const filter = parseFilter(params, server.capabilities);
   if (filter.resourceSubscriptions) await learnScopes(request);
-  await keepKnownTasks(request, filter);
+  // Without tasks, the acknowledgment opens the stream before a client that has left cancels its request.
+  if (filter.taskIds) await keepKnownTasks(request, filter, filter.taskIds);
   if (subscribers.listenerCount >= MAX_LISTENERS)
     throw new ProtocolError(errorCodes.internal, 'Subscription limit reached');
   // Changes may come from other instances.
@@ -81,10 +82,9 @@ export async function answerListen(request: ServerRequest): Promise<string> {
 }
 
 /** @throws ProtocolError -32021 when the filter names tasks and the client does not support them */
-async function keepKnownTasks(request: ServerRequest, filter: ListenFilter): Promise<void> {
-  if (!filter.taskIds) return;
+async function keepKnownTasks(request: ServerRequest, filter: ListenFilter, taskIds: string[]): Promise<void> {
   requireTasks(request);
-  filter.taskIds = await request.server.tasks.known(filter.taskIds, request.principal ?? '');
+  filter.taskIds = await request.server.tasks.known(taskIds, request.principal ?? '');
   if (filter.taskIds.length === 0) delete filter.taskIds;
 }
 
