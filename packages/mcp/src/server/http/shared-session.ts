@@ -103,7 +103,6 @@ export class SharedSession extends HttpSession {
   /** Extends the lifetime of the record, when a good part of it is over. */
   async renew(): Promise<void> {
     if (!this.#stored || Date.now() - this.#renewed < this.idleTimeout / 4) return;
-    this.#renewed = Date.now();
     const stored = this.#stored;
     const version = await this.#put(stored.value);
     // Another version: the instance that wrote it extended the lifetime.
@@ -242,10 +241,13 @@ export class SharedSession extends HttpSession {
     ];
   }
 
-  #put(value: string): Promise<number | undefined> {
+  async #put(value: string): Promise<number | undefined> {
     // One instance does not know when another one served the session last.
     const ttlMs = Math.min(Math.max(this.idleTimeout * 1.25, 1), MAX_LIFETIME);
-    return this.#server.write(this.id, value, { version: this.#stored?.version ?? 0, ttlMs });
+    const version = await this.#server.write(this.id, value, { version: this.#stored?.version ?? 0, ttlMs });
+    // Without a version, another instance wrote it.
+    this.#renewed = Date.now();
+    return version;
   }
 
   /** @throws `SESSION_RECORD_INVALID` also for a record of another principal */
