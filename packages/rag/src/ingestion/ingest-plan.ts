@@ -165,12 +165,13 @@ export async function ingestPart(part: IngestPart, { load, ...options }: IngestP
   if (!isPart) throw invalidPart('The data of the job is not a part of planIngest().');
   const { id, indexName, sources, scope } = part;
   const { signal } = options;
+  const named = new Set(sources);
   const missing = new Set(sources);
   async function* documents(): AsyncGenerator<MDocument> {
     for await (const document of await load(sources, signal ? { signal } : {})) {
       for (const { metadata } of document.sources) {
         const source: unknown = metadata['source'];
-        if (typeof source !== 'string' || !sources.includes(source))
+        if (typeof source !== 'string' || !named.has(source))
           throw invalidPart(
             `load() returned a document with the source ${JSON.stringify(source)}, which is not in part ${id}.`,
           );
