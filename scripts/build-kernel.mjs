@@ -3,7 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import wabt from 'wabt';
 
 const folder = new URL('../packages/rag/src/simd/', import.meta.url);
-const kernels = { nibbleDotsWasm: 'nibble-dots.wat', fixedPointProductsWasm: 'fixed-point-products.wat' };
+const kernels = {
+  nibbleDotsWasm: 'nibble-dots.wat',
+  fixedPointProductsWasm: 'fixed-point-products.wat',
+  floatProductsWasm: 'float-products.wat',
+};
 
 const { parseWat } = await wabt();
 const constants = [];

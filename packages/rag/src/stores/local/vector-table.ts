@@ -1,4 +1,5 @@
 import { type Candidate, TopK } from '../../retrieval/top-k.js';
+import { FloatRows } from '../../simd/float-rows.js';
 import { type BlockEstimate, QuantizedRows } from '../../simd/quantized-rows.js';
 import type { VectorMetric } from '../../store/vector-store.js';
 
@@ -90,12 +91,12 @@ export class VectorTable {
     return (this.#bytes[Math.floor(row / rowsPerSegment)] as Uint8Array).subarray(start, start + count * size);
   }
 
-  /** A view, not a copy. */
-  row(row: number): Float32Array {
+  /** A view, not a copy. @param count - rows of one segment; default one */
+  row(row: number, count = 1): Float32Array {
     const segment = this.#segments[Math.floor(row / rowsPerSegment)];
-    if (!segment || row >= this.#count) throw new RangeError(`There is no row ${row}.`);
+    if (!segment || row + count > this.#count) throw new RangeError(`There is no row ${row}.`);
     const start = (row % rowsPerSegment) * this.dimension;
-    return segment.subarray(start, start + this.dimension);
+    return segment.subarray(start, start + count * this.dimension);
   }
 
   norm(row: number): number {
@@ -130,6 +131,14 @@ export class VectorTable {
     return norms === 0 ? 0 : product / norms;
   }
 
+  /** The rows as they are, for the first query that compares all of them: it need not wait for {@link quantized}. Later `undefined`. */
+  forFirstQuery(): FloatRows | undefined {
+    if (this.#quantized || this.#compared > 0 || this.#count < minQuantized) return undefined;
+    this.#compared = this.#count;
+    const rowsAt = (first: number, count: number): Float32Array => this.row(first, count);
+    return FloatRows.create(this.dimension, { isUnit: this.metric === 'cosine', rowsAt });
+  }
+
   /**
    * The rows as small integers; for `cosine` the rows have length 1. They are made by the call from which on they pay: after as many
    * rows were to be compared as there are. `undefined` before, and for few rows.
@@ -162,15 +171,16 @@ export interface NearestRowsOptions {
 /**
  * Returns the `k` rows most similar to a query, best first, exactly.
  *
- * Many rows are first compared as small integers. A row is skipped only if its upper bound is less than the lower bounds of `k` other
+ * Many rows are first compared as small integers, or in 32-bit arithmetic. A row is skipped only if its upper bound is less than the lower bounds of `k` other
  * rows; all others are compared exactly.
  */
 export function nearestRows({ table, query, k, rows, idOf }: NearestRowsOptions): Candidate[] {
   const queryNorm = Math.sqrt(dot(query, 0, query, table.dimension));
   const count = rows ? rows.length : table.count;
   // With a query of zeros every row is equally similar, and no row can be skipped.
-  const quantized = queryNorm === 0 || (rows && count <= Math.max(fewRows, k)) ? undefined : table.quantized(count);
-  const possible = quantized ? possibleRows({ table, query, k, rows }, quantized, queryNorm) : rows;
+  const isDirect = queryNorm === 0 || (rows && count <= Math.max(fewRows, k));
+  const bounded = isDirect ? undefined : ((rows ? undefined : table.forFirstQuery()) ?? table.quantized(count));
+  const possible = bounded ? possibleRows({ table, query, k, rows }, bounded, queryNorm) : rows;
   const best = new TopK(k, idOf);
   if (possible) for (const row of possible) best.offer(row, table.similarity(row, query, queryNorm));
   else for (let row = 0; row < count; row += 1) best.offer(row, table.similarity(row, query, queryNorm));
@@ -179,7 +189,7 @@ export function nearestRows({ table, query, k, rows, idOf }: NearestRowsOptions)
 
 function possibleRows(
   { table, query, k, rows: listed }: Omit<NearestRowsOptions, 'idOf'>,
-  quantized: QuantizedRows,
+  bounded: QuantizedRows | FloatRows,
   queryNorm: number,
 ): number[] {
   // The smallest values that the best rows can have. Their identity does not matter.
@@ -191,12 +201,12 @@ function possibleRows(
   const factor = table.metric === 'cosine' ? 1 / queryNorm : isEuclidean ? 2 : 1;
   // The negative squared distance is twice the product less both squares.
   const squaresOf = (row: number): number => (isEuclidean ? table.norm(row) ** 2 + queryNorm ** 2 : 0);
-  for (const block of quantized.estimate(query, factor, table.count, listed)) {
-    if (rows.length === 0) least = lowestOfBest(block, k, quantized.rounding, squaresOf);
+  for (const block of bounded.estimate(query, factor, table.count, listed)) {
+    if (rows.length === 0) least = lowestOfBest(block, k, bounded.rounding, squaresOf);
     for (let place = 0; place < block.count; place += 1) {
       const row = block.rows[place] as number;
       const squares = squaresOf(row);
-      const rounding = quantized.rounding * squares;
+      const rounding = bounded.rounding * squares;
       if ((block.atMost[place] as number) - squares + rounding < least) continue;
       const { estimate, error } = block.estimate(place);
       const atMost = estimate - squares + error + rounding;
