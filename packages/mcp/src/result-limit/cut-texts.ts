@@ -1,4 +1,4 @@
-import { cutLongestArray } from './cut-json.js';
+import { cutLongestArray, type CutJson } from './cut-json.js';
 import { findCut } from './cut-text.js';
 import type { SizeLimit } from './size-limit.js';
 
@@ -15,8 +15,6 @@ export interface Extent {
 export interface CutTexts extends Extent {
   /** The texts by their position; `undefined` for those that are left out. */
   readonly texts: readonly (string | undefined)[];
-  /** JSON value of the same shape as before, with the shorter array; absent where a text was cut between characters. */
-  readonly shortened?: unknown;
   /** The whole: elements of the array that was cut, or the text. */
   readonly whole: readonly unknown[] | string;
 }
@@ -31,12 +29,10 @@ export function cutTexts(texts: readonly string[], limit: SizeLimit): CutTexts |
   const whole = texts.join('\n');
   const within = limit.lengthWithin(whole);
   if (within === whole.length) return undefined;
-  const json = texts.length === 1 ? parseJson(whole) : undefined;
-  const cut = json === undefined ? undefined : cutLongestArray(json, limit);
+  const cut = texts.length === 1 ? cutJsonText(whole, limit) : undefined;
   if (cut)
     return {
       texts: [JSON.stringify(cut.marked)],
-      shortened: cut.shortened,
       whole: cut.all,
       unit: 'elements',
       total: cut.all.length,
@@ -55,12 +51,14 @@ export function cutTexts(texts: readonly string[], limit: SizeLimit): CutTexts |
 /** Long numbers would be rounded. */
 const longNumber = /[[:,\s]-?\d{16}/;
 
-function parseJson(text: string): unknown {
+/** @returns `undefined` for a text that is not JSON, or is nested too deep to be written as JSON again */
+function cutJsonText(text: string, limit: SizeLimit): CutJson | undefined {
   if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined;
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return cutLongestArray(JSON.parse(text), limit);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { observe, type TraceEvent } from '@quiver/core';
 import { createTool, type ResultLimit } from '@quiver/core/tools';
 import { MCPClient } from '@quiver/mcp/client';
 import { MCPServer, type MCPServerConfig } from '@quiver/mcp/server';
@@ -121,6 +122,7 @@ describe('a result over the limit', () => {
     ['an object without arrays', () => ({ text: 'x'.repeat(5_000) })],
     ['numbers that would be rounded', () => `[${'12345678901234567890,'.repeat(200)}1]`],
     ['invalid JSON', () => `[${'x'.repeat(5_000)}`],
+    ['JSON that is nested too deep', () => '['.repeat(100_000) + ']'.repeat(100_000)],
   ])('with %s is cut as text', async (_title, execute) => {
     const send = serve(execute);
     const { result } = await send('tools/call', call);
@@ -153,7 +155,10 @@ describe('a result over the limit', () => {
     const send = serve(() => {
       throw new Error('x'.repeat(5_000));
     });
-    const { result } = await send('tools/call', call);
+    const events: TraceEvent[] = [];
+    const stop = observe((event, phase) => void (phase === 'end' && events.push(event)));
+    const { result } = await send('tools/call', call).finally(stop);
+    expect(events).toContainEqual(expect.objectContaining({ method: 'tools/call', isToolError: true }));
     expect(result.isError).toBe(true);
     expect(result.content[0].text).toHaveLength(1_000);
   });
@@ -184,6 +189,34 @@ describe('structured content', () => {
     expect(result.structuredContent).toEqual({ rows });
     expect(result._meta['quiver/truncated'].structuredContent).toBe('complete');
     expect(result.content[0].text.length).toBeLessThanOrEqual(1_000);
+  });
+});
+
+describe('structured content beside other text', () => {
+  test('keeps its shape where the text has the same elements in another one', async () => {
+    const content = [{ type: 'text', text: JSON.stringify(rows) }];
+    const send = serve(() => ({ content, structuredContent: { rows } }));
+    const { result } = await send('tools/call', call);
+    const { next } = result._meta['quiver/truncated'];
+    expect(JSON.parse(result.content[0].text).items).toEqual(rows.slice(0, next));
+    expect(result.structuredContent).toEqual({ rows: rows.slice(0, next) });
+  });
+
+  test('is complete where the rest is that of other text', async () => {
+    const content = [{ type: 'text', text: 'word '.repeat(1_000) }];
+    const send = serve(() => ({ content, structuredContent: { rows } }));
+    const { result } = await send('tools/call', call);
+    expect(result.structuredContent).toEqual({ rows });
+    expect(result._meta['quiver/truncated']).toMatchObject({ unit: 'characters', structuredContent: 'complete' });
+  });
+
+  test('is cut alone where the text is short', async () => {
+    const send = serve(() => ({ content: [{ type: 'text', text: '200 rows' }], structuredContent: { rows } }));
+    const { result } = await send('tools/call', call);
+    const { next, uri } = result._meta['quiver/truncated'];
+    expect(result.structuredContent).toEqual({ rows: rows.slice(0, next) });
+    const { contents } = (await send('resources/read', { uri })).result;
+    expect(JSON.parse(contents[0].text).items[0]).toEqual(rows[next]);
   });
 });
 

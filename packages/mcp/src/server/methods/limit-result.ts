@@ -53,9 +53,9 @@ export async function limitResult(
   const rest = uri && `${uri}?offset=${next}`;
   const shown = cut ? showTexts(content, cut) : content;
   const result = {
-    ...others,
     content: [...shown, ...describe(request, { unit, total, next }, rest)],
     ...(structuredContent !== undefined && { structuredContent: structured ? structured.value : structuredContent }),
+    ...others,
   };
   const mark = {
     unit,
@@ -95,15 +95,13 @@ async function cutStructured(
   if (json === undefined || limit.lengthWithin(json) === json.length) return undefined;
   const cut = cutLongestArray(value, limit);
   if (!cut) return undefined;
-  const { all, next } = cut;
-  // The text is nearly always the same data, and then it has the same elements.
-  const isSame = text?.total === all.length && isDeepEqual(text.whole, all);
-  const shortened = isSame ? text?.shortened : cut.shortened;
+  const { all, shorten } = cut;
+  // A result has one rest. The text is nearly always the same data, and then it has the same elements.
+  if (text && !isDeepEqual(text.whole, all)) return undefined;
+  const extent = text ?? { unit: 'elements' as const, total: all.length, next: cut.next, whole: all };
+  const shortened = shorten(extent.next);
   if (tool.outputSchema && !(await validate(tool.outputSchema as Schema, shortened)).ok) return undefined;
-  return {
-    value: shortened,
-    extent: isSame && text ? text : { unit: 'elements', total: all.length, next, whole: all },
-  };
+  return { value: shortened, extent };
 }
 
 function isDeepEqual(first: unknown, second: unknown): boolean {
