@@ -201,6 +201,70 @@ describe('a hidden item has the response of an unknown one', () => {
     expect(seen?.json.error).toBeUndefined();
   });
 
+  test('a resource also under another spelling, which a visible template matches', async () => {
+    const uris = ['file:///open', 'file:///secret/a', 'file:///rows?year=1&month=2'];
+    const server = createCatalogServer({
+      resources: {
+        listResources: async () =>
+          uris.map((uri) => ({ uri, name: uri, ...(uri !== 'file:///open' && { mcp: { scopes: ['admin'] } }) })),
+        resourceTemplates: async () => [
+          { uriTemplate: 'file:///{+path}', name: 'file' },
+          { uriTemplate: 'file:///rows{?year,month}', name: 'rows' },
+        ],
+        getResourceContent: async ({ variables }) => ({ text: JSON.stringify(variables) }),
+      },
+    });
+    const url = await serve(server);
+    for (const uri of ['file:///secret/%61', 'file:///secret%2Fa', 'file:///rows?month=2&year=1']) {
+      for (const { json } of await request(url, 'user', 'resources/read', { uri }))
+        expect(json.error).toMatchObject({ code: -32602, message: `Resource not found: ${uri}` });
+      for (const { json } of await request(url, 'admin', 'resources/read', { uri })) expect(json.error).toBeUndefined();
+    }
+    const [open] = await request(url, 'user', 'resources/read', { uri: 'file:///%6Fpen' });
+    expect(open?.json.result.contents[0].text).toBe('{"path":"open"}');
+  });
+
+  test('a prompt that was added to a list without scopes', async () => {
+    const prompts: { name: string; mcp?: { scopes: string[] } }[] = [{ name: 'open' }];
+    const server = createCatalogServer({ prompts: { ...scopedItems.prompts, listPrompts: async () => prompts } });
+    const url = await serve(server);
+    await request(url, 'user', 'prompts/list', {});
+    prompts.push({ name: 'secret', mcp: { scopes: ['admin'] } });
+    await server.prompts.notifyListChanged();
+    const ref = { type: 'ref/prompt', name: 'secret' };
+    for (const { json } of await request(url, 'user', 'completion/complete', {
+      ref,
+      argument: { name: 'a', value: '' },
+    }))
+      expect(json.error).toEqual({ code: -32602, message: 'Prompt not found: secret' });
+  });
+
+  test('the rest of a result, for a token of the caller that lacks the scope', async () => {
+    const list = createTool({
+      id: 'list',
+      description: 'Lists',
+      mcp: { scopes: ['admin'], resultLimit: { characters: 100 } },
+      execute: async () => Array.from({ length: 100 }, (_, id) => ({ id })),
+    });
+    const server = createCatalogServer({ tools: { list } });
+    opened.push(server);
+    const post = async (scopes: string[], method: string, params: Record<string, unknown>): Promise<string> => {
+      const { headers, body } = modern(method, params);
+      const base = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        host: 'localhost',
+      };
+      const named = { ...base, ...headers, 'mcp-name': String(params['name'] ?? params['uri']) };
+      const init = { method: 'POST', headers: named as Record<string, string>, body: JSON.stringify(body) };
+      const options = { authInfo: { scopes, extra: { subject: 'ada' } } };
+      return (await server.fetch(new Request('http://localhost/mcp', init), options)).text();
+    };
+    const uri = /quiver-result:[^" ]+/.exec(await post(['admin'], 'tools/call', { name: 'list' }))?.[0];
+    expect(await post(['admin'], 'resources/read', { uri })).toContain('"contents"');
+    expect(await post([], 'resources/read', { uri })).toContain(`Resource not found: ${uri}`);
+  });
+
   test('in the middle of a list, when its name is the cursor', async () => {
     const url = await serve(createCatalogServer({ pageSize: 1 }));
     const cursorOf = (name: string): string => encodeURIComponent(`2:${name}`);
@@ -208,6 +272,25 @@ describe('a hidden item has the response of an unknown one', () => {
     const [missing] = await request(url, 'user', 'tools/list', { cursor: cursorOf('absent') });
     expect(hidden).toEqual(missing);
   });
+});
+
+test('the messages of a prompt are those of the version that the caller can see', async () => {
+  const listPrompts = async () => [
+    { name: 'plan', version: '2', mcp: { scopes: ['admin'] } },
+    { name: 'plan', version: '1' },
+  ];
+  const getPromptMessages: (typeof scopedItems.prompts)['getPromptMessages'] = async ({
+    version = '2',
+  }: {
+    version?: string;
+  }) => [{ role: 'user', content: { type: 'text', text: `version ${version}` } }];
+  const url = await serve(createCatalogServer({ prompts: { listPrompts, getPromptMessages } }));
+  for (const [scopes, text] of [
+    ['user', 'version 1'],
+    ['admin', 'version 2'],
+  ] as const)
+    for (const { json } of await request(url, scopes, 'prompts/get', { name: 'plan' }))
+      expect(json.result.messages[0].content.text).toBe(text);
 });
 
 describe('lists', () => {
@@ -364,6 +447,27 @@ describe('notifications', () => {
     await eventually(() => expect(heard()).toEqual([1, 1, 3, 3]));
     await server.toolActions.notifyListChanged();
     await eventually(() => expect(heard()).toEqual([2, 2, 4, 4]));
+  });
+
+  test('of the update of a resource that was added to a list without scopes reach only callers who can read it', async () => {
+    const uri = 'note://added';
+    const resources: { uri: string; name: string; mcp?: { scopes: string[] } }[] = [];
+    const { getResourceContent } = scopedItems.resources;
+    const server = createCatalogServer({ resources: { listResources: async () => resources, getResourceContent } });
+    const url = await serve(server);
+    const [users, admins] = [await listen(url, 'user', uri), await listen(url, 'admin', uri)];
+    resources.push({ uri, name: 'added', mcp: { scopes: ['admin'] } });
+    await server.resources.notifyListChanged();
+    await server.resources.notifyUpdated({ uri });
+    const updates = (reader: EventReader): string[] => messages(reader).filter((line) => line.endsWith(uri));
+    await eventually(() => {
+      for (const reader of admins) expect(updates(reader)).toHaveLength(1);
+    });
+    await server.toolActions.notifyListChanged();
+    await eventually(() => {
+      for (const reader of users) expect(messages(reader)).toContain('tools/list_changed');
+    });
+    for (const reader of users) expect(updates(reader)).toEqual([]);
   });
 
   test.each(['note://secret', 'secret://1'])('of the update of %s reach only callers who can read it', async (uri) => {

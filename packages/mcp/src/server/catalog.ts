@@ -73,7 +73,7 @@ export class Catalog {
     this.#logger = logger;
   }
 
-  /** Whether callers may receive different lists; `undefined` before the first list of this type. */
+  /** Whether callers may receive different lists; `undefined` before the first list of this type, and before the next one after a change. */
   isFiltered(type: ItemType): boolean | undefined {
     return this.#visible !== undefined || this.#scoped.get(type);
   }
@@ -83,6 +83,11 @@ export class Catalog {
     if (this.#scoped.get(type)) return;
     const hasScopes = items.some((item) => item?.mcp?.scopes !== undefined);
     this.#scoped.set(type, hasScopes);
+  }
+
+  /** Forgets that the items of a list had no scopes: the list has changed. */
+  forget(type: ItemType): void {
+    if (this.#scoped.get(type) === false) this.#scoped.delete(type);
   }
 
   /** Returns the items of a list that a caller can see, without the member that clients never receive. */

@@ -75,6 +75,12 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
       sessions,
       concerns: (session, event) =>
         isConcerned(createCallerRequest(definition, session.lastCaller ?? {}, session), event),
+      onEvent: ({ kind }) => {
+        if (kind === 'prompts_list_changed') catalog.forget('prompt');
+        if (kind !== 'resources_list_changed') return;
+        catalog.forget('resource');
+        catalog.forget('resourceTemplate');
+      },
       bus: config.eventBus ?? (instance && createInstanceBus(instance)),
       logger,
     }),

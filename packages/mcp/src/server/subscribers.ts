@@ -37,6 +37,8 @@ export interface SubscribersOptions<Session extends Subscriber> {
   readonly sessions: ReadonlySet<Session>;
   /** Returns whether the caller of a session can see what changed. Default: all callers can. */
   readonly concerns?: (session: Session, event: ServerEvent) => boolean | Promise<boolean>;
+  /** Receives every change before clients are notified. */
+  readonly onEvent?: (event: ServerEvent) => void;
   readonly bus?: ServerEventBus | undefined;
   readonly logger: Logger;
 }
@@ -45,14 +47,16 @@ export interface SubscribersOptions<Session extends Subscriber> {
 export class Subscribers<Session extends Subscriber = LegacySession> {
   readonly #sessions: ReadonlySet<Session>;
   readonly #concerns: (session: Session, event: ServerEvent) => boolean | Promise<boolean>;
+  readonly #onEvent: ((event: ServerEvent) => void) | undefined;
   readonly #bus: ServerEventBus | undefined;
   readonly #logger: Logger;
   readonly #listeners = new Set<(event: ServerEvent) => void>();
   readonly #unsubscribe: (() => void) | undefined;
 
-  constructor({ sessions, concerns = () => true, bus, logger }: SubscribersOptions<Session>) {
+  constructor({ sessions, concerns = () => true, onEvent, bus, logger }: SubscribersOptions<Session>) {
     this.#sessions = sessions;
     this.#concerns = concerns;
+    this.#onEvent = onEvent;
     this.#bus = bus;
     this.#logger = logger;
     this.#unsubscribe = bus?.subscribe((event) => this.#deliver(event));
@@ -80,6 +84,7 @@ export class Subscribers<Session extends Subscriber = LegacySession> {
   }
 
   #deliver(event: ServerEvent): void {
+    this.#onEvent?.(event);
     for (const listener of this.#listeners) this.#guarded(() => listener(event));
     if (this.#sessions.size === 0) return;
     const text = JSON.stringify({ jsonrpc: '2.0', ...toNotification(event) });

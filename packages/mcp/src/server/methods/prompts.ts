@@ -26,12 +26,14 @@ function toListed(prompt: Prompt): Prompt {
  */
 export async function getPrompt(request: ServerRequest): Promise<EncodedResult> {
   const { server, callbackContext } = request;
-  const { name, version, args } = parseRequest(request);
-  const prompt = findPrompt(await promptsFor(request), name, version);
+  const { name, version: asked, args } = parseRequest(request);
+  const prompt = findPrompt(await promptsFor(request), name, asked);
+  // The version that the callback takes by default may be hidden.
+  const version = asked ?? (server.catalog.isFiltered('prompt') ? prompt.version : undefined);
   requireArguments(prompt, args);
   return runCallback(server, `The prompt ${name}`, async () => {
-    const asked = { name, ...(version !== undefined && { version }), args, ...callbackContext };
-    return toPromptResult(await server.prompts?.getPromptMessages?.(asked), prompt);
+    const options = { name, ...(version !== undefined && { version }), args, ...callbackContext };
+    return toPromptResult(await server.prompts?.getPromptMessages?.(options), prompt);
   });
 }
 

@@ -24,15 +24,15 @@ export async function listResources(request: ServerRequest): Promise<EncodedResu
 }
 
 /** Answers the reading of a result that was cut. */
-function readResult(
-  { server, principal = '' }: ServerRequest,
-  results: ResultStore,
-  uri: string,
-): Promise<EncodedResult> {
+function readResult(request: ServerRequest, results: ResultStore, uri: string): Promise<EncodedResult> {
+  const { server, principal = '', toolAccess } = request;
   return runCallback(server, `Reading ${uri}`, async () => {
     const stored = await results.find(uri, principal);
     if (!stored) throw resourceNotFound(uri);
-    const limit = resultLimitOf(server, server.tools.get(stored.tool));
+    const tool = server.tools.get(stored.tool);
+    // Another token of the caller may have fewer scopes than the one of the call.
+    if (tool && (!server.tools.find(request, tool.name) || toolAccess?.(tool.name))) throw resourceNotFound(uri);
+    const limit = resultLimitOf(server, tool);
     return encodePart(uri, stored, limit ?? parseResultLimit({ characters: DEFAULT_PART_CHARACTERS }));
   });
 }
@@ -81,11 +81,11 @@ export async function requireVisibleTemplate(request: ServerRequest, uriTemplate
 /** Returns whether to notify a caller that a resource was updated: not of one that it cannot read. */
 export function concernsResource(request: ServerRequest, uri: string): boolean | Promise<boolean> {
   const { server } = request;
-  if (areFiltered(server) !== true) return true;
+  if (areFiltered(server) === false) return true;
   return findResource(request, uri).then(
-    (found) => found !== undefined,
+    (found) => found !== undefined || areFiltered(server) !== true,
     // The failure of the callback was logged.
-    () => false,
+    () => areFiltered(server) !== true,
   );
 }
 
@@ -110,7 +110,8 @@ async function findResource(
   uri: string,
 ): Promise<{ mimeType: string | undefined; variables: UriVariables } | undefined> {
   const { server } = request;
-  const listed = (await resourcesFor(request)).find((resource) => resource.uri === uri);
+  const resources = await resourcesFor(request);
+  const listed = resources.find((resource) => resource.uri === uri) ?? findHidden(request, resources, uri);
   for (const template of await templatesFor(request)) {
     const variables = matchOrWarn(server, template.uriTemplate, uri);
     if (!variables) continue;
@@ -122,6 +123,32 @@ async function findResource(
   }
   if (!listed || !server.catalog.sees(request, { ...listed, type: 'resource' })) return undefined;
   return { mimeType: listed.mimeType, variables: {} };
+}
+
+/** Returns a hidden resource of which a URI is another spelling: templates decode it, and the pairs of a query have any order. */
+function findHidden(
+  request: ServerRequest,
+  resources: readonly (Resource & ScopedItem)[],
+  uri: string,
+): (Resource & ScopedItem) | undefined {
+  const { catalog } = request.server;
+  if (catalog.isFiltered('resource') !== true) return undefined;
+  const spelling = toSpelling(uri);
+  return resources.find(
+    (resource) =>
+      toSpelling(resource.uri) === spelling && !catalog.sees(request, { ...resource, type: 'resource' as const }),
+  );
+}
+
+/** Returns what the spellings of a URI have in common. */
+function toSpelling(uri: string): string {
+  let decoded = uri;
+  try {
+    decoded = decodeURIComponent(uri);
+  } catch {
+    // It matches no template.
+  }
+  return decoded.split(/[?&;]/).toSorted().join('&');
 }
 
 /** One invalid template must not make the others unreadable. */
