@@ -320,6 +320,7 @@ export class MCPServer implements AsyncDisposable {
    */
   async close({ grace = DEFAULT_GRACE }: CloseOptions = {}): Promise<void> {
     this.#isClosed = true;
+    const deadline = Date.now() + grace;
     await Promise.all([
       this.#stdio?.shutDown(grace),
       this.#http.shutDown(grace),
@@ -327,8 +328,9 @@ export class MCPServer implements AsyncDisposable {
       this.#sse.shutDown(grace),
       this.#honoSse.shutDown(grace),
       ...[...this.#listening].map((running) => running.close()),
-      this.#definition.tasks.close(grace),
     ]);
+    // After the transports: a call in flight may still have become a task.
+    await this.#definition.tasks.close(Math.max(0, deadline - Date.now()));
     this.#definition.subscribers.close();
     await this.#definition.instance?.close();
   }

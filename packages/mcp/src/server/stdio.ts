@@ -44,12 +44,14 @@ export function serveStdio({ server, authInfo, input, write, onClose }: StdioOpt
       connection.refuse(null, parseError(`Parse error: a message is longer than ${MAX_STDIO_MESSAGE_BYTES} bytes`)),
   });
   let isOpen = true;
+  let isShuttingDown = false;
   const close = (): void => {
     if (!isOpen) return;
     isOpen = false;
     connection.close();
     for (const event of endEvents) input.off(event, close);
     input.off('data', onData).pause();
+    if (!isShuttingDown) server.tasks.endOfStdio();
     onClose();
   };
   input.on('data', onData);
@@ -57,6 +59,8 @@ export function serveStdio({ server, authInfo, input, write, onClose }: StdioOpt
   // A stream that ended before emits no event. Later: the caller has no connection yet.
   if (input.readableEnded || input.destroyed) queueMicrotask(close);
   const shutDown = async (graceMilliseconds: number): Promise<void> => {
+    // The server itself waits for its tasks.
+    isShuttingDown = true;
     input.pause();
     await connection.drained(graceMilliseconds);
     close();

@@ -124,6 +124,10 @@ export class ModernRequest extends ServerRequest {
   #runTask(method: Method, previous: RequestState | undefined, options: TaskOptions): Promise<Answer> {
     const { tasks } = this.server;
     const { principal = '', signal } = this;
+    const noRoom = (): ProtocolError =>
+      refused(429, 'The server has as many tasks as it keeps; call the tool again later');
+    // Before the tool has any effect.
+    if (options.mode === 'required' && !tasks.hasRoom(principal)) return Promise.reject(noRoom());
     return new Promise((resolve, reject) => {
       const round = new InputRound(this, previous, resolve);
       this.#round = round;
@@ -145,7 +149,7 @@ export class ModernRequest extends ServerRequest {
             creating.then((record) => createdTaskText(record, { [metaKeys.serverInfo]: this.server.serverInfo })),
           );
         } else if (options.mode === 'required') {
-          const error = refused(429, 'The server has as many tasks as it keeps; call the tool again later');
+          const error = noRoom();
           this.stop(error);
           reject(error);
         }

@@ -11,6 +11,7 @@ import type { ChangedTask, TaskChange, TaskStorage } from './task-storage.js';
 
 /** Request whose run a task continues. */
 export interface TaskHost {
+  readonly isHttp: boolean;
   readonly clientCapabilities: ClientCapabilities;
   /** Fires when the run has to end. */
   readonly signal: AbortSignal;

@@ -414,8 +414,9 @@ describe('limits', () => {
     await startTask(ada);
     const { status, error } = await ada.call('job');
     expect([status, error.code]).toEqual([429, -32000]);
-    await eventually(() => expect(work.contexts[1]?.abortSignal?.aborted).toBe(true));
     await startTask(bob);
+    // The call that was refused had no effect.
+    expect(work.contexts.map(({ mcp }) => mcp.extra?.authInfo?.extra?.['sub'])).toEqual(['ada', 'bob']);
   });
 
   test.each([{ maxTotal: 0 }, { maxPerCaller: 1.5 }, { maxResultLength: -1 }])('rejects %j', (tasks) => {
@@ -443,4 +444,17 @@ test('a server that closes fails the tasks that have not ended', async () => {
   await startTask(caller);
   await server.close({ grace: 1 });
   expect(work.contexts[0]?.abortSignal?.aborted).toBe(true);
+});
+
+test('a server that closes waits for a call in flight that becomes a task meanwhile', async () => {
+  const server = serve({ after: 300 });
+  const response = callerOf(server).call('job');
+  await eventually(() => expect(work.contexts).toHaveLength(1));
+  let isClosed = false;
+  const closing = server.close({ grace: 60_000 }).then(() => (isClosed = true));
+  expect((await response).result.resultType).toBe('task');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(isClosed).toBe(false);
+  work.finish();
+  await closing;
 });

@@ -71,7 +71,7 @@ const inboxKind = 'task';
 export class Tasks {
   readonly callerData: readonly string[];
   readonly #config: TasksConfig;
-  readonly #running = new Map<string, { task: RunningTask; ending: Promise<void> }>();
+  readonly #running = new Map<string, { task: RunningTask; host: TaskHost; ending: Promise<void> }>();
   /** Tasks that this process created, until their lifetime ends. */
   readonly #kept = new Map<string, { principal: string; end: number }>();
   #storage: TaskStorage | undefined;
@@ -82,9 +82,21 @@ export class Tasks {
     config.instance?.on<string>(inboxKind, (id) => void this.#running.get(id)?.task.check());
   }
 
+  /** Returns whether no limit is reached. */
+  hasRoom(principal: string): boolean {
+    const { maxPerCaller = DEFAULT_MAX_TASKS_PER_CALLER, maxTotal = DEFAULT_MAX_TASKS } = this.#config;
+    const now = Date.now();
+    let own = 0;
+    for (const [id, kept] of this.#kept) {
+      if (kept.end <= now) this.#kept.delete(id);
+      else if (kept.principal === principal) own += 1;
+    }
+    return this.#kept.size < maxTotal && (principal === '' || own < maxPerCaller);
+  }
+
   /** Returns a task that is not stored yet; `undefined` when a limit is reached. */
   prepare({ options: { ttlMs }, principal, host, requestCount }: TaskStart): RunningTask | undefined {
-    if (!this.#hasRoom(principal)) return undefined;
+    if (!this.hasRoom(principal)) return undefined;
     const id = this.#stored.createId();
     this.#kept.set(id, { principal, end: Date.now() + ttlMs });
     return this.#createRun(id, host, ttlMs, requestCount);
@@ -206,6 +218,13 @@ export class Tasks {
     await Promise.all([...this.#running.values()].map(({ task }) => task.release(reason)));
   }
 
+  /** Ends the tasks of a client over stdio that has disconnected. With a shared store another process can continue them. */
+  endOfStdio(): void {
+    if (this.#config.store) return;
+    for (const { task, host } of this.#running.values())
+      if (!host.isHttp) void task.release('The client disconnected while the task was running.');
+  }
+
   get #stored(): TaskStorage {
     const { store, server, logger } = this.#config;
     const instance = this.#instanceId;
@@ -242,7 +261,7 @@ export class Tasks {
       )
       .then((end) => task.end(host.isDiscarded ? { status: 'cancelled' } : end))
       .finally(() => this.#running.delete(task.id));
-    this.#running.set(task.id, { task, ending });
+    this.#running.set(task.id, { task, host, ending });
   }
 
   #toEnd(result: string): TaskEnd {
@@ -250,17 +269,6 @@ export class Tasks {
     if (result.length <= maxResultLength) return { status: 'completed', result };
     const message = `The result of the task has ${result.length} characters; this server stores at most ${maxResultLength}.`;
     return { status: 'failed', error: { code: errorCodes.internal, message } };
-  }
-
-  #hasRoom(principal: string): boolean {
-    const { maxPerCaller = DEFAULT_MAX_TASKS_PER_CALLER, maxTotal = DEFAULT_MAX_TASKS } = this.#config;
-    const now = Date.now();
-    let own = 0;
-    for (const [id, kept] of this.#kept) {
-      if (kept.end <= now) this.#kept.delete(id);
-      else if (kept.principal === principal) own += 1;
-    }
-    return this.#kept.size < maxTotal && (principal === '' || own < maxPerCaller);
   }
 
   async #read(id: unknown, principal: string): Promise<TaskRecord | undefined> {

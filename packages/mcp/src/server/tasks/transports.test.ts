@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
@@ -7,6 +8,8 @@ import { MCPClient, type MastraMCPServerDefinition } from '../../client/index.js
 import { Connection } from '../connection.js';
 import { createServerDefinition } from '../create-server-definition.js';
 import { MCPServer } from '../mcp-server.js';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
+import { serveStdio } from '../stdio.js';
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -83,4 +86,36 @@ test('a task runs over a connection such as stdio, with notifications', async ()
     _meta: { 'io.modelcontextprotocol/subscriptionId': 'listen' },
   });
   expect(resultOf('update')).toMatchObject({ resultType: 'complete' });
+});
+
+test.each([
+  ['aborts its tasks', {}, true],
+  ['leaves its tasks to a shared store', { sharedStore: new InMemoryStore() }, false],
+])('a client over stdio that disconnects %s', async (_what, config, isAborted) => {
+  let signal: AbortSignal | undefined;
+  const wait = createTool({
+    id: 'wait',
+    description: 'Waits',
+    mcp: { task: 'optional' },
+    execute: async (_input, { abortSignal }) => {
+      signal = abortSignal;
+      return new Promise(() => {});
+    },
+  });
+  const server = createServerDefinition({ name: 'Waiter', version: '1.0.0', tools: { wait }, ...config });
+  opened.push(
+    () => server.instance?.close(),
+    () => server.tasks.close(0),
+  );
+  const input = new PassThrough();
+  const sent: string[] = [];
+  const closed = new Promise<void>((resolve) => {
+    serveStdio({ server, input, write: (text) => void sent.push(text), onClose: resolve });
+  });
+  const _meta = { 'io.modelcontextprotocol/clientCapabilities': { extensions: { [tasksExtension]: {} } } };
+  input.write(`${JSON.stringify(modern('tools/call', { name: 'wait', _meta }, 1).body)}\n`);
+  await eventually(() => expect(sent.join()).toContain('"resultType":"task"'));
+  input.end();
+  await closed;
+  await eventually(() => expect(signal?.aborted).toBe(isAborted));
 });
