@@ -76,6 +76,51 @@ describe('opening an index', () => {
     );
   }, 60_000);
 
+  it('answers as a store that was never closed, in any order of queries and changes', async () => {
+    const change = fc.record({
+      kind: fc.constantFrom<Change['kind']>('upsert', 'upsert', 'upsert', 'delete', 'truncate'),
+      first: fc.nat(600),
+      count: fc.integer({ min: 1, max: 400 }),
+    });
+    const query = fc.record({
+      queryVector: fc.array(fc.integer({ min: -9, max: 9 }), { minLength: dimension, maxLength: dimension }),
+      topK: fc.integer({ min: 1, max: 20 }),
+      filter: fc.option(fc.record({ place: fc.record({ $lt: fc.nat(400) }) }), { nil: undefined }),
+    });
+    const metric = fc.constantFrom('cosine', 'euclidean', 'dotproduct');
+    const steps = fc.array(fc.oneof({ weight: 2, arbitrary: query }, change, fc.constant('open again')), {
+      minLength: 2,
+      maxLength: 10,
+    });
+    await fc.assert(
+      fc.asyncProperty(metric, fc.array(change, { maxLength: 3 }), steps, async (metric, changes, steps) => {
+        await rm(path, { recursive: true, force: true });
+        const expected = new LocalVector();
+        let store = new LocalVector({ path });
+        const large: Change = { kind: 'upsert', first: 0, count: 700 };
+        for (const each of [expected, store]) {
+          await each.createIndex({ indexName, dimension, metric });
+          for (const [round, one] of [large, ...changes].entries()) await apply(each, one, round);
+        }
+        for (const [round, step] of (['open again', ...steps] as const).entries()) {
+          if (step === 'open again') {
+            await store.close();
+            store = new LocalVector({ path });
+          } else if ('kind' in step) {
+            for (const each of [expected, store]) await apply(each, step, 100 + round);
+          } else if (step.queryVector.some((number) => number !== 0) || metric !== 'cosine') {
+            const { filter, ...rest } = step;
+            const params = { indexName, ...rest, ...(filter && { filter }) };
+            expect(await store.query(params)).toEqual(await expected.query(params));
+          }
+        }
+        expect(await recordsOf(store)).toEqual(await recordsOf(expected));
+        await store.close();
+      }),
+      { numRuns: 30 },
+    );
+  }, 60_000);
+
   it('reports damage of any part of a large entry, and discards one that was cut off', async () => {
     await using store = new LocalVector({ path });
     await store.createIndex({ indexName, dimension });
