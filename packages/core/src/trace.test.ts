@@ -1,7 +1,7 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { setDefaultLogger, createLogger } from './logger.js';
-import { createTool } from './tools/index.js';
+import { createTool, type ToolContext } from './tools/index.js';
 import { observe, traceChannels, type TracePhase } from './trace.js';
 import type { ToolTraceEvent, TraceEvent } from './trace-events.js';
 
@@ -77,6 +77,23 @@ describe('observe', () => {
     expect(seen[0]?.[1]).toMatchObject({ toolCallId: ids[0] });
   });
 
+  it('leaves options as they are, also instances of classes', async () => {
+    class CallOptions {
+      #signal = new AbortController().signal;
+      get abortSignal(): AbortSignal {
+        return this.#signal;
+      }
+      get toolName(): string {
+        return 'renamed';
+      }
+    }
+    collect();
+    const options = new CallOptions();
+    const execute = vi.fn(async (_: unknown, { abortSignal, toolName }: ToolContext) => [abortSignal, toolName]);
+    const tool = createTool({ id: 'class', description: 'Class', execute });
+    expect(await tool.execute({}, options)).toEqual([options.abortSignal, 'renamed']);
+  });
+
   it('receives the last result of a tool that yields preliminary results', async () => {
     const seen = collect();
     const values: unknown[] = [];
@@ -106,12 +123,18 @@ describe('observe', () => {
     expect(order).toEqual(['before', 'tool']);
   });
 
-  it('logs the first error of an observer, and the operation succeeds', async () => {
+  it.each([
+    [
+      'an observer',
+      () => {
+        throw new Error('bad observer');
+      },
+    ],
+    ['an async observer', () => Promise.reject(new Error('bad observer'))],
+  ])('logs the first error of %s, and the operation succeeds', async (_, observer: () => void) => {
     const lines: string[] = [];
     setDefaultLogger(createLogger({ write: (line) => lines.push(line) }));
-    stop = observe(() => {
-      throw new Error('bad observer');
-    });
+    stop = observe(observer);
     expect(await add.execute({ a: 1, b: 1 }, {})).toBe(2);
     expect(lines).toEqual(['[quiver] error: An observer of traced operations failed: bad observer']);
   });

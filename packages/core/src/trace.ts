@@ -152,7 +152,7 @@ export const traceChannels: { readonly [Name in keyof TraceEvents]: TraceChannel
  * embeddings and ingestion. Both calls receive the same event object. Works in every runtime; in Node the same events are
  * available as tracing channels of `node:diagnostics_channel`.
  *
- * An error of the observer does not affect the operation. The default logger receives the first one.
+ * An error of the observer, also of an async one, does not affect the operation. The default logger receives the first one.
  *
  * @returns a function that ends the observation
  * @example
@@ -162,15 +162,20 @@ export const traceChannels: { readonly [Name in keyof TraceEvents]: TraceChannel
  */
 export function observe(observer: (event: TraceEvent, phase: TracePhase) => void): () => void {
   let hasFailed = false;
+  const fail = (error: unknown): void => {
+    if (hasFailed) return;
+    hasFailed = true;
+    getDefaultLogger().error(`An observer of traced operations failed: ${toErrorMessage(error)}`, error);
+  };
   const at =
     (phase: TracePhase) =>
     (event: TraceEvent): void => {
       try {
-        observer(event, phase);
+        const returned: unknown = observer(event, phase);
+        // The type also accepts async functions.
+        if (returned instanceof Promise) returned.catch(fail);
       } catch (error) {
-        if (hasFailed) return;
-        hasFailed = true;
-        getDefaultLogger().error(`An observer of traced operations failed: ${toErrorMessage(error)}`, error);
+        fail(error);
       }
     };
   const subscribers: Subscribers = { start: at('start'), asyncEnd: at('end') };

@@ -77,22 +77,21 @@ const channel = traceChannels['quiver:tool'];
 /**
  * Runs the tool of a definition; see {@link executeTool}.
  *
- * @param isTraced - whether the call itself is to be published
+ * @param callId - id of the published call; a call without one is published
  */
 export function executeDefinition(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
   done: DoneBefore = nothingDone,
-  isTraced: boolean = channel.isActive,
+  callId?: string,
 ): Promise<unknown> {
-  if (isTraced) {
-    const call = withCallId(options);
-    const run = (): Promise<unknown> => executeDefinition(definition, input, call, done, false);
-    return channel.trace(createEvent(definition, input, call), run);
+  if (callId === undefined && channel.isActive) {
+    const event = createEvent(definition, input, options);
+    return channel.trace(event, () => executeDefinition(definition, input, options, done, event.toolCallId));
   }
   return untilAborted(async () => {
-    const context = createToolContext(definition.id, options);
+    const context = createToolContext(definition.id, options, callId);
     const preparing = prepare(definition, input, options, context, done);
     const prepared = preparing instanceof Promise ? await preparing : preparing;
     if (!prepared.ok) return prepared.value;
@@ -112,10 +111,10 @@ export async function* streamDefinition(
   input: unknown,
   options: ToolCallOptions,
   done: DoneBefore,
-  isTraced: boolean = channel.isActive,
+  callId?: string,
 ): AsyncGenerator<unknown> {
-  if (isTraced) return yield* traceStream(definition, input, options, done);
-  const context = createToolContext(definition.id, options);
+  if (callId === undefined && channel.isActive) return yield* traceStream(definition, input, options, done);
+  const context = createToolContext(definition.id, options, callId);
   const { abortSignal } = context;
   const prepared = await untilAborted(async () => prepare(definition, input, options, context, done), abortSignal);
   if (!prepared.ok) {
@@ -148,8 +147,7 @@ async function* traceStream(
   options: ToolCallOptions,
   done: DoneBefore,
 ): AsyncGenerator<unknown> {
-  const call = withCallId(options);
-  const event = createEvent(definition, input, call);
+  const event = createEvent(definition, input, options);
   let resolve: (value: unknown) => void = () => {};
   let reject: (error: unknown) => void = () => {};
   const end = new Promise((onValue, onError) => {
@@ -158,7 +156,7 @@ async function* traceStream(
   });
   // The consumer of the generator receives the error.
   channel.trace(event, () => end).catch(() => {});
-  const results = streamDefinition(definition, input, call, done, false);
+  const results = streamDefinition(definition, input, options, done, event.toolCallId);
   const next = (): Promise<IteratorResult<unknown>> => results.next();
   let last: unknown;
   try {
@@ -177,14 +175,10 @@ async function* traceStream(
   }
 }
 
-function withCallId(options: ToolCallOptions): ToolCallOptions & { toolCallId: string } {
-  return { ...options, toolCallId: options.toolCallId ?? crypto.randomUUID() };
-}
-
 function createEvent(
   { id }: ToolDefinition,
   input: unknown,
-  { toolName = id, toolCallId }: ToolCallOptions & { toolCallId: string },
+  { toolName = id, toolCallId = crypto.randomUUID() }: ToolCallOptions,
 ): ToolTraceEvent {
   return { type: 'tool', toolName, toolCallId, input };
 }
@@ -305,9 +299,14 @@ async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | und
   return last;
 }
 
-/** Creates the second argument of `execute`. */
-export function createToolContext(toolId: string, options: ToolCallOptions): ToolContext {
-  const { abortSignal, messages, workflow, runId, toolCallId = crypto.randomUUID(), toolName = toolId } = options;
+/**
+ * Creates the second argument of `execute`.
+ *
+ * @param callId - for a call whose caller has no id
+ */
+export function createToolContext(toolId: string, options: ToolCallOptions, callId?: string): ToolContext {
+  const { abortSignal, messages, workflow, runId, toolName = toolId } = options;
+  const { toolCallId = callId ?? crypto.randomUUID() } = options;
   const { mcp = noMcpContext, mastra } = options;
   const context: { -readonly [Key in keyof ToolContext]: ToolContext[Key] } = {
     requestContext: resolveRequestContext(options),
