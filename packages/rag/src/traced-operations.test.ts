@@ -80,6 +80,11 @@ describe('published operations', () => {
     ]);
   });
 
+  it('reject for results that are not an array, as without observers', async () => {
+    collect();
+    await expect(rerank(undefined as never, 'tea', scorer)).rejects.toThrow(TypeError);
+  });
+
   it('carry the tokens of all requests of one call', async () => {
     const model = {
       specificationVersion: 'v2' as const,

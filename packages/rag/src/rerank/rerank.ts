@@ -59,7 +59,7 @@ export interface RerankResult<Match extends VectorMatch = VectorMatch> {
  * @example
  * const best = await rerank(matches, 'How do I install it?', 'openai/gpt-5.1', { weights: { semantic: 0.6 }, topK: 5 });
  */
-export function rerank<Match extends VectorMatch>(
+export async function rerank<Match extends VectorMatch>(
   results: readonly Match[],
   query: string,
   model: RelevanceModel,
