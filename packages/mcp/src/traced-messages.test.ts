@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { observe, type McpSessionTraceEvent, type McpTraceEvent, type TraceEvent } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -202,6 +205,35 @@ test('published notifications of a client arrive with the members of subscribers
   const notification = find(ended, 'server', 'notifications/initialized');
   expect(notification.params).toEqual({ _meta: { traceparent: 'added', baggage: 'added' } });
   expect(notification).not.toHaveProperty('requestId');
+});
+
+test('notifications without a session have the transport of their request', async () => {
+  const server = createServer();
+  const { ended } = collect();
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
+  });
+  expect((await server.fetch(request, { serverless: true })).status).toBe(202);
+  expect(find(ended, 'server', 'notifications/initialized').transport).toBe('http');
+});
+
+test('connections of HTTP+SSE have the transport http', async () => {
+  const server = createServer();
+  const { ended } = collect();
+  const http = createHttpServer((req, res) => {
+    const url = new URL(req.url ?? '', 'http://localhost');
+    void server.startSSE({ url, ssePath: '/sse', messagePath: '/message', req, res });
+  });
+  closing.push(() => http.close());
+  await once(http.listen(0, '127.0.0.1'), 'listening');
+  const mcp = connect({ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/sse` });
+  await mcp.listTools();
+  expect(new Set(messages(ended, 'server').map(({ transport }) => transport))).toEqual(new Set(['http']));
+  await mcp.disconnect();
+  const ofServer = (): McpSessionTraceEvent[] => sessions(ended).filter(({ side }) => side === 'server');
+  await eventually(() => expect(ofServer()).toMatchObject([{ transport: 'http' }]));
 });
 
 test('the session of a server in this process names its transport', async () => {

@@ -18,6 +18,8 @@ import type { Channel, ServerDefinition } from './request.js';
 
 export interface ConnectionOptions {
   readonly server: ServerDefinition;
+  /** What carries the messages. Default `stdio`. */
+  readonly transport?: 'http' | 'stdio';
   /** Writes one message. */
   readonly write: (messageText: string) => void;
   /** Requests that may be in flight at once. Default: no limit. */
@@ -30,13 +32,15 @@ export interface ConnectionOptions {
  */
 export class Connection extends LegacySession implements Channel {
   readonly #server: ServerDefinition;
+  readonly #transport: 'http' | 'stdio';
   readonly #write: (messageText: string) => void;
   readonly #messages = new Set<Work>();
   #isOpen = true;
 
-  constructor({ server, write, maxRequests }: ConnectionOptions) {
+  constructor({ server, transport = 'stdio', write, maxRequests }: ConnectionOptions) {
     super(maxRequests);
     this.#server = server;
+    this.#transport = transport;
     this.#write = write;
     server.sessions.add(this);
     this.traceSession();
@@ -44,6 +48,10 @@ export class Connection extends LegacySession implements Channel {
 
   override get isStateless(): boolean {
     return false;
+  }
+
+  protected override get transport(): 'http' | 'stdio' {
+    return this.#transport;
   }
 
   override send(messageText: string): boolean {

@@ -141,23 +141,23 @@ export class LegacySession {
   /** Publishes the session, from now to its end. */
   traceSession(): void {
     if (!channel.isActive) return;
-    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.#transport };
+    const event: McpSessionTraceEvent = { type: 'mcp.session', side: 'server', transport: this.transport };
     const end = new Promise<void>((resolve) => {
       this.#endTrace = () => {
         if (this.initialized) event.protocolVersion = this.protocolVersion;
         resolve();
       };
     });
-    void channel.trace(event, () => end);
+    channel.trace(event, () => end).catch(() => {});
   }
 
-  get #transport(): McpTraceEvent['transport'] {
-    return this.id === undefined ? 'stdio' : 'http';
+  /** What carries the messages of the session, for traces. */
+  protected get transport(): 'http' | 'stdio' {
+    return 'http';
   }
 
   #createEvent(direction: McpTraceEvent['direction'], method: string, params: McpTraceEvent['params']): McpTraceEvent {
-    const { id: sessionId, protocolVersion } = this;
-    const transport = this.#transport;
+    const { id: sessionId, protocolVersion, transport } = this;
     return { type: 'mcp', side: 'server', direction, method, params, protocolVersion, sessionId, transport };
   }
 

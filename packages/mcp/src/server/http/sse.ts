@@ -140,6 +140,7 @@ export class SSEEndpoint {
     const sink = reply.stream(eventStreamHeaders);
     const connection = new Connection({
       server: this.#server,
+      transport: 'http',
       write: (messageText) => sink.write(`event: message\ndata: ${messageText}\n\n`),
       maxRequests: options.maxRequestsPerSession ?? DEFAULT_MAX_REQUESTS_PER_SESSION,
     });
