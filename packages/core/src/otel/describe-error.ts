@@ -2,6 +2,9 @@ import type { Attributes } from '@opentelemetry/api';
 import { isQuiverError, toErrorMessage } from '../errors.js';
 import type { McpTraceEvent, TraceEvent } from '../trace-events.js';
 
+/** A peer may send a message of any length. */
+const maxMessageLength = 1024;
+
 /** Failure of an operation. */
 export interface Failure {
   readonly attributes: Attributes;
@@ -28,7 +31,7 @@ function describeFailedMessage(event: McpTraceEvent): Failure | undefined {
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (name === 'ProtocolError' && Number.isInteger(code)) {
     const attributes = { 'error.type': String(code), 'rpc.response.status_code': String(code) };
-    return { attributes, message: toErrorMessage(error) };
+    return { attributes, message: toErrorMessage(error).slice(0, maxMessageLength) };
   }
   // The receiver responds with an internal error, without details.
   if (direction === 'received') return { attributes: { 'error.type': '-32603', 'rpc.response.status_code': '-32603' } };

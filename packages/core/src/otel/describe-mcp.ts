@@ -16,23 +16,54 @@ const resourceMethods: ReadonlySet<string> = new Set([
   'notifications/resources/updated',
 ]);
 
-/** Codes of JSON-RPC for a method, and for a name or other parameters, that the receiver does not know. */
-const methodNotFound = '-32601';
+/** Methods of the protocol that a client or a server may receive. A peer can make up any number of others. */
+const receivedMethods: ReadonlySet<string> = new Set([
+  ...resourceMethods,
+  'initialize',
+  'ping',
+  'server/discover',
+  'tools/list',
+  'tools/call',
+  'prompts/list',
+  'prompts/get',
+  'resources/list',
+  'resources/templates/list',
+  'completion/complete',
+  'logging/setLevel',
+  'subscriptions/listen',
+  'tasks/list',
+  'tasks/get',
+  'tasks/result',
+  'tasks/update',
+  'tasks/cancel',
+  'roots/list',
+  'sampling/createMessage',
+  'elicitation/create',
+  'notifications/initialized',
+  'notifications/cancelled',
+  'notifications/progress',
+  'notifications/roots/list_changed',
+]);
+
+/** Code of JSON-RPC for a name or other parameters that the receiver does not know. */
 const invalidParams = '-32602';
 
+/** Returns the method of a message; `_OTHER` for a received one that the protocol does not have. */
+function methodOf({ direction, method }: McpTraceEvent): string {
+  return direction === 'received' && !receivedMethods.has(method) ? '_OTHER' : method.slice(0, maxNameLength);
+}
+
 /** Returns the name of the span of a message. */
-export function nameOfMessage({ method, params }: McpTraceEvent, hasUri: boolean): string {
-  const isNamed = method === 'tools/call' || method === 'prompts/get';
-  const target = isNamed ? params?.['name'] : hasUri && resourceMethods.has(method) ? params?.['uri'] : undefined;
-  const name = toName(method) as string;
-  return typeof target === 'string' ? `${name} ${toName(target)}` : name;
+export function nameOfMessage(event: McpTraceEvent, hasUri: boolean): string {
+  const { method, params } = event;
+  const hasTarget = hasUri && resourceMethods.has(method);
+  const [target] = hasTarget ? [toName(params?.['uri'])] : Object.values(describeTarget(event));
+  return target === undefined ? methodOf(event) : `${methodOf(event)} ${String(target)}`;
 }
 
 /** Returns the name of the span of a rejected message, without names that the client may have made up; `undefined` for other messages. */
-export function nameOfRejected({ direction, method }: McpTraceEvent, failure: Attributes): string | undefined {
-  if (direction !== 'received') return undefined;
-  if (failure['error.type'] === methodNotFound) return '_OTHER';
-  return failure['error.type'] === invalidParams ? toName(method) : undefined;
+export function nameOfRejected(event: McpTraceEvent, failure: Attributes): string | undefined {
+  return event.direction === 'received' && failure['error.type'] === invalidParams ? methodOf(event) : undefined;
 }
 
 /**
@@ -85,7 +116,7 @@ export function describeMeasurement(event: McpTraceEvent, failure: Attributes): 
   const error = failure['error.type'];
   const isReceived = direction === 'received';
   const attributes = { ...describeLink(event), ...failure };
-  attributes['mcp.method.name'] = isReceived && error === methodNotFound ? '_OTHER' : toName(method);
+  attributes['mcp.method.name'] = methodOf(event);
   if (protocolVersion !== undefined) attributes['mcp.protocol.version'] = protocolVersion;
   if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
   return isReceived && error !== undefined && error !== 'tool_error'
@@ -93,9 +124,10 @@ export function describeMeasurement(event: McpTraceEvent, failure: Attributes): 
     : { ...attributes, ...describeTarget(event) };
 }
 
-function describeTarget({ method, params }: McpTraceEvent): Attributes {
+/** A received notification has no target: its receiver ignores the name. */
+function describeTarget({ direction, method, params, requestId }: McpTraceEvent): Attributes {
   const name = toName(params?.['name']);
-  if (name === undefined) return {};
+  if (name === undefined || (direction === 'received' && requestId === undefined)) return {};
   if (method === 'tools/call') return { 'gen_ai.tool.name': name };
   return method === 'prompts/get' ? { 'gen_ai.prompt.name': name } : {};
 }

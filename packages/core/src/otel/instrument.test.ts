@@ -225,7 +225,10 @@ describe('spans of MCP messages', () => {
 
   it('are of the kind SERVER at the receiver, and name prompts', async () => {
     start();
-    await server.trace(message('received', 'prompts/get', { params: { name: 'greet' }, transport: 'stdio' }), nothing);
+    await server.trace(
+      message('received', 'prompts/get', { params: { name: 'greet' }, requestId: 1, transport: 'stdio' }),
+      nothing,
+    );
     const span = spanOf('prompts/get greet');
     expect(span.kind).toBe(SpanKind.SERVER);
     expect(span.attributes).toMatchObject({ 'gen_ai.prompt.name': 'greet', 'network.transport': 'pipe' });
@@ -255,16 +258,18 @@ describe('spans of MCP messages', () => {
   it('lose names that a client has made up, and cut long ones', async () => {
     start();
     const receive = (method: string, params: object, code: number): Promise<unknown> => {
-      const error = Object.assign(new Error('no'), { name: 'ProtocolError', code });
+      const error = Object.assign(new Error('no'.repeat(1e6)), { name: 'ProtocolError', code });
       const event = message('received', method, { params: { ...params }, requestId: 'x'.repeat(1e6) });
       return server.trace(event, () => Promise.reject(error)).catch(() => {});
     };
     await receive('y'.repeat(1e6), {}, -32601);
     await receive('tools/call', { name: 'z'.repeat(1e6) }, -32602);
     await receive('resources/read', { uri: 'u'.repeat(1e6) }, -32002);
+    await server.trace(message('received', 'notifications/made-up'), nothing);
+    await server.trace(message('received', 'tools/call', { params: { name: 'made up' } }), nothing);
     const spans = exporter.getFinishedSpans();
-    expect(spans.map(({ name }) => name)).toEqual(['_OTHER', 'tools/call', 'resources/read']);
-    expect(JSON.stringify(spans.map(({ attributes }) => attributes)).length).toBeLessThan(5000);
+    expect(spans.map(({ name }) => name)).toEqual(['_OTHER', 'tools/call', 'resources/read', '_OTHER', 'tools/call']);
+    expect(JSON.stringify(spans.map(({ attributes, status }) => [attributes, status])).length).toBeLessThan(10_000);
   });
 
   it('have the error tool_error for an error result', async () => {
@@ -346,6 +351,42 @@ describe('spans of MCP messages', () => {
     });
   });
 
+  it.each(['ProtocolError', 'tool_error'])('keep a failure of the kind %s when the remote tool fails', async (kind) => {
+    start();
+    const error = Object.assign(new Error('Unknown'), { name: 'ProtocolError', code: -32602 });
+    const respond =
+      kind === 'ProtocolError' ? () => Promise.reject(error) : async () => ({ content: [], isError: true });
+    const remote = createTool({
+      id: 'remote',
+      description: 'Remote',
+      execute: async (_, { toolCallId }) => {
+        await client.trace(message('sent', 'tools/call', { ...call, toolCallId }), respond).catch(() => {});
+        throw new QuiverError('MCP_TOOL_ERROR', 'failed');
+      },
+    });
+    await expect(remote.execute({}, {})).rejects.toThrow('failed');
+    const { attributes, status } = spanOf('execute_tool remote');
+    expect(attributes['error.type']).toBe(kind === 'ProtocolError' ? '-32602' : 'tool_error');
+    expect(status.code).toBe(SpanStatusCode.ERROR);
+  });
+
+  it('have no failure when the remote tool succeeds with a second message', async () => {
+    start();
+    const remote = createTool({
+      id: 'remote',
+      description: 'Remote',
+      execute: async (_, { toolCallId }) => {
+        const send = (run: () => Promise<unknown>): Promise<unknown> =>
+          client.trace(message('sent', 'tools/call', { ...call, toolCallId }), run);
+        return send(() => Promise.reject(new TypeError('connection lost'))).catch(() => send(nothing));
+      },
+    });
+    await remote.execute({}, {});
+    const { attributes, status } = spanOf('execute_tool remote');
+    expect(attributes).not.toHaveProperty('error.type');
+    expect(status.code).toBe(SpanStatusCode.UNSET);
+  });
+
   it('stay apart in a server that passes a call on', async () => {
     start();
     const remote = createTool({
@@ -418,6 +459,23 @@ describe('propagation', () => {
     expect(parentOf('tools/list')).toBeUndefined();
   });
 
+  it('ignores the ambient context of a message on the event stream of HTTP+SSE, and members that are not of the protocol', async () => {
+    start();
+    propagation.disable();
+    const seen: unknown[] = [];
+    propagation.setGlobalPropagator({
+      inject: () => {},
+      extract: (active, carrier, getter) => (seen.push(getter.get(carrier, 'b3')), active),
+      fields: () => [],
+    });
+    await trace.getTracer('other').startActiveSpan('other', async (span) => {
+      await client.trace(message('received', 'ping', { transport: 'sse', params: { _meta: { b3: 'x' } } }), nothing);
+      span.end();
+    });
+    expect(parentOf('ping')).toBeUndefined();
+    expect(seen).toEqual([undefined]);
+  });
+
   it('ignores malformed and hostile members', async () => {
     start();
     const hostile = oneof(
@@ -461,6 +519,8 @@ describe('metrics', () => {
         server.trace(message('received', method, call), () => Promise.reject(error)).catch(() => {});
       await refuse('tools/call', unknown);
       await refuse('made/up', noMethod);
+      await server.trace(message('received', 'notifications/made-up'), nothing);
+      await server.trace(message('received', 'tools/call', { params: { name: 'made up' } }), nothing);
       const session = { type: 'mcp.session', transport: 'stdio', protocolVersion: '2025-11-25' } as const;
       await client.trace({ ...session, side: 'client' }, nothing);
       await server.trace({ ...session, side: 'server' }, nothing);
@@ -478,6 +538,8 @@ describe('metrics', () => {
       { ...http, ...version, ...tool, 'gen_ai.tool.name': 'weather', 'error.type': 'tool_error' },
       { ...http, ...version, ...tool, ...code('-32602') },
       { ...http, ...version, 'mcp.method.name': '_OTHER', ...code('-32601') },
+      { ...http, 'mcp.method.name': '_OTHER' },
+      { ...http, ...tool },
     ]);
     expect(of('mcp.client.session.duration')).toEqual([{ 'network.transport': 'pipe', ...version }]);
     expect(of('mcp.server.session.duration')).toEqual([{ 'network.transport': 'pipe', ...version }]);

@@ -16,7 +16,7 @@ import {
 import { observe } from '../trace.js';
 import type { McpTraceEvent, ToolTraceEvent, TraceEvent } from '../trace-events.js';
 import { captureInput, captureOutput } from './capture-content.js';
-import { describeFailure } from './describe-error.js';
+import { describeFailure, type Failure } from './describe-error.js';
 import { describeEndOfMessage, describeMessage, nameOfMessage, nameOfRejected } from './describe-mcp.js';
 import { describeEnd, describeOperation, type InnerEvent } from './describe-operation.js';
 import { createRecorder } from './metrics.js';
@@ -56,6 +56,8 @@ interface EnclosingCall {
    * message.
    */
   accepts: 'tool' | 'message' | undefined;
+  /** Failure of the message that the span describes too. It becomes that of the span if the tool fails: the tool may send a second message. */
+  failure?: Failure | undefined;
 }
 
 const enclosingCall = createContextKey('quiver enclosing tool call');
@@ -67,6 +69,8 @@ interface Running {
   readonly span?: Span;
   /** Whether the span belongs to another event or instrumentation, which ends it. */
   readonly isShared?: boolean;
+  /** Call of a tool, or call whose span describes the message. */
+  readonly call?: EnclosingCall;
 }
 
 /**
@@ -88,8 +92,9 @@ export function instrument(options: InstrumentOptions = {}): () => void {
   const running = new WeakMap<TraceEvent, Running>();
 
   /** Starts a span, and makes it the active one of the operation. */
-  const activate = (event: TraceEvent, active: Context, { span, isShared = false }: StartedSpan): void => {
-    running.set(event, { startedAt: performance.now(), span, isShared });
+  const activate = (event: TraceEvent, active: Context, started: StartedSpan): void => {
+    const { span } = started;
+    running.set(event, { startedAt: performance.now(), ...started });
     if (captureContent && span.isRecording()) span.setAttributes(captureInput(event));
     const before = event.run;
     const run = <Result>(body: () => Result): Result => context.with(active, body);
@@ -105,7 +110,8 @@ export function instrument(options: InstrumentOptions = {}): () => void {
     const span = shared ?? startInner(event);
     // A server that passes a call on has a span for each message.
     const call: EnclosingCall = { span, id: event.toolCallId, accepts: isOfMessage ? undefined : 'message' };
-    activate(event, trace.setSpan(outer, span).setValue(enclosingCall, call), { span, isShared: shared !== undefined });
+    const active = trace.setSpan(outer, span).setValue(enclosingCall, call);
+    activate(event, active, { span, isShared: shared !== undefined, call });
   };
 
   const startInner = (event: InnerEvent): Span => {
@@ -124,7 +130,7 @@ export function instrument(options: InstrumentOptions = {}): () => void {
     const active = trace.setSpan(outer, span);
     const meta = injectContext(active, event);
     if (meta) event.meta = { ...event.meta, ...meta };
-    activate(event, active, { span, isShared: isOfCall });
+    activate(event, active, isOfCall ? { span, isShared: true, call } : { span });
   };
 
   const startReceived = (event: McpTraceEvent): void => {
@@ -165,8 +171,8 @@ export function instrument(options: InstrumentOptions = {}): () => void {
       if (captureContent) span.setAttributes(captureOutput(event));
       const rejected = event.type === 'mcp' && failure && nameOfRejected(event, failure.attributes);
       if (rejected) span.updateName(rejected);
-      // The owner of a span decides what a failed tool means: a round that requires input cancels the tool.
-      if (failure && !(isShared && event.type === 'tool')) setFailure(span, failure.attributes, failure.message);
+      const shown = failureOfSpan(event, failure, { ...operation, isShared });
+      if (shown) setFailure(span, shown.attributes, shown.message);
     }
     if (!isShared) span.end();
   };
@@ -186,6 +192,22 @@ export function instrument(options: InstrumentOptions = {}): () => void {
 interface StartedSpan {
   readonly span: Span;
   readonly isShared?: boolean;
+  readonly call?: EnclosingCall;
+}
+
+/** Returns the failure that the span of an operation shows at the end of the operation. */
+function failureOfSpan(
+  { type }: TraceEvent,
+  failure: Failure | undefined,
+  { isShared, call }: Pick<Running, 'isShared' | 'call'>,
+): Failure | undefined {
+  if (type === 'tool') {
+    // The owner of a span decides what a failed tool means: a round that requires input cancels the tool.
+    return failure && (call?.failure ?? (isShared ? undefined : failure));
+  }
+  if (!call) return failure;
+  call.failure = failure;
+  return undefined;
 }
 
 function setFailure(span: Span, attributes: Attributes, message: string | undefined): void {

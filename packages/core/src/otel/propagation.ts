@@ -41,14 +41,15 @@ export function injectContext(active: Context, event: McpTraceEvent): Record<str
 
 /**
  * Returns the context of a received message: the one that its sender put into `_meta`, with a link to the ambient context of the HTTP request,
- * or the ambient context. Ignores malformed and oversized members. A message over stdio has no ambient context: the stream that it arrives on
- * belongs to an operation that has nothing to do with it.
+ * or the ambient context. Ignores malformed and oversized members. A message over stdio, or over the one event stream of HTTP+SSE, has no ambient
+ * context: the stream that it arrives on belongs to an operation that has nothing to do with it.
  */
 export function extractContext(event: McpTraceEvent): { parent: Context; links: Link[] } {
-  const ambient = event.transport === 'stdio' ? ROOT_CONTEXT : context.active();
+  const { transport } = event;
+  const ambient = transport === 'stdio' || transport === 'sse' ? ROOT_CONTEXT : context.active();
   const parent = propagation.extract(ambient, metaOf(event), {
     keys: () => keys,
-    get: (meta, key) => (isCarried(meta[key]) ? meta[key] : undefined),
+    get: (meta, key) => (keys.includes(key) && isCarried(meta[key]) ? meta[key] : undefined),
   });
   const before = trace.getSpanContext(ambient);
   const after = trace.getSpanContext(parent);
