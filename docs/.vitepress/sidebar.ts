@@ -85,6 +85,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
         'guides/stores/pinecone',
         'guides/stores/moving',
       ),
+      page('guides/observability'),
       page('guides/security'),
       page('guides/bundle'),
     ],

@@ -1,4 +1,4 @@
-// What every worker needs: where documents come from and go to. The jobs name only paths.
+// Folder, embedder and store of every worker. The jobs name only paths.
 import { createLexicalEmbedder, type IngestPartOptions } from '@quiver/rag';
 import { loadDocuments } from '@quiver/rag/node';
 import { PgVector } from '@quiver/rag/pg';
