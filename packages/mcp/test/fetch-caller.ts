@@ -4,6 +4,7 @@ import { modern, rpc } from './wire.ts';
 export type Answered = {
   status: number;
   headers: Headers;
+  text: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
   json: any;
   // oxlint-disable-next-line typescript/no-explicit-any -- any JSON that the server sent
@@ -35,5 +36,5 @@ export async function callServer(
   const response = await server.fetch(request, { serverless: true, ...options });
   const text = await response.text();
   const json = text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : undefined;
-  return { status: response.status, headers: response.headers, json, result: json?.result };
+  return { status: response.status, headers: response.headers, text, json, result: json?.result };
 }

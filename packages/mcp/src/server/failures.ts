@@ -12,6 +12,10 @@ interface FailurePolicy {
 /** Logs an exception of a tool or callback and returns its message for the client. */
 export function describeFailure({ logger, maskErrors }: FailurePolicy, what: string, error: unknown): string {
   const message = toErrorMessage(error);
+  if (isStoreFailure(error)) {
+    logger.error(escapeForLog(`${what} failed: ${message}`), error);
+    return storeFailure;
+  }
   if (!maskErrors) {
     logger.debug(escapeForLog(`${what} failed: ${message}`), error);
     return message;

@@ -29,7 +29,7 @@ import {
   samplingRequest,
   type ClientRequest,
 } from './client-requests.js';
-import { runCallback } from './failures.js';
+import { runCallback, toProtocolError } from './failures.js';
 import { toJsonSafe } from './json-safe.js';
 import type { LegacySession, Work } from './legacy-session.js';
 import type { HookName, MiddlewareContext } from './middleware/middleware.js';
@@ -127,6 +127,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
   /** Reason of {@link ServerRequest.abort}. */
   #abortReason: Error | undefined;
   #sentMessage = false;
+  #sentRequest = false;
   #release: (() => void) | undefined;
 
   constructor(
@@ -270,7 +271,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
   #answerWithHooks(): Promise<Answer> {
     const { onRequest } = this.#server.middleware;
     return runCallback(this.#server, `The request ${this.method}`, () =>
-      runRequestHooks(onRequest, this, () => this.answer()),
+      runRequestHooks(onRequest, this, () => this.#withoutDetails(() => this.answer())),
     );
   }
 
@@ -280,13 +281,22 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     if (!chain || chain.length === 0) return answer(this);
     return runCallback(this.#server, `The request ${this.method}`, async () => {
       try {
-        return await runResultHooks(chain, hook, this, () => answer(this));
+        return await runResultHooks(chain, hook, this, () => this.#withoutDetails(() => answer(this)));
       } catch (error) {
         // Canceled, or abandoned for an input_required result: this result is not sent.
         if (this.isDiscarded) return '';
         throw error;
       }
     });
+  }
+
+  /** Unexpected errors of the server have no details for clients, also behind hooks. */
+  async #withoutDetails(answer: () => Answer | Promise<Answer>): Promise<Answer> {
+    try {
+      return await answer();
+    } catch (error) {
+      throw toProtocolError(this.#server.logger, error);
+    }
   }
 
   #createEvent(): McpTraceEvent {
@@ -307,6 +317,11 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
 
   get sentMessage(): boolean {
     return this.#sentMessage;
+  }
+
+  /** Whether the client received a request, so that the result may depend on the user. */
+  get sentRequest(): boolean {
+    return this.#sentRequest;
   }
 
   /** Aborts the signal, so that the operation ends and the client receives a response, also of a task. */
@@ -468,6 +483,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
    * disconnects.
    */
   #ask<Result>(create: () => ClientRequest<Result>, options: ElicitOptions = {}): Promise<Result> {
+    this.#sentRequest = true;
     const result = (async () => this.sendToClient(create(), options))();
     result.catch(() => {});
     return result;

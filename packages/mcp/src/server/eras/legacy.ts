@@ -62,7 +62,8 @@ export class LegacyRequest extends ServerRequest {
   }
 
   toJson({ members, meta }: EncodedResult): string {
-    return meta ? `{${members},"_meta":${JSON.stringify(meta)}}` : `{${members}}`;
+    if (!meta) return `{${members}}`;
+    return `{${members}${members === '' ? '' : ','}"_meta":${JSON.stringify(meta)}}`;
   }
 
   protected answer(): Answer | Promise<Answer> {

@@ -78,11 +78,12 @@ export class ModernRequest extends ServerRequest {
 
   toJson({ members, meta, isPrivate }: EncodedResult): string {
     const { cacheHints, modernResultEnd, serverInfo } = this.server;
-    const given = cacheHints[this.method as CacheableMethod];
-    const hint = isPrivate ? given?.replace('"public"', '"private"') : given;
-    const all = hint === undefined ? members : `${members},${hint}`;
-    if (!meta) return `{${all},${modernResultEnd}`;
-    return `{${all},"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
+    const known = cacheHints[this.method as CacheableMethod];
+    const hint = isPrivate ? known?.replace('"public"', '"private"') : known;
+    const given = members === '' ? '' : `${members},`;
+    const all = hint === undefined ? given : `${given}${hint},`;
+    if (!meta) return `{${all}${modernResultEnd}`;
+    return `{${all}"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo, ...meta })}}`;
   }
 
   protected answer(): Answer | Promise<Answer> {

@@ -95,6 +95,8 @@ async function toFailureResult(request: ServerRequest, name: string, error: unkn
     // A task, whose tool did not handle that the client lacks a capability.
     if (isQuiverError(error) && isMissingCapability(error.cause)) throw error.cause;
     if (isQuiverError(error, urlElicitationCode)) return await requestPages(request, error);
+    // Never masked: its message is for clients.
+    if (isQuiverError(error, 'TOOL_TIME_LIMIT_EXCEEDED')) return encodeErrorText(`Error: ${error.message}`);
   } catch (reason) {
     if (reason instanceof ProtocolError) throw reason;
     return toFailureResult(request, name, reason);

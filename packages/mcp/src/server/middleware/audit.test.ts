@@ -89,6 +89,22 @@ describe.each(['legacy', 'modern'] as const)('audit in the %s era', (era) => {
     ]);
   });
 
+  test('cuts and escapes methods and names, which clients choose', async () => {
+    const entries: AuditEntry[] = [];
+    const server = createServer((entry) => entries.push(entry));
+    await callServer(server, era, 'x'.repeat(100_000));
+    await callServer(
+      server,
+      era,
+      'tools/call',
+      { name: 'a\u001B[31m\u009B', title: 'forged' },
+      { headers: { 'mcp-name': '=?base64?YRtbMzFtwps=?=' } },
+    );
+    await expect.poll(() => entries.length).toBe(2);
+    expect(entries[0]?.method).toHaveLength(200);
+    expect(entries[1]?.name).toBe('a\\u001b[31m\\u009b');
+  });
+
   test.each([
     ['throws', () => JSON.parse('{')],
     ['rejects', () => Promise.reject(new Error('the disk is full'))],

@@ -1,4 +1,4 @@
-import { QuiverError, toErrorMessage } from '@quiver/core';
+import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Era } from '../../protocol/classify-era.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { asRequest, loggedPrincipalOf } from './caller-key.js';
@@ -8,9 +8,9 @@ import type { MeasuredOutcome, Middleware, MiddlewareContext } from './middlewar
 export interface AuditEntry {
   /** Start of the request, ISO 8601. */
   time: string;
-  /** For example `tools/call`. */
+  /** For example `tools/call`. Cut at 200 characters, with control characters escaped. */
   method: string;
-  /** Name of the tool or prompt, or URI of the resource; at most 200 characters. */
+  /** Name of the tool or prompt, or URI of the resource; cut and escaped as the method. */
   name?: string;
   /** Key of the caller; absent without authentication. In place of a token it contains a digest. */
   principal?: string;
@@ -39,11 +39,15 @@ export interface AuditOptions {
   content?: boolean;
 }
 
-/** Longest name in an entry: clients choose names. */
+/** Clients choose names and methods. */
 const maxNameLength = 200;
 
+function toLogged(name: string): string {
+  return escapeForLog(name.slice(0, maxNameLength));
+}
+
 /**
- * Passes one entry per request to a writer, after the request and before its response. Requests of the method `ping` have none. An error
+ * Passes one entry per request to a writer, when the request ends. Requests of the method `ping` have none. An error
  * of the writer goes to the logger of the server, and the request succeeds.
  *
  * @throws `MIDDLEWARE_INVALID` when `write` is not a function
@@ -72,8 +76,8 @@ export function audit(write: (entry: AuditEntry) => unknown, { content = false }
       const finish = (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
         const entry: AuditEntry = {
           time,
-          method,
-          ...(name !== undefined && { name: name.slice(0, maxNameLength) }),
+          method: toLogged(method),
+          ...(name !== undefined && { name: toLogged(name) }),
           era,
           durationMs: Math.round((performance.now() - start) * 1000) / 1000,
           ...(content && params?.['arguments'] !== undefined && { arguments: params['arguments'] }),

@@ -2,6 +2,7 @@ import { createTool } from '@quiver/core/tools';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { MCPClient } from '../../client/index.js';
 import { callServer, type Answered } from '../../../test/fetch-caller.ts';
 import { openSession, rpc, send } from '../../../test/wire.ts';
 import { MCPServer } from '../mcp-server.js';
@@ -91,7 +92,7 @@ describe('cacheResults', () => {
   });
 
   test('returns structured content again that its schema would not accept twice', async () => {
-    const { server, counts } = createServer({ ttlMs: 1000 });
+    const { server, counts } = createServer({ ttlMs: 100_000 });
     const first = await call(server, 'typed');
     expect(first.result.structuredContent).toEqual({ day: '2026-01-01T00:00:00.000Z' });
     expect((await call(server, 'typed')).result).toEqual(first.result);
@@ -110,7 +111,7 @@ describe('cacheResults', () => {
     ];
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(callers.length - 1), { maxLength: 20 }), async (order) => {
-        const { server, counts } = createServer({ ttlMs: 1000 });
+        const { server, counts } = createServer({ ttlMs: 100_000 });
         for (const index of order) await call(server, 'read', {}, callers[index]);
         expect(counts.runs).toBe(new Set(order).size);
       }),
@@ -129,14 +130,14 @@ describe('cacheResults', () => {
       await send(url, { headers: headers[index] as never, body: rpc('tools/call', { name: 'read' }) });
     expect(counts.runs).toBe(6);
     await close();
-    const open = createServer({ ttlMs: 1000, cacheScope: 'public' });
+    const open = createServer({ ttlMs: 100_000, cacheScope: 'public' });
     for (const era of ['legacy', 'modern'] as const) await callServer(open.server, era, 'tools/call', { name: 'read' });
     await call(open.server, 'read');
     expect(open.counts.runs).toBe(1);
   });
 
   test('takes a further part of the key from a function', async () => {
-    const { server, counts } = createServer({ ttlMs: 1000, key: ({ headers }) => headers['x-tenant'] ?? '' });
+    const { server, counts } = createServer({ ttlMs: 100_000, key: ({ headers }) => headers['x-tenant'] ?? '' });
     for (const tenant of ['a', 'b', 'a', 'b']) {
       const options = { authInfo: ada, headers: { 'x-tenant': tenant } };
       await callServer(server, 'modern', 'tools/call', { name: 'read' }, options);
@@ -144,15 +145,52 @@ describe('cacheResults', () => {
     expect(counts.runs).toBe(2);
   });
 
+  test('refuses a key that all callers would share', async () => {
+    const key = (async () => 'tenant') as unknown as NonNullable<CacheResultsOptions['key']>;
+    const { server, counts } = createServer({ ttlMs: 100_000, key });
+    expect((await call(server, 'read')).result).toMatchObject({ isError: true });
+    expect(counts.runs).toBe(0);
+  });
+
+  test('does not cache a date, which is sent as JSON and not as a text', async () => {
+    const date = createTool({ id: 'date', description: 'd', execute: async () => new Date(0) });
+    const server = new MCPServer({ name: 'n', version: '1', tools: { date }, logger });
+    server.use(cacheResults({ ttlMs: 100_000, tools: ['date'] }));
+    const first = await call(server, 'date');
+    expect((await call(server, 'date')).result).toEqual(first.result);
+  });
+
+  test('does not cache what depends on the user, in a session', async () => {
+    let count = 0;
+    const requestedSchema = { type: 'object', properties: { count: { type: 'number' } } } as const;
+    const ask = createTool({
+      id: 'ask',
+      description: 'd',
+      execute: async (_input, { mcp }) =>
+        (await mcp.elicitation.sendRequest({ message: 'Name?', requestedSchema })).content,
+    });
+    const server = new MCPServer({ name: 'n', version: '1', tools: { ask }, logger });
+    server.use(cacheResults({ ttlMs: 100_000, tools: ['ask'] }));
+    await using client = new MCPClient({ id: 'cache', servers: { n: { server, protocol: 'legacy' } } });
+    await client.elicitation.onRequest('n', async () => ({ action: 'accept', content: { count: (count += 1) } }));
+    const texts: unknown[] = [];
+    // Two of them at once: the second does not take the result of the first.
+    const callAsk = async (): Promise<unknown> =>
+      texts.push((await client.callTool({ serverName: 'n', name: 'ask' })).content);
+    await Promise.all([callAsk(), callAsk()]);
+    await callAsk();
+    expect(new Set(texts.map((text) => JSON.stringify(text))).size).toBe(3);
+  });
+
   test('caches no errors and no values without a JSON form', async () => {
-    const { server, counts } = createServer({ ttlMs: 1000 });
+    const { server, counts } = createServer({ ttlMs: 100_000 });
     for (const name of ['wrong', 'fail', 'circular', 'wrong', 'fail', 'circular'])
       expect((await call(server, name)).result.isError).toBe(true);
     expect(counts.runs).toBe(6);
   });
 
   test('runs equal calls at once one time', async () => {
-    const { server, counts } = createServer({ ttlMs: 1000 });
+    const { server, counts } = createServer({ ttlMs: 100_000 });
     const calls = [call(server, 'gated'), call(server, 'gated'), call(server, 'gated')];
     await expect.poll(() => counts.runs).toBe(1);
     counts.release();
@@ -161,7 +199,7 @@ describe('cacheResults', () => {
   });
 
   test('runs a waiting call when the first one is canceled', async () => {
-    const { server, counts } = createServer({ ttlMs: 1000 });
+    const { server, counts } = createServer({ ttlMs: 100_000 });
     const controller = new AbortController();
     const options = { authInfo: ada, signal: controller.signal };
     const canceled = callServer(server, 'modern', 'tools/call', { name: 'gated' }, options).catch(() => {});
@@ -175,18 +213,18 @@ describe('cacheResults', () => {
   });
 
   test('is bounded by entries and by characters', async () => {
-    const few = createServer({ ttlMs: 1000, maxEntries: 2 });
+    const few = createServer({ ttlMs: 100_000, maxEntries: 2 });
     for (const a of [1, 2, 1, 3, 1, 2]) await call(few.server, 'read', { a });
     // 2 was the least recently used when 3 came.
     expect(few.counts.runs).toBe(4);
-    const small = createServer({ ttlMs: 1000, maxCharacters: 300 });
+    const small = createServer({ ttlMs: 100_000, maxCharacters: 300 });
     const huge = { text: 'x'.repeat(10_000) };
     for (const args of [{}, huge, huge, {}]) await call(small.server, 'read', args);
     expect(small.counts.runs).toBe(3);
   });
 
   test('answers calls whose arguments are nested too deeply for a key', async () => {
-    const { server, counts } = createServer({ ttlMs: 1000 });
+    const { server, counts } = createServer({ ttlMs: 100_000 });
     const depth = 100_000;
     const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}}`;
     for (let each = 0; each < 2; each += 1) {
@@ -199,7 +237,7 @@ describe('cacheResults', () => {
   });
 
   test('forgets the results of a tool that was replaced', async () => {
-    const { server, counts } = createServer({ ttlMs: 1000 });
+    const { server, counts } = createServer({ ttlMs: 100_000 });
     await call(server, 'read');
     const annotations = { readOnlyHint: true };
     await server.toolActions.add({

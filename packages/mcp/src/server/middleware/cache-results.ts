@@ -1,7 +1,8 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
-import { asRequest } from './caller-key.js';
+import { asRequest, requireKey } from './caller-key.js';
+import type { ServerRequest } from '../request.js';
 import type { CallToolContext, Middleware } from './middleware.js';
 import { setCheckedOutput } from './run-middleware.js';
 
@@ -42,7 +43,7 @@ const DEFAULT_MAX_CHARACTERS: number = 16 * 1024 * 1024;
 
 /**
  * Returns results of tools again for a time, in the memory of this process. Equal calls that run at once share one run. Errors, and calls
- * with the user's input, are not cached.
+ * that sent requests to the client, are not cached.
  *
  * @param now - time in milliseconds
  * @throws `MIDDLEWARE_INVALID` for an invalid option
@@ -56,7 +57,7 @@ export function cacheResults(options: CacheResultsOptions, now: () => number = D
   const named = tools && new Set(tools);
   /** Least recently used first. */
   const entries = new Map<string, Entry>();
-  const running = new Map<string, { tool: unknown; value: Promise<unknown> }>();
+  const running = new Map<string, { tool: unknown; value: Promise<unknown>; request: ServerRequest }>();
   let characters = 0;
 
   const remove = (key: string): void => {
@@ -79,7 +80,8 @@ export function cacheResults(options: CacheResultsOptions, now: () => number = D
       const isCached = named ? named.has(context.name) : context.annotations?.readOnlyHint === true;
       const key = isCached ? keyOf(context, cacheScope, furtherKey) : undefined;
       if (key === undefined) return next();
-      const tool = asRequest(context).server.tools.get(context.name)?.tool;
+      const request = asRequest(context);
+      const tool = request.server.tools.get(context.name)?.tool;
       const found = entries.get(key);
       if (found?.tool === tool && found && found.end > now()) {
         entries.delete(key);
@@ -91,15 +93,17 @@ export function cacheResults(options: CacheResultsOptions, now: () => number = D
         const value = await untilAborted(() => leader.value, context.signal).catch(() => failed);
         context.signal.throwIfAborted();
         // The error of another call, which may have been canceled, is not the error of this one.
-        const json = isFailure(value) ? undefined : toJson(value);
+        if (isFailure(value) || leader.request.sentRequest) return next();
+        const json = toJson(value);
         return json === undefined && value !== undefined ? next() : revive(context, json);
       }
       const value = next();
-      running.set(key, { tool, value });
+      running.set(key, { tool, value, request });
       try {
         const result = await value;
-        const json = isFailure(result) ? undefined : toJson(result);
-        if (json !== undefined || result === undefined)
+        const isKept = !isFailure(result) && !request.sentRequest;
+        const json = isKept ? toJson(result) : undefined;
+        if (isKept && (json !== undefined || result === undefined))
           add(key, { tool, json, size: key.length + (json?.length ?? 0), end: now() + ttlMs });
         return result;
       } finally {
@@ -122,10 +126,11 @@ function revive(context: CallToolContext, json: string | undefined): unknown {
   return value;
 }
 
-/** Returns `undefined` for a value without a JSON form. */
+/** Returns `undefined` for a value without a JSON form, or with that of a string: a date becomes another result than its text. */
 function toJson(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value);
+    const json = JSON.stringify(value) as string | undefined;
+    return typeof value !== 'string' && json?.startsWith('"') ? undefined : json;
   } catch {
     return undefined;
   }
@@ -141,7 +146,7 @@ function keyOf(
   // The result depends on the user's input.
   if (params?.['requestState'] !== undefined || params?.['inputResponses'] !== undefined) return undefined;
   const caller = cacheScope === 'public' ? ['public'] : callerOf(context);
-  return caller && toJson([name, caller, furtherKey?.(context) ?? '', args]);
+  return caller && toJson([name, caller, requireKey('cacheResults', furtherKey?.(context)), args]);
 }
 
 /** Returns `undefined` for a caller without authentication and session over HTTP, who cannot be distinguished from others. */

@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import { digestOf } from '../digest.js';
 import { isLoopback } from '../http/guard.js';
 import type { ServerRequest } from '../request.js';
@@ -17,6 +18,21 @@ export function callerKeyOf(context: MiddlewareContext): string {
 export async function loggedPrincipalOf({ principal }: MiddlewareContext): Promise<string | undefined> {
   if (!principal?.startsWith('["token",')) return principal;
   return JSON.stringify(['token', await digestOf(principal)]);
+}
+
+/**
+ * Returns the key that the function of an application returned.
+ *
+ * @throws `MIDDLEWARE_RESULT_INVALID` for a promise or another object: callers would share it
+ */
+export function requireKey(middleware: string, key: unknown): string {
+  if (typeof key === 'string' || key === undefined) return key ?? '';
+  // A rejection without a handler would end the process.
+  if (key instanceof Promise) key.catch(() => {});
+  throw new QuiverError(
+    'MIDDLEWARE_RESULT_INVALID',
+    `The function key of ${middleware} must return a string, not ${typeof key}; it cannot be asynchronous.`,
+  );
 }
 
 /** Returns the request behind a context, which is the same object, with members that are not public. */

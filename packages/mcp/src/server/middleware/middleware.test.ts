@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { callServer, type Answered } from '../../../test/fetch-caller.ts';
 import { initializeParams, rpc } from '../../../test/wire.ts';
+import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import { createServerDefinition } from '../create-server-definition.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../server-config.js';
@@ -284,6 +285,14 @@ describe.each(eras)('middleware in the %s era', (era) => {
     expect(textOf(await callServer(server, era, 'tools/call', call('endless')))).toBe('Error: enough');
   });
 
+  test('answers with an empty result', async () => {
+    const server = createServer({
+      onRequest: ({ method }) => ({ result: method === 'acme/reset' ? {} : { _meta: { note: 'n' } } }),
+    });
+    expect((await callServer(server, era, 'acme/reset')).json).toMatchObject({ id: 1, result: {} });
+    expect((await callServer(server, era, 'acme/other')).result).toMatchObject({ _meta: { note: 'n' } });
+  });
+
   test('replaces the result of a request', async () => {
     const server = createServer({
       async onRequest(_context, next) {
@@ -365,6 +374,79 @@ describe('middleware', () => {
     expect(await scopeWith((_context, next) => next())).toBe('public');
     expect(await scopeWith(async (_context, next) => ({ ...(await next()), tools: [] }))).toBe('private');
     expect(await scopeWith(async () => ({ tools: [] }))).toBe('private');
+    const scopeOf = async (change: (result: Record<string, unknown>) => object): Promise<unknown> => {
+      const server = new MCPServer({ ...createConfig(), cacheHints }).use({
+        onRequest: async (_context, next) => ({ result: { ...change((await next()).result) } }),
+      });
+      return (await callServer(server, 'modern', 'tools/list')).result.cacheScope;
+    };
+    expect(await scopeOf((result) => result)).toBe('public');
+    expect(await scopeOf((result) => ({ ...result, tools: [] }))).toBe('private');
+  });
+
+  test('adds the members of the era once', async () => {
+    const server = createServer({
+      onList: async (_context, next) => ({ ...(await next()), ttlMs: 5, cacheScope: 'public' }),
+    });
+    for (const method of ['tools/list', 'resources/list']) {
+      const { text, result } = await callServer(server, 'modern', method);
+      expect(text.match(/"ttlMs"|"cacheScope"|"resultType"/g)).toHaveLength(3);
+      expect(result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
+    }
+  });
+
+  test('hides unexpected errors of the server as without hooks', async () => {
+    class BrokenStore extends InMemoryStore {
+      override get(): Promise<undefined> {
+        return Promise.reject(new Error('connect ECONNREFUSED 10.1.2.3:5432'));
+      }
+    }
+    const server = new MCPServer({ ...createConfig(), sharedStore: new BrokenStore() });
+    const codes: unknown[] = [];
+    server.use({
+      onRequest: (_context, next) =>
+        next().catch((error: { code: unknown }) => {
+          codes.push(error.code);
+          throw error;
+        }),
+    });
+    const capabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
+    const taskId = 'x'.repeat(32);
+    const headers = { 'mcp-name': taskId };
+    const { error } = (await callServer(server, 'modern', 'tasks/get', { taskId, _meta }, { headers })).json;
+    expect(error).toEqual({ code: -32603, message: 'Internal error' });
+    expect(codes).toEqual([-32603]);
+    await server.close();
+  });
+
+  test('gives a canceled request an empty result', async () => {
+    const seen: unknown[] = [];
+    let start = (): void => {};
+    const started = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    const server = new MCPServer({
+      ...createConfig(),
+      resources: {
+        listResources: async () => [{ uri: 'note://1', name: 'one' }],
+        getResourceContent: () => (start(), new Promise<never>(() => {})),
+      },
+    });
+    server.use({
+      onReadResource: (_context, next) => next(),
+      async onRequest(_context, next) {
+        const outcome = await next();
+        seen.push(outcome.result);
+        return outcome;
+      },
+    });
+    const controller = new AbortController();
+    const reading = callServer(server, 'modern', 'resources/read', { uri: 'note://1' }, { signal: controller.signal });
+    await started;
+    controller.abort();
+    await reading.catch(() => {});
+    await expect.poll(() => seen).toEqual([{}]);
   });
 
   test('accepts a requestState although a hook changes the arguments', async () => {

@@ -1,3 +1,4 @@
+import { QuiverError } from '@quiver/core';
 import { createTool } from '@quiver/core/tools';
 import { describe, expect, test } from 'vitest';
 import { callServer, type Answered } from '../../../test/fetch-caller.ts';
@@ -82,6 +83,27 @@ describe('rateLimit', () => {
       statuses.push((await callServer(server, 'modern', 'tools/call', { name: 'search' }, options)).result.isError);
     }
     expect(statuses).toEqual([undefined, undefined, true]);
+  });
+
+  test('refuses a key that all callers would share', async () => {
+    const key = (async () => 'tenant') as unknown as NonNullable<RateLimitOptions['key']>;
+    const server = createServer({ capacity: 1, perSecond: 1, key });
+    const { result } = await callServer(server, 'modern', 'tools/call', { name: 'search' });
+    expect(result.content[0].text).toContain('must return a string');
+  });
+
+  test('does not show clients where the shared store is', async () => {
+    class UnavailableStore extends InMemoryStore {
+      override take(): Promise<number> {
+        return Promise.reject(new QuiverError('SHARED_STORE_UNAVAILABLE', 'connect ECONNREFUSED 10.1.2.3:5432'));
+      }
+    }
+    for (const counts of ['calls', 'requests'] as const) {
+      const server = createServer({ capacity: 1, perSecond: 1, counts }, undefined, new UnavailableStore());
+      const { json } = await callServer(server, 'modern', 'tools/call', { name: 'search' });
+      expect(JSON.stringify(json)).toMatch(/share is unavailable(?!.*10\.1\.2\.3)/);
+      await server.close();
+    }
   });
 
   test('is shared by the servers of one store, which never sees a token', async () => {

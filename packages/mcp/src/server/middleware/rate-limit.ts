@@ -3,7 +3,7 @@ import { refused } from '../../protocol/protocol-error.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
-import { asRequest, callerKeyOf } from './caller-key.js';
+import { asRequest, callerKeyOf, requireKey } from './caller-key.js';
 import type { Middleware, MiddlewareContext } from './middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
@@ -52,7 +52,10 @@ export function rateLimit(options: RateLimitOptions, now: () => number = Date.no
   /** Returns the milliseconds until the request is within the limit; 0 when it is. */
   const takeToken = async (context: MiddlewareContext): Promise<number> => {
     const { sharedStore, serverInfo } = asRequest(context).server;
-    const names = [perCaller ? key(context) : '', perTool && counts === 'calls' ? context.name : ''];
+    const names = [
+      perCaller ? requireKey('rateLimit', key(context)) : '',
+      perTool && counts === 'calls' ? context.name : '',
+    ];
     if (!sharedStore) return memory.take(await toBucketName(names), 1, bucket);
     // A digest: a principal may contain a token. The options keep limits of one server apart.
     const digest = await digestOf([serverInfo.name, about, names]);

@@ -1,6 +1,7 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import type { EncodedResult } from '../../content.js';
 import { isObject, type ResultJson } from '../../protocol/json-rpc.js';
+import { cacheableMethods } from '../server-config.js';
 import type {
   CallToolContext,
   GetPromptContext,
@@ -55,15 +56,16 @@ export async function runRequestHooks(
   context: MiddlewareContext,
   answer: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
+  let original: Answer | undefined;
   const run = async (index: number): Promise<Outcome> => {
     const middleware = chain[index];
-    if (!middleware) return new Outcome(await answer());
+    if (!middleware) return new Outcome((original = await answer()));
     const given: unknown = await middleware.onRequest?.(context, () => handled(run(index + 1)));
     if (given instanceof Outcome) return given;
-    if (isObject(given) && isObject(given['result'])) return new Outcome(encode(given['result']));
+    if (isObject(given) && isObject(given['result'])) return new Outcome(encode(context, given['result'], original));
     throw refuseHookResult('onRequest', '{ result }, with the result as an object');
   };
-  return (await run(0)).toAnswer();
+  return (await run(0)).toAnswer(context);
 }
 
 /** The result of a request, parsed when a middleware reads it. */
@@ -96,12 +98,12 @@ class Outcome implements MeasuredOutcome {
   }
 
   /** A result that was read may have been changed in place. */
-  toAnswer(): Answer {
-    return this.#result ? encode(this.#result, this.#answer) : this.#answer;
+  toAnswer(context: MiddlewareContext): Answer {
+    return this.#result ? encode(context, this.#result, this.#answer) : this.#answer;
   }
 }
 
-/** Runs the `onCallTool` hooks around a call, and `execute` as the last. Rejects with the abort reason as soon as the signal aborts. */
+/** Runs the `onCallTool` hooks around a call, and `execute` as the last. */
 export function runToolHooks(
   chain: readonly Middleware[],
   context: CallToolContext,
@@ -153,7 +155,7 @@ export async function runResultHooks(
     ),
   );
   const member = listMembers[context.method] ?? '';
-  if (isObject(result) && Array.isArray(result[member])) return encode(result, original);
+  if (isObject(result) && Array.isArray(result[member])) return encode(context, result, original);
   throw refuseHookResult(hook, `{ ${member}: […] }`);
 }
 
@@ -191,6 +193,8 @@ function refuseHookResult(hook: HookName, expected: string): QuiverError {
 }
 
 function decode(answer: Answer): MiddlewareResult {
+  // A canceled request has no result.
+  if (answer === '') return {};
   if (typeof answer === 'string') return JSON.parse(answer) as MiddlewareResult;
   if ('text' in answer) return JSON.parse(answer.text) as MiddlewareResult;
   const members = JSON.parse(`{${answer.members}}`) as MiddlewareResult;
@@ -198,19 +202,20 @@ function decode(answer: Answer): MiddlewareResult {
 }
 
 /**
- * Returns a result as an answer.
+ * Returns a result as an answer. The server adds the members of its era, also where a middleware returns them.
  *
  * @param original - answer of the server. A result that differs from it may depend on the caller, so shared caches must not keep it
  */
-function encode(result: MiddlewareResult, original?: Answer): Answer {
-  // Complete, with the members of its era.
-  if (result['resultType'] !== undefined) {
-    const isChanged = typeof original === 'object' && 'text' in original && JSON.stringify(result) !== original.text;
-    return JSON.stringify(isChanged ? { ...result, cacheScope: 'private' } : result);
+function encode({ method }: MiddlewareContext, result: MiddlewareResult, original: Answer | undefined): Answer {
+  const { _meta, resultType, ...rest } = result;
+  if (resultType !== undefined && resultType !== 'complete') return JSON.stringify(result);
+  const given = typeof original === 'object' ? original : undefined;
+  if (given && 'text' in given && JSON.stringify(result) === given.text) return given;
+  if (cacheableMethods.some((cacheable) => cacheable === method)) {
+    delete rest['ttlMs'];
+    delete rest['cacheScope'];
   }
-  const { _meta, ...rest } = result;
   const members = JSON.stringify(rest).slice(1, -1);
-  const given = typeof original === 'object' && 'members' in original ? original : undefined;
-  const isPrivate = given?.isPrivate === true || given?.members !== members;
+  const isPrivate = !given || 'text' in given || given.isPrivate === true || given.members !== members;
   return { members, meta: isObject(_meta) ? _meta : undefined, isPrivate };
 }

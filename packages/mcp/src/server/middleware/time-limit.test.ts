@@ -22,7 +22,8 @@ describe.each(['legacy', 'modern'] as const)('timeLimit in the %s era', (era) =>
       free: createTool({ id: 'free', description: 'd', execute: async () => 'done' }),
     };
     const server = new MCPServer({ name: 'n', version: '1', tools, logger, maskErrors: true });
-    server.use(timeLimit({ slow: 5, quick: 60_000 }));
+    // Another hook around it receives the rejection first.
+    server.use({ onCallTool: (_context, next) => next() }).use(timeLimit({ slow: 5, quick: 60_000 }));
     const { result } = await callServer(server, era, 'tools/call', { name: 'slow' });
     const text = 'Error: The tool slow did not finish within its limit of 5 ms.';
     expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text }] });
@@ -48,7 +49,7 @@ test('ends the run of a task with an error result, and audit records the task', 
     execute: () => new Promise(() => {}),
   });
   const server = new MCPServer({ name: 'n', version: '1', tools: { slow }, logger });
-  server.use(audit((entry) => entries.push(entry))).use(timeLimit(20));
+  server.use(audit((entry) => entries.push(entry))).use(timeLimit(200));
   const caller = new TaskCaller(server);
   const { taskId } = (await caller.call('slow')).result;
   const task = await eventually(async () => {
@@ -56,7 +57,7 @@ test('ends the run of a task with an error result, and audit records the task', 
     expect(found.status).not.toBe('working');
     return found;
   });
-  const text = 'Error: The tool slow did not finish within its limit of 20 ms.';
+  const text = 'Error: The tool slow did not finish within its limit of 200 ms.';
   expect(task).toMatchObject({ status: 'completed', result: { isError: true, content: [{ text }] } });
   expect(entries[0]).toMatchObject({ method: 'tools/call', name: 'slow', outcome: 'task' });
   await server.close({ grace: 0 });

@@ -28,10 +28,6 @@ export function timeLimit(limits: number | Readonly<Record<string, number>>): Mi
       const timer = setTimeout(() => context.abort(reason), limit);
       try {
         return await next();
-      } catch (error) {
-        if (error !== reason) throw error;
-        // A result, because the message of an exception may be masked.
-        return { content: [{ type: 'text', text: `Error: ${reason.message}` }], isError: true };
       } finally {
         clearTimeout(timer);
       }
