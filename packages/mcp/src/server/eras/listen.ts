@@ -64,15 +64,16 @@ export async function answerListen(request: ServerRequest): Promise<string> {
         else void concerned.then(notify);
       }),
     );
-    const watchTask = async (id: string): Promise<void> => {
-      const stop = await server.tasks.watch(id, (task) => {
+    const watchTask = (id: string): Promise<() => Promise<void>> =>
+      server.tasks.watch(id, (task) => {
         const state = `{${taskMembers(task)},"_meta":${JSON.stringify(identity)}}`;
         request.sendText(`{"jsonrpc":"2.0","method":"notifications/tasks","params":${state}}`);
       });
-      stops.push(stop);
-    };
     try {
-      await Promise.all(filter.taskIds?.map(watchTask) ?? []);
+      // All, so that each that succeeds is ended when another one fails.
+      const watches = await Promise.allSettled(filter.taskIds?.map(watchTask) ?? []);
+      for (const watch of watches) if (watch.status === 'fulfilled') stops.push(watch.value);
+      for (const watch of watches) if (watch.status === 'rejected') throw watch.reason;
       await request.hold();
     } finally {
       await Promise.all(stops.map((stop) => stop()));

@@ -1,5 +1,5 @@
 import { createTool, type ToolContext, type ToolTaskOptions } from '@quiver/core/tools';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { TaskCaller, type TaskCallerOptions } from '../../../test/task-caller.ts';
 import { UnreliableStore } from '../../../test/unreliable-store.ts';
@@ -333,6 +333,25 @@ describe('a server that closes', () => {
 });
 
 describe('a store that is unavailable', () => {
+  test('leaves no subscription of a listen request that fails', async () => {
+    const a = start();
+    const taskIds = [await startTask(a), await startTask(a)];
+    const { subscribe } = a.store;
+    const stop = vi.fn(async () => {});
+    let calls = 0;
+    a.store.subscribe = async (channel, listener) => {
+      if (!channel.startsWith('task/')) return subscribe(channel, listener);
+      calls += 1;
+      if (calls === 1) throw new Error('cut');
+      // The other one takes longer.
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return stop;
+    };
+    const { error } = await a.as().request('subscriptions/listen', { notifications: { taskIds } });
+    expect(error.code).toBe(-32603);
+    expect(stop).toHaveBeenCalledTimes(1);
+  });
+
   test('refuses a call that would become a task, and aborts the tool', async () => {
     const a = start();
     a.store.isCut = true;
