@@ -99,10 +99,11 @@ class AwaitedTask {
 
   async result(): Promise<CallToolResult> {
     const { signal } = this.#options;
-    signal?.throwIfAborted();
     const onAbort = (): void => void this.stop(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#server.awaitedTasks.add(this);
+    // The task exists, also when the signal fired before.
+    if (signal?.aborted) onAbort();
     this.#startClock();
     try {
       return await untilAborted(() => this.#follow(), this.#end.signal);

@@ -294,6 +294,18 @@ describe('a call that becomes a task', () => {
     await canceled();
   });
 
+  test('is canceled by a signal that fires when the task was just created', async () => {
+    const controller = new AbortController();
+    const { client } = connect({
+      logger: ({ message }) => {
+        if (message.includes('runs as a task')) controller.abort(new Error('no longer needed'));
+      },
+    });
+    const calling = client.callTool({ serverName: 'it', name: 'wait', signal: controller.signal });
+    await expect(calling).rejects.toThrow('no longer needed');
+    await canceled();
+  });
+
   test('is canceled when the client is disconnected', async () => {
     const { client, sent } = connect();
     const calling = client.callTool({ serverName: 'it', name: 'wait' });
