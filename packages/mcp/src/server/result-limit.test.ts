@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectV1, connectV2, modernPin, type RealClient } from '../../test/real-clients.ts';
 import { modern, rpc } from '../../test/wire.ts';
+import { InMemoryStore } from '../shared-store/in-memory-store.js';
 import { ResultStore } from './result-store.js';
 
 const opened: { close(): unknown }[] = [];
@@ -257,6 +258,28 @@ describe('the rest of a result', () => {
     const found = await Promise.all(uris.map((uri) => store.find(uri, '')));
     expect(found.map((result) => result !== undefined)).toEqual([false, true, true, true, true]);
     expect(await keep('x'.repeat(17 * 1024 * 1024))).toBeUndefined();
+  });
+
+  test.each([
+    ['elements', Array.from({ length: 300 }, (_, id) => ({ id, text: 'a\0b\ud800\n\u2028🎉' }))],
+    ['text', 'x\0\ud800y\n🎉'.repeat(300)],
+  ])('of %s can be read from another instance with the same store', async (_title, value) => {
+    const sharedStore = new InMemoryStore();
+    const config = { sharedStore, resultLimit: { characters: 500 } };
+    const [send, sendToOther] = [serve(() => value, { config }), serve(() => value, { config })];
+    const { result } = await send('tools/call', call);
+    const add = (text: string): void => {
+      if (typeof value === 'string') parts.push(text);
+      else parts.push(...JSON.parse(text).items);
+    };
+    const parts: unknown[] = [];
+    add(result.content[0].text);
+    for (let uri = result.content[2].uri; uri !== undefined;) {
+      const { contents } = (await sendToOther('resources/read', { uri })).result;
+      add(contents[0].text);
+      uri = contents[0]._meta['quiver/truncated'].uri;
+    }
+    expect(typeof value === 'string' ? parts.join('') : parts).toEqual(value);
   });
 
   test('is not offered when the store is unavailable', async () => {

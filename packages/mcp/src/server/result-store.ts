@@ -1,6 +1,5 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import type { EncodedResult } from '../content.js';
-import { isObject } from '../protocol/json-rpc.js';
 import { invalidParams } from '../protocol/protocol-error.js';
 import { countWithin } from '../result-limit/cut-json.js';
 import { findCut } from '../result-limit/cut-text.js';
@@ -14,13 +13,20 @@ import { MAX_STORED_RESULT, MAX_STORED_RESULTS, RESULT_LIFETIME } from './limits
 export const truncatedKey = 'quiver/truncated';
 
 /** A whole result whose beginning a caller received. */
-export interface StoredResult {
+interface WholeResult {
   /** Principal of the caller; empty without authentication. */
   readonly principal: string;
   /** Name of the tool, whose limit applies to every part. */
   readonly tool: string;
   /** Elements of an array, or a text. */
   readonly whole: readonly unknown[] | string;
+}
+
+/** A result in the store. */
+interface StoredResult extends Pick<Extent, 'unit' | 'total'> {
+  readonly tool: string;
+  /** The text as JSON, or the JSON of an element per line: a part takes no time for the others. */
+  readonly body: string;
 }
 
 export interface ResultStoreOptions {
@@ -61,10 +67,14 @@ export class ResultStore {
   }
 
   /** @returns the URI of the result; `undefined` when it is too large, or the store is unavailable, which is logged */
-  async keep({ principal, tool, whole }: StoredResult): Promise<string | undefined> {
+  async keep({ principal, tool, whole }: WholeResult): Promise<string | undefined> {
     const id = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0'));
     const uri = `quiver-result://${id.join('')}`;
-    const value = JSON.stringify({ owner: await digestOf(principal), tool, whole });
+    const isText = typeof whole === 'string';
+    const unit = isText ? 'characters' : 'elements';
+    const head = JSON.stringify({ owner: await digestOf(principal), tool, unit, total: whole.length });
+    const body = isText ? [whole] : whole;
+    const value = [head, ...body.map((line) => JSON.stringify(line))].join('\n');
     if (value.length > MAX_STORED_RESULT) return undefined;
     try {
       const key = this.#prefix + id.join('');
@@ -91,11 +101,11 @@ export class ResultStore {
   /** Returns the result of a URI if it belongs to the caller. For other callers it does not exist. */
   async find(uri: string, principal: string): Promise<StoredResult | undefined> {
     const record = await this.#store.get(this.#prefix + (uriPattern.exec(uri)?.[1] ?? ''));
-    const stored: unknown = record && JSON.parse(record.value);
-    if (!isObject(stored) || stored['owner'] !== (await digestOf(principal))) return undefined;
+    if (!record) return undefined;
+    const end = record.value.indexOf('\n');
     // This class wrote the record.
-    const { tool, whole } = stored as unknown as StoredResult;
-    return { principal, tool, whole };
+    const { owner, ...head } = JSON.parse(record.value.slice(0, end)) as Omit<StoredResult, 'body'> & { owner: string };
+    return owner === (await digestOf(principal)) ? { ...head, body: record.value.slice(end + 1) } : undefined;
   }
 }
 
@@ -104,17 +114,17 @@ export class ResultStore {
  *
  * @throws ProtocolError -32602 for an offset behind the end
  */
-export function encodePart(uri: string, { whole }: StoredResult, limit: SizeLimit): EncodedResult {
+export function encodePart(uri: string, stored: StoredResult, limit: SizeLimit): EncodedResult {
   const [, id, digits = '0'] = uriPattern.exec(uri) ?? [];
   const offset = Number(digits);
-  const total = whole.length;
+  const { unit, total } = stored;
   if (offset >= total) throw invalidParams(`The offset ${offset} is behind the end of the result, ${total}.`);
-  const isText = typeof whole === 'string';
-  const part = isText ? textPart(whole, offset, limit) : elementsPart(whole, offset, limit);
+  const isText = unit === 'characters';
+  const part = (isText ? textPart : elementsPart)(stored, offset, limit);
   const { next } = part;
   const following = `quiver-result://${id}?offset=${next}`;
   const extent: Extent & { uri?: string } = {
-    unit: isText ? 'characters' : 'elements',
+    unit,
     total,
     next,
     ...(next < total && { uri: following }),
@@ -123,7 +133,7 @@ export function encodePart(uri: string, { whole }: StoredResult, limit: SizeLimi
   const note = {
     uri: following,
     mimeType: 'text/plain',
-    text: `${offset} to ${next} of ${total} ${extent.unit}. The next part is ${following}`,
+    text: `${offset} to ${next} of ${total} ${unit}. The next part is ${following}`,
   };
   const contents = [
     { uri, mimeType, text: part.text, _meta: { [truncatedKey]: extent } },
@@ -132,14 +142,24 @@ export function encodePart(uri: string, { whole }: StoredResult, limit: SizeLimi
   return { members: `"contents":${JSON.stringify(contents)}`, isPrivate: true };
 }
 
-function textPart(whole: string, offset: number, limit: SizeLimit): { text: string; next: number } {
+/** Text of a part, and the number of the first character or element behind it. */
+interface Part {
+  readonly text: string;
+  readonly next: number;
+}
+
+function textPart({ body }: StoredResult, offset: number, limit: SizeLimit): Part {
+  const whole = JSON.parse(body) as string;
   const next = findCut(whole, offset + limit.lengthWithin(whole.slice(offset)), offset);
   return { text: whole.slice(offset, next), next };
 }
 
-function elementsPart(whole: readonly unknown[], offset: number, limit: SizeLimit): { text: string; next: number } {
-  const elements = whole.slice(offset).map((element) => JSON.stringify(element));
-  const total = whole.length;
+function elementsPart({ body, total }: StoredResult, offset: number, limit: SizeLimit): Part {
+  let start = 0;
+  for (let passed = 0; passed < offset; passed += 1) start = body.indexOf('\n', start) + 1;
+  const rest = body.slice(start);
+  const end = rest.indexOf('\n', limit.lengthWithin(rest));
+  const elements = (end === -1 ? rest : rest.slice(0, end)).split('\n');
   const wrap = (items: readonly string[], next: number): string =>
     `{"items":[${items.join(',')}],"truncated":${next < total},"total":${total},"next":${next < total ? next : null}}`;
   // Progress is certain, because every element alone is within the limit.
