@@ -39,6 +39,7 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     throw invalid('visible of MCPServer must be a function.');
   const sessions = new Set<LegacySession>();
   const catalog = new Catalog(config.visible, logger);
+  const resultLimit = config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit);
   const { sharedStore } = config;
   const instance = sharedStore && new Instance({ store: sharedStore, server: name, logger });
   const capabilities = capabilitiesOf(config);
@@ -57,10 +58,10 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     capabilities,
     methods: new Map(methods.flatMap(([needed, name, method]) => (capabilities[needed] ? [[name, method]] : []))),
     catalog,
-    tools: collectTools(config, new ToolRegistry(catalog, logger), logger),
+    tools: collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger),
     resources,
     prompts,
-    resultLimit: config.resultLimit === undefined ? undefined : parseResultLimit(config.resultLimit),
+    resultLimit,
     results: hasResultLimit(config) ? new ResultStore({ store: config.sharedStore, server: name, logger }) : undefined,
     pageSize,
     cacheHints: describeCacheHints(config.cacheHints ?? {}),

@@ -28,8 +28,8 @@ export interface RegisteredTool {
   readonly listed: ListedTool;
   /** The tool as `visible` receives it. */
   readonly item: CatalogItem;
-  /** Limit of results, in place of that of the server; `false` for no limit. */
-  readonly resultLimit: SizeLimit | false | undefined;
+  /** Limit of results: that of the tool, otherwise that of the server. */
+  readonly resultLimit: SizeLimit | undefined;
   /** Results go out as `structuredContent`, per era: before 2026-07-28 only objects may. */
   readonly structured: Readonly<Record<Era, boolean>>;
   /** Arguments that modern clients repeat in headers. */
@@ -52,14 +52,16 @@ export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>();
   readonly #catalog: Catalog;
   readonly #logger: Logger;
+  readonly #resultLimit: SizeLimit | undefined;
   /** First pages, least recently used first, by era and visible tools. Bound: {@link MAX_LIST_TEXTS}. */
   readonly #firstPages = new Map<string, PreparedResult>();
   /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
   readonly #former = new Map<string, RegisteredTool>();
 
-  constructor(catalog: Catalog, logger: Logger) {
+  constructor(catalog: Catalog, logger: Logger, resultLimit?: SizeLimit) {
     this.#catalog = catalog;
     this.#logger = logger;
+    this.#resultLimit = resultLimit;
   }
 
   /** Returns a tool that the caller can see. */
@@ -94,7 +96,7 @@ export class ToolRegistry {
    */
   add(name: string, tool: ToolLike, toolType: ToolType = 'tool'): void {
     this.#forget(name);
-    const registered = registerTool(name, tool, toolType, this.#logger);
+    const registered = registerTool(name, tool, toolType, this.#logger, this.#resultLimit);
     if (registered) this.#tools.set(name, registered);
     else this.#tools.delete(name);
     this.#catalog.observe('tool', registered ? [registered.item] : []);
@@ -167,7 +169,13 @@ function listedFor(era: Era, { listed, structured }: RegisteredTool): ListedTool
 /** @see [MCP, tool names](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-names) */
 const portableName = /^[A-Za-z0-9_.-]{1,128}$/;
 
-function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: Logger): RegisteredTool | undefined {
+function registerTool(
+  name: string,
+  tool: ToolLike,
+  toolType: ToolType,
+  logger: Logger,
+  limitOfServer: SizeLimit | undefined,
+): RegisteredTool | undefined {
   if (typeof tool?.execute !== 'function') {
     logger.warn(`Tool '${name}' is not served: it has no execute function.`);
     return undefined;
@@ -207,7 +215,7 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
   let resultLimit: RegisteredTool['resultLimit'];
   try {
     if (mcp?.scopes !== undefined) requireScopes(mcp.scopes);
-    resultLimit = parseToolLimit(mcp?.resultLimit);
+    resultLimit = parseToolLimit(mcp?.resultLimit, limitOfServer);
   } catch (error) {
     logger.warn(`Tool '${name}' is not served: ${toErrorMessage(error)}.`);
     return undefined;
@@ -234,8 +242,12 @@ function registerTool(name: string, tool: ToolLike, toolType: ToolType, logger: 
   };
 }
 
-function parseToolLimit(limit: ToolMcpOptions['resultLimit']): RegisteredTool['resultLimit'] {
-  return limit === undefined || limit === false ? limit : parseResultLimit(limit);
+function parseToolLimit(
+  limit: ToolMcpOptions['resultLimit'],
+  ofServer: SizeLimit | undefined,
+): RegisteredTool['resultLimit'] {
+  if (limit === undefined) return ofServer;
+  return limit === false ? undefined : parseResultLimit(limit);
 }
 
 /** Returns the members that only MCP clients see. */

@@ -17,7 +17,7 @@ import { describeFailure } from '../failures.js';
 import type { CallToolContext, Middleware } from '../middleware/middleware.js';
 import { isCheckedOutput, runToolHooks, setCheckedOutput } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
-import { limitResult, resultLimitOf } from './limit-result.js';
+import { limitResult } from './limit-result.js';
 import type { RegisteredTool } from '../tool-registry.js';
 import { requireTasks } from './tasks.js';
 
@@ -30,7 +30,7 @@ import { requireTasks } from './tasks.js';
 export async function callTool(request: ServerRequest): Promise<EncodedResult> {
   const registered = parseToolCall(request);
   if (registered.task?.mode === 'required') requireTasks(request);
-  const limit = resultLimitOf(request.server, registered);
+  const { resultLimit: limit } = registered;
   if (!limit) return runTool(request, registered);
   try {
     return await limitResult(request, registered, await runTool(request, registered), limit);

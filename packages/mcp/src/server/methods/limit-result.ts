@@ -5,18 +5,9 @@ import { cutLongestArray } from '../../result-limit/cut-json.js';
 import { cutTexts, describeCut, type CutTexts, type Extent } from '../../result-limit/cut-texts.js';
 import type { SizeLimit } from '../../result-limit/size-limit.js';
 import { RESULT_LIFETIME } from '../limits.js';
-import type { ServerDefinition, ServerRequest } from '../request.js';
+import type { ServerRequest } from '../request.js';
 import { truncatedKey } from '../result-store.js';
 import type { RegisteredTool } from '../tool-registry.js';
-
-/** Returns the limit of a tool's results, or `undefined`. */
-export function resultLimitOf(
-  { resultLimit }: ServerDefinition,
-  registered: RegisteredTool | undefined,
-): SizeLimit | undefined {
-  if (registered?.resultLimit === false) return undefined;
-  return registered?.resultLimit ?? resultLimit;
-}
 
 type Block = Record<string, unknown>;
 

@@ -12,7 +12,6 @@ import type { UriVariables } from '../server-config.js';
 import { encodePart, ResultStore } from '../result-store.js';
 import { DEFAULT_PART_CHARACTERS } from '../limits.js';
 import { parseResultLimit } from '../../result-limit/size-limit.js';
-import { resultLimitOf } from './limit-result.js';
 import { matchUriTemplate } from './uri-template.js';
 
 /** Answers `resources/list`. */
@@ -32,8 +31,8 @@ function readResult(request: ServerRequest, results: ResultStore, uri: string): 
     const tool = server.tools.get(stored.tool);
     // Another token of the caller may have fewer scopes than the one of the call.
     if (tool && (!server.tools.find(request, tool.name) || toolAccess?.(tool.name))) throw resourceNotFound(uri);
-    const limit = resultLimitOf(server, tool);
-    return encodePart(uri, stored, limit ?? parseResultLimit({ characters: DEFAULT_PART_CHARACTERS }));
+    const { resultLimit } = tool ?? server;
+    return encodePart(uri, stored, resultLimit ?? parseResultLimit({ characters: DEFAULT_PART_CHARACTERS }));
   });
 }
 
