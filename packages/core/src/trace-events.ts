@@ -61,7 +61,7 @@ export interface McpSessionTraceEvent extends TracedOperation {
   readonly serverPort?: number | undefined;
 }
 
-/** A query of an index, or the reranking of its results. Channel `quiver:retrieval`. */
+/** A query by a query tool, or the reranking of results. Channel `quiver:retrieval`. */
 export interface RetrievalTraceEvent extends TracedOperation {
   readonly type: 'retrieval';
   readonly operation: 'query' | 'rerank';

@@ -204,7 +204,10 @@ describe('runtimes without node:diagnostics_channel', () => {
       ['start', undefined],
       ['end', new Error('at once')],
     ]);
-    stop();
+    const running = channel.trace({ type: 'ingest', indexName: 'b' }, async () => stop?.());
+    expect(seen).toHaveLength(5);
+    await running;
+    expect(seen).toHaveLength(5);
     expect(channel.isActive).toBe(false);
   });
 });

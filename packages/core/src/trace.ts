@@ -93,9 +93,7 @@ class LocalChannel implements Channel {
   }
 
   async trace<Result>(event: TraceEvent, operation: () => Promise<Result>): Promise<Result> {
-    // Subscribers of the start learn of the end, also if they unsubscribe meanwhile.
-    const subscribers = [...this.#subscribers];
-    for (const { start } of subscribers) start(event);
+    for (const { start } of this.#subscribers) start(event);
     try {
       const result = await runWithin(event, operation);
       event.result = result;
@@ -104,7 +102,7 @@ class LocalChannel implements Channel {
       event.error = error;
       throw error;
     } finally {
-      for (const { asyncEnd } of subscribers) asyncEnd(event);
+      for (const { asyncEnd } of this.#subscribers) asyncEnd(event);
     }
   }
 
@@ -150,7 +148,8 @@ export const traceChannels: { readonly [Name in keyof TraceEvents]: TraceChannel
 /**
  * Calls a function at the start and at the end of every traced operation of all packages: tool calls, MCP messages, queries,
  * embeddings and ingestion. Both calls receive the same event object. Works in every runtime; in Node the same events are
- * available as tracing channels of `node:diagnostics_channel`.
+ * available as tracing channels of `node:diagnostics_channel`. An operation that runs when the observation starts or ends has one of
+ * the two calls only.
  *
  * An error of the observer, also of an async one, does not affect the operation. The default logger receives the first one.
  *
