@@ -124,7 +124,8 @@ export class ModernRequest extends ServerRequest {
    */
   #runTask(method: Method, previous: RequestState | undefined, options: TaskOptions): Promise<Answer> {
     const { tasks } = this.server;
-    const { principal = '', signal } = this;
+    // `onCallTool` hooks run again where another instance resumes the task, and `onRequest` hooks do not.
+    const { principal = '', signal, arguments: args } = this;
     const noRoom = (): ProtocolError =>
       refused(429, 'The server has as many tasks as it keeps; call the tool again later');
     // Before the tool has any effect.
@@ -137,7 +138,7 @@ export class ModernRequest extends ServerRequest {
         // With time before the task, requests for input end the round.
         if (isOver || signal.aborted || (options.after > 0 && round.isEnding)) return;
         const { requestCount, answers } = round;
-        const call = options.resume ? storedCallOf(this) : undefined;
+        const call = options.resume ? storedCallOf(this, args) : undefined;
         const start = { options, principal, host: this, answers, requestCount, call };
         const task = tasks.prepare(start);
         if (task) {

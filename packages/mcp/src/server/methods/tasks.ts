@@ -1,6 +1,6 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
-import { isObject } from '../../protocol/json-rpc.js';
+import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { storableAuthInfo } from '../auth-info.js';
 import { missingCapabilities } from '../client-requests.js';
@@ -41,8 +41,15 @@ export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefin
   return server.tools.find(request, name)?.task;
 }
 
-/** Returns the call of a task that another instance may run again, without tokens and headers. */
-export function storedCallOf({ requestId, params, authInfo, requestContext, server }: ServerRequest): StoredCall {
+/**
+ * Returns the call of a task that another instance may run again, without tokens and headers.
+ *
+ * @param args - arguments of the call; a hook may have replaced those of the client
+ */
+export function storedCallOf(
+  { requestId, params, authInfo, requestContext, server }: ServerRequest,
+  args: Params | undefined,
+): StoredCall {
   const { inputResponses: _, requestState: __, ...kept } = params ?? {};
   const { callerData } = server.tasks;
   const entries = callerData
@@ -50,7 +57,7 @@ export function storedCallOf({ requestId, params, authInfo, requestContext, serv
     .map((key) => [key, toJsonSafe(requestContext.get(key))] as const);
   return {
     requestId,
-    params: kept,
+    params: { ...kept, ...(args && { arguments: args }) },
     ...(authInfo && { authInfo: toJsonSafe(storableAuthInfo(authInfo, callerData)) as McpAuthInfo }),
     requestContext: Object.fromEntries(entries),
   };

@@ -243,6 +243,26 @@ describe('a task whose process died', () => {
     expect(runs()).toHaveLength(1);
   });
 
+  test('has the arguments of the onRequest hooks when it runs again', async () => {
+    const [a, b] = [start({ resume: true }), start({ resume: true })];
+    for (const { server } of [a, b])
+      server.use({
+        onRequest(context, next) {
+          if (context.method === 'tools/call') context.arguments = { ...context.arguments, tenant: 'acme' };
+          return next();
+        },
+        onCallTool(context, next) {
+          context.arguments = { ...context.arguments, count: Number(context.arguments['count'] ?? 0) + 1 };
+          return next();
+        },
+      });
+    const taskId = await startTask(a, {}, { tenant: 'other' });
+    a.die();
+    await b.as().get(taskId);
+    await eventually(() => expect(b.runs).toHaveLength(1));
+    expect(b.runs[0]?.input).toEqual({ tenant: 'acme', count: 1 });
+  });
+
   test('keeps its unanswered request for input when it runs again', async () => {
     const [a, b] = [start({ resume: true }, ask), start({ resume: true }, ask)];
     const taskId = await startTask(a);
