@@ -156,7 +156,15 @@ export class ModernRequest extends ServerRequest {
           reject(error);
         }
       };
-      const cancelTimer = later(options.after, becomeTask);
+      const cancelTimer = later(options.after, () => {
+        try {
+          becomeTask();
+        } catch (error) {
+          // Data of the application that cannot be read must not end the process.
+          this.stop(error as Error);
+          reject(error as Error);
+        }
+      });
       const run = (async () => this.runMethod(method))();
       const end = (): void => {
         isOver = true;

@@ -352,6 +352,20 @@ describe('a server that closes', () => {
   });
 });
 
+test('data of a caller that cannot be read fails its call, not the process', async () => {
+  const a = start({ resume: true }, undefined, { tasks: { callerData: ['tenant'] } });
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  a.server.use({
+    onRequest: (context, next) => {
+      context.requestContext.set('tenant', proxy);
+      return next();
+    },
+  });
+  expect((await a.as().call('job')).error.code).toBe(-32603);
+  await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
+});
+
 describe('a store that is unavailable', () => {
   test('leaves no subscription of a listen request that fails', async () => {
     const a = start();
