@@ -12,6 +12,7 @@ export function commandFor(
     | 'http-server.ts'
     | 'recording-server.ts'
     | 'sdk1-server.ts'
+    | 'shared-task-server.ts'
     | 'task-program.ts'
     | 'task-server.ts',
   ...args: string[]
@@ -31,7 +32,7 @@ export interface SpawnedServer {
 
 /** Starts a server that prints its URL, in a separate process. */
 export async function spawnHttpServer(
-  server: 'http-server.ts' | 'sdk1-server.ts' | 'task-server.ts',
+  server: 'http-server.ts' | 'sdk1-server.ts' | 'shared-task-server.ts' | 'task-server.ts',
   ...args: string[]
 ): Promise<SpawnedServer> {
   const { command, args: argv } = commandFor(server, ...args);

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import process from 'node:process';
+import { Pool } from 'pg';
+import { expect, test } from 'vitest';
+import { eventually } from '../../../test/eventually.ts';
+import { createTaskServer, openSharedStore } from '../../../test/shared-tasks.ts';
+import { spawnHttpServer } from '../../../test/spawn-server.ts';
+import { MCPClient } from '../../client/index.js';
+
+const urls = { PostgreSQL: process.env['QUIVER_POSTGRES_URL'], Redis: process.env['QUIVER_REDIS_URL'] };
+for (const [name, url] of Object.entries(urls))
+  if (!url) process.stderr.write(`No URL of a ${name} server is set: the tests of killed processes skip it.\n`);
+
+test.each(Object.entries(urls).filter(([, url]) => url) as [string, string][])(
+  'tasks of a process that was killed run again once, or fail, with %s',
+  async (_name, url) => {
+    const name = `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+    const { store, close } = await openSharedStore(url, name);
+    const runs: string[] = [];
+    const servers = [1, 2].map(() => createTaskServer(store, (tool) => runs.push(tool)));
+    const killed = await spawnHttpServer('shared-task-server.ts', url, name);
+    const first = new MCPClient({ id: name, servers: { it: { url: killed.url, protocol: 'modern' } } });
+    const others = servers.map(
+      (server, index) => new MCPClient({ id: `${name}${index}`, servers: { it: { server, protocol: 'modern' } } }),
+    );
+    try {
+      for (const client of [first, ...others])
+        await client.elicitation.onRequest('it', async () => ({ action: 'accept', content: { name: 'Ada' } }));
+      const [greet, once] = await Promise.all(
+        ['greet', 'once'].map((tool) => first.tasks.start({ serverName: 'it', name: tool })),
+      );
+      if (!greet || !once) throw new Error('unreachable');
+      for (const handle of [greet, once])
+        await eventually(async () => expect((await first.tasks.get(handle)).status).toBe('input_required'));
+      await killed.stop();
+      // Its sign of life would end after 20 seconds.
+      for (const key of await store.keys('instance/')) await store.delete(key);
+
+      const results = await Promise.all(others.map((client) => client.tasks.result(greet)));
+      for (const { content } of results) expect(content).toEqual([{ type: 'text', text: 'Hello, Ada' }]);
+      for (const client of others) await expect(client.tasks.result(once)).rejects.toThrow('process');
+      expect(runs).toEqual(['greet']);
+    } finally {
+      await Promise.all([first, ...others].map((client) => client.disconnect()));
+      await killed.stop();
+      await Promise.all(servers.map((server) => server.close({ grace: 0 })));
+      await Promise.all((await store.keys('')).map((key) => store.delete(key)));
+      await close();
+      if (url.startsWith('postgres')) {
+        const pool = new Pool({ connectionString: url });
+        await pool.query(`DROP SCHEMA IF EXISTS "${name}" CASCADE`);
+        await pool.end();
+      }
+    }
+  },
+  120_000,
+);

@@ -1,0 +1,8 @@
+// One of several processes with the same tasks; prints its URL.
+import { createTaskServer, openSharedStore } from './shared-tasks.ts';
+
+const [url = '', name = ''] = process.argv.slice(2);
+const { store } = await openSharedStore(url, name);
+const running = await createTaskServer(store).listen({ port: 0 });
+// oxlint-disable-next-line no-console -- the parent process waits for this line
+console.log(running.url);
