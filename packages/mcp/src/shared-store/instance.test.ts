@@ -17,6 +17,7 @@ function nextMessage(instance: Instance, kind: string): Promise<{ payload: unkno
 }
 
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(running.splice(0).map((instance) => instance.close()));
   vi.clearAllMocks();
 });
@@ -43,6 +44,33 @@ describe('Instance', () => {
     now += 2_000;
     expect(await two.isAlive(one.id)).toBe(false);
     expect(await one.isAlive(one.id)).toBe(true);
+  });
+
+  it('is not dead because the store was unavailable', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'performance'] });
+    let now = 0;
+    const pass = async (milliseconds: number): Promise<void> => {
+      now += milliseconds;
+      await vi.advanceTimersByTimeAsync(milliseconds);
+    };
+    const store = new InMemoryStore(() => now);
+    const [one, two] = [createInstance(store), createInstance(store)];
+    await two.start();
+    await pass(1_000);
+    await one.start();
+    const put = vi.spyOn(store, 'put').mockRejectedValue(new Error('down'));
+    await pass(26_500);
+    expect(await store.keys('')).toEqual([]);
+    put.mockRestore();
+    // Neither before nor after its own sign of life does it take the missing one of the other for its end.
+    expect(await two.isAlive(one.id)).toBe(true);
+    await pass(2_500);
+    expect(await store.keys('')).toHaveLength(1);
+    expect(await two.isAlive(one.id)).toBe(true);
+    await pass(20_000);
+    expect(await two.isAlive(one.id)).toBe(true);
+    await one.close();
+    expect(await two.isAlive(one.id)).toBe(false);
   });
 
   it('delivers a message to one instance, and a broadcast to all of the same server', async () => {

@@ -5,6 +5,8 @@ import type { SharedStore } from './shared-store.js';
 const SIGN_OF_LIFE_INTERVAL = 5_000;
 /** Milliseconds after the last sign of life until an instance counts as dead: a busy process may be late. */
 const SIGN_OF_LIFE_LIFETIME = 20_000;
+/** Milliseconds between two signs of life of an instance that reaches the store. */
+const MAX_SIGN_OF_LIFE_GAP = 2 * SIGN_OF_LIFE_INTERVAL;
 
 export interface InstanceOptions {
   readonly store: SharedStore;
@@ -27,6 +29,10 @@ export class Instance {
   #id: string | undefined;
   #running: Promise<void> | undefined;
   #stop: (() => Promise<void>) | undefined;
+  /** Time of the newest sign of life, by `performance.now()`. */
+  #lastSign: number | undefined;
+  /** Time of the sign of life after which none was late. */
+  #steadySince = -Infinity;
   #isClosed = false;
 
   constructor(options: InstanceOptions) {
@@ -54,9 +60,14 @@ export class Instance {
     }));
   }
 
-  /** Returns whether an instance of this server gave a sign of life during the last 20 seconds. */
+  /**
+   * Returns whether an instance of this server gave a sign of life during the last 20 seconds. When the store was unavailable to this
+   * instance, all count as alive until they have had time for a new one.
+   */
   async isAlive(id: string): Promise<boolean> {
-    return id === this.#id || (await this.#options.store.get(this.#keyOf(id))) !== undefined;
+    if (id === this.#id || (await this.#options.store.get(this.#keyOf(id))) !== undefined) return true;
+    const now = performance.now();
+    return this.#isLate(now) || now - this.#steadySince < MAX_SIGN_OF_LIFE_GAP;
   }
 
   /** Sends JSON to the inbox of one instance. Settles when the store has accepted it, also for an instance that is dead. */
@@ -92,7 +103,12 @@ export class Instance {
   async #run(): Promise<void> {
     const { store } = this.#options;
     const key = this.#keyOf(this.id);
-    const renew = (): Promise<unknown> => store.put(key, '{}', { ttlMs: SIGN_OF_LIFE_LIFETIME });
+    const renew = async (): Promise<void> => {
+      await store.put(key, '{}', { ttlMs: SIGN_OF_LIFE_LIFETIME });
+      const now = performance.now();
+      if (this.#isLate(now)) this.#steadySince = now;
+      this.#lastSign = now;
+    };
     const receive = (text: string): void => this.#receive(text);
     const unsubscribe = [await store.subscribe(key, receive)];
     try {
@@ -109,6 +125,10 @@ export class Instance {
       clearInterval(timer);
       await Promise.all([...unsubscribe.map((end) => end()), store.delete(key)]);
     };
+  }
+
+  #isLate(now: number): boolean {
+    return this.#lastSign !== undefined && now - this.#lastSign > MAX_SIGN_OF_LIFE_GAP;
   }
 
   readonly #warn = (error: unknown): void =>
