@@ -87,13 +87,13 @@ export class HttpEndpoint implements HttpEndpointState {
     }
   }
 
-  /** Refuses new requests, waits for those in flight, then ends all sessions. */
+  /** Refuses new requests, waits for those in flight, then ends all sessions, unless another endpoint still serves them. */
   async shutDown(graceMilliseconds: number): Promise<void> {
     this.#isClosing = true;
     await drain(this.pending, graceMilliseconds);
     for (const response of this.pending) response.cancel();
     this.#stopBeating();
-    this.sessions.endAll();
+    if (this.sessions.endpoints.size === 0) this.sessions.endAll();
     this.isUsed = false;
   }
 
@@ -112,6 +112,7 @@ export class HttpEndpoint implements HttpEndpointState {
   #startBeating(): void {
     this.isUsed = true;
     if (this.#timer) return;
+    this.sessions.endpoints.add(this);
     this.#timer = setInterval(() => this.beat(), KEEP_ALIVE_INTERVAL);
     // Outside of Node timers are numbers and keep nothing alive.
     this.#timer.unref?.();
@@ -120,6 +121,7 @@ export class HttpEndpoint implements HttpEndpointState {
   #stopBeating(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.sessions.endpoints.delete(this);
   }
 
   #requireOpen(): void {

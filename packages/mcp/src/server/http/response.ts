@@ -62,6 +62,7 @@ export class HttpResponse implements Channel, InFlight {
   #work: Work | undefined;
   #requestId: RequestId | null = null;
   #stream: EventStream | undefined;
+  #streamEnd: Promise<unknown> | undefined;
   #streamId = '';
   #beats = 0;
 
@@ -135,6 +136,8 @@ export class HttpResponse implements Channel, InFlight {
       if (this.#stream) this.#end(errorText(id, problem));
       else sendError(this.#reply, id, problem);
     } finally {
+      // The last events may wait for their store.
+      if (this.#streamEnd) await this.#streamEnd;
       pending.delete(this);
       if (this.session) this.session.lastActive = Date.now();
     }
@@ -155,7 +158,7 @@ export class HttpResponse implements Channel, InFlight {
   }
 
   #endStream(stream: EventStream): void {
-    void stream.end().then(() => this.session?.streams?.delete(this.#streamId));
+    this.#streamEnd = stream.end().then(() => this.session?.streams?.delete(this.#streamId));
   }
 
   #open(): EventStream {

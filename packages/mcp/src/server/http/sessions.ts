@@ -140,6 +140,8 @@ export class HttpSession extends LegacySession implements SessionOwner {
 /** Sessions in memory: those of one endpoint, or copies of sessions that instances share. */
 export class SessionStore {
   protected readonly open: Map<string, HttpSession> = new Map();
+  /** Endpoints in use. */
+  readonly endpoints: Set<object> = new Set();
   readonly #connected: Set<LegacySession>;
 
   /** @param connected - set of connected clients that the store keeps up to date */
@@ -207,7 +209,8 @@ export class SessionStore {
     return session;
   }
 
-  protected drop(session: HttpSession): void {
+  /** Ends a session here. */
+  drop(session: HttpSession): void {
     if (!this.open.delete(session.id)) return;
     this.#connected.delete(session);
     session.end();

@@ -27,6 +27,8 @@ export interface SharedServer {
   read(id: string): Promise<StoredRecord | undefined>;
   /** Writes the record of a session, as `SharedStore.put()`. */
   write(id: string, value: string, options: PutOptions): Promise<number | undefined>;
+  /** Ends the copy of a session. */
+  drop(session: HttpSession): void;
 }
 
 /** State of a session that all instances know, as JSON. */
@@ -62,6 +64,11 @@ export class SharedSession extends HttpSession {
   /** Takes over the state of a record, unless this instance has the same or a later one. */
   load(record: StoredRecord): void {
     if (this.#stored && record.version <= this.#stored.version) return;
+    this.#replace(record);
+  }
+
+  /** Takes over the state of the record that a write was refused for. A store that lost the newest writes has an older one. */
+  #replace(record: StoredRecord): void {
     // Renewed records have the same value.
     if (record.value !== this.#stored?.value) this.#apply(this.#parse(record));
     this.#stored = record;
@@ -90,7 +97,7 @@ export class SharedSession extends HttpSession {
         if (isNew) throw sessionIdInvalid();
         const record = await this.#server.read(this.id);
         if (!record) throw sessionNotFound('it ended');
-        this.load(record);
+        this.#replace(record);
       }
     } catch (error) {
       // A change that is not stored is undone.
@@ -105,10 +112,19 @@ export class SharedSession extends HttpSession {
     if (!this.#stored || Date.now() - this.#renewed < this.idleTimeout / 4) return;
     const stored = this.#stored;
     const version = await this.#put(stored.value);
-    // Another version: the instance that wrote it extended the lifetime.
-    if (version !== undefined && this.#stored === stored) this.#stored = { ...stored, version };
+    if (this.#stored === stored) {
+      if (version !== undefined) this.#stored = { ...stored, version };
+      else await this.#reload();
+    }
     // The events of a quiet stream live as long as its session.
     if (this.#readers.has(this.standaloneStreamId)) await this.#server.events.storeEvent(this.standaloneStreamId, {});
+  }
+
+  /** Another instance changed the session or ended it, and its message was lost or is late. */
+  async #reload(): Promise<void> {
+    const record = await this.#server.read(this.id);
+    if (record) this.#replace(record);
+    else this.#server.drop(this);
   }
 
   /** Whether the record is in the store, as far as this instance knows. */
@@ -178,7 +194,8 @@ export class SharedSession extends HttpSession {
     if (streamId === undefined || !this.ownsStream(streamId)) throw refused(400, 'Bad Request: unknown Last-Event-ID');
     const hasMoved = streamId === standaloneId && (await this.#takeStandaloneStream());
     const start = lastEventId || (await events.storeEvent(streamId, {}));
-    if (this.#readers.has(streamId) || this.streams?.get(streamId)?.hasReader)
+    const hasLeft = streamId === standaloneId && this.#reader !== this.#server.instance.id;
+    if (hasLeft || this.#readers.has(streamId) || this.streams?.get(streamId)?.hasReader)
       throw refused(409, 'Conflict: Only one SSE stream is allowed per session');
     const sink = reply.stream(eventStreamHeaders);
     const ended = new AbortController();

@@ -63,6 +63,8 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const open of gates.values()) open();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
   await Promise.all(running.map((server) => server.close({ grace: 100 })));
   vi.clearAllMocks();
 });
@@ -249,6 +251,95 @@ describe('a session of several instances', () => {
     const record = await store.get(`session/Shared/${session['mcp-session-id']}`);
     expect((JSON.parse(record?.value ?? '') as { subscriptions: string[] }).subscriptions.sort()).toEqual(uris.sort());
   });
+
+  test('is served to the end of its calls when its instance closes', async () => {
+    const a = await startInstance({}, { shutdownGrace: 20_000 });
+    const session = await openSession(a.url);
+    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(gates.size).toBe(1));
+    const closing = a.server.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    gates.get('one')?.();
+    await closing;
+    await stream.ended;
+    expect(aborted).toEqual([]);
+    expect(messagesOf(stream).at(-1)).toMatchObject({ result: { content: [{ text: 'done one' }] } });
+  });
+
+  test('receives a result that a slow store accepts while its instance closes', async () => {
+    const append = store.append.bind(store);
+    vi.spyOn(store, 'append').mockImplementation(async (...args) => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return append(...args);
+    });
+    const a = await startInstance({}, { shutdownGrace: 20_000 });
+    const session = await openSession(a.url);
+    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(messagesOf(stream)).toHaveLength(1));
+    gates.get('one')?.();
+    await a.server.close();
+    await stream.ended;
+    expect(messagesOf(stream).at(-1)).toMatchObject({ result: { content: [{ text: 'done one' }] } });
+  });
+
+  test('survives the end of another endpoint of its instance', async () => {
+    const a = await startInstance();
+    const second = await a.server.listen({ shutdownGrace: 100 });
+    const session = await openSession(a.url);
+    expect((await call(second.url, session, 'whoAmI')).status).toBe(200);
+    const stream = await streamCall(a.url, session, 'wait', { gate: 'one' });
+    await eventually(() => expect(gates.size).toBe(1));
+    await second.close();
+    gates.get('one')?.();
+    await stream.ended;
+    expect(aborted).toEqual([]);
+  });
+
+  test('counts for the limit also when many are opened at once', async () => {
+    const a = await startInstance({}, { maxSessions: 2 });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => send(a.url, { body: rpc('initialize', initializeParams) })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  });
+
+  test('is served by an instance whose inbox is open, also after a failure', async () => {
+    const [a, b] = await startTwo();
+    const session = await openSession(a.url);
+    const subscribe = vi.spyOn(store, 'subscribe').mockRejectedValue(new Error('connection refused'));
+    expect((await call(b.url, session, 'whoAmI')).status).toBe(503);
+    expect(await store.keys('instance/')).toHaveLength(1);
+    subscribe.mockRestore();
+    expect((await call(b.url, session, 'whoAmI')).status).toBe(200);
+    expect(await store.keys('instance/')).toHaveLength(2);
+  });
+
+  test('is not opened where the inbox cannot be opened', async () => {
+    const a = await startInstance();
+    const subscribe = vi.spyOn(store, 'subscribe').mockRejectedValue(new Error('connection refused'));
+    expect((await send(a.url, { body: rpc('initialize', initializeParams) })).status).toBe(503);
+    subscribe.mockRestore();
+    expect(await store.keys('session/')).toEqual([]);
+  });
+
+  test('changes although the store lost its newest record, as after a failover', async () => {
+    const a = await startInstance();
+    const session = await openSession(a.url);
+    const setLevel = (level: string): Promise<WireAnswer> =>
+      send(a.url, { headers: session, body: rpc('logging/setLevel', { level }) });
+    let record = (await store.get(`session/Shared/${session['mcp-session-id']}`)) as { value: string; version: number };
+    await setLevel('error');
+    vi.spyOn(store, 'get').mockImplementation(async () => record);
+    const put = vi.spyOn(store, 'put').mockImplementation(async (_key, value, { version } = {}) => {
+      if (put.mock.calls.length > 10) throw new Error('The session tries without end.');
+      if (version !== record.version) return undefined;
+      record = { value, version: version + 1 };
+      return record.version;
+    });
+    expect((await setLevel('info')).status).toBe(200);
+    expect(put).toHaveBeenCalledTimes(2);
+    expect(record.value).toContain('"info"');
+  });
 });
 
 describe('a request to the client', () => {
@@ -409,6 +500,42 @@ describe('a standalone event stream', () => {
     await a.server.toolActions.notifyListChanged();
     await eventually(() => expect(methodsOf(second)).toContain('notifications/tools/list_changed'));
     second.destroy();
+  });
+
+  test('is open at one instance when the client opens it at two at once', async () => {
+    const instances = await startTwo();
+    const append = store.append.bind(store);
+    vi.spyOn(store, 'append').mockImplementation(async (...args) => {
+      const id = await append(...args);
+      // Meanwhile the other instance takes the stream.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return id;
+    });
+    const session = await openSession(instances[0].url);
+    await call(instances[1].url, session, 'whoAmI');
+    const open = new Set<EventReader>();
+    const streams = await Promise.all(
+      instances.map(async ({ url }) => {
+        const stream = await readEvents(url, { headers: session });
+        if (stream.status === 200) open.add(stream);
+        void stream.ended.then(() => open.delete(stream));
+        return stream;
+      }),
+    );
+    await eventually(() => expect(open.size).toBe(1));
+    for (const stream of streams) stream.destroy();
+  });
+
+  test('ends with its session also when the message about that is lost', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'Date'] });
+    const [a, b] = await startTwo({}, { idleTimeout: 60_000 });
+    const session = await openSession(a.url);
+    const stream = await readEvents(a.url, { headers: session });
+    const publish = vi.spyOn(store, 'publish').mockResolvedValue();
+    await send(b.url, { method: 'DELETE', headers: session });
+    publish.mockRestore();
+    vi.advanceTimersByTime(30_000);
+    await expect(stream.ended).resolves.toBeUndefined();
   });
 });
 

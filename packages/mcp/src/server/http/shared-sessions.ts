@@ -1,6 +1,6 @@
 import { toErrorMessage, type Logger } from '@quiver/core';
 import { parseMessage } from '../../protocol/json-rpc.js';
-import { ProtocolError, refused } from '../../protocol/protocol-error.js';
+import { refused } from '../../protocol/protocol-error.js';
 import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
@@ -87,10 +87,13 @@ export class SharedSessions extends SessionStore implements SharedServer {
     limits: Partial<SessionLimits>,
     createId: () => string,
   ): Promise<HttpSession> {
+    // The client may receive what other instances send.
+    await this.#guard(this.instance.start());
+    const principal = await digestOf(owner.principal);
     requireRoom(this.open, owner, limits);
     const id = createId();
     if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH || this.open.has(id)) throw sessionIdInvalid();
-    return this.#add(id, { caller: owner.caller, principal: await digestOf(owner.principal) }, limits);
+    return this.#add(id, { caller: owner.caller, principal }, limits);
   }
 
   override async require(request: HttpRequest, limits: Partial<SessionLimits>): Promise<HttpSession> {
@@ -114,24 +117,23 @@ export class SharedSessions extends SessionStore implements SharedServer {
   async find(id: string, limits: Partial<SessionLimits> = {}, caller?: string): Promise<SharedSession | undefined> {
     if (!sessionIdPattern.test(id) || id.length > MAX_SESSION_ID_LENGTH) return undefined;
     const record = await this.read(id);
-    const copy = this.#copyOf(id);
-    try {
-      if (record && copy) copy.load(record);
+    let session = this.#copyOf(id);
+    if (!record) {
       // The session that a request is about to open has no record yet.
-      if (copy && (record || !copy.isStored)) return copy;
-      if (copy) this.drop(copy);
-      if (!record) return undefined;
-      const { principal } = parseState(record.value);
-      const session = this.#add(id, { principal, caller }, limits);
+      if (!session?.isStored) return session;
+      this.drop(session);
+      return undefined;
+    }
+    try {
+      session ??= this.#add(id, { principal: parseState(record.value).principal, caller }, limits);
       session.load(record);
-      // Before the request is served, whose effects on other instances come back as messages.
-      await this.#guard(this.instance.start());
-      return session;
     } catch (error) {
-      if (error instanceof ProtocolError) throw error;
       this.onStoreError(error);
       return undefined;
     }
+    // Before the request is served, whose effects on other instances come back as messages.
+    await this.#guard(this.instance.start());
+    return session;
   }
 
   /** Ends a session at all instances. */
