@@ -14,6 +14,7 @@ const story = [
   'legacy: notified of a change',
   'legacy: after the end of the instance that asked: the result is unknown, 0 more orders',
   'legacy: notified of a change',
+  'tasks: all completed, those of the instance that was killed at another one',
   'modern: served by 2 instances of 2',
   'modern: Ordered 3.',
   'modern: notified of a change',

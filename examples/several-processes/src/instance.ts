@@ -1,4 +1,5 @@
 /** One instance of the server; `main.ts` starts three of them. They share nothing but the store. */
+import { setTimeout } from 'node:timers/promises';
 import { createTool } from '@quiver/core/tools';
 import { MCPServer } from '@quiver/mcp';
 import { z } from 'zod';
@@ -26,6 +27,17 @@ const tools = {
       if (action !== 'accept') return 'Nothing was ordered.';
       await sharedStore.append('orders', String(content?.['count']));
       return `Ordered ${String(content?.['count'])}.`;
+    },
+  }),
+  report: createTool({
+    id: 'report',
+    description: 'Writes a report; another instance repeats it when this one ends',
+    inputSchema: z.object({ report: z.string() }),
+    mcp: { task: { mode: 'required', resume: true } },
+    execute: async ({ report }, { abortSignal }) => {
+      await sharedStore.append(report, INSTANCE);
+      while (!(await sharedStore.get(`end of ${report}`))) await setTimeout(200, undefined, { signal: abortSignal });
+      return `Reported by ${INSTANCE}.`;
     },
   }),
   setWeather: createTool({

@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { MCPClient } from '@quiver/mcp';
+import { MCPClient, type TaskHandle } from '@quiver/mcp';
 import { startBalancer } from './balancer.ts';
 import { openStore } from './shared-store.ts';
 
@@ -25,6 +25,16 @@ const balancer = await startBalancer(ports);
 let onElicitation: (instance: number) => Promise<void> = async () => {};
 const updates = { legacy: 0, modern: 0 };
 
+const servers = { weather: { url: new URL(balancer.url), protocol: 'modern' as const } };
+const reporter = new MCPClient({ id: 'reporter', servers });
+/** Tasks that wait, at least one at each instance. */
+const reports: { handle: TaskHandle; log: string; instance: string }[] = [];
+while (new Set(reports.map(({ instance }) => instance)).size < instances.length) {
+  const log = `report ${crypto.randomUUID()}`;
+  const handle = await reporter.tasks.start({ serverName: 'weather', name: 'report', args: { report: log } });
+  reports.push({ handle, log, instance: await firstRunner(log) });
+}
+
 for (const protocol of ['legacy', 'modern'] as const) {
   const mcp = new MCPClient({ id: protocol, servers: { weather: { url: new URL(balancer.url), protocol } } });
   await mcp.elicitation.onRequest('weather', async () => {
@@ -36,6 +46,7 @@ for (const protocol of ['legacy', 'modern'] as const) {
   const call = async (tool: string, input: Record<string, unknown> = {}): Promise<any> =>
     tools[`weather_${tool}`]?.execute?.(input);
   const alive = (): ChildProcess[] => instances.filter(({ killed }) => !killed);
+  const kill = (instance: ChildProcess | undefined): void => void instance?.kill('SIGKILL');
 
   const served = new Set<string>();
   for (let count = 0; count < 12; count += 1) served.add(textOf(await call('whoAmI')));
@@ -50,10 +61,7 @@ for (const protocol of ['legacy', 'modern'] as const) {
 
   onElicitation = async (number) => {
     onElicitation = async () => {};
-    const instance = instances[number - 1] as ChildProcess;
-    instance.kill('SIGKILL');
-    // Until its end, it accepts connections and breaks them.
-    await once(instance, 'exit');
+    kill(instances[number - 1]);
   };
   const orders = (await sharedStore.read('orders')).length;
   const outcome = await call('order').then(textOf, (error: Error) => {
@@ -66,12 +74,36 @@ for (const protocol of ['legacy', 'modern'] as const) {
   await updated(call, protocol);
   console.log(`${protocol}: notified of a change`);
   await mcp.disconnect();
+  if (protocol === 'legacy') await endReports();
 }
+await reporter.disconnect();
 
 balancer.close();
 for (const instance of instances) instance.kill();
 await Promise.all(instances.map((instance) => instance.exitCode ?? instance.signalCode ?? once(instance, 'exit')));
 await close();
+
+/** Returns the number of the instance that runs a task first. */
+async function firstRunner(log: string): Promise<string> {
+  for (;;) {
+    const [run] = await sharedStore.read(log);
+    if (run) return run.value;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Lets the tasks end. Those of the killed instance run again at another one. */
+async function endReports(): Promise<void> {
+  const dead = `${instances.findIndex(({ killed }) => killed) + 1}`;
+  for (const { log } of reports) await sharedStore.put(`end of ${log}`, 'now');
+  for (const { handle, log, instance } of reports) {
+    const outcome = textOf(await reporter.tasks.result(handle));
+    const runs = (await sharedStore.read(log)).map(({ value }) => value);
+    const isRight = instance === dead ? runs.length === 2 && runs[1] !== dead : runs.length === 1;
+    if (!isRight || outcome !== `Reported by ${runs.at(-1)}.`) throw new Error(`${outcome} Runs: ${runs.join(', ')}`);
+  }
+  console.log('tasks: all completed, those of the instance that was killed at another one');
+}
 
 function textOf(result: unknown): string {
   if (typeof result === 'string') return result;
