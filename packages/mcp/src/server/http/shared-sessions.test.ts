@@ -8,7 +8,7 @@ import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';
 import type { MCPServerConfig } from '../server-config.js';
-import type { StreamableHTTPServerTransportOptions } from './response.js';
+import type { ListenOptions } from './node-http.js';
 
 /** Calls that run until the test lets them continue. */
 let gates: Map<string, () => void>;
@@ -76,7 +76,7 @@ interface StartedInstance {
 
 async function startInstance(
   config: Partial<MCPServerConfig> = {},
-  options: StreamableHTTPServerTransportOptions = {},
+  options: ListenOptions = {},
 ): Promise<StartedInstance> {
   const sharedStore: SharedStore = store;
   const server = new MCPServer({ name: 'Shared', version: '1', tools, resources, logger, sharedStore, ...config });
@@ -87,7 +87,7 @@ async function startInstance(
 
 async function startTwo(
   config: Partial<MCPServerConfig> = {},
-  options: StreamableHTTPServerTransportOptions = {},
+  options: ListenOptions = {},
 ): Promise<[StartedInstance, StartedInstance]> {
   return [await startInstance(config, options), await startInstance(config, options)];
 }
