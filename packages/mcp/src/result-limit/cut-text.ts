@@ -12,7 +12,8 @@ let segmenter: Intl.Segmenter | undefined;
  */
 export function findCut(text: string, end: number, start = 0): number {
   if (end >= text.length) return text.length;
-  const from = Math.max(start, beginOfCodePoint(text, end - WINDOW));
+  const begin = Math.max(start, beginOfCodePoint(text, end - WINDOW));
+  const from = isInsideFlag(text, begin, start) ? begin - 2 : begin;
   const window = text.slice(from, end + WINDOW);
   segmenter ??= new Intl.Segmenter('und', { granularity: 'grapheme' });
   const character = segmenter.segment(window).containing(Math.max(end, from) - from);
@@ -20,6 +21,19 @@ export function findCut(text: string, end: number, start = 0): number {
   if (cut > start) return cut;
   const next = cut + (character?.segment.length ?? 1);
   return next - start <= WINDOW ? next : Math.max(beginOfCodePoint(text, end), endOfCodePoint(text, start));
+}
+
+/** A flag is a pair of regional indicators, and many flags may follow each other. */
+function isInsideFlag(text: string, place: number, start: number): boolean {
+  if (!isRegionalIndicator(text, place)) return false;
+  let first = place;
+  while (first - 2 >= start && isRegionalIndicator(text, first - 2)) first -= 2;
+  return (place - first) % 4 === 2;
+}
+
+function isRegionalIndicator(text: string, place: number): boolean {
+  const point = text.codePointAt(place) ?? 0;
+  return point >= 0x1f1e6 && point <= 0x1f1ff;
 }
 
 function beginOfCodePoint(text: string, place: number): number {

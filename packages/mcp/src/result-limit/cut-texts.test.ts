@@ -54,6 +54,12 @@ describe('text', () => {
     );
   });
 
+  test.each([996, 998, 1_000, 1_002])('of flags is cut between them at %d', (end) => {
+    const text = '🇩🇪'.repeat(500);
+    expect(findCut(text, end) % 4).toBe(0);
+    expect(findCut(`-${text}`, end) % 4).toBe(1);
+  });
+
   test('with a cluster of a thousand marks is cut between code points', () => {
     const text = `a${'\u0301'.repeat(1_000)}${'🎉'.repeat(10)}`;
     const next = findCut(text, 500);
