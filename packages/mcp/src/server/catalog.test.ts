@@ -196,6 +196,12 @@ describe('a hidden item has the response of an unknown one', () => {
         expect(hidden?.json.error).toEqual({ code: -32602, message: `Unknown tool: ${name}` });
       }
     }
+    for (const scopes of ['user', 'admin']) {
+      const [, discovered] = await request(url, scopes, 'server/discover', {});
+      expect(discovered?.json.result.capabilities.extensions).toEqual(
+        scopes === 'admin' ? capabilities.extensions : undefined,
+      );
+    }
     const _meta = { 'io.modelcontextprotocol/clientCapabilities': capabilities };
     const [, seen] = await request(url, 'admin', 'tools/call', { name: 'required', _meta });
     expect(seen?.json.error).toBeUndefined();

@@ -93,9 +93,9 @@ export class ModernRequest extends ServerRequest {
     switch (method) {
       case 'server/discover': {
         const { instructions } = server;
-        const capabilities = capabilitiesOf(server);
+        const capabilities = capabilitiesOf(this);
         const members = JSON.stringify({ supportedVersions: [MODERN_VERSION], capabilities, instructions });
-        return { members: members.slice(1, -1) };
+        return { members: members.slice(1, -1), isPrivate: server.tools.isFiltered };
       }
       case 'subscriptions/listen':
         return answerListen(this);
@@ -200,9 +200,10 @@ function resumeCall(
   return { host, run: (task) => host.resume(task) };
 }
 
-/** Returns the capabilities of a server, with the tasks extension when it has a tool whose calls become tasks. */
-function capabilitiesOf({ capabilities, tools }: ServerDefinition): ServerCapabilities {
-  if (![...tools.values()].some(({ task }) => task)) return capabilities;
+/** Returns the capabilities of a server, with the tasks extension when the caller sees a tool whose calls become tasks. */
+function capabilitiesOf(request: ModernRequest): ServerCapabilities {
+  const { capabilities, tools } = request.server;
+  if (![...tools.values()].some(({ name, task }) => task && tools.find(request, name))) return capabilities;
   return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
 }
 
