@@ -155,6 +155,10 @@ describe('rateLimit', () => {
     { capacity: Number.NaN, perSecond: 1 },
     { capacity: 1, perSecond: 0 },
     { capacity: 1, perSecond: Infinity },
+    // No store has such a bucket: every call would fail.
+    { capacity: 1, perSecond: 1e-7 },
+    { capacity: 1, perMinute: 1e-5 },
+    { capacity: 1e13, perSecond: 1 },
     { capacity: 1, perMinute: '60' },
     { capacity: 1, perSecond: 1, counts: 'bytes' },
     { capacity: 1, perSecond: 1, counts: 'requests', perTool: true },

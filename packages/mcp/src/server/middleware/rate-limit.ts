@@ -97,9 +97,9 @@ function parseBucket({ capacity, perSecond, perMinute }: RateLimitOptions): Toke
   if ((perSecond === undefined) === (perMinute === undefined))
     throw invalid('needs one of perSecond and perMinute, and not both');
   for (const [name, value] of Object.entries({ capacity, perSecond, perMinute })) {
-    const least = name === 'capacity' ? 1 : Number.MIN_VALUE;
-    if (value !== undefined && !(Number.isFinite(value) && value >= least))
-      throw invalid(`needs a number ${least === 1 ? 'of at least 1' : 'above 0'} as ${name}, not ${String(value)}`);
+    const least = name === 'capacity' ? 1 : name === 'perSecond' ? 1e-6 : 6e-5;
+    if (value !== undefined && !(Number.isFinite(value) && value >= least && value <= 1e12))
+      throw invalid(`needs a number from ${least} to 1e12 as ${name}, not ${String(value)}`);
   }
   return { capacity, perSecond: perSecond ?? (perMinute as number) / 60 };
 }
