@@ -1,4 +1,4 @@
-import { toErrorMessage, type Logger } from '@quiver/core';
+import { isQuiverError, toErrorMessage, type Logger } from '@quiver/core';
 import { isObject } from '../../protocol/json-rpc.js';
 import { redactToken } from '../redact-token.js';
 
@@ -75,10 +75,14 @@ export class StoredValues {
       await (text === undefined ? this.storage.delete(key) : this.storage.set(key, text));
       this.#unsaved.delete(key);
     } catch (error) {
-      this.#unsaved.set(key, text);
+      // Another process has stored newer values, which count from now on.
+      const isOutdated = isQuiverError(error, 'SHARED_STORE_LOCK_LOST');
+      if (isOutdated) this.#unsaved.delete(key);
+      else this.#unsaved.set(key, text);
       // Errors of databases quote the parameters of the query.
       const reason = redactToken(toErrorMessage(error), text ?? '');
-      this.#warn(`The OAuth storage cannot write '${name}', which is kept in memory only: ${reason}.`);
+      const consequence = isOutdated ? 'is discarded' : 'is kept in memory only';
+      this.#warn(`The OAuth storage cannot write '${name}', which ${consequence}: ${reason}.`);
     }
   }
 

@@ -1,6 +1,7 @@
 import { createOAuthFetch, SharedOAuthStorage, type SharedOAuthStorageOptions } from '@quiver/mcp/auth';
 import { InMemoryStore } from '@quiver/mcp/server';
 import { describe, expect, it } from 'vitest';
+import { StoredValues } from './oauth-storage.js';
 import { setUp } from '../../../test/oauth-stage.ts';
 
 /** Everything that a store contains, as text. */
@@ -97,6 +98,22 @@ describe('SharedOAuthStorage', () => {
     await other.exclusive(() => other.delete('tokens'));
     expect(await suspended.get('tokens')).toBeUndefined();
     await other.exclusive(() => other.delete('tokens'));
+  });
+
+  it('reads the newer tokens after a suspended process could not write its own', async () => {
+    let now = 0;
+    const store = new InMemoryStore(() => now);
+    const open = (): [SharedOAuthStorage, StoredValues] => {
+      const storage = new SharedOAuthStorage({ store, owner: 'ada' });
+      return [storage, new StoredValues(storage, { debug() {}, info() {}, warn() {}, error() {} })];
+    };
+    const [[suspended, values], [other, newer]] = [open(), open()];
+    await suspended.exclusive(async () => {
+      now = 60_000;
+      await other.exclusive(() => newer.write('tokens', { access_token: 'newer' }));
+      await values.write('tokens', { access_token: 'late' });
+    });
+    expect(await values.read('tokens')).toEqual({ access_token: 'newer' });
   });
 
   it('refreshes an expired token once for several processes', async () => {
