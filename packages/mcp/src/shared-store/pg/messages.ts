@@ -114,7 +114,7 @@ export class Messages {
         },
       );
     }, this.#delay);
-    this.#reconnect.unref?.();
+    // Keeps the process alive, as the connection does: a process that waits for messages does not end when a server restarts.
     this.#delay = Math.min(2 * this.#delay, longestDelay);
   }
 

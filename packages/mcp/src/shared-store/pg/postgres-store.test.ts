@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import { describeSharedStore } from '@quiver/mcp/testing';
 import { Pool } from 'pg';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/fault-proxy.ts';
-import { PostgresStore, type PostgresStoreOptions } from './index.js';
+import { PostgresStore, type PostgresResult, type PostgresStoreOptions } from './index.js';
 import { writeStatements } from './statements.js';
 import { nameTables } from './tables.js';
 
@@ -112,6 +112,15 @@ describe.skipIf(!url)('PostgresStore', () => {
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
   });
 
+  it('opens no connection for a subscription that begins before the store is closed', async () => {
+    const own = new Pool({ connectionString: url });
+    const store = open({ pool: own });
+    const subscribing = store.subscribe('channel', () => {});
+    await Promise.all([expect(subscribing).rejects.toMatchObject({ code: 'SHARED_STORE_CLOSED' }), store.close()]);
+    expect(own.totalCount - own.idleCount).toBe(0);
+    await own.end();
+  });
+
   it('receives the messages that were published while its connection was interrupted, in order', async () => {
     const proxy = await startProxy();
     try {
@@ -209,6 +218,8 @@ describe.skipIf(!url)('PostgresStore', () => {
     await eventually(async () =>
       expect([await first.get('ended'), await first.read('ended')]).toEqual([undefined, []]),
     );
+    // Its own removal may still run, and one at a time does it.
+    await first.close();
     // The first write of a store removes them in the background.
     const second = open({ tablePrefix: 'swept_' });
     await second.put('other', 'x');
@@ -218,4 +229,20 @@ describe.skipIf(!url)('PostgresStore', () => {
     expect((await rowsOf('records')).map((row) => (row as { key: string }).key).toSorted()).toEqual(['kept', 'other']);
     for (const table of ['logs', 'entries', 'buckets']) expect(await rowsOf(table), table).toEqual([]);
   });
+});
+
+it('keeps the process alive while the connection of a listener is interrupted', async () => {
+  let end = (): void => {};
+  const query = async (text: string): Promise<PostgresResult> => ({
+    rows: text.includes('to_regclass') ? [{ schema: true, messages: true }] : [{ top: '0', id: null }],
+  });
+  const on = (event: string, listener: () => void): void => void (event === 'end' && (end = listener));
+  const client = { query, on, release() {} };
+  const store = new PostgresStore({ pool: { query, connect: async () => client, on() {}, removeListener() {} } });
+  await store.subscribe('channel', () => {});
+  const setTimeout = vi.spyOn(globalThis, 'setTimeout');
+  end();
+  expect(setTimeout.mock.results.map(({ value }) => (value as NodeJS.Timeout).hasRef())).toEqual([true]);
+  setTimeout.mockRestore();
+  await store.close();
 });

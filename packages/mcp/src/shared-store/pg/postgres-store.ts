@@ -141,6 +141,8 @@ export class PostgresStore implements SharedStore {
   async subscribe(channel: string, listener: (message: string) => void): Promise<() => Promise<void>> {
     checkName('channel', channel);
     const pool = await this.#prepare();
+    // A connection that is opened after `close()` would stay.
+    if (this.#isClosed) throw closedError();
     const { name } = this.#tables;
     this.#messages ??= new Messages({ pool, name, receive: this.#statements.receive, timeout: this.#timeout });
     const unsubscribe = await this.#messages.subscribe(channel, listener).catch((error: unknown) => {
