@@ -28,9 +28,11 @@ export class Listeners {
 
   /** Calls the listeners of a channel. Their exceptions are logged. */
   call(channel: string, message: string): void {
-    for (const { listener } of Array.from(this.#channels.get(channel) ?? []))
+    const subscribed = this.#channels.get(channel);
+    for (const subscription of Array.from(subscribed ?? []))
       try {
-        listener(message);
+        // An earlier listener may have ended the subscription.
+        if (subscribed?.has(subscription)) subscription.listener(message);
       } catch (error) {
         getDefaultLogger().warn(`A listener of the channel '${channel}' failed: ${toErrorMessage(error)}`, error);
       }

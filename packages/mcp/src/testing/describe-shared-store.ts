@@ -340,6 +340,18 @@ export function describeSharedStore({ name, create, createUnavailable, cleanUp }
         warn.mockRestore();
       });
 
+      it('delivers nothing to a subscription that an earlier listener has just ended', async () => {
+        const channel = own('channel');
+        const ends: (() => Promise<void>)[] = [];
+        let received = '';
+        await b.subscribe(channel, () => void ends.map((end) => end()));
+        ends.push(await b.subscribe(channel, (message) => void (received += message)));
+        const last = await listen(b, channel);
+        await a.publish(channel, 'one');
+        await vi.waitFor(() => expect(last.received).toEqual(['one']), 10_000);
+        expect(received).toBe('');
+      });
+
       it('delivers to a function once per subscription', async () => {
         const received: string[] = [];
         const listener = (message: string): void => void received.push(message);

@@ -25,7 +25,7 @@ export interface NodeRedisSubscriber extends Emitter {
 /** The part of a client of `ioredis` that is called. */
 export interface IoredisClient extends Emitter {
   call(command: string, ...values: string[]): Promise<unknown>;
-  duplicate(): IoredisSubscriber;
+  duplicate(options?: { enableOfflineQueue?: boolean; autoResubscribe?: boolean }): IoredisSubscriber;
   options?: { keyPrefix?: string | undefined };
 }
 
@@ -103,7 +103,8 @@ function adoptIoredis(client: IoredisClient): Omit<RedisConnection, 'close'> {
   return {
     send: ([command = '', ...values]) => client.call(command, ...values),
     openSubscriber: (onMessage) => {
-      const subscriber = client.duplicate();
+      // Whatever the client has: commands wait until it is connected, and channels are restored after a reconnect.
+      const subscriber = client.duplicate({ enableOfflineQueue: true, autoResubscribe: true });
       subscriber.on('error', ignoreError);
       subscriber.on('message', onMessage);
       return {

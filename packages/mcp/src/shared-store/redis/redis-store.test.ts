@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { access } from 'node:fs/promises';
 import process from 'node:process';
 import { createClient } from '@redis/client';
 import { describeSharedStore } from '@quiver/mcp/testing';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/fault-proxy.ts';
 import { scratchFolder } from '../../../test/scratch-folder.ts';
@@ -162,6 +163,27 @@ describe.skipIf(!url).each(Object.entries(kinds))('RedisStore with %s', (kind, c
       server.kill('SIGKILL');
     }
   });
+});
+
+it.skipIf(!url)('receives messages whatever the client of ioredis does with commands and channels', async () => {
+  const client = new Redis(url ?? '', { enableOfflineQueue: false, autoResubscribe: false });
+  await once(client, 'ready');
+  const store = new RedisStore({ client, keyPrefix: `${keyPrefix}options:` });
+  try {
+    const received: string[] = [];
+    const duplicate = vi.spyOn(client, 'duplicate');
+    await store.subscribe('channel', (message) => received.push(message));
+    await store.publish('channel', 'one');
+    await eventually(() => expect(received).toEqual(['one']));
+    for (const { value } of duplicate.mock.results) (value as Redis).disconnect(true);
+    await eventually(async () => {
+      await store.publish('channel', 'two');
+      expect(received).toContain('two');
+    });
+  } finally {
+    await store.close();
+    client.disconnect();
+  }
 });
 
 describe('RedisStore', () => {
