@@ -5,7 +5,7 @@ import { Pool } from 'pg';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../../../test/eventually.ts';
 import { startFaultProxy } from '../../../test/fault-proxy.ts';
-import { PostgresStore, type PostgresResult, type PostgresStoreOptions } from './index.js';
+import { PostgresStore, type PostgresClient, type PostgresResult, type PostgresStoreOptions } from './index.js';
 import { writeStatements } from './statements.js';
 import { nameTables } from './tables.js';
 
@@ -237,7 +237,7 @@ it('keeps the process alive while the connection of a listener is interrupted', 
     rows: text.includes('to_regclass') ? [{ schema: true, messages: true }] : [{ top: '0', id: null }],
   });
   const on = (event: string, listener: () => void): void => void (event === 'end' && (end = listener));
-  const client = { query, on, release() {} };
+  const client = { query, on: on as PostgresClient['on'], release() {} };
   const store = new PostgresStore({ pool: { query, connect: async () => client, on() {}, removeListener() {} } });
   await store.subscribe('channel', () => {});
   const setTimeout = vi.spyOn(globalThis, 'setTimeout');
