@@ -46,7 +46,6 @@ for (const protocol of ['legacy', 'modern'] as const) {
   const call = async (tool: string, input: Record<string, unknown> = {}): Promise<any> =>
     tools[`weather_${tool}`]?.execute?.(input);
   const alive = (): ChildProcess[] => instances.filter(({ killed }) => !killed);
-  const kill = (instance: ChildProcess | undefined): void => void instance?.kill('SIGKILL');
 
   const served = new Set<string>();
   for (let count = 0; count < 12; count += 1) served.add(textOf(await call('whoAmI')));
@@ -61,7 +60,10 @@ for (const protocol of ['legacy', 'modern'] as const) {
 
   onElicitation = async (number) => {
     onElicitation = async () => {};
-    kill(instances[number - 1]);
+    const instance = instances[number - 1] as ChildProcess;
+    instance.kill('SIGKILL');
+    // Until then, the system may accept connections for it.
+    await once(instance, 'exit');
   };
   const orders = (await sharedStore.read('orders')).length;
   const outcome = await call('order').then(textOf, (error: Error) => {
