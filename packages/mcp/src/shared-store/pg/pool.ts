@@ -57,5 +57,7 @@ export async function createPool(connectionString: string, timeout: number): Pro
     keepAlive: true,
   });
   pool.on('error', warnOfError);
+  // The pool listens to idle clients only: an error between two owners of a client would end this process. The calls report it.
+  pool.on('connect', (client) => void client.on('error', () => {}));
   return { pool, close: () => pool.end() };
 }
