@@ -40,7 +40,7 @@ describe('a limit in a shared store', () => {
 
 const perMinute = 6;
 
-/** Two workers, with five requests each: six may be sent at once, and one more every ten seconds. */
+/** Two workers: six requests may be sent at once, and one more every ten seconds. Each has more than six, so that both have to wait. */
 async function checkLimit(open: () => SharedStore): Promise<void> {
   const start = performance.now();
   let sent = 0;
@@ -68,7 +68,7 @@ async function checkLimit(open: () => SharedStore): Promise<void> {
       },
     };
     const embedder = toEmbedder(model, { rateLimit: { requestsPerMinute: perMinute, shared } });
-    for (let n = 0; n < 5; n += 1) embedder.embed([`text ${n}`], { signal: stop.signal }).catch(() => undefined);
+    for (let n = 0; n < 8; n += 1) embedder.embed([`text ${n}`], { signal: stop.signal }).catch(() => undefined);
     return promise;
   });
   await Promise.all(isWaiting);
