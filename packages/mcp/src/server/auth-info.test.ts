@@ -13,7 +13,6 @@ describe('a principal', () => {
       { token: '1' },
       { clientId: '1' },
       { clientId: '1', extra: { iss: 'https://a.example' } },
-      undefined,
     ];
     expect(new Set(known.map((authInfo) => principalOf(authInfo))).size).toBe(known.length);
   });
@@ -23,7 +22,7 @@ describe('a principal', () => {
       { extra: { subject: '1', issuer: 'https://a.example' }, token: 'first' },
       { extra: { subject: '1', iss: 'https://a.example' }, token: 'second' },
       { extra: { subject: '1', claims: { iss: 'https://a.example' } }, clientId: 'another' },
-      toAuthInfo({ subject: '1', issuer: 'https://a.example' }),
+      toAuthInfo({ subject: '1', issuer: 'https://a.example' }) ?? {},
     ];
     expect(new Set(variants.map((authInfo) => principalOf(authInfo))).size).toBe(1);
   });

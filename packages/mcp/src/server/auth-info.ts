@@ -1,6 +1,6 @@
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { isObject } from '../protocol/json-rpc.js';
-import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../tool-access.js';
+import type { ToolAccessCarrier, ToolAccessCheck } from '../tool-access.js';
 
 /** Origin of a request. */
 export interface Caller {
@@ -22,16 +22,11 @@ const standardKeys: ReadonlySet<string> = new Set(['token', 'clientId', 'scopes'
  * Returns the identity that middleware set as `req.auth` in the form that tools receive: unchanged, with custom keys also under
  * `extra`.
  */
-export function toAuthInfo(auth: unknown): McpAuthInfo | undefined {
+export function toAuthInfo(auth: unknown): (McpAuthInfo & ToolAccessCarrier) | undefined {
   if (!isObject(auth)) return undefined;
   const own = Object.entries(auth).filter(([key]) => !standardKeys.has(key));
   const given = isObject(auth['extra']) ? auth['extra'] : {};
   return { ...auth, extra: { ...Object.fromEntries(own), ...given } };
-}
-
-/** Returns the check that the authorization middleware attached to a request or to the identity of its caller. */
-export function toolAccessOf(request: ToolAccessCarrier, auth: unknown): ToolAccessCheck | undefined {
-  return request[toolAccessKey] ?? (auth as ToolAccessCarrier | null | undefined)?.[toolAccessKey];
 }
 
 const subjectKeys = ['sub', 'subject', 'userId'] as const;
@@ -39,13 +34,12 @@ const subjectKeys = ['sub', 'subject', 'userId'] as const;
 /**
  * Returns the principal that owns sessions, event streams and `requestState`. A user id survives a refreshed token. It is unique only
  * together with its issuer, because two authorization servers may both have a user `1`. Without a user id the token is the identity,
- * because many users may share a client id. The empty string means no authentication.
+ * because many users may share a client id.
  *
  * @see [OpenID Connect Core, section 5.7 – Claim Stability and Uniqueness](https://openid.net/specs/openid-connect-core-1_0.html#ClaimStability)
  * @see [MCP, session hijacking](https://modelcontextprotocol.io/specification/2025-11-25/basic/security_best_practices)
  */
-export function principalOf(authInfo: McpAuthInfo | undefined): string {
-  if (!authInfo) return '';
+export function principalOf(authInfo: McpAuthInfo): string {
   for (const key of subjectKeys) {
     const subject: unknown = authInfo.extra?.[key];
     if (typeof subject === 'string' || typeof subject === 'number') {

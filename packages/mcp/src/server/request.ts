@@ -207,7 +207,7 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
 
   /** Stable key of the caller, unique together with its issuer; `undefined` without authentication. */
   get principal(): string | undefined {
-    return principalOf(this.authInfo) || undefined;
+    return this.authInfo && principalOf(this.authInfo);
   }
 
   /** Scopes of the caller; empty without authentication. */

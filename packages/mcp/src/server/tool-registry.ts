@@ -58,10 +58,18 @@ export class ToolRegistry {
   /** Removed and replaced tools, for notifications. Bound: {@link MAX_FORMER_TOOLS}, the oldest are evicted. */
   readonly #former = new Map<string, RegisteredTool>();
 
+  #isFiltered: boolean;
+
   constructor(catalog: Catalog, logger: Logger, resultLimit?: SizeLimit) {
     this.#catalog = catalog;
+    this.#isFiltered = catalog.isFiltered('tool') === true;
     this.#logger = logger;
     this.#resultLimit = resultLimit;
+  }
+
+  /** Whether callers may receive different lists. */
+  get isFiltered(): boolean {
+    return this.#isFiltered;
   }
 
   /** Returns a tool that the caller can see. */
@@ -77,11 +85,6 @@ export class ToolRegistry {
 
   values(): IterableIterator<RegisteredTool> {
     return this.#tools.values();
-  }
-
-  /** Whether callers may receive different lists. */
-  get isFiltered(): boolean {
-    return this.#catalog.isFiltered('tool') === true;
   }
 
   /** Returns whether the caller can see a tool of this name, or could before the tool was removed or replaced. */
@@ -100,6 +103,7 @@ export class ToolRegistry {
     if (registered) this.#tools.set(name, registered);
     else this.#tools.delete(name);
     this.#catalog.observe('tool', registered ? [registered.item] : []);
+    this.#isFiltered = this.#catalog.isFiltered('tool') === true;
   }
 
   /** @returns whether there was such a tool */
@@ -143,7 +147,7 @@ export class ToolRegistry {
   }
 
   #sees(caller: CatalogCaller, { item }: RegisteredTool): boolean {
-    return this.#catalog.sees(caller, item);
+    return !this.#isFiltered || this.#catalog.sees(caller, item);
   }
 }
 

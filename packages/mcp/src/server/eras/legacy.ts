@@ -68,7 +68,7 @@ export class LegacyRequest extends ServerRequest {
 
   protected answer(): Answer | Promise<Answer> {
     const { server, method, params } = this;
-    if (this.authInfo || server.catalog.isFiltered('tool')) this.#session.lastCaller = this.caller;
+    if (this.authInfo || server.tools.isFiltered) this.#session.lastCaller = this.caller;
     const found = server.methods.get(method);
     if (found) return this.runMethod(found);
     switch (method) {

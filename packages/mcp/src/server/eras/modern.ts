@@ -12,7 +12,6 @@ import {
 import { isObject } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound, ProtocolError, refused } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
-import { principalOf } from '../auth-info.js';
 import { missingCapabilities, type ClientRequest } from '../client-requests.js';
 import { digestOf, digestOfClientRequest } from '../digest.js';
 import { MAX_INPUT_ROUNDS, MAX_TIMER_DELAY } from '../limits.js';
@@ -323,7 +322,7 @@ class InputRound {
   }
 
   async #end(): Promise<string> {
-    const { method, params, server, authInfo } = this.#request;
+    const { params, server } = this.#request;
     this.#requireCapabilities();
     const round = (this.#previous?.round ?? 0) + 1;
     if (round > MAX_INPUT_ROUNDS) {
@@ -339,7 +338,7 @@ class InputRound {
       inputRequests[name] = { method: request.method, params: request.params };
     }
     const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers };
-    const requestState = await server.requestState.mint(state, await bindingOf(method, principalOf(authInfo)));
+    const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
     const _meta = { [metaKeys.serverInfo]: server.serverInfo };
     return JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
   }
@@ -376,18 +375,15 @@ const defer: (run: () => void) => void =
  *
  * @throws ProtocolError -32602 when the state was not issued to this caller for this request
  */
-async function readRequestState(
-  { server, method, params, authInfo }: ServerRequest,
-  text: unknown,
-): Promise<RequestState> {
-  const state = await server.requestState.verify(text, await bindingOf(method, principalOf(authInfo)));
-  if (state.call !== (await digestOfCall(params)))
+async function readRequestState(request: ServerRequest, text: unknown): Promise<RequestState> {
+  const state = await request.server.requestState.verify(text, await bindingOf(request));
+  if (state.call !== (await digestOfCall(request.params)))
     throw invalidParams('Invalid requestState: it belongs to another call.');
   return state;
 }
 
 /** Binds a state to method and principal. A digest, because the principal may contain a token. */
-function bindingOf(method: string, principal: string): Promise<string> {
+function bindingOf({ method, principal = '' }: ServerRequest): Promise<string> {
   return digestOf([method, principal]);
 }
 

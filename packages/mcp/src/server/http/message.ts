@@ -1,4 +1,5 @@
 import { QuiverError } from '@quiver/core';
+import type { McpAuthInfo } from '@quiver/core/tools';
 import type { ToolAccessCheck } from '../../tool-access.js';
 
 /** An HTTP request, from `node:http` or from the `Request` of the web platform. */
@@ -15,7 +16,7 @@ export interface HttpRequest {
   /** Whether a web page could have sent this through DNS rebinding, so that `Host` and `Origin` are checked by default. */
   readonly isRebindable: boolean;
   /** Identity of the caller, from authentication. */
-  readonly auth: unknown;
+  readonly authInfo: McpAuthInfo | undefined;
   /** Check of tool calls, from the authorization middleware. */
   readonly toolAccess: ToolAccessCheck | undefined;
   /** Reads the body once. @throws ProtocolError with HTTP status 413 or 400 */

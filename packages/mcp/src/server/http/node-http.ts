@@ -1,9 +1,10 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseError, parseJsonText } from '../../protocol/json-rpc.js';
-import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
-import { toolAccessOf } from '../auth-info.js';
+import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
+import { toAuthInfo } from '../auth-info.js';
 import {
   DEFAULT_GRACE,
   DEFAULT_HEADERS_TIMEOUT,
@@ -17,7 +18,7 @@ import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type
 import type { StreamableHTTPServerTransportOptions } from './response.js';
 
 /** A request as middleware may hand it on: parsed, and with the caller's identity. */
-interface AuthenticatedRequest extends IncomingMessage {
+interface AuthenticatedRequest extends IncomingMessage, ToolAccessCarrier {
   /** Set by authentication middleware; reaches tools as `context.mcp.extra.authInfo`. */
   auth?: unknown;
   /** Set by body-parsing middleware. */
@@ -64,12 +65,13 @@ export class NodeRequest implements HttpRequest {
     return address !== undefined && isLoopback(address);
   }
 
-  get auth(): unknown {
-    return this.#req.auth;
+  get authInfo(): (McpAuthInfo & ToolAccessCarrier) | undefined {
+    const { auth } = this.#req;
+    return auth === undefined ? undefined : toAuthInfo(auth);
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    return toolAccessOf(this.#req as ToolAccessCarrier, this.#req.auth);
+    return this.#req[toolAccessKey] ?? this.authInfo?.[toolAccessKey];
   }
 
   /** Middleware may have read the body already. */

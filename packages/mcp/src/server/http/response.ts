@@ -1,7 +1,7 @@
 import { LAST_LEGACY_VERSION } from '../../protocol/constants.js';
 import { errorText, resultParts, resultText, type RequestId } from '../../protocol/json-rpc.js';
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
-import { toAuthInfo, type Caller } from '../auth-info.js';
+import type { Caller } from '../auth-info.js';
 import { toProtocolError } from '../failures.js';
 import type { InFlight, Work } from '../legacy-session.js';
 import { RETRY_AFTER_SECONDS } from '../limits.js';
@@ -79,7 +79,7 @@ export class HttpResponse implements Channel, InFlight {
   }
 
   get caller(): Caller {
-    return { authInfo: toAuthInfo(this.request.auth), sessionId: this.session?.id, http: this.request };
+    return { authInfo: this.request.authInfo, sessionId: this.session?.id, http: this.request };
   }
 
   send(messageText: string): boolean {
@@ -197,7 +197,8 @@ export class HttpResponse implements Channel, InFlight {
     const { request, options, endpoint } = this;
     requireAccepted(request, 'text/event-stream');
     const session = await endpoint.sessions.require(request, options);
-    if (request.auth) session.lastCaller ??= { authInfo: toAuthInfo(request.auth), sessionId: session.id };
+    const { authInfo } = request;
+    if (authInfo) session.lastCaller ??= { authInfo, sessionId: session.id };
     const lastEventId = request.header('last-event-id');
     if (session instanceof SharedSession && (!lastEventId || !this.#hasOwnStore(session, lastEventId)))
       return session.follow(this.#reply, lastEventId, options.retryInterval);

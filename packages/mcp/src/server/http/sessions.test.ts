@@ -144,8 +144,19 @@ describe('over HTTP', () => {
       undefined,
       undefined,
     ]);
-    const { principal, caller } = ownerOf({ remoteAddress: '192.0.2.7', auth: { token: 'ada' } } as HttpRequest);
+    const { principal, caller } = ownerOf({ remoteAddress: '192.0.2.7', authInfo: { token: 'ada' } } as HttpRequest);
     expect(caller).toBe(principal);
+  });
+
+  test.each([
+    [['2001:db8::1', '2001:db8:0:0:ffff::', '2001:0DB8:0:0::', '2001:db8::1%eth0'], 'address 2001:db8:0:0::/64'],
+    [['1::', '1::2:3:4:5'], 'address 1:0:0:0::/64'],
+    [['::2:3:4:5:6:7', '0:0:2:3::'], 'address 0:0:2:3::/64'],
+    [['2001:db8:0:1::1'], 'address 2001:db8:0:1::/64'],
+    [['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:192.0.2.7'], 'address 192.0.2.7'],
+  ])('counts the addresses %j of one site as one caller', (addresses, key) => {
+    const callers = addresses.map((remoteAddress) => ownerOf({ remoteAddress } as HttpRequest).caller);
+    expect(new Set(callers)).toEqual(new Set([key]));
   });
 
   test('refuses a request when too many of its session are unfinished', async () => {

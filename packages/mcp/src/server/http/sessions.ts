@@ -2,7 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { errorCodes } from '../../protocol/constants.js';
 import type { RequestId } from '../../protocol/json-rpc.js';
 import { ProtocolError, refused } from '../../protocol/protocol-error.js';
-import { principalOf, toAuthInfo } from '../auth-info.js';
+import { principalOf } from '../auth-info.js';
 import { LegacySession } from '../legacy-session.js';
 import {
   DEFAULT_IDLE_TIMEOUT,
@@ -12,7 +12,7 @@ import {
 } from '../limits.js';
 import type { EventStore } from './event-store.js';
 import type { EventStream } from './event-stream.js';
-import { isLoopback } from './guard.js';
+import { addressKeyOf } from './guard.js';
 import type { HttpRequest } from './message.js';
 
 export interface SessionLimits {
@@ -22,7 +22,7 @@ export interface SessionLimits {
   readonly maxSessions: number;
   /**
    * Open sessions per caller; more are refused with status 429. The caller is the principal, or the network address of a client
-   * without authentication. Loopback addresses, and `fetch()` without `authInfo`, have no limit of their own: they may stand for
+   * without authentication: of an IPv6 address, its /64 prefix. Loopback addresses, and `fetch()` without `authInfo`, have no limit of their own: they may stand for
    * many callers. Default 1000.
    */
   readonly maxSessionsPerCaller: number;
@@ -38,11 +38,14 @@ export interface SessionOwner {
   readonly caller: string | undefined;
 }
 
-export function ownerOf({ auth, remoteAddress }: HttpRequest): SessionOwner {
-  const principal = principalOf(toAuthInfo(auth));
-  if (principal !== '') return { principal, caller: principal };
-  const isShared = remoteAddress === undefined || isLoopback(remoteAddress);
-  return { principal, caller: isShared ? undefined : `address ${remoteAddress}` };
+export function ownerOf(request: HttpRequest): SessionOwner {
+  const principal = principalOfCaller(request);
+  return { principal, caller: principal || addressKeyOf(request.remoteAddress) };
+}
+
+/** Returns the principal of a request; empty without authentication. */
+export function principalOfCaller({ authInfo }: HttpRequest): string {
+  return authInfo ? principalOf(authInfo) : '';
 }
 
 /**
@@ -185,7 +188,7 @@ export class SessionStore {
   require(request: HttpRequest, _limits: Partial<SessionLimits>): HttpSession | Promise<HttpSession> {
     const session = this.open.get(requireSessionId(request));
     if (session?.isExpired(Date.now())) this.drop(session);
-    else if (session?.principal === principalOf(toAuthInfo(request.auth))) return session;
+    else if (session?.principal === principalOfCaller(request)) return session;
     throw sessionNotFound('it ended, or another process has it');
   }
 

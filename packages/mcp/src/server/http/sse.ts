@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { principalOf, toAuthInfo } from '../auth-info.js';
 import { Connection } from '../connection.js';
 import { createCallerRequest } from '../eras/legacy.js';
 import { toProtocolError } from '../failures.js';
@@ -10,7 +9,7 @@ import { shuttingDown } from './endpoint.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';
 import { sendError } from './response.js';
-import { ownerOf, requireRoom, type SessionLimits, type SessionOwner } from './sessions.js';
+import { ownerOf, principalOfCaller, requireRoom, type SessionLimits, type SessionOwner } from './sessions.js';
 import { WebReply, WebRequest } from './web-http.js';
 
 /** Options of `startSSE()` and `startHonoSSE()`. */
@@ -179,15 +178,14 @@ export class SSEEndpoint {
     if (this.#connections.size === 0) return reply.send(503, textHeaders, 'SSE connection not established');
     if (sessionId === null) return reply.send(400, textHeaders, 'No sessionId provided');
     const receiver = this.#connections.get(sessionId);
-    const authInfo = toAuthInfo(request.auth);
-    if (!receiver || receiver.principal !== principalOf(authInfo)) {
+    if (receiver?.principal !== principalOfCaller(request)) {
       const printable = sessionId.slice(0, 64).replaceAll(/[^\w-]/g, '?');
       return reply.send(400, textHeaders, `No transport found for sessionId ${printable}`);
     }
     requireJsonBody(request);
     if (this.#isClosing) throw shuttingDown();
     const body = await request.readJson(maxBodyBytes);
-    const caller = { authInfo, sessionId, http: request };
+    const caller = { authInfo: request.authInfo, sessionId, http: request };
     const { connection } = receiver;
     requireToolAccessOfAll(Array.isArray(body) ? body : [body], createCallerRequest(this.#server, caller, connection));
     reply.send(202, textHeaders, 'Accepted');

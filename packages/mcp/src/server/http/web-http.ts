@@ -1,6 +1,7 @@
+import type { McpAuthInfo } from '@quiver/core/tools';
 import { parseJsonText } from '../../protocol/json-rpc.js';
-import type { ToolAccessCarrier, ToolAccessCheck } from '../../tool-access.js';
-import { toolAccessOf } from '../auth-info.js';
+import { toolAccessKey, type ToolAccessCarrier, type ToolAccessCheck } from '../../tool-access.js';
+import { toAuthInfo } from '../auth-info.js';
 import { MAX_BUFFERED_BYTES } from '../limits.js';
 import { bodyTooLarge } from './guard.js';
 import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type ReplyBody } from './message.js';
@@ -9,12 +10,12 @@ import { bodyAlreadyRead, type EventSink, type HttpReply, type HttpRequest, type
 export class WebRequest implements HttpRequest {
   readonly repeatsHost: boolean = false;
   readonly remoteAddress: undefined = undefined;
-  readonly auth: unknown;
-  readonly #request: Request;
+  readonly authInfo: (McpAuthInfo & ToolAccessCarrier) | undefined;
+  readonly #request: Request & ToolAccessCarrier;
 
   constructor(request: Request, auth: unknown) {
     this.#request = request;
-    this.auth = auth;
+    this.authInfo = toAuthInfo(auth);
   }
 
   get method(): string {
@@ -29,7 +30,7 @@ export class WebRequest implements HttpRequest {
   }
 
   get toolAccess(): ToolAccessCheck | undefined {
-    return toolAccessOf(this.#request as ToolAccessCarrier, this.auth);
+    return this.#request[toolAccessKey] ?? this.authInfo?.[toolAccessKey];
   }
 
   get headers(): Readonly<Record<string, string>> {

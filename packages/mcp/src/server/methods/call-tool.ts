@@ -18,8 +18,9 @@ import type { CallToolContext, Middleware } from '../middleware/middleware.js';
 import { isCheckedOutput, runToolHooks, setCheckedOutput } from '../middleware/run-middleware.js';
 import type { ServerRequest } from '../request.js';
 import { limitResult } from './limit-result.js';
+import type { TaskOptions } from '../tasks/task-options.js';
 import type { RegisteredTool } from '../tool-registry.js';
-import { requireTasks } from './tasks.js';
+import { requireTasks, supportsTasks } from './tasks.js';
 
 /**
  * Answers `tools/call` in both eras.
@@ -126,6 +127,15 @@ async function checkStructuredContent(
 
 function describeIssues(issues: readonly SchemaIssue[]): string {
   return issues.map(({ path, message }) => `- ${path.join('.') || 'root'}: ${message}`).join('\n');
+}
+
+/** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
+export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
+  const { server, params, toolAccess, headerMismatch } = request;
+  const name = params?.['name'] as string;
+  if (!server.tools.get(name)?.task || !supportsTasks(request)) return undefined;
+  if (headerMismatch !== undefined || toolAccess?.(name)) return undefined;
+  return server.tools.find(request, name)?.task;
 }
 
 /** A tool that the caller cannot see has the response of an unknown one, before any other check. */

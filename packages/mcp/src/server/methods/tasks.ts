@@ -6,14 +6,13 @@ import { storableAuthInfo } from '../auth-info.js';
 import { missingCapabilities } from '../client-requests.js';
 import { toJsonSafe } from '../json-safe.js';
 import type { Answer, ServerRequest } from '../request.js';
-import type { TaskOptions } from '../tasks/task-options.js';
 import { taskMembers, type StoredCall } from '../tasks/task-record.js';
 import type { ResumeCall } from '../tasks/tasks.js';
 
 const required = { extensions: { [TASKS_EXTENSION]: {} } };
 
 /** Returns whether the client of a request supports tasks. The declaration is valid for this request only. */
-function supportsTasks({ era, clientCapabilities }: ServerRequest): boolean {
+export function supportsTasks({ era, clientCapabilities }: ServerRequest): boolean {
   return era === 'modern' && !missingCapabilities(required, clientCapabilities);
 }
 
@@ -30,15 +29,6 @@ export function requireTasks(request: ServerRequest): void {
     // Legacy clients treat other statuses as errors of the transport.
     { httpStatus: request.era === 'modern' ? 400 : 200, data: { requiredCapabilities: required } },
   );
-}
-
-/** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
-export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
-  const { server, params, toolAccess, headerMismatch } = request;
-  const name = params?.['name'] as string;
-  if (!server.tools.get(name)?.task || !supportsTasks(request)) return undefined;
-  if (headerMismatch !== undefined || toolAccess?.(name)) return undefined;
-  return server.tools.find(request, name)?.task;
 }
 
 /**

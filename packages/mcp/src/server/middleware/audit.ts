@@ -1,7 +1,8 @@
 import { escapeForLog, QuiverError, toErrorMessage } from '@quiver/core';
 import type { Era } from '../../protocol/classify-era.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
-import { asRequest, loggedPrincipalOf } from './caller-key.js';
+import { digestOf } from '../digest.js';
+import { asRequest } from './as-request.js';
 import type { MeasuredOutcome, Middleware, MiddlewareContext } from './middleware.js';
 
 /** One request, as {@link audit} records it. Has no content and no token unless content is turned on. */
@@ -105,6 +106,12 @@ export function audit(write: (entry: AuditEntry) => unknown, { content = false }
       }
     },
   };
+}
+
+/** Returns the principal without a token: an identity that consists of a token is replaced by its digest. */
+async function loggedPrincipalOf({ principal }: MiddlewareContext): Promise<string | undefined> {
+  if (!principal?.startsWith('["token",')) return principal;
+  return JSON.stringify(['token', await digestOf(principal)]);
 }
 
 function outcomeOf(context: MiddlewareContext, { status }: MeasuredOutcome): AuditEntry['outcome'] {

@@ -1,8 +1,8 @@
 import { QuiverError, untilAborted } from '@quiver/core';
 import { isToolFailure } from '@quiver/core/tools';
 import { isContentResult } from '../../content.js';
-import { asRequest, requireKey } from './caller-key.js';
 import type { ServerRequest } from '../request.js';
+import { asRequest, requireKey } from './as-request.js';
 import type { CallToolContext, Middleware } from './middleware.js';
 import { setCheckedOutput } from './run-middleware.js';
 

@@ -5,9 +5,8 @@ import { callServer, type Answered } from '../../../test/fetch-caller.ts';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { MCPServer } from '../mcp-server.js';
-import { callerKeyOf } from './caller-key.js';
 import type { MiddlewareContext } from './middleware.js';
-import { rateLimit, type RateLimitOptions } from './rate-limit.js';
+import { callerKeyOf, rateLimit, type RateLimitOptions } from './rate-limit.js';
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} };
 const tools = Object.fromEntries(
@@ -174,6 +173,7 @@ describe('rateLimit', () => {
 test.each([
   [{ principal: 'ada', remoteAddress: '192.0.2.7' }, 'ada'],
   [{ remoteAddress: '192.0.2.7' }, 'address 192.0.2.7'],
+  [{ remoteAddress: '2001:db8::7' }, 'address 2001:db8:0:0::/64'],
   [{ remoteAddress: '127.0.0.1' }, 'anonymous'],
   [{}, 'anonymous'],
 ])('the key of the caller %j is %s', (context, key) => {

@@ -3,7 +3,8 @@ import { refused } from '../../protocol/protocol-error.js';
 import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { TokenBucket } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
-import { asRequest, callerKeyOf, requireKey } from './caller-key.js';
+import { addressKeyOf } from '../http/guard.js';
+import { asRequest, requireKey } from './as-request.js';
 import type { Middleware, MiddlewareContext } from './middleware.js';
 
 /** Options of {@link rateLimit}. Exactly one of `perSecond` and `perMinute` is required. */
@@ -28,7 +29,7 @@ export interface RateLimitOptions {
   tools?: readonly string[];
   /**
    * Returns the key of a caller, for example from a header that your reverse proxy sets. Default: the principal, or the network address
-   * of a client without authentication. Clients whose address is unknown or loopback share a limit.
+   * of a client without authentication: of an IPv6 address, its /64 prefix. Clients whose address is unknown or loopback share a limit.
    */
   key?: (context: MiddlewareContext) => string;
 }
@@ -83,6 +84,11 @@ export function rateLimit(options: RateLimitOptions, now: () => number = Date.no
       return { content: [{ type: 'text', text }], isError: true };
     },
   };
+}
+
+/** Returns the key of a caller. Clients whose address is unknown or loopback share one, because they cannot be distinguished. */
+export function callerKeyOf(context: MiddlewareContext): string {
+  return context.principal ?? addressKeyOf(asRequest(context).remoteAddress) ?? 'anonymous';
 }
 
 /** Longest name of a bucket that is not replaced by a digest. */
