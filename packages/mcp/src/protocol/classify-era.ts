@@ -1,4 +1,4 @@
-import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION } from './constants.js';
+import { errorCodes, isLoggingLevel, metaKeys, MODERN_VERSION, nameSources } from './constants.js';
 import { isObject, isRequestId, type JsonRpcNotification, type JsonRpcRequest, type Params } from './json-rpc.js';
 import { invalidRequest, ProtocolError } from './protocol-error.js';
 import { decodeHeaderValue, headerMismatch } from './param-headers.js';
@@ -156,23 +156,6 @@ export interface StandardHeaders {
   readonly name: string | undefined;
 }
 
-/** Member of the params that the `Mcp-Name` header repeats, by method. */
-const nameSources: ReadonlyMap<string, string> = new Map([
-  ['tools/call', 'name'],
-  ['prompts/get', 'name'],
-  ['resources/read', 'uri'],
-  ['tasks/get', 'taskId'],
-  ['tasks/update', 'taskId'],
-  ['tasks/cancel', 'taskId'],
-]);
-
-/** Returns the value that `Mcp-Name` must repeat; `undefined` when the method or the params have none. */
-export function expectedName(method: string, params: Params | undefined): string | undefined {
-  const source = nameSources.get(method);
-  const value = source === undefined ? undefined : params?.[source];
-  return typeof value === 'string' ? value : undefined;
-}
-
 /**
  * Refuses a modern request whose standard headers are missing or differ from the body.
  *
@@ -185,16 +168,17 @@ function requireStandardHeaders({ method, params }: JsonRpcRequest, headers: Sta
   if (headers.method === undefined) {
     throw headerMismatch('(missing)', `the body names method ${method} but the required Mcp-Method header is absent`);
   }
-  if (!nameSources.has(method)) return;
-  const expected = expectedName(method, params);
+  const source = nameSources.get(method);
+  if (source === undefined) return;
+  const expected = params?.[source];
   if (headers.name === undefined) {
-    if (expected === undefined) return;
+    if (typeof expected !== 'string') return;
     throw headerMismatch('(missing)', `the body names "${expected}" but the required Mcp-Name header is absent`);
   }
   if (headers.name === expected) return;
   const decoded = decodeHeaderValue(headers.name.trim());
   if (decoded === undefined) throw headerMismatch(headers.name, 'the Mcp-Name header carries an invalid Base64 value');
-  if (expected !== undefined && decoded !== expected) {
+  if (typeof expected === 'string' && decoded !== expected) {
     throw headerMismatch(headers.name, `the body names "${expected}" but the Mcp-Name header names "${decoded}"`);
   }
 }

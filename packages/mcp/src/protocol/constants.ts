@@ -34,6 +34,16 @@ export const metaKeys = {
  */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 
+/** Member of the parameters that the header `Mcp-Name` repeats, by method. */
+export const nameSources: ReadonlyMap<string, string> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+]);
+
 /** Error codes of JSON-RPC and MCP. */
 export const errorCodes = {
   parse: -32700,

@@ -1,3 +1,4 @@
+import type { CallToolResult } from '../../protocol/types.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
 import { findShapeError, type SchemaName } from '../../protocol/schemas.js';
 
@@ -52,7 +53,22 @@ function isPlainText(part: unknown): boolean {
   return part['annotations'] === undefined && part['_meta'] === undefined;
 }
 
-const taskStatuses: ReadonlySet<unknown> = new Set(['working', 'input_required', 'completed', 'failed', 'cancelled']);
+/** Result of a tool call that the server runs as a task. Members that only describe it are not checked. */
+export interface CreatedTask extends Params {
+  readonly resultType: 'task';
+  readonly taskId: string;
+  readonly status: TaskStatus;
+}
+
+export function isCreatedTask(result: CallToolResult | CreatedTask): result is CreatedTask {
+  // The engine removes the member from all other results.
+  return result['resultType'] === 'task';
+}
+
+const taskStatuses = ['working', 'input_required', 'completed', 'failed', 'cancelled'] as const;
+
+export type TaskStatus = (typeof taskStatuses)[number];
+
 /** The id is sent in a header. */
 const maxTaskIdLength = 1024;
 
@@ -65,8 +81,9 @@ export function requireCreatedTask(result: Params): Params {
   return result;
 }
 
-/** @throws `TypeError` for a task without a status of the protocol */
-export function requireTaskStatus(method: string, { status }: Params): void {
-  if (!taskStatuses.has(status))
-    throw new TypeError(`Invalid result for ${method}: status is ${JSON.stringify(status)}`);
+/** Returns the status of a task. @throws `TypeError` for one that the protocol does not define */
+export function requireTaskStatus(method: string, { status }: Params): TaskStatus {
+  const known = taskStatuses.find((candidate) => candidate === status);
+  if (known === undefined) throw new TypeError(`Invalid result for ${method}: status is ${JSON.stringify(status)}`);
+  return known;
 }

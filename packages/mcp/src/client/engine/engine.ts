@@ -1,4 +1,4 @@
-import { traceChannels, untilAborted, type McpTraceEvent } from '@quiver/core';
+import { traceChannels, type McpTraceEvent } from '@quiver/core';
 import type { AnyRequestContext } from '@quiver/core/tools';
 import type { ClientCapabilities, ServerCapabilities, SubscriptionFilter } from '../../protocol/types.js';
 import { errorCodes, metaKeys, TASKS_EXTENSION, type LoggingLevel } from '../../protocol/constants.js';
@@ -13,9 +13,10 @@ import {
 } from '../../protocol/json-rpc.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { withMeta } from '../../protocol/with-meta.js';
-import type { ProgressUpdate, ServerMessage } from '../config/handlers.js';
+import type { ProgressUpdate } from '../config/handlers.js';
 import { ConnectionLostError, type Channel, type Receiver, type Sending } from '../transports/channel.js';
 import { checkResult, requireCreatedTask, resultSchemas } from './check-result.js';
+import { interactiveMethods, provideInput, type Application } from './provide-input.js';
 
 export type ServerEra = 'legacy' | 'modern';
 
@@ -51,13 +52,6 @@ export interface EngineRequestOptions {
   readonly toolCallId?: string | undefined;
 }
 
-/** Application behind the client: responds to requests of the server and receives its notifications. */
-export interface Application {
-  /** @throws {@link ProtocolError} for a method without a handler */
-  respond(method: string, params: Params, signal: AbortSignal): Promise<Params>;
-  notify(notification: JsonRpcNotification): void;
-}
-
 export interface EngineOptions {
   readonly channel: Channel;
   readonly clientInfo: { readonly name: string; readonly version: string };
@@ -69,8 +63,6 @@ export interface EngineOptions {
   readonly maxInputRounds?: number | undefined;
   /** Log level that modern requests declare. */
   readonly logLevel?: LoggingLevel | undefined;
-  /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
-  readonly onMessage?: ((message: ServerMessage) => void) | undefined;
   readonly onError: (error: unknown) => void;
   readonly onSessionLost: () => void;
   /** The connection ended without {@link Engine.close}. */
@@ -82,18 +74,8 @@ export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
 }
 
-/** The server answered with `input_required` too often. */
-export class InputRoundsError extends Error {
-  override readonly name = 'InputRoundsError';
-}
-
-/** Methods that may require input, and whose requests declare a log level. */
-const interactiveMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
 /** Methods whose requests declare the tasks extension. */
 const taskMethods: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel']);
-export const defaultMaxInputRounds = 10;
-/** Milliseconds before a request is repeated whose result requires no input, only its state back. */
-const statePause = 250;
 
 const channel = traceChannels['quiver:mcp.client'];
 
@@ -268,7 +250,7 @@ export class Engine implements Receiver {
     else if (incoming) {
       if (incoming.kind === 'request') void this.#respond(incoming.message);
       else this.#receiveNotification(incoming.message);
-      this.#options.onMessage?.(incoming.message);
+      this.#options.application.onMessage?.(incoming.message);
     } else {
       const error = new TypeError('The server sent a message that is not a JSON-RPC message.');
       const call = isObject(value) && !('method' in value) ? this.#take(this.#idOf(value['id'])) : undefined;
@@ -336,32 +318,14 @@ export class Engine implements Receiver {
     });
   }
 
-  /** Returns the parameters with which a request is repeated: the input that its result requires, and the state that it returns. */
+  /** Returns the parameters with which a request is repeated whose result is not complete. Its clock stops meanwhile. */
   async #provideInput(call: Call, result: Params, round: number): Promise<Params> {
-    const { maxInputRounds = defaultMaxInputRounds } = this.#options;
-    const { method } = call;
-    const { resultType, inputRequests, requestState } = result;
-    if (resultType !== 'input_required' || !interactiveMethods.has(method))
-      throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
-    if (round === maxInputRounds)
-      throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);
-    const state = requestState === undefined ? {} : { requestState };
-    const requests = isObject(inputRequests) ? Object.entries(inputRequests) : [];
+    const { application, maxInputRounds } = this.#options;
     const controller = new AbortController();
-    const { signal } = controller;
-    const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => [
-      key,
-      await respondToInput(this.#options, key, request, signal),
-    ];
     call.input = controller;
     this.#pause();
     try {
-      if (requests.length === 0) {
-        await untilAborted(() => new Promise<void>((resolve) => void setTimeout(resolve, statePause)), signal);
-        return state;
-      }
-      const responses = await untilAborted(() => Promise.all(requests.map(respond)), signal);
-      return { inputResponses: Object.fromEntries(responses), ...state };
+      return await provideInput(application, { method: call.method, result, round, maxInputRounds }, controller.signal);
     } catch (error) {
       controller.abort(error);
       throw error;
@@ -522,25 +486,6 @@ export class Engine implements Receiver {
     }
     this.#waiting.clear();
   }
-}
-
-/**
- * Passes one of the input requests of a result, or of a task, to the application.
- *
- * @throws `TypeError` for what is not a request; as `Application.respond`
- */
-export async function respondToInput(
-  { application, onMessage }: Pick<EngineOptions, 'application' | 'onMessage'>,
-  key: string,
-  request: unknown,
-  signal: AbortSignal,
-): Promise<Params> {
-  const { method, params = {} } = isObject(request) ? request : {};
-  if (typeof method !== 'string' || !isObject(params))
-    throw new TypeError(`Invalid input request '${key}': method and params are required`);
-  const responding = application.respond(method, params, signal);
-  onMessage?.({ method, params });
-  return responding;
 }
 
 function withoutType(received: Params): Params {

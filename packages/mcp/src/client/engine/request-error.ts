@@ -1,7 +1,8 @@
 import { escapeForLog, isQuiverError, QuiverError, toErrorMessage } from '@quiver/core';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import { ConnectionLostError, HttpError, type Channel } from '../transports/channel.js';
-import { InputRoundsError, RequestTimeoutError } from './engine.js';
+import { RequestTimeoutError } from './engine.js';
+import { InputRoundsError } from './provide-input.js';
 
 /**
  * Gives every failure of a request a code: `MCP_REQUEST_TIMEOUT`, `MCP_CONNECTION_CLOSED`, `MCP_INPUT_ROUNDS_EXCEEDED`, or

@@ -4,18 +4,17 @@ import type { JsonRpcNotification, Params } from '../../protocol/json-rpc.js';
 import { invalidParams, methodNotFound } from '../../protocol/protocol-error.js';
 import { findShapeError } from '../../protocol/schemas.js';
 import type { SamplingRequest } from '../config/handlers.js';
-import { toProgressUpdate, type EngineOptions } from '../engine/engine.js';
+import { toProgressUpdate } from '../engine/engine.js';
+import type { Application } from '../engine/provide-input.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { answerElicitation } from './elicitation.js';
 
 /** Returns the engine's view of the application: its handlers for requests and notifications of a server. */
-export function createApplication(server: RemoteServer): Pick<EngineOptions, 'application' | 'onMessage'> {
+export function createApplication(server: RemoteServer): Application {
   const { onMessage } = server.options;
   return {
-    application: {
-      respond: (method, params, signal) => respond(server, method, params, signal),
-      notify: (notification) => receive(server, notification),
-    },
+    respond: (method, params, signal) => respond(server, method, params, signal),
+    notify: (notification) => receive(server, notification),
     onMessage:
       onMessage && ((message) => isolated(server, 'message', () => onMessage(message, { serverName: server.name }))),
   };

@@ -8,7 +8,8 @@ import { defaultClientInfo, type ClientInfo } from '../config/client-info.js';
 import type { ListKind, LoggingLevel, ServerHandlers } from '../config/handlers.js';
 import { parseServerDefinition } from '../config/parse-server-definition.js';
 import type { ServerDefinition, ServerOptions, ServerTarget } from '../config/server-definition.js';
-import type { Engine, EngineOptions, EngineRequestOptions } from '../engine/engine.js';
+import type { Engine, EngineRequestOptions } from '../engine/engine.js';
+import type { Application } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { HttpError, type Channel } from '../transports/channel.js';
 import { createBackOff } from './back-off.js';
@@ -41,7 +42,7 @@ export interface RemoteServerOptions {
   /** Limit of results that models receive, unless the definition sets one. */
   readonly resultLimit?: ResultLimit | undefined;
   /** Creates the receiver of the server's requests and notifications. */
-  readonly createApplication: (server: RemoteServer) => Pick<EngineOptions, 'application' | 'onMessage'>;
+  readonly createApplication: (server: RemoteServer) => Application;
 }
 
 export interface RequestSettings extends Omit<EngineRequestOptions, 'headers'> {
@@ -76,7 +77,7 @@ export class RemoteServer {
   readonly subscriptions: Subscriptions;
   /** Limit of results that models receive. */
   readonly resultLimit: SizeLimit | undefined;
-  readonly application: Pick<EngineOptions, 'application' | 'onMessage'>;
+  readonly application: Application;
   /** Tasks that callers wait for. They survive lost connections, and end with the client. */
   readonly awaitedTasks: Set<{ stop(error: unknown): Promise<void> }> = new Set();
   onDefinitionsChanged?: (changes: DefinitionChanges) => void;
@@ -313,8 +314,8 @@ export class RemoteServer {
     let opened: Engine | undefined;
     const engine = await openConnection(
       {
-        ...this.application,
         name,
+        application: this.application,
         target,
         limit: this.#connectLimit,
         clientInfo: clientInfo ?? this.#options.clientInfo ?? defaultClientInfo,

@@ -3,7 +3,8 @@ import type { CallToolResult } from '../../protocol/types.js';
 import { errorCodes } from '../../protocol/constants.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
-import { defaultMaxInputRounds, InputRoundsError, respondToInput } from '../engine/engine.js';
+import type { CreatedTask } from '../engine/check-result.js';
+import { defaultMaxInputRounds, InputRoundsError, respondToInput } from '../engine/provide-input.js';
 import { explainRequestError } from '../engine/request-error.js';
 import { createBackOff } from '../server/back-off.js';
 import type { RemoteServer } from '../server/remote-server.js';
@@ -12,7 +13,6 @@ import {
   getTask,
   readDescription,
   updateTask,
-  type CreatedTask,
   type RemoteTask,
   type TaskDescription,
   type TaskRequestOptions,
@@ -181,7 +181,7 @@ class AwaitedTask {
     } catch (error) {
       this.#server.log('debug', toErrorMessage(error), error);
     }
-    this.#server.application.application.notify({ jsonrpc: '2.0', method: 'notifications/progress', params });
+    this.#server.application.notify({ jsonrpc: '2.0', method: 'notifications/progress', params });
   }
 
   /** Passes new input requests to their handlers, and ends the handlers of requests that the task no longer waits for. */

@@ -6,10 +6,10 @@ import type { Params } from '../../protocol/json-rpc.js';
 import { declaredParamHeaders, toParamHeaders } from '../../protocol/param-headers.js';
 import { ProtocolError } from '../../protocol/protocol-error.js';
 import type { ProgressUpdate } from '../config/handlers.js';
+import { isCreatedTask, type CreatedTask } from '../engine/check-result.js';
 import type { Engine, EngineRequestOptions } from '../engine/engine.js';
 import type { RemoteServer } from '../server/remote-server.js';
 import { awaitTask } from './await-task.js';
-import { isCreatedTask, type CreatedTask } from './task.js';
 
 /** Options of `mcp.callTool()`. */
 export interface CallToolOptions {

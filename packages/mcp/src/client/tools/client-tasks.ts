@@ -2,10 +2,11 @@ import { QuiverError } from '@quiver/core';
 import type { CallToolResult } from '../../protocol/types.js';
 import { isObject } from '../../protocol/json-rpc.js';
 import type { ProgressUpdate } from '../config/handlers.js';
+import { isCreatedTask } from '../engine/check-result.js';
 import type { SharedServers } from '../server/shared-servers.js';
 import { awaitTask } from './await-task.js';
 import { sendCall, type CallToolOptions } from './call-tool.js';
-import { cancelTask, getTask, isCreatedTask, updateTask, type RemoteTask, type TaskRequestOptions } from './task.js';
+import { cancelTask, getTask, updateTask, type RemoteTask, type TaskRequestOptions } from './task.js';
 
 /**
  * A started tool call: an object of texts that can be stored as JSON and continued in another process with the same server definition. The id

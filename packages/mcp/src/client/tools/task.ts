@@ -33,24 +33,11 @@ export type RemoteTask = TaskDescription &
     | { status: 'failed'; error: { code: number; message: string; data?: unknown } }
   );
 
-/** Result of a tool call that the server runs as a task. Members that only describe it are not checked. */
-export interface CreatedTask extends Params {
-  readonly resultType: 'task';
-  readonly taskId: string;
-  readonly status: RemoteTask['status'];
-}
-
-export function isCreatedTask(result: CallToolResult | CreatedTask): result is CreatedTask {
-  // The engine removes the member from all other results.
-  return result['resultType'] === 'task';
-}
-
 /** Reads the state of a task. @throws `TypeError` when it violates the protocol, or belongs to another task */
 async function readTask(taskId: string, received: Params): Promise<RemoteTask> {
   const invalid = (problem: string): TypeError => new TypeError(`Invalid result for tasks/get: ${problem}`);
   if (received['taskId'] !== taskId) throw invalid('taskId is the id of another task');
-  requireTaskStatus('tasks/get', received);
-  const status = received['status'] as RemoteTask['status'];
+  const status = requireTaskStatus('tasks/get', received);
   const description = readDescription(received);
   if (status === 'input_required') {
     const { inputRequests = {} } = received;

@@ -1,10 +1,9 @@
 import { readEvents } from '../../http/read-events.js';
 import { followRedirects, redirectTarget } from '../../http/redirects.js';
 import { HttpCall, mediaTypeOf, type HttpResponse, type Send } from '../../http/send.js';
-import { metaKeys } from '../../protocol/constants.js';
+import { metaKeys, nameSources } from '../../protocol/constants.js';
 import { isObject, type Params, type RequestId } from '../../protocol/json-rpc.js';
 import { encodeHeaderValue } from '../../protocol/param-headers.js';
-import { expectedName } from '../../protocol/classify-era.js';
 import type { DefinitionHeaders, ReconnectionOptions } from '../config/server-definition.js';
 import {
   ConnectionLostError,
@@ -346,8 +345,9 @@ function addModernHeaders(headers: Headers, { method, params }: { method: string
   if (typeof version !== 'string') return;
   headers['mcp-protocol-version'] = version;
   headers['mcp-method'] = method;
-  const name = expectedName(method, params);
-  if (name !== undefined) headers['mcp-name'] = encodeHeaderValue(name);
+  const source = nameSources.get(method);
+  const name = source && params?.[source];
+  if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
 }
 
 function isResponseTo(id: RequestId, message: unknown): boolean {

@@ -1,0 +1,82 @@
+import { untilAborted } from '@quiver/core';
+import { isObject, type JsonRpcNotification, type Params } from '../../protocol/json-rpc.js';
+import type { ServerMessage } from '../config/handlers.js';
+
+/** Application behind the client: responds to requests of the server and receives its notifications. */
+export interface Application {
+  /** @throws `ProtocolError` for a method without a handler */
+  respond(method: string, params: Params, signal: AbortSignal): Promise<Params>;
+  notify(notification: JsonRpcNotification): void;
+  /** Receives every request and notification of the server: requests when they arrive, notifications after their handler. */
+  readonly onMessage?: ((message: ServerMessage) => void) | undefined;
+}
+
+/** The server answered with `input_required` too often. */
+export class InputRoundsError extends Error {
+  override readonly name = 'InputRoundsError';
+}
+
+/** Methods that may require input, and whose requests declare a log level. */
+export const interactiveMethods: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read']);
+export const defaultMaxInputRounds = 10;
+/** Milliseconds before a request is repeated whose result requires no input, only its state back. */
+const statePause = 250;
+
+/** A result other than a complete one. */
+export interface InputRequired {
+  /** Method of the request. */
+  readonly method: string;
+  readonly result: Params;
+  /** Number of such results before it. */
+  readonly round: number;
+  /** Default 10. */
+  readonly maxInputRounds?: number | undefined;
+}
+
+/**
+ * Returns the parameters with which a request is repeated: the input that its result requires, and the state that it returns.
+ *
+ * @throws {@link InputRoundsError}; `TypeError` for a result that requires no input; errors of the handlers; `signal.reason`
+ */
+export async function provideInput(
+  application: Application,
+  { method, result, round, maxInputRounds = defaultMaxInputRounds }: InputRequired,
+  signal: AbortSignal,
+): Promise<Params> {
+  const { resultType, inputRequests, requestState } = result;
+  if (resultType !== 'input_required' || !interactiveMethods.has(method))
+    throw new TypeError(`Invalid result for ${method}: resultType is ${JSON.stringify(resultType)}`);
+  if (round === maxInputRounds)
+    throw new InputRoundsError(`'${method}' still required input after ${maxInputRounds} rounds`);
+  const state = requestState === undefined ? {} : { requestState };
+  const requests = isObject(inputRequests) ? Object.entries(inputRequests) : [];
+  if (requests.length === 0) {
+    await untilAborted(() => new Promise<void>((resolve) => void setTimeout(resolve, statePause)), signal);
+    return state;
+  }
+  const respond = async ([key, request]: [string, unknown]): Promise<[string, Params]> => [
+    key,
+    await respondToInput(application, key, request, signal),
+  ];
+  const responses = await untilAborted(() => Promise.all(requests.map(respond)), signal);
+  return { inputResponses: Object.fromEntries(responses), ...state };
+}
+
+/**
+ * Passes one of the input requests of a result, or of a task, to the application.
+ *
+ * @throws `TypeError` for what is not a request; as `Application.respond`
+ */
+export async function respondToInput(
+  application: Application,
+  key: string,
+  request: unknown,
+  signal: AbortSignal,
+): Promise<Params> {
+  const { method, params = {} } = isObject(request) ? request : {};
+  if (typeof method !== 'string' || !isObject(params))
+    throw new TypeError(`Invalid input request '${key}': method and params are required`);
+  const responding = application.respond(method, params, signal);
+  application.onMessage?.({ method, params });
+  return responding;
+}
