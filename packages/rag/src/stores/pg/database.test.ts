@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { toVectorArrayBytes, toVectorBytes } from './database.js';
+import { PgVector } from './pg-vector.js';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -12,4 +13,20 @@ it('writes vectors as one array of an element type', () => {
   const header = ['00000001', '00000000', 'ee6b2800', '00000002', '00000001'];
   expect(hex(bytes)).toBe([...header, '00000008', '00010000', '3f800000', '00000008', '00010000', '40000000'].join(''));
   expect(hex(toVectorArrayBytes([], 7)).slice(0, 8)).toBe('00000001');
+});
+
+it('names the missing package, and can be closed afterwards', async () => {
+  vi.doMock('pg', () => {
+    throw new Error("Cannot find package 'pg'");
+  });
+  const store = new PgVector({ connectionString: 'postgres://localhost/app' });
+  try {
+    await expect(store.listIndexes()).rejects.toMatchObject({
+      code: 'VECTOR_CLIENT_MISSING',
+      message: expect.stringContaining('npm install pg') as string,
+    });
+  } finally {
+    vi.doUnmock('pg');
+  }
+  await store.close();
 });

@@ -78,7 +78,12 @@ export function openDatabase(options: PgConnectionOptions): SqlDatabase {
       async () => {},
     );
   let opened: ReturnType<typeof openPool> | undefined;
-  const open = (): ReturnType<typeof openPool> => (opened ??= openPool(options));
+  const open = (): ReturnType<typeof openPool> =>
+    (opened ??= openPool(options).catch((error: unknown) => {
+      // There is nothing to close.
+      opened = undefined;
+      throw error;
+    }));
   const lazyPool: PgPool = {
     query: async (sql, values) => (await open()).query(sql, values),
     connect: async () => (await open()).connect(),
