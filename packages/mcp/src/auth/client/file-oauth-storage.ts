@@ -30,7 +30,7 @@ export class FileOAuthStorage implements OAuthStorage {
 
   constructor({ path, encryptionKey }: FileOAuthStorageOptions) {
     this.#path = path;
-    this.#sealer = encryptionKey === undefined ? undefined : new TextSealer(encryptionKey);
+    this.#sealer = encryptionKey === undefined ? undefined : TextSealer.for(encryptionKey);
   }
 
   async get(key: string): Promise<string | undefined> {
@@ -84,7 +84,7 @@ export class FileOAuthStorage implements OAuthStorage {
       throw error;
     }
     try {
-      const stored: unknown = JSON.parse(this.#sealer ? this.#sealer.open(text) : text);
+      const stored: unknown = JSON.parse(this.#sealer ? await this.#sealer.open(text) : text);
       if (!isObject(stored) || 'sealed' in stored) throw new TypeError('It is not a plain file of this storage.');
       const entries = Object.entries(stored).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
       const values = new Map(entries);
@@ -103,7 +103,7 @@ export class FileOAuthStorage implements OAuthStorage {
     const text = JSON.stringify(Object.fromEntries(values));
     const temporary = `${this.#path}.${randomUUID()}`;
     try {
-      await writeFile(temporary, this.#sealer ? this.#sealer.seal(text) : text, { mode: 0o600, flush: true });
+      await writeFile(temporary, this.#sealer ? await this.#sealer.seal(text) : text, { mode: 0o600, flush: true });
       await chmod(temporary, 0o600);
       await lock.requireHeld();
       await rename(temporary, this.#path);

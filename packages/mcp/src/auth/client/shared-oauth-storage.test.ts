@@ -1,8 +1,14 @@
+import * as crypto from 'node:crypto';
 import { createOAuthFetch, SharedOAuthStorage, type SharedOAuthStorageOptions } from '@quiver/mcp/auth';
 import { InMemoryStore } from '@quiver/mcp/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { StoredValues } from './oauth-storage.js';
 import { setUp } from '../../../test/oauth-stage.ts';
+
+vi.mock('node:crypto', async (original) => {
+  const actual = await original<typeof crypto>();
+  return { ...actual, scrypt: vi.fn(actual.scrypt), scryptSync: vi.fn(actual.scryptSync) };
+});
 
 /** Everything that a store contains, as text. */
 async function contentOf(store: InMemoryStore): Promise<string> {
@@ -43,6 +49,21 @@ describe('SharedOAuthStorage', () => {
     }
     await open().set('plain', 'x');
     await expect(open('correct').get('plain')).rejects.toMatchObject({ code: 'OAUTH_STORAGE_UNREADABLE' });
+  });
+
+  it('derives the key once for the storages of all users, without blocking', async () => {
+    const store = new InMemoryStore();
+    const open = (owner: string): SharedOAuthStorage =>
+      new SharedOAuthStorage({ store, owner, encryptionKey: 'of many users' });
+    vi.mocked(crypto.scrypt).mockClear();
+    await Promise.all(['ada', 'bob'].map((owner) => open(owner).set('tokens', owner)));
+    expect(await Promise.all(['ada', 'bob', 'ada'].map((owner) => open(owner).get('tokens')))).toEqual([
+      'ada',
+      'bob',
+      'ada',
+    ]);
+    expect(crypto.scryptSync).not.toHaveBeenCalled();
+    expect(crypto.scrypt).toHaveBeenCalledTimes(1);
   });
 
   it('rejects a record that was damaged or copied to another name', async () => {

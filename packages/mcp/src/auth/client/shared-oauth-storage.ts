@@ -50,20 +50,20 @@ export class SharedOAuthStorage implements OAuthStorage {
       );
     this.#store = store;
     this.#prefix = `oauth/${hash(owner)}`;
-    this.#sealer = encryptionKey === undefined ? undefined : new TextSealer(encryptionKey);
+    this.#sealer = encryptionKey === undefined ? undefined : TextSealer.for(encryptionKey);
   }
 
   async get(key: string): Promise<string | undefined> {
     const name = this.#nameOf(key);
     const record = await this.#store.get(name);
-    return record && this.#parse(record, name).text;
+    return record && (await this.#parse(record, name)).text;
   }
 
   async set(key: string, text: string): Promise<void> {
     const name = this.#nameOf(key);
     const fence = this.#fence;
     const stored: StoredText = { fence: fence ?? 0, text };
-    const value = this.#sealer ? this.#sealer.seal(JSON.stringify(stored), name) : JSON.stringify(stored);
+    const value = this.#sealer ? await this.#sealer.seal(JSON.stringify(stored), name) : JSON.stringify(stored);
     if (fence === undefined) await this.#store.put(name, value);
     else
       await this.#commit(
@@ -102,7 +102,7 @@ export class SharedOAuthStorage implements OAuthStorage {
   async #commit(name: string, fence: number, write: (version: number) => Promise<boolean>): Promise<void> {
     for (;;) {
       const record = await this.#store.get(name);
-      if (record && this.#fenceOf(record, name) > fence)
+      if (record && (await this.#fenceOf(record, name)) > fence)
         throw new QuiverError(
           'SHARED_STORE_LOCK_LOST',
           'Another process took over the lock of an OAuth storage, because this process did not renew it in time, and wrote newer values. Nothing was written. Read the values again.',
@@ -112,17 +112,16 @@ export class SharedOAuthStorage implements OAuthStorage {
   }
 
   /** An unreadable record may be replaced. */
-  #fenceOf(record: StoredRecord, name: string): number {
-    try {
-      return this.#parse(record, name).fence;
-    } catch {
-      return 0;
-    }
+  #fenceOf(record: StoredRecord, name: string): Promise<number> {
+    return this.#parse(record, name).then(
+      ({ fence }) => fence,
+      () => 0,
+    );
   }
 
-  #parse({ value }: StoredRecord, name: string): StoredText {
+  async #parse({ value }: StoredRecord, name: string): Promise<StoredText> {
     try {
-      const stored: unknown = JSON.parse(this.#sealer ? this.#sealer.open(value, name) : value);
+      const stored: unknown = JSON.parse(this.#sealer ? await this.#sealer.open(value, name) : value);
       if (isObject(stored) && typeof stored['text'] === 'string' && typeof stored['fence'] === 'number')
         return { text: stored['text'], fence: stored['fence'] };
     } catch {
