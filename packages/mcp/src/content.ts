@@ -1,6 +1,6 @@
 import { isToolFailure } from '@quiver/core/tools';
 import { toErrorMessage } from '@quiver/core';
-import { isObject } from './protocol/json-rpc.js';
+import { isObject, type ResultJson } from './protocol/json-rpc.js';
 
 /** Result of a tool call as JSON text; the era adds the last members. */
 export interface EncodedResult {
@@ -11,6 +11,9 @@ export interface EncodedResult {
   /** Whether other callers may receive another result, so that shared caches must not store it. */
   readonly isPrivate?: boolean;
 }
+
+/** A result whose end depends on the era, or a whole result. */
+export type Answer = EncodedResult | ResultJson;
 
 /**
  * Converts the value that a tool returned to a tool result. A value is written as JSON once.

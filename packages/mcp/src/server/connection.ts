@@ -14,7 +14,8 @@ import { ModernRequest } from './eras/modern.js';
 import { toProtocolError } from './failures.js';
 import { drain, LegacySession, type Work } from './legacy-session.js';
 import type { Caller } from './auth-info.js';
-import type { Channel, ServerDefinition } from './request.js';
+import type { Channel } from './request.js';
+import type { ServerDefinition } from './server-definition.js';
 
 export interface ConnectionOptions {
   readonly server: ServerDefinition;

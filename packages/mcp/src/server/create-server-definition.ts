@@ -8,16 +8,12 @@ import { createCallerRequest } from './eras/legacy.js';
 import type { LegacySession } from './legacy-session.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './methods/agents-and-workflows.js';
-import { callTool, taskOptionsOfCall } from './methods/call-tool.js';
-import { complete } from './methods/completions.js';
 import { isConcerned } from './methods/is-concerned.js';
-import { getPrompt, listPrompts } from './methods/prompts.js';
-import { listResources, listResourceTemplates, readResource } from './methods/resources.js';
 import { createMiddlewareTable } from './middleware/run-middleware.js';
-import type { Method, ServerDefinition } from './request.js';
 import { createRequestStateCodec, loadSharedKey } from './request-state.js';
 import { cacheableMethods, type CacheableMethod, type CacheHints, type MCPServerConfig } from './server-config.js';
 import { ResultStore } from './result-store.js';
+import type { ServerDefinition } from './server-definition.js';
 import { createInstanceBus, Subscribers } from './subscribers.js';
 import { Tasks, type TasksOptions } from './tasks/tasks.js';
 import { ToolRegistry } from './tool-registry.js';
@@ -55,7 +51,6 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     modernResultEnd: `"resultType":"complete","_meta":${JSON.stringify({ [metaKeys.serverInfo]: serverInfo })}}`,
     instructions: config.instructions,
     capabilities,
-    methods: new Map(methods.flatMap(([needed, name, method]) => (capabilities[needed] ? [[name, method]] : []))),
     catalog,
     tools: collectTools(config, new ToolRegistry(catalog, logger, resultLimit), logger),
     resources,
@@ -148,18 +143,6 @@ function capabilitiesOf(config: MCPServerConfig): ServerCapabilities {
     ...((resources?.completeVariable ?? prompts?.completeArgument) && { completions: {} }),
   };
 }
-
-/** Methods of both eras, with the capability that they belong to. */
-const methods: readonly [capability: keyof ServerCapabilities, name: string, method: Method][] = [
-  ['tools', 'tools/list', { answer: (request) => request.server.tools.list(request), hook: 'onList' }],
-  ['tools', 'tools/call', { answer: callTool, allowsInput: true, taskOptions: taskOptionsOfCall }],
-  ['resources', 'resources/list', { answer: listResources, hook: 'onList' }],
-  ['resources', 'resources/templates/list', { answer: listResourceTemplates, hook: 'onList' }],
-  ['resources', 'resources/read', { answer: readResource, allowsInput: true, hook: 'onReadResource' }],
-  ['prompts', 'prompts/list', { answer: listPrompts, hook: 'onList' }],
-  ['prompts', 'prompts/get', { answer: getPrompt, allowsInput: true, hook: 'onGetPrompt' }],
-  ['completions', 'completion/complete', { answer: complete }],
-];
 
 /**
  * Returns the cache members of a result as JSON text, by method.

@@ -24,7 +24,7 @@ import { createSharedSessions, type SharedSessions } from './http/shared-session
 import { WebReply, WebRequest } from './http/web-http.js';
 import type { Middleware } from './middleware/middleware.js';
 import { addMiddleware } from './middleware/run-middleware.js';
-import type { ServerDefinition } from './request.js';
+import type { ServerDefinition } from './server-definition.js';
 import {
   createServerActions,
   type ElicitationActions,

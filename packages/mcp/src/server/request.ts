@@ -1,4 +1,4 @@
-import { QuiverError, traceChannels, type Logger, type McpTraceEvent } from '@quiver/core';
+import { QuiverError, traceChannels, type McpTraceEvent } from '@quiver/core';
 import { RequestContext } from '@quiver/core/request-context';
 import type {
   AnyRequestContext,
@@ -11,17 +11,14 @@ import type {
   ToolAnnotations,
   ToolMcpContext,
 } from '@quiver/core/tools';
-import { isErrorResult, type EncodedResult } from '../content.js';
+import { isErrorResult, type Answer, type EncodedResult } from '../content.js';
 import type { Era } from '../protocol/classify-era.js';
 import { isLoggingLevel, loggingLevels, type LoggingLevel } from '../protocol/constants.js';
 import { isObject, type JsonRpcRequest, type Params, type RequestId, type ResultJson } from '../protocol/json-rpc.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../protocol/types.js';
-import type { Instance } from '../shared-store/instance.js';
-import type { SizeLimit } from '../result-limit/size-limit.js';
-import type { SharedStore } from '../shared-store/shared-store.js';
 import type { ToolAccessCheck } from '../tool-access.js';
 import { principalOf, scopesOf, type Caller } from './auth-info.js';
-import type { Catalog, CatalogCaller } from './catalog.js';
+import type { CatalogCaller } from './catalog.js';
 import {
   elicitationRequest,
   rawRequest,
@@ -29,59 +26,18 @@ import {
   samplingRequest,
   type ClientRequest,
 } from './client-requests.js';
-import { runCallback, toProtocolError } from './failures.js';
 import { toJsonSafe } from './json-safe.js';
 import type { LegacySession, Work } from './legacy-session.js';
 import type { HookName, MiddlewareContext } from './middleware/middleware.js';
-import { runRequestHooks, runResultHooks, type MiddlewareTable } from './middleware/run-middleware.js';
-import type { CacheableMethod, MCPServerPrompts, MCPServerResources } from './server-config.js';
-import type { ResultStore } from './result-store.js';
-import type { RequestStateCodec } from './request-state.js';
-import type { Subscribers } from './subscribers.js';
+import { runRequestHooks, runResultHooks } from './middleware/run-middleware.js';
+import type { ServerDefinition } from './server-definition.js';
 import type { TaskOptions } from './tasks/task-options.js';
-import type { Tasks } from './tasks/tasks.js';
-import type { ToolRegistry } from './tool-registry.js';
-
-/** State of a server that eras and transports share; made once from its configuration. */
-export interface ServerDefinition {
-  /** Identity of the server on the wire. */
-  readonly serverInfo: Implementation;
-  readonly instructions: string | undefined;
-  readonly capabilities: ServerCapabilities;
-  /** Methods that both eras serve. */
-  readonly methods: ReadonlyMap<string, Method>;
-  /** Rule that decides which items a caller can see. */
-  readonly catalog: Catalog;
-  readonly tools: ToolRegistry;
-  readonly resources: MCPServerResources | undefined;
-  readonly prompts: MCPServerPrompts | undefined;
-  /** Limit of tool results. */
-  readonly resultLimit: SizeLimit | undefined;
-  /** Results that were cut; `undefined` where no tool had a limit when the server was created. */
-  readonly results: ResultStore | undefined;
-  /** Items per page of a list. */
-  readonly pageSize: number;
-  /** Members of results that state how long clients may keep them, as JSON text. */
-  readonly cacheHints: Readonly<Record<CacheableMethod, string>>;
-  /** End of every modern result as JSON text: kind of the result and identity of the server. */
-  readonly modernResultEnd: string;
-  readonly maskErrors: boolean;
-  readonly requestState: RequestStateCodec;
-  /** Connected legacy clients; transports add and remove them. */
-  readonly sessions: Set<LegacySession>;
-  readonly subscribers: Subscribers;
-  readonly middleware: MiddlewareTable;
-  /** State that other instances share. */
-  readonly sharedStore: SharedStore | undefined;
-  /** This process among the instances of the server; present with a shared store. */
-  readonly instance: Instance | undefined;
-  readonly tasks: Tasks;
-  readonly logger: Logger;
-}
 
 /** A method that both eras serve. */
 export interface Method {
   readonly answer: (request: ServerRequest) => Answer | Promise<Answer>;
+  /** Capability of the server that the method belongs to. */
+  readonly capability: keyof ServerCapabilities;
   /** Whether its handler may send requests to a modern client, with an `input_required` result. */
   readonly allowsInput?: true;
   /** Hook of middleware around the method. `onCallTool` is not here: it runs around the tool itself. */
@@ -89,9 +45,6 @@ export interface Method {
   /** Returns the options of the task that a request may become; `undefined` for a request that does not. */
   readonly taskOptions?: (request: ServerRequest) => TaskOptions | undefined;
 }
-
-/** A result whose end depends on the era, or a whole result. */
-export type Answer = EncodedResult | ResultJson;
 
 /** Carries messages to the client before the response: over HTTP the response's event stream, over stdio the connection. */
 export interface Channel {
@@ -249,8 +202,8 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     }
     session?.track(this.requestId, this);
     try {
-      const { onRequest } = this.#server.middleware;
-      const result = await (onRequest.length === 0 ? this.answer() : this.#answerWithHooks());
+      const hasHooks = this.#server.middleware.onRequest.length > 0;
+      const result = await (hasHooks ? runRequestHooks(this.#server, this, () => this.answer()) : this.answer());
       if (event) {
         event.isToolError = typeof result === 'object' && 'members' in result && isErrorResult(result);
         event.protocolVersion = this.protocolVersion;
@@ -268,35 +221,10 @@ export abstract class ServerRequest implements ToolMcpContext, McpExtra, Middlew
     }
   }
 
-  #answerWithHooks(): Promise<Answer> {
-    const { onRequest } = this.#server.middleware;
-    return runCallback(this.#server, `The request ${this.method}`, () =>
-      runRequestHooks(onRequest, this, () => this.#withoutDetails(() => this.answer())),
-    );
-  }
-
   /** Runs a method of the server, with the hooks around it. */
   protected runMethod({ hook, answer }: Method): Answer | Promise<Answer> {
-    const chain = hook && this.#server.middleware[hook];
-    if (!chain || chain.length === 0) return answer(this);
-    return runCallback(this.#server, `The request ${this.method}`, async () => {
-      try {
-        return await runResultHooks(chain, hook, this, () => this.#withoutDetails(() => answer(this)));
-      } catch (error) {
-        // Canceled, or abandoned for an input_required result: this result is not sent.
-        if (this.isDiscarded) return '';
-        throw error;
-      }
-    });
-  }
-
-  /** Unexpected errors of the server have no details for clients, also behind hooks. */
-  async #withoutDetails(answer: () => Answer | Promise<Answer>): Promise<Answer> {
-    try {
-      return await answer();
-    } catch (error) {
-      throw toProtocolError(this.#server.logger, error);
-    }
+    if (!hook || this.#server.middleware[hook].length === 0) return answer(this);
+    return runResultHooks(this.#server, hook, this, () => answer(this));
   }
 
   #createEvent(): McpTraceEvent {

@@ -3,7 +3,7 @@ import type { ElicitOptions, ElicitRequest, ElicitResult, ElicitUrlRequest } fro
 import { elicitationRequest } from './client-requests.js';
 import type { SharedSessions } from './http/shared-sessions.js';
 import type { LegacySession } from './legacy-session.js';
-import type { ServerDefinition } from './request.js';
+import type { ServerDefinition } from './server-definition.js';
 import type { ToolsInput } from './tool-registry.js';
 
 /** Changes the tools of a running server. */

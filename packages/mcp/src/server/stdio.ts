@@ -5,7 +5,7 @@ import { createLineReader } from '../line-reader.js';
 import { parseError, parseJsonText } from '../protocol/json-rpc.js';
 import { Connection } from './connection.js';
 import { MAX_STDIO_MESSAGE_BYTES } from './limits.js';
-import type { ServerDefinition } from './request.js';
+import type { ServerDefinition } from './server-definition.js';
 
 export interface StdioOptions {
   readonly server: ServerDefinition;

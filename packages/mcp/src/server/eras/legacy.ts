@@ -1,5 +1,5 @@
 import type { ElicitOptions } from '@quiver/core/tools';
-import type { EncodedResult } from '../../content.js';
+import type { Answer, EncodedResult } from '../../content.js';
 import {
   BATCH_VERSION,
   isLoggingLevel,
@@ -22,8 +22,10 @@ import { toProtocolError } from '../failures.js';
 import type { LegacySession, Work } from '../legacy-session.js';
 import { MAX_BATCH_MESSAGES, MAX_SUBSCRIPTIONS } from '../limits.js';
 import type { Caller } from '../auth-info.js';
+import { methods } from '../methods/methods.js';
 import { learnScopes } from '../methods/resources.js';
-import { ServerRequest, type Answer, type Channel, type ServerDefinition } from '../request.js';
+import { ServerRequest, type Channel } from '../request.js';
+import type { ServerDefinition } from '../server-definition.js';
 
 /** A request of a legacy client (up to 2025-11-25). The declarations of the handshake are in the session. */
 export class LegacyRequest extends ServerRequest {
@@ -69,8 +71,8 @@ export class LegacyRequest extends ServerRequest {
   protected answer(): Answer | Promise<Answer> {
     const { server, method, params } = this;
     if (this.authInfo || server.tools.isFiltered) this.#session.lastCaller = this.caller;
-    const found = server.methods.get(method);
-    if (found) return this.runMethod(found);
+    const found = methods.get(method);
+    if (found && server.capabilities[found.capability]) return this.runMethod(found);
     switch (method) {
       case 'initialize':
         return initialize(server, this.#session, params);

@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
-import type { EncodedResult } from '../../content.js';
+import type { Answer, EncodedResult } from '../../content.js';
 import {
   errorCodes,
   isLoggingLevel,
@@ -15,8 +15,10 @@ import type { ClientCapabilities, Implementation, ServerCapabilities } from '../
 import { missingCapabilities, type ClientRequest } from '../client-requests.js';
 import { digestOf, digestOfClientRequest } from '../digest.js';
 import { MAX_INPUT_ROUNDS, MAX_TIMER_DELAY } from '../limits.js';
+import { methods } from '../methods/methods.js';
 import { answerTaskRequest, storedCallOf } from '../methods/tasks.js';
-import { ServerRequest, type Answer, type Method, type ServerDefinition } from '../request.js';
+import { ServerRequest, type Method } from '../request.js';
+import type { ServerDefinition } from '../server-definition.js';
 import type { RequestState } from '../request-state.js';
 import type { CacheableMethod } from '../server-config.js';
 import type { ProgressUpdate, RunningTask } from '../tasks/running-task.js';
@@ -87,8 +89,9 @@ export class ModernRequest extends ServerRequest {
 
   protected answer(): Answer | Promise<Answer> {
     const { server, method } = this;
-    const found = server.methods.get(method);
-    if (found) return found.allowsInput ? answerWithInput(this, found) : this.runMethod(found);
+    const found = methods.get(method);
+    if (found && server.capabilities[found.capability])
+      return found.allowsInput ? answerWithInput(this, found) : this.runMethod(found);
     switch (method) {
       case 'server/discover': {
         const { instructions } = server;
@@ -177,7 +180,7 @@ export class ModernRequest extends ServerRequest {
   /** Runs a call again whose instance died, as its task. */
   async resume(task: RunningTask): Promise<string> {
     this.#task = task;
-    const found = this.server.methods.get(this.method);
+    const found = methods.get(this.method);
     if (!found) throw methodNotFound(this.method);
     return this.#textOf(await this.runMethod(found));
   }

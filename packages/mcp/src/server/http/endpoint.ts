@@ -17,7 +17,7 @@ import { toProtocolError } from '../failures.js';
 import { drain, LegacySession } from '../legacy-session.js';
 import { DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
-import type { ServerDefinition } from '../request.js';
+import type { ServerDefinition } from '../server-definition.js';
 import { requireAccepted, requireJsonBody, requireTrustedOrigin } from './guard.js';
 import type { HttpReply, HttpRequest } from './message.js';
 import {

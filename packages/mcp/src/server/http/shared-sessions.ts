@@ -5,7 +5,7 @@ import type { ServerCapabilities } from '../../protocol/types.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { PutOptions, SharedStore, StoredRecord } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
-import type { ServerDefinition } from '../request.js';
+import type { ServerDefinition } from '../server-definition.js';
 import type { HttpRequest } from './message.js';
 import {
   ownerOf,

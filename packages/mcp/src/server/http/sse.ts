@@ -4,7 +4,7 @@ import { createCallerRequest } from '../eras/legacy.js';
 import { toProtocolError } from '../failures.js';
 import { DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_REQUESTS_PER_SESSION, KEEP_ALIVE_INTERVAL } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
-import type { ServerDefinition } from '../request.js';
+import type { ServerDefinition } from '../server-definition.js';
 import { shuttingDown } from './endpoint.js';
 import { requireJsonBody, requireTrustedOrigin, type OriginPolicy } from './guard.js';
 import { eventStreamHeaders, type EventSink, type HttpReply, type HttpRequest } from './message.js';

@@ -131,11 +131,13 @@ function describeIssues(issues: readonly SchemaIssue[]): string {
 
 /** Returns the options of the task that a tool call may become. A call that is refused becomes none. */
 export function taskOptionsOfCall(request: ServerRequest): TaskOptions | undefined {
-  const { server, params, toolAccess, headerMismatch } = request;
-  const name = params?.['name'] as string;
-  if (!server.tools.get(name)?.task || !supportsTasks(request)) return undefined;
-  if (headerMismatch !== undefined || toolAccess?.(name)) return undefined;
-  return server.tools.find(request, name)?.task;
+  const { server, params } = request;
+  if (!server.tools.get(params?.['name'] as string)?.task || !supportsTasks(request)) return undefined;
+  try {
+    return parseToolCall(request).task;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A tool that the caller cannot see has the response of an unknown one, before any other check. */

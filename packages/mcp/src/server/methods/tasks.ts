@@ -1,3 +1,4 @@
+import type { Answer } from '../../content.js';
 import type { McpAuthInfo } from '@quiver/core/tools';
 import { errorCodes, TASKS_EXTENSION } from '../../protocol/constants.js';
 import { isObject, type Params } from '../../protocol/json-rpc.js';
@@ -5,7 +6,7 @@ import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
 import { storableAuthInfo } from '../auth-info.js';
 import { missingCapabilities } from '../client-requests.js';
 import { toJsonSafe } from '../json-safe.js';
-import type { Answer, ServerRequest } from '../request.js';
+import type { ServerRequest } from '../request.js';
 import { taskMembers, type StoredCall } from '../tasks/task-record.js';
 import type { ResumeCall } from '../tasks/tasks.js';
 

@@ -110,3 +110,6 @@ export interface Middleware {
 
 /** Name of a hook. */
 export type HookName = keyof Middleware;
+
+/** Middleware of a server by hook, in the order of `use()`. Arrays are replaced and never changed: requests may be running. */
+export type MiddlewareTable = Record<HookName, readonly Middleware[]>;

@@ -1,7 +1,9 @@
 import { QuiverError, untilAborted } from '@quiver/core';
-import type { EncodedResult } from '../../content.js';
-import { isObject, type ResultJson } from '../../protocol/json-rpc.js';
+import type { Answer } from '../../content.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import { runCallback, toProtocolError } from '../failures.js';
 import { cacheableMethods } from '../server-config.js';
+import type { ServerDefinition } from '../server-definition.js';
 import type {
   CallToolContext,
   GetPromptContext,
@@ -11,11 +13,9 @@ import type {
   Middleware,
   MiddlewareContext,
   MiddlewareResult,
+  MiddlewareTable,
   ReadResourceContext,
 } from './middleware.js';
-
-/** Middleware of a server by hook, in the order of `use()`. Arrays are replaced and never changed: requests may be running. */
-export type MiddlewareTable = Record<HookName, readonly Middleware[]>;
 
 const hookNames: readonly HookName[] = ['onRequest', 'onCallTool', 'onReadResource', 'onGetPrompt', 'onList'];
 
@@ -48,24 +48,32 @@ function problemOf(middleware: unknown): string | undefined {
   return hookNames.some((hook) => middleware[hook] !== undefined) ? undefined : 'it has no hook';
 }
 
-type Answer = EncodedResult | ResultJson;
-
 /** Runs the `onRequest` hooks around a request, and `answer` as the last. */
-export async function runRequestHooks(
-  chain: readonly Middleware[],
+export function runRequestHooks(
+  server: ServerDefinition,
   context: MiddlewareContext,
   answer: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
+  const chain = server.middleware.onRequest;
   let original: Answer | undefined;
   const run = async (index: number): Promise<Outcome> => {
     const middleware = chain[index];
-    if (!middleware) return new Outcome((original = await answer()));
+    if (!middleware) return new Outcome((original = await withoutDetails(server, answer)));
     const given: unknown = await middleware.onRequest?.(context, () => handled(run(index + 1)));
     if (given instanceof Outcome) return given;
     if (isObject(given) && isObject(given['result'])) return new Outcome(encode(context, given['result'], original));
     throw refuseHookResult('onRequest', '{ result }, with the result as an object');
   };
-  return (await run(0)).toAnswer(context);
+  return runCallback(server, `The request ${context.method}`, async () => (await run(0)).toAnswer(context));
+}
+
+/** Unexpected errors of the server have no details for clients, also behind hooks. */
+async function withoutDetails({ logger }: ServerDefinition, answer: () => Answer | Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer();
+  } catch (error) {
+    throw toProtocolError(logger, error);
+  }
 }
 
 /** The result of a request, parsed when a middleware reads it. */
@@ -139,24 +147,32 @@ const listMembers: Readonly<Record<string, string>> = {
  *
  * @throws `MIDDLEWARE_RESULT_INVALID` when a hook returns something else
  */
-export async function runResultHooks(
-  chain: readonly Middleware[],
+export function runResultHooks(
+  server: ServerDefinition,
   hook: 'onReadResource' | 'onGetPrompt' | 'onList',
-  context: MiddlewareContext,
+  context: MiddlewareContext & { readonly isDiscarded: boolean },
   answer: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
-  let original: Answer | undefined;
-  const operation = async (): Promise<MiddlewareResult> => decode((original = await answer()));
-  const result = await runHooks(chain, hook, context, operation, (hooks, next) =>
-    // The cast: the era and the method were matched by the table of methods.
-    hooks[hook]?.(
-      context as ReadResourceContext & GetPromptContext & ListContext,
-      next as () => Promise<MiddlewareResult>,
-    ),
-  );
-  const member = listMembers[context.method] ?? '';
-  if (isObject(result) && Array.isArray(result[member])) return encode(context, result, original);
-  throw refuseHookResult(hook, `{ ${member}: […] }`);
+  return runCallback(server, `The request ${context.method}`, async () => {
+    let original: Answer | undefined;
+    const operation = async (): Promise<MiddlewareResult> => decode((original = await withoutDetails(server, answer)));
+    try {
+      const result = await runHooks(server.middleware[hook], hook, context, operation, (hooks, next) =>
+        // The cast: the era and the method were matched by the table of methods.
+        hooks[hook]?.(
+          context as MiddlewareContext as ReadResourceContext & GetPromptContext & ListContext,
+          next as () => Promise<MiddlewareResult>,
+        ),
+      );
+      const member = listMembers[context.method] ?? '';
+      if (isObject(result) && Array.isArray(result[member])) return encode(context, result, original);
+      throw refuseHookResult(hook, `{ ${member}: […] }`);
+    } catch (error) {
+      // Canceled, or abandoned for an input_required result: this result is not sent.
+      if (context.isDiscarded) return '';
+      throw error;
+    }
+  });
 }
 
 async function runHooks(
