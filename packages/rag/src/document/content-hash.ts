@@ -13,6 +13,11 @@ export function contentHash(...parts: readonly string[]): string {
   return toHex(parts.reduce((state, part) => addToHash(state, part, 0, part.length), initialState));
 }
 
+/** Returns the first 32 bits of the hash of a string. */
+export function wordHash(text: string): number {
+  return addToHash(initialState, text, 0, text.length)[0] >>> 0;
+}
+
 /** Returns the hash of an identity and a part of a text. The part is read in place: reading a slice takes 1.6 times as long. */
 export function partHash(identity: string, text: string, start: number, end: number): string {
   return toHex(addToHash(addToHash(initialState, identity, 0, identity.length), text, start, end));

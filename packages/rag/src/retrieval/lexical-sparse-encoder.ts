@@ -1,4 +1,4 @@
-import { contentHash } from '../document/content-hash.js';
+import { wordHash } from '../document/content-hash.js';
 import { lexicalTerms } from './lexical-terms.js';
 
 /** The non-zero numbers of a vector with very many dimensions, such as the weights of words. */
@@ -59,7 +59,7 @@ export function weighDocumentTerms(
 export function countTerms(terms: readonly string[]): SparseVector | undefined {
   const counts = new Map<number, number>();
   for (const term of terms) {
-    const index = Number.parseInt(contentHash(term).slice(0, 8), 16);
+    const index = wordHash(term);
     counts.set(index, (counts.get(index) ?? 0) + 1);
   }
   return counts.size === 0 ? undefined : { indices: [...counts.keys()], values: [...counts.values()] };

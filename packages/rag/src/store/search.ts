@@ -188,7 +188,7 @@ export interface NearestMatchingOptions {
 }
 
 /** Additional records to fetch, so that equal similarities at the end can be ordered. */
-const reserve = 16;
+const reserve = 4;
 const growth = 4;
 
 /**

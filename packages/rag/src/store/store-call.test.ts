@@ -34,7 +34,6 @@ function setUp(): { use: typeof useCached; clock: { time: number }; answers: str
   const clock = { time: 0 };
   const answers = ['first', 'second'];
   const cache = indexCache<string>({
-    maxAge: 60_000,
     now: () => clock.time,
     mayBeStale: (error) => (error as Error).message === 'gone',
   });

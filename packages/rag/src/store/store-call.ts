@@ -115,20 +115,22 @@ export interface IndexCache<Index> {
   forget(indexName?: string): void;
 }
 
+/** A recreated index with another metric may cause no error that would reveal it. */
+const maxDescriptionAge = 60_000;
+
 /**
- * @param options.mayBeStale - whether an error can result from an outdated description
- * @param options.maxAge - in milliseconds
+ * Creates a cache of descriptions of at most a minute.
+ *
+ * @param options.mayBeStale - whether an error can result from an outdated description. Default: an error of the client, or another dimension
  * @param options.now - a monotonic clock, in milliseconds
  */
 export function indexCache<Index>({
-  mayBeStale,
-  maxAge = Number.POSITIVE_INFINITY,
+  mayBeStale = (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
   now = () => performance.now(),
 }: {
-  mayBeStale: (error: unknown) => boolean;
-  maxAge?: number;
+  mayBeStale?: (error: unknown) => boolean;
   now?: () => number;
-}): IndexCache<Index> {
+} = {}): IndexCache<Index> {
   const cached = new Map<string, { index: Index; at: number }>();
   return {
     async use(indexName, find, work) {
@@ -139,7 +141,7 @@ export function indexCache<Index>({
         return index;
       };
       const known = cached.get(indexName);
-      if (!known || now() - known.at > maxAge) return work(await load());
+      if (!known || now() - known.at > maxDescriptionAge) return work(await load());
       try {
         return await work(known.index);
       } catch (error) {

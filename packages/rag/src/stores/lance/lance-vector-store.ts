@@ -1,4 +1,4 @@
-import { isQuiverError, untilAborted } from '@quiver/core';
+import { untilAborted } from '@quiver/core';
 import { requireIndexName, requireIndexShape, toFilter } from '../../store/check-arguments.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
 import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
@@ -45,8 +45,6 @@ interface Lance {
 }
 
 const longestIndexName = 100;
-/** A recreated index with another metric causes no error that would reveal it. */
-const maxIndexAge = 60_000;
 
 /**
  * A vector store in LanceDB: a folder, object storage, or a connection of yours.
@@ -69,10 +67,7 @@ export class LanceVectorStore extends RecordStore implements AsyncDisposable {
   };
   readonly id: string;
   readonly #run: ServiceCalls<Lance>;
-  readonly #indexes = indexCache<LanceIndex>({
-    maxAge: maxIndexAge,
-    mayBeStale: (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
-  });
+  readonly #indexes = indexCache<LanceIndex>();
   #opened: Promise<LanceConnection> | undefined;
   /** The last change. Changes run one after the other, because LanceDB gives up after some conflicts. */
   #changes: Promise<unknown> = Promise.resolve();

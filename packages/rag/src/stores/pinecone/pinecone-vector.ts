@@ -1,4 +1,4 @@
-import { isQuiverError, QuiverError, untilAborted } from '@quiver/core';
+import { QuiverError, untilAborted } from '@quiver/core';
 import type { SparseEncoder, SparseVector } from '../../retrieval/lexical-sparse-encoder.js';
 import {
   checkUpsert,
@@ -81,9 +81,6 @@ export type PineconeUpsertParams = UpsertParams & InNamespace & { sparseVectors?
 
 type InIndex = IndexParams & InNamespace;
 
-/** Maximum age of a cached shape: a recreated index with another metric causes no error that would reveal it. */
-const maxShapeAge = 60_000;
-
 /**
  * A vector store in Pinecone.
  *
@@ -105,10 +102,7 @@ export class PineconeVector extends RecordStore<InNamespace, PineconeQueryParams
   readonly capabilities: VectorStoreCapabilities;
   readonly id: string;
   readonly #config: PineconeVectorConfig;
-  readonly #shapes = indexCache<LocatedShape>({
-    maxAge: maxShapeAge,
-    mayBeStale: (error) => !isQuiverError(error) || error.code === 'VECTOR_DIMENSION_MISMATCH',
-  });
+  readonly #shapes = indexCache<LocatedShape>();
   readonly #run: ServiceCalls<PineconeLikeClient>;
 
   constructor(config: PineconeVectorConfig) {

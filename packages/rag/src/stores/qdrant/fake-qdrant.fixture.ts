@@ -194,9 +194,11 @@ function select({ id, payload, vector }: Point, body: any): Pick<Point, 'id'> & 
 type Scorer = (point: Point) => number | undefined;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- as above
-function scorerOf({ vectors, points }: Collection, { query, using }: any): Scorer {
-  const distance = vectors[using]?.distance;
-  if (distance === undefined) return sparseScorer([...points.values()], using, query);
+function scorerOf({ vectors, sparse, points }: Collection, { query, using }: any): Scorer {
+  if (sparse[using]) return sparseScorer([...points.values()], using, query);
+  const { distance, size } = vectors[using] ?? {};
+  if (!distance) throw new Failure(400, `Wrong input: Not existing vector name error: ${using}`);
+  if (query.length !== size) throw new Failure(400, 'Wrong input: Vector dimension error');
   const numbers = (query as number[]).map(Math.fround);
   const wanted = distance === 'Cosine' ? normalize(numbers) : numbers;
   return ({ vector }) => {

@@ -19,7 +19,8 @@ import {
   vectorName,
 } from './qdrant-point.js';
 
-interface QdrantShape extends IndexShape {
+/** What a collection of this store holds. */
+export interface QdrantShape extends IndexShape {
   /** Id of the `TermAnalyzer` of the terms. */
   readonly analyzer: string;
 }
@@ -89,14 +90,10 @@ export async function listIndexNames(client: QdrantLikeClient): Promise<string[]
 }
 
 /** @throws `VECTOR_INDEX_NOT_FOUND` */
-export async function openIndex(
-  client: QdrantLikeClient,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<QdrantIndex> {
+export async function requireShape(client: QdrantLikeClient, name: string): Promise<QdrantShape> {
   const shape = await findShape(client, name);
   if (!shape) throw indexNotFound(name, await listIndexNames(client));
-  return { ...shape, client, name, signal };
+  return shape;
 }
 
 const pointsPerCall = 500;
@@ -111,7 +108,8 @@ export async function writeRecords(index: QdrantIndex, records: readonly Checked
     vector.length * bytesPerNumber + 3 * (id.length + document.length + 2 * JSON.stringify(metadata).length);
   for (const part of partsOf(records, pointsPerCall, { sizeOf, maxSize: bytesPerCall })) {
     const terms = await recordTerms(index.analyzer, part);
-    const points = await Promise.all(part.map((record, at) => toPoint(record, terms[at] ?? [], index)));
+    const pointIds = await Promise.all(part.map(({ id }) => toPointId(id)));
+    const points = part.map((record, at) => toPoint(pointIds[at] as string, record, terms[at] as string[], index));
     index.signal?.throwIfAborted();
     await index.client.upsert(index.name, { wait: true, points });
   }

@@ -99,6 +99,45 @@ describe('QdrantVector', () => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
+  it('reads the shape of an index once, and again after another process has recreated it', async () => {
+    const { server, url } = await open();
+    const [reader, other] = [new QdrantVector({ url }), new QdrantVector({ url })];
+    const create = async (dimension: number, language: string): Promise<void> => {
+      await other.createIndex({ indexName, dimension, language });
+      const vectors = [Array.from({ length: dimension }, () => 1)];
+      await other.upsert({ indexName, ids: [language], vectors, documents: ['Verträge'] });
+    };
+    const query = async (queryVector: number[]): Promise<string[]> =>
+      idsOf(await reader.query({ indexName, queryVector, mode: 'hybrid', queryText: 'Vertrag' }));
+    await create(1, 'de');
+    await query([1]);
+    const before = server.requests.length;
+    expect(await query([1])).toEqual(['de']);
+    expect(server.requests.slice(before).map(({ path }) => path)).toEqual([
+      `/collections/${indexName}/points/query`,
+      `/collections/${indexName}/points/query`,
+    ]);
+    await other.deleteIndex({ indexName });
+    await create(1, 'nl');
+    expect(await query([1])).toEqual(['nl']);
+    await other.deleteIndex({ indexName });
+    await create(2, 'nl');
+    expect(await query([1, 1])).toEqual(['nl']);
+    await other.deleteIndex({ indexName });
+    await expect(query([1, 1])).rejects.toMatchObject({ code: 'VECTOR_INDEX_NOT_FOUND' });
+  });
+
+  it('stores vectors for the metric of an index that another process has recreated', async () => {
+    const { url } = await open();
+    const [writer, other] = [new QdrantVector({ url }), new QdrantVector({ url })];
+    await other.createIndex({ indexName, dimension: 1 });
+    await writer.query({ indexName, queryVector: [1] });
+    await other.deleteIndex({ indexName });
+    await other.createIndex({ indexName, dimension: 1, metric: 'euclidean' });
+    await writer.upsert({ indexName, ids: ['far', 'near'], vectors: [[2], [5]] });
+    expect(idsOf(await other.query({ indexName, queryVector: [4] }))).toEqual(['near', 'far']);
+  });
+
   it('derives the ids of points from ids', async () => {
     expect(await toPointId('guide#1')).toBe('104582b6-2dac-88e8-8c49-bc5a747adcc3');
     expect(await toPointId('guide#1')).not.toBe(await toPointId('guide#2'));

@@ -1,8 +1,14 @@
 import { requireIndexName, requireIndexShape } from '../../store/check-arguments.js';
 import { idListings } from '../../store/id-listings.js';
 import { type OpenIndex, RecordStore } from '../../store/record-store.js';
-import { serviceCalls, type ServiceCalls } from '../../store/store-call.js';
-import type { Cancellable, IndexParams, QueryParams, VectorStoreCapabilities } from '../../store/vector-store.js';
+import { indexCache, serviceCalls, type ServiceCalls } from '../../store/store-call.js';
+import type {
+  Cancellable,
+  IndexDescription,
+  IndexParams,
+  QueryParams,
+  VectorStoreCapabilities,
+} from '../../store/vector-store.js';
 import { findRecords } from './find-records.js';
 import {
   openQdrant,
@@ -14,10 +20,12 @@ import {
 import {
   createIndex,
   listIndexNames,
-  openIndex,
   type QdrantCreateIndexParams,
+  type QdrantIndex,
+  type QdrantShape,
   readByIds,
   removeRecords,
+  requireShape,
   selectIds,
   writeRecords,
 } from './qdrant-index.js';
@@ -61,6 +69,7 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
   };
   readonly id: string;
   readonly #listings = idListings();
+  readonly #shapes = indexCache<QdrantShape>();
   readonly #run: ServiceCalls<QdrantLikeClient>;
 
   constructor({ id = 'qdrant-vector', ...connection }: QdrantVectorConfig) {
@@ -89,10 +98,16 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
     requireIndexName(indexName, longestIndexName);
     requireIndexShape({ dimension, metric });
     await this.#run(`creating the index '${indexName}'`, signal, (client) => createIndex(client, params));
+    this.#shapes.forget(indexName);
   }
 
   async listIndexes({ signal }: Cancellable = {}): Promise<string[]> {
     return this.#run('listing indexes', signal, listIndexNames);
+  }
+
+  override async describeIndex(params: IndexParams): Promise<IndexDescription> {
+    this.#shapes.forget(params.indexName);
+    return super.describeIndex(params);
   }
 
   protected async use<Result>(
@@ -100,29 +115,39 @@ export class QdrantVector extends RecordStore<object, QdrantQueryParams> {
     work: (index: OpenIndex<QdrantQueryParams>) => Promise<Result>,
   ): Promise<Result> {
     requireIndexName(indexName, longestIndexName);
-    return this.#run(`using the index '${indexName}'`, signal, async (client) => {
-      const index = await openIndex(client, indexName, signal);
-      return work({
-        dimension: index.dimension,
-        metric: index.metric,
-        count: async () => (await client.count(indexName, { exact: true })).count,
-        read: (ids, includeVector) => readByIds(index, ids, includeVector),
-        select: (filter, after) =>
-          this.#listings.select(JSON.stringify([indexName, filter]), after, () => selectIds(index, filter)),
-        find: (search, filter, { exact = false }) => findRecords(index, search, filter, exact),
-        write: (records) => writeRecords(index, records),
-        remove: (ids) => removeRecords(index, ids),
-        // An empty filter matches all.
-        clear: () => client.delete(indexName, { wait: true, filter: {} }),
-        drop: () => client.deleteCollection(indexName),
-      });
-    });
+    return this.#run(`using the index '${indexName}'`, signal, (client) =>
+      this.#shapes.use(
+        indexName,
+        () => requireShape(client, indexName),
+        (shape) => work(this.#open({ ...shape, client, name: indexName, signal })),
+      ),
+    );
   }
 
   protected override async change<Result>(
     params: IndexParams,
     work: (index: OpenIndex<QdrantQueryParams>) => Promise<Result>,
   ): Promise<Result> {
+    // Vectors scaled for another metric would stay in the index.
+    this.#shapes.forget(params.indexName);
     return this.use(params, work).finally(() => this.#listings.clear());
+  }
+
+  #open(index: QdrantIndex): OpenIndex<QdrantQueryParams> {
+    const { client, name, dimension, metric } = index;
+    return {
+      dimension,
+      metric,
+      count: async () => (await client.count(name, { exact: true })).count,
+      read: (ids, includeVector) => readByIds(index, ids, includeVector),
+      select: (filter, after) =>
+        this.#listings.select(JSON.stringify([name, filter]), after, () => selectIds(index, filter)),
+      find: (search, filter, { exact = false }) => findRecords(index, search, filter, exact),
+      write: (records) => writeRecords(index, records),
+      remove: (ids) => removeRecords(index, ids),
+      // An empty filter matches all.
+      clear: () => client.delete(name, { wait: true, filter: {} }),
+      drop: () => client.deleteCollection(name).finally(() => this.#shapes.forget(name)),
+    };
   }
 }
