@@ -1,9 +1,10 @@
-// Compares embedded stores with their bare clients:
+// Compares stores with their bare clients:
 //
-//   pnpm --filter @quiver/benchmarks stores [-- --rounds 30] [--rows 10000]
+//   pnpm --filter @quiver/benchmarks stores [-- --rounds 30] [--rows 10000] [--store libsql,lance,qdrant]
 //
 // Build first (`pnpm build`). The bare clients keep the same columns and the same full-text index. In each round, both run the same
-// operation, in turn; the table shows CPU time of this process, and the median of the ratios within a round.
+// operation, in turn; the table shows CPU time of this process, and the median of the ratios within a round, of CPU time and of elapsed
+// time. Qdrant has no server here: both clients talk to the stand-in of the tests.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +12,12 @@ import { createRandom } from '../random.mjs';
 import { readFlags } from '../read-flags.mjs';
 import { lanceSystems } from './lance.mjs';
 import { libsqlSystems } from './libsql.mjs';
+import { qdrantSystems } from './qdrant.mjs';
 
 const flags = readFlags({
   rounds: { type: 'string', default: '30' },
   rows: { type: 'string', default: '10000' },
+  store: { type: 'string', default: 'libsql,lance,qdrant' },
 });
 const rounds = Number(flags.rounds);
 const rowCount = Number(flags.rows);
@@ -44,7 +47,12 @@ const questions = Array.from({ length: rounds + 3 }, () => ({
 
 const folder = mkdtempSync(join(tmpdir(), 'quiver-bench-'));
 try {
-  for (const createSystems of [libsqlSystems, lanceSystems]) await compare(await createSystems({ folder, dimension }));
+  for (const [name, createSystems] of Object.entries({
+    libsql: libsqlSystems,
+    lance: lanceSystems,
+    qdrant: qdrantSystems,
+  }))
+    if (flags.store.split(',').includes(name)) await compare(await createSystems({ folder, dimension }));
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -55,10 +63,10 @@ async function compare({ name, bare, quiver }) {
   for (let start = 0; start < rowCount; start += batchSize) {
     const batch = records.slice(start, start + batchSize);
     const order = start % (2 * batchSize) === 0 ? ['bare', 'quiver'] : ['quiver', 'bare'];
-    for (const system of order) upserts[system].push(await cpuTime(() => ({ bare, quiver })[system].upsert(batch)));
+    for (const system of order) upserts[system].push(await measure(() => ({ bare, quiver })[system].upsert(batch)));
   }
-  upserts.bare.push(await cpuTime(async () => bare.prepare?.()));
-  upserts.quiver.push(await cpuTime(async () => quiver.prepare?.()));
+  upserts.bare.push(await measure(async () => bare.prepare?.()));
+  upserts.quiver.push(await measure(async () => quiver.prepare?.()));
   rows.push(toRow(`upsert ${rowCount}, batches of ${batchSize}`, upserts, 'sum'));
   for (const [operation, run] of [
     ['query, top 10', (system, { vector }) => system.query(vector)],
@@ -71,7 +79,7 @@ async function compare({ name, bare, quiver }) {
       if (expected.join() !== found.join() && operation !== 'keyword query, top 10')
         throw new Error(`${name}: ${operation} differs: ${expected} and ${found}`);
       for (const system of round % 2 ? ['bare', 'quiver'] : ['quiver', 'bare'])
-        times[system].push(await cpuTime(() => run({ bare, quiver }[system], question)));
+        times[system].push(await measure(() => run({ bare, quiver }[system], question)));
     }
     rows.push(toRow(operation, { bare: times.bare.slice(3), quiver: times.quiver.slice(3) }, 'median'));
   }
@@ -81,22 +89,30 @@ async function compare({ name, bare, quiver }) {
   await quiver.close();
 }
 
-async function cpuTime(work) {
+async function measure(work) {
   const before = process.cpuUsage();
+  const start = performance.now();
   await work();
+  const elapsed = performance.now() - start;
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+  return { cpu: (user + system) / 1000, elapsed };
 }
 
 function toRow(operation, { bare, quiver }, kind) {
   const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
   const sum = (values) => values.reduce((total, value) => total + value, 0);
-  const total = kind === 'sum' ? sum : median;
-  const ratio = kind === 'sum' ? sum(quiver) / sum(bare) : median(quiver.map((time, at) => time / bare[at]));
+  const timesOf = (system, time) => system.map((times) => times[time]);
+  const total = (system) => (kind === 'sum' ? sum : median)(timesOf(system, 'cpu')).toFixed(1);
+  const ratio = (time) => {
+    const [ours, theirs] = [timesOf(quiver, time), timesOf(bare, time)];
+    const found = kind === 'sum' ? sum(ours) / sum(theirs) : median(ours.map((value, at) => value / theirs[at]));
+    return `${found.toFixed(2)}×`;
+  };
   return {
     operation,
-    'bare client, ms': total(bare).toFixed(1),
-    'Quiver, ms': total(quiver).toFixed(1),
-    ratio: `${ratio.toFixed(2)}×`,
+    'bare client, ms': total(bare),
+    'Quiver, ms': total(quiver),
+    ratio: ratio('cpu'),
+    'ratio of elapsed time': ratio('elapsed'),
   };
 }
