@@ -16,9 +16,9 @@ const loadText = textLoader('text');
  * and with more rows than a spreadsheet has, it is read as text.
  */
 export const loadCsv: DocumentLoader = async (bytes, options) => {
-  const { name, encoding: known, groupSize } = options;
+  const { name, encoding, groupSize } = options;
   const { parse } = await import('csv-parse/sync').catch(() => ({ parse: undefined }));
-  const { text, encoding } = await decodeText(bytes, name, known);
+  const { text, metadata } = await decodeText(bytes, name, encoding);
   if (!parse || hasTooManyRows(text)) return loadText(bytes, options);
   const read = (input: string, delimiter: string, quote: '"' | false): string[][] =>
     parse(input, { delimiter, quote, relax_column_count: true, relax_quotes: true, skip_empty_lines: false });
@@ -34,12 +34,7 @@ export const loadCsv: DocumentLoader = async (bytes, options) => {
   const end = text.length > sampleSize ? text.lastIndexOf('\n', sampleSize) + 1 || sampleSize : text.length;
   const delimiter = findDelimiter((candidate) => readTolerantly(text.slice(0, end), candidate));
   const docs = groupRows(readTolerantly(text, delimiter), groupSize);
-  return [
-    {
-      type: 'markdown',
-      docs: docs.map((doc) => ({ ...doc, metadata: { ...doc.metadata, ...(encoding !== 'utf-8' && { encoding }) } })),
-    },
-  ];
+  return [{ type: 'markdown', docs: docs.map((doc) => ({ ...doc, metadata: { ...doc.metadata, ...metadata } })) }];
 };
 
 function hasTooManyRows(text: string): boolean {

@@ -1,11 +1,11 @@
 import { QuiverError } from '@quiver/core';
 import { explainMissing } from './document-loader.js';
 
-/** Text of a file and its encoding. */
+/** Text of a file. */
 export interface DecodedText {
   text: string;
-  /** Label of the encoding in the Encoding Standard, for example `windows-1252`. */
-  encoding: string;
+  /** Its `encoding` by its label in the Encoding Standard, for example `windows-1252`, unless it is UTF-8. */
+  metadata: { encoding?: string };
 }
 
 /** Size of the part that `chardet` examines, in bytes. */
@@ -28,7 +28,8 @@ export async function decodeText(bytes: Uint8Array, name: string, encoding?: str
   return requireText(decoded, name);
 }
 
-function markedEncoding(bytes: Uint8Array): string | undefined {
+/** Returns the encoding that a byte order mark names. */
+export function markedEncoding(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 'utf-8' : undefined;
@@ -37,7 +38,8 @@ function markedEncoding(bytes: Uint8Array): string | undefined {
 function decode(bytes: Uint8Array, label: string): DecodedText | undefined {
   try {
     const decoder = new TextDecoder(label, { fatal: true });
-    return { text: decoder.decode(bytes), encoding: decoder.encoding };
+    const { encoding } = decoder;
+    return { text: decoder.decode(bytes), metadata: encoding === 'utf-8' ? {} : { encoding } };
   } catch {
     // An unknown label, or bytes that the encoding does not have.
     return undefined;
@@ -92,7 +94,10 @@ const controlCharacter = /(?![\s\u007f-\u009f])\p{Cc}/u;
 
 function requireText(decoded: DecodedText | undefined, name: string): DecodedText {
   if (!decoded) throw unknownEncoding(name);
-  const { text, encoding } = decoded;
+  const {
+    text,
+    metadata: { encoding = 'utf-8' },
+  } = decoded;
   if (encoding.startsWith('utf-') ? text.includes('\0') : controlCharacter.test(text)) throw binary(name);
   return decoded;
 }

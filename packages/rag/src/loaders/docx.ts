@@ -1,7 +1,6 @@
 import { explainMissing, type DocumentLoader } from './document-loader.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
-import { readOfficeTitle } from './office-title.js';
-import { unzip } from './zip.js';
+import { readOfficeTitle, repackOffice, unpackOffice } from './office-package.js';
 
 /**
  * Reads a Word document as Markdown through `mammoth`: headings, paragraphs, lists, tables, foot- and endnotes. Pictures and comments are
@@ -9,10 +8,8 @@ import { unzip } from './zip.js';
  */
 export const loadDocx: DocumentLoader = async (bytes, options) => {
   const mammoth = await import('mammoth').catch(explainMissing('mammoth', 'DOCX'));
-  const { zipSync } = await import('fflate').catch(explainMissing('fflate', 'DOCX'));
-  // The parser has no limit on sizes: it receives the text parts after they were unpacked within the limit.
-  const files = await unzip(bytes, options, (path) => /\.(?:xml|rels)$/i.test(path));
-  const archive = zipSync(Object.fromEntries(files), { level: 0 });
+  const files = await unpackOffice(bytes, options);
+  const archive = await repackOffice(files);
   const { convertToHtml, images } = mammoth.default;
   const { value } = await convertToHtml(
     { arrayBuffer: archive.buffer, buffer: archive } as unknown as { arrayBuffer: ArrayBuffer },

@@ -1,5 +1,5 @@
 import type { SourceDocument } from '../document/document.js';
-import { toRow } from './markdown-writer.js';
+import { toRow, toTableHeader } from './markdown-writer.js';
 
 /**
  * Writes the rows of a table as tables of Markdown of at most `size` characters, each with the header and the numbers of its first and
@@ -12,8 +12,7 @@ export function groupRows(rows: readonly (readonly string[])[], size: number): S
   const isSingleColumn = !filled.some((count) => count > 1);
   const headerAt = filled.findIndex((count) => count > (isSingleColumn ? 0 : 1));
   if (headerAt === -1) return [];
-  const headerCells = trimEnd(rows[headerAt]!);
-  const header = `${toRow(headerCells)}\n${toRow(headerCells.map(() => '---'))}`;
+  const header = toTableHeader(trimEnd(rows[headerAt]!));
   const above = rows
     .slice(0, headerAt)
     .flatMap((cells) => cells.map((cell) => cell.trim()).filter((cell) => cell !== ''));

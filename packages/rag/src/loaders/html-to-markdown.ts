@@ -1,9 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
 import { MarkdownWriter } from './markdown-writer.js';
-
-/** The parser takes quadratic time for deep nesting; browsers stop at 512. */
-const maxNesting = 10_000;
+import { maxParserDepth } from './xml.js';
 
 export interface HtmlToMarkdownOptions {
   /** Whether `<p/>` is an empty element, as in XHTML. Default `false`. */
@@ -25,10 +23,10 @@ export function htmlToMarkdown(html: string, { isXhtml = false, baseUrl }: HtmlT
     {
       onopentag(name, attributes) {
         depth += 1;
-        if (depth > maxNesting)
+        if (depth > maxParserDepth)
           throw new QuiverError(
             'HTML_TOO_DEEP',
-            `The elements are nested more than ${maxNesting} deep. Check that it is HTML.`,
+            `The elements are nested more than ${maxParserDepth} deep. Check that it is HTML.`,
           );
         writer.open(name, attributes);
       },

@@ -296,3 +296,18 @@ describe('JSON Lines', () => {
     },
   );
 });
+
+describe('JSON', () => {
+  test.each([
+    ['{"a": 1}', 'json'],
+    ['{"a":1}\r\n\r\n{"a":2}\r\n', 'json'],
+    [' ', 'json'],
+    ['{"a": 1, // one\n}', 'text'],
+    ['{"a": 1}\u00a0\n{"a": 2}', 'text'],
+    // The tree of the chunker would fill the memory.
+    ['['.repeat(19_000_000), 'text'],
+  ])('is JSON, JSON Lines, or source code: %#', async (text, type) => {
+    const [document] = await loadDocument(bytesOf(text), { name: 'a.json' });
+    expect(document!.type).toBe(type);
+  });
+});

@@ -59,15 +59,13 @@ export async function loadDocument(
   file: Blob | Uint8Array | ArrayBuffer,
   options: LoadDocumentOptions = {},
 ): Promise<MDocument[]> {
-  const { signal, metadata, maxSize = defaultMaxSize } = options;
+  const { metadata, encoding, maxSize = defaultMaxSize, groupSize = defaultGroupSize } = options;
+  const { ocr, onSkip = () => undefined, signal } = options;
   signal?.throwIfAborted();
   const name = options.name ?? (file as Partial<File>).name;
   if (typeof name !== 'string' || name === '')
     throw new QuiverError('DOCUMENT_INVALID', 'loadDocument() needs the `name` of the file, for example report.docx.');
-  for (const [key, value] of [
-    ['maxSize', maxSize],
-    ['groupSize', options.groupSize ?? defaultGroupSize],
-  ] as const) {
+  for (const [key, value] of Object.entries({ maxSize, groupSize })) {
     if (!(value > 0))
       throw new QuiverError('DOCUMENT_INVALID', `${key} must be a positive number, not ${String(value)}.`);
   }
@@ -78,8 +76,9 @@ export async function loadDocument(
   const bytes =
     file instanceof Uint8Array ? file : new Uint8Array(file instanceof Blob ? await file.arrayBuffer() : file);
   const mediaType = options.mediaType ?? (file instanceof Blob ? file.type : undefined);
-  const input = { ...options, unpacked: { size: 0 } };
-  const loaded = await loadBytes(bytes, mediaType === undefined ? { name } : { name, mediaType }, input, 0);
+  const maxUnpackedSize = maxSize * unpackedRatio;
+  const shared = { maxUnpackedSize, unpacked: { size: 0 }, groupSize, ocr, onSkip, signal };
+  const loaded = await loadBytes(bytes, { name, mediaType, encoding }, shared, 0);
   return loaded.map(
     ({ docs, ...document }) =>
       new MDocument({
@@ -89,13 +88,13 @@ export async function loadDocument(
   );
 }
 
+/** @param options - those that a file shares with the files in it */
 async function loadBytes(
   bytes: Uint8Array,
-  { name, mediaType }: { name: string; mediaType?: string },
-  options: Omit<LoadDocumentOptions, 'metadata'> & Pick<LoaderOptions, 'unpacked'>,
+  { name, mediaType, encoding }: { name: string; mediaType?: string | undefined; encoding?: string | undefined },
+  options: Omit<LoaderOptions, 'name' | 'encoding' | 'loadPart'>,
   depth: number,
 ): Promise<LoadedDocument[]> {
-  const { signal, onSkip = () => undefined, maxSize = defaultMaxSize } = options;
   const format = findFormat(name, mediaType);
   if (!format) {
     throw new QuiverError(
@@ -105,23 +104,12 @@ async function loadBytes(
     );
   }
   if (depth > maxDepth) throw tooLargeDocument(name, `it is nested more than ${maxDepth} files deep`);
-  const { encoding, ...inherited } = options;
-  const loaderOptions: LoaderOptions = {
-    name,
-    encoding,
-    maxUnpackedSize: maxSize * unpackedRatio,
-    unpacked: options.unpacked,
-    groupSize: options.groupSize ?? defaultGroupSize,
-    loadPart: (content, part) => loadBytes(content, part, inherited, depth + 1),
-    ocr: options.ocr,
-    onSkip,
-    signal,
-  };
-  const loaded = await format.load(bytes, loaderOptions).catch((error: unknown) => {
-    signal?.throwIfAborted();
+  const loadPart: LoaderOptions['loadPart'] = (content, part) => loadBytes(content, part, options, depth + 1);
+  const loaded = await format.load(bytes, { ...options, name, encoding, loadPart }).catch((error: unknown) => {
+    options.signal?.throwIfAborted();
     throw isQuiverError(error) ? error : unreadableDocument(name, `${toErrorMessage(error)}.`, error);
   });
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
   if (loaded.some(({ docs }) => docs.length > 0)) return loaded;
   throw new QuiverError(
     'DOCUMENT_EMPTY',

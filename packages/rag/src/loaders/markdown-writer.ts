@@ -178,26 +178,23 @@ function toTable(rows: readonly (readonly string[])[]): string | undefined {
   const columns = filled.reduce((most, { length }) => Math.max(most, length), 0);
   if (columns < 2 || filled.length < 2) return undefined;
   const [header = [], ...body] = filled;
-  return [
-    toRow(header, columns),
-    toRow(
-      header.map(() => '---'),
-      columns,
-      '---',
-    ),
-    ...body.map((row) => toRow(row)),
-  ].join('\n');
+  return [toTableHeader(Array.from({ length: columns }, (_, index) => header[index] ?? '')), ...body.map(toRow)].join(
+    '\n',
+  );
+}
+
+/** Returns the two lines with which a table of Markdown starts. */
+export function toTableHeader(cells: readonly string[]): string {
+  return `${toRow(cells)}\n${toRow(cells.map(() => '---'))}`;
 }
 
 /** Returns one row of a table of Markdown. */
-export function toRow(cells: readonly string[], columns: number = cells.length, empty = ''): string {
-  const all = Array.from({ length: columns }, (_, index) => cells[index] ?? empty);
-  return `| ${all
-    .map((cell) =>
-      cell
-        .replace(/\s+/g, ' ')
-        .trim()
-        .replaceAll('|', String.raw`\|`),
-    )
-    .join(' | ')} |`;
+export function toRow(cells: readonly string[]): string {
+  const texts = cells.map((cell) =>
+    cell
+      .replace(/\s+/g, ' ')
+      .trim()
+      .replaceAll('|', String.raw`\|`),
+  );
+  return `| ${texts.join(' | ')} |`;
 }

@@ -1,6 +1,6 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 import { MarkdownWriter } from './markdown-writer.js';
-import { readOfficeTitle } from './office-title.js';
+import { readOfficeTitle } from './office-package.js';
 import { attribute, readXml } from './xml.js';
 import { encryptedDocument, unzip } from './zip.js';
 

@@ -1,8 +1,8 @@
 import { unreadableDocument, type DocumentLoader } from './document-loader.js';
 import { MarkdownWriter } from './markdown-writer.js';
-import { readOfficeTitle } from './office-title.js';
+import { readOfficeTitle, unpackOffice } from './office-package.js';
 import { attribute, readXml, resolvePath } from './xml.js';
-import { unzip, type UnpackedFiles } from './zip.js';
+import type { UnpackedFiles } from './zip.js';
 
 const presentation = 'ppt/presentation.xml';
 
@@ -12,7 +12,7 @@ const presentation = 'ppt/presentation.xml';
  */
 export const loadPptx: DocumentLoader = async (bytes, options) => {
   const { name } = options;
-  const files = await unzip(bytes, options, (path) => /\.(?:xml|rels)$/i.test(path));
+  const files = await unpackOffice(bytes, options);
   const title = readOfficeTitle(files, name);
   const docs = readSlidePaths(files, name).flatMap((path, index) => {
     const content = files.get(path);

@@ -11,14 +11,14 @@ const timing = /^\s*(?:(\d+):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d+):)
  *
  * @see [WebVTT, section 4 – Syntax](https://www.w3.org/TR/webvtt1/#syntax)
  */
-export const loadSubtitles: DocumentLoader = async (bytes, { name, encoding: known, groupSize }) => {
-  const { text, encoding } = await decodeText(bytes, name, known);
+export const loadSubtitles: DocumentLoader = async (bytes, { name, encoding, groupSize }) => {
+  const { text, metadata } = await decodeText(bytes, name, encoding);
   const docs: SourceDocument[] = [];
   let group: { lines: string[]; length: number; time: number; endTime: number } | undefined;
   const flush = (): void => {
     if (!group) return;
     const { lines, time, endTime } = group;
-    docs.push({ text: lines.join('\n'), metadata: { time, endTime, ...(encoding !== 'utf-8' && { encoding }) } });
+    docs.push({ text: lines.join('\n'), metadata: { time, endTime, ...metadata } });
     group = undefined;
   };
   for (const block of text.replace(/\r\n?/g, '\n').split(/\n(?:[ \t]*\n)+/)) {

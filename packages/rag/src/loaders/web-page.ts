@@ -1,6 +1,7 @@
 import { QuiverError } from '@quiver/core';
 import { Parser } from 'htmlparser2';
 import { htmlToMarkdown } from './html-to-markdown.js';
+import { maxParserDepth } from './xml.js';
 
 /** The text of a web page as Markdown, and what its head says about it. */
 export interface WebPage {
@@ -21,8 +22,6 @@ const maxLength = 2_000_000;
 const maxElements = 30_000;
 const maxTexts = 100_000;
 const maxNesting = 150;
-/** The parser takes quadratic time for deep nesting. */
-const deepest = 10_000;
 /** Main content that is shorter than this is a miss, for example on pages of links. */
 const minMainLength = 150;
 
@@ -122,8 +121,8 @@ function readHead(html: string, url: string): PageHead {
       else if (name === 'link' && rel?.toLowerCase() === 'canonical') head.canonical ??= href;
       else if (name === 'meta' && attributes['name']?.toLowerCase() === 'description')
         head.description ??= squeeze(content ?? '');
-      if (depth > deepest)
-        throw new QuiverError('HTML_TOO_DEEP', `The elements of ${url} are nested more than ${deepest} deep.`);
+      if (depth > maxParserDepth)
+        throw new QuiverError('HTML_TOO_DEEP', `The elements of ${url} are nested more than ${maxParserDepth} deep.`);
     },
     ontext(text) {
       head.texts += 1;

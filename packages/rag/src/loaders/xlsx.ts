@@ -1,8 +1,8 @@
 import { explainMissing, tooLargeDocument, unreadableDocument, type DocumentLoader } from './document-loader.js';
 import { groupRows } from './group-rows.js';
-import { readOfficeTitle } from './office-title.js';
+import { readOfficeTitle, repackOffice, unpackOffice } from './office-package.js';
 import { decodeXml } from './xml.js';
-import { unzip, type UnpackedFiles } from './zip.js';
+import type { UnpackedFiles } from './zip.js';
 
 /** The parser fills all cells up to the last one of a sheet: one cell in the last column and row would need 17 billion. */
 const maxCells = 20_000_000;
@@ -11,13 +11,11 @@ const maxCells = 20_000_000;
 export const loadXlsx: DocumentLoader = async (bytes, options) => {
   const { name, groupSize } = options;
   const reader = await import('read-excel-file/universal').catch(explainMissing('read-excel-file', 'XLSX'));
-  const { zipSync } = await import('fflate').catch(explainMissing('fflate', 'XLSX'));
-  // The parser has no limit on sizes: it receives the text parts after they were unpacked within the limit.
-  const files = await unzip(bytes, options, (path) => /\.(?:xml|rels)$/i.test(path));
+  const files = await unpackOffice(bytes, options);
   if (!files.has('xl/workbook.xml'))
     throw unreadableDocument(name, 'it is not a workbook: xl/workbook.xml is missing.');
   requireCells(files, name);
-  const sheets = await reader.default(zipSync(Object.fromEntries(files), { level: 0 }).buffer);
+  const sheets = await reader.default((await repackOffice(files)).buffer);
   const title = readOfficeTitle(files, name);
   const docs = sheets.flatMap(({ sheet, data }) =>
     groupRows(

@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { markedEncoding } from './decode-text.js';
 import { unreadableDocument } from './document-loader.js';
 
 /** Handlers of a document's events, with names without their namespace prefix. */
@@ -8,8 +9,8 @@ export interface XmlHandlers {
   close?(name: string): void;
 }
 
-/** The parser takes quadratic time for deep nesting. */
-const maxNesting = 10_000;
+/** Depth of elements that the parser is given: it takes quadratic time for deep nesting, and browsers stop at 512. */
+export const maxParserDepth = 10_000;
 
 /**
  * Reads XML in UTF-8 or UTF-16. Only the predefined entities and numeric references are decoded; document type definitions and
@@ -24,7 +25,8 @@ export function readXml(bytes: Uint8Array, name: string, { open, text, close }: 
     {
       onopentagname() {
         depth += 1;
-        if (depth > maxNesting) throw unreadableDocument(name, `its elements are nested more than ${maxNesting} deep.`);
+        if (depth > maxParserDepth)
+          throw unreadableDocument(name, `its elements are nested more than ${maxParserDepth} deep.`);
       },
       onopentag(qualified, attributes) {
         open?.(localName(qualified), attributes);
@@ -44,10 +46,7 @@ export function readXml(bytes: Uint8Array, name: string, { open, text, close }: 
 
 /** Decodes UTF-16 by its byte order mark, otherwise UTF-8. */
 export function decodeXml(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  const label =
-    first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
-  return new TextDecoder(label).decode(bytes);
+  return new TextDecoder(markedEncoding(bytes)).decode(bytes);
 }
 
 /** Returns an attribute by its name without the prefix: producers choose prefixes freely. */

@@ -38,13 +38,14 @@ export async function unzip(
   let pauseAt = unpacked.size + pauseSize;
   for (const { path, method, size, data } of entries) {
     if (method !== 0 && method !== 8) throw unreadableDocument(name, `it uses the compression method ${method}.`);
-    const parts: Uint8Array[] = [];
+    const file = method === 0 ? data : new Uint8Array(size);
+    let length = method === 0 ? data.length : 0;
     const inflate = new Inflate((part) => {
       unpacked.size += part.length;
       if (unpacked.size > maxUnpackedSize) throw tooLarge();
-      parts.push(part);
+      if (length + part.length <= size) file.set(part, length);
+      length += part.length;
     });
-    if (method === 0) parts.push(data);
     const deflated = method === 0 ? data.subarray(data.length) : data;
     for (let start = 0; start < deflated.length; start += stepSize) {
       inflate.push(deflated.subarray(start, start + stepSize), start + stepSize >= deflated.length);
@@ -53,9 +54,7 @@ export async function unzip(
       await new Promise((resolve) => setTimeout(resolve));
       signal?.throwIfAborted();
     }
-    const file = concat(parts);
-    if (file.length !== size)
-      throw unreadableDocument(name, `its part ${path} has ${file.length} instead of ${size} bytes.`);
+    if (length !== size) throw unreadableDocument(name, `its part ${path} has ${length} instead of ${size} bytes.`);
     files.set(path, file);
   }
   return files;
@@ -115,16 +114,4 @@ export function encryptedDocument(name: string): QuiverError {
   return new QuiverError('DOCUMENT_ENCRYPTED', `${name} is encrypted. Save it without a password or copy protection.`, {
     details: { name },
   });
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const [first] = parts;
-  if (first && parts.length === 1) return first;
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

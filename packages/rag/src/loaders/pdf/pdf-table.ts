@@ -1,4 +1,4 @@
-import { toRow } from '../markdown-writer.js';
+import { toRow, toTableHeader } from '../markdown-writer.js';
 import type { PdfSegment } from './pdf-fragments.js';
 
 /** Cells of a table, row by row, each row as long as the first. */
@@ -96,5 +96,5 @@ function isSparse(table: PdfTable): boolean {
 
 /** Renders a table as Markdown. The first row becomes its header. */
 export function toMarkdownTable([header = [], ...rows]: PdfTable): string {
-  return [toRow(header), toRow(header.map(() => '---')), ...rows.map((row) => toRow(row))].join('\n');
+  return [toTableHeader(header), ...rows.map(toRow)].join('\n');
 }

@@ -1,5 +1,17 @@
+import { explainMissing, type LoaderOptions } from './document-loader.js';
 import { readXml } from './xml.js';
-import type { UnpackedFiles } from './zip.js';
+import { unzip, type UnpackedFiles } from './zip.js';
+
+/** Unpacks the XML files of an Office document. */
+export function unpackOffice(bytes: Uint8Array, options: LoaderOptions): Promise<UnpackedFiles> {
+  return unzip(bytes, options, (path) => /\.(?:xml|rels)$/i.test(path));
+}
+
+/** Packs these files for a parser that has no limit on sizes: they were unpacked within the limit. */
+export async function repackOffice(files: UnpackedFiles): Promise<Uint8Array<ArrayBuffer>> {
+  const { zipSync } = await import('fflate').catch(explainMissing('fflate', 'Office'));
+  return zipSync(Object.fromEntries(files), { level: 0 });
+}
 
 /** Returns the title in the properties of an Office document as metadata, if it has one. */
 export function readOfficeTitle(files: UnpackedFiles, name: string, path = 'docProps/core.xml'): { title?: string } {
