@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { link, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { basename, dirname } from 'node:path';
@@ -242,7 +241,7 @@ async function listSuffixes(path: string): Promise<string[]> {
 
 async function currentOwner(): Promise<Owner> {
   const { pid } = process;
-  return { id: randomUUID(), pid, host: hostname(), space: await processSpace(), started: await startOf(pid) };
+  return { id: crypto.randomUUID(), pid, host: hostname(), space: await processSpace(), started: await startOf(pid) };
 }
 
 /** Whether the owner is known to have ended. Process ids are compared only inside one process space. */

@@ -2,12 +2,10 @@ import type { Filter } from '../../filter/index.js';
 import { KeywordIndex, loadAnalyzer, type TermAnalyzer } from '../../retrieval/terms/term-analyzer.js';
 import { type CheckedRecord, copyMetadata, keywordText } from '../../store/check-arguments.js';
 import { toScore } from '../../store/search.js';
-import type { DerivedData, VectorMatch, VectorMetadata, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import type { DerivedData, VectorMatch, VectorMetric, VectorRecord } from '../../store/vector-store.js';
+import { byCodeUnits, type EncodedRow, type EncodedRows, type IndexRow, RecordTable } from './record-table.js';
 import { type RowList, RowSelection } from './row-selection.js';
 import { bytesOf, nearestRows, type ReservedRows, VectorTable } from './vector-table.js';
-
-/** So few rows of a file are not worth a read of their own, nor a delay of their decoding. */
-const fewRows = 64;
 
 /** How to search an index. */
 export interface LocalSearch {
@@ -20,13 +18,10 @@ export interface LocalSearch {
 export class LocalIndex {
   readonly header: IndexHeader;
   #vectors: VectorTable;
-  #rows: (IndexRow | EncodedRow)[] = [];
-  #rowOfId = new Map<string, number>();
+  #records = new RecordTable();
   #selection = this.#newSelection();
   /** Made by the first search for words, and kept up from then on. */
   #keywords: KeywordIndex | undefined;
-  /** All ids in order; `undefined` if ids were added or removed since the last sort. */
-  #sortedIds: readonly string[] | undefined;
 
   constructor(header: IndexHeader) {
     this.header = header;
@@ -34,67 +29,59 @@ export class LocalIndex {
   }
 
   get count(): number {
-    return this.#rows.length;
+    return this.#records.count;
   }
 
   /** As `reserve` of a `LogTarget`. */
   reserve(byteLength: number, after: ReservedRows | undefined): ReservedRows | undefined {
     const count = byteLength / (this.header.dimension * Float32Array.BYTES_PER_ELEMENT);
-    return Number.isInteger(count) && count >= fewRows ? this.#vectors.reserve(count, after) : undefined;
+    return Number.isInteger(count) ? this.#vectors.reserve(count, after) : undefined;
   }
 
-  /** @returns `false` if rows of a {@link LoadOperation} are not at the place of their vectors, because others were replaced */
-  apply(operation: IndexOperation | LoadOperation): boolean {
+  apply(operation: IndexOperation | LoadOperation): void {
     switch (operation.type) {
       case 'delete':
-        this.#delete(operation.ids);
-        return true;
+        return this.#delete(operation.ids);
       case 'truncate':
-        this.#truncate();
-        return true;
-      case 'load': {
-        const { first, count } = operation.vectors;
-        operation.rows.forEach((row, place) => this.#set(row, first + place));
-        return this.count === first + count;
+        return this.#truncate();
+      case 'upsert':
+        return operation.rows.forEach((row, place) => this.#set(row, operation.vectors[place] as Uint8Array));
+      case 'loadUpsert': {
+        const { first } = operation.vectors;
+        return operation.rows.decodeIds().forEach((row, place) => this.#set(row, first + place));
       }
-      case 'upsert': {
-        const size = this.header.dimension * Float32Array.BYTES_PER_ELEMENT;
-        // Before anything changes. In a damaged log, vectors can have any length.
-        if (operation.vectors.some(({ byteLength }) => byteLength !== size))
-          throw new TypeError('the vectors do not have the dimension of the index');
-        operation.rows.forEach((row, place) => this.#set(row, operation.vectors[place] as Uint8Array));
-        return true;
-      }
+      case 'loadInsert':
+        return this.#append(operation);
     }
   }
 
   /** Puts a row where its id is, or at the end. @param vector - its bytes, or the number of the reserved row with them */
-  #set(row: IndexRow | EncodedRow, vector: Uint8Array | number): void {
-    let position = this.#rowOfId.get(row.id);
-    if (position === undefined) {
-      position = this.#rows.length;
-      this.#rowOfId.set(row.id, position);
-      this.#sortedIds = undefined;
-    }
-    this.#rows[position] = row;
-    this.#vectors.set(position, vector);
-    this.#selection.set(position);
-    if (this.#keywords) this.#indexWordsOf(position, this.#keywords);
+  #set(record: IndexRow | EncodedRow, vector: Uint8Array | number): void {
+    const row = this.#records.set(record);
+    this.#vectors.set(row, vector);
+    this.#changed(row);
+  }
+
+  #append({ rows, vectors }: LoadOperation): void {
+    this.#records.append(rows);
+    this.#vectors.add(vectors);
+    for (let row = vectors.first; row < this.count; row += 1) this.#changed(row);
+  }
+
+  #changed(row: number): void {
+    this.#selection.set(row);
+    if (this.#keywords) this.#indexWordsOf(row, this.#keywords);
   }
 
   /** Ids that do not exist are ignored. */
   #delete(ids: readonly string[]): void {
     for (const id of ids) {
-      const row = this.#rowOfId.get(id);
+      const row = this.#records.rowOf(id);
       if (row === undefined) continue;
-      const moved = this.#vectors.remove(row);
-      const last = this.#rows.pop() as IndexRow | EncodedRow;
-      this.#rowOfId.delete(id);
-      this.#sortedIds = undefined;
+      this.#records.remove(id);
       this.#keywords?.delete(row);
+      const moved = this.#vectors.remove(row);
       if (moved === undefined) continue;
-      this.#rows[row] = last;
-      this.#rowOfId.set(last.id, row);
       this.#selection.move(moved, row);
       this.#keywords?.move(moved, row);
     }
@@ -102,11 +89,9 @@ export class LocalIndex {
 
   #truncate(): void {
     this.#vectors = new VectorTable(this.header.dimension, this.header.metric);
-    this.#rows = [];
-    this.#rowOfId.clear();
+    this.#records = new RecordTable();
     this.#selection = this.#newSelection();
     this.#keywords = undefined;
-    this.#sortedIds = undefined;
   }
 
   nearest(queryVector: Float32Array, { limit, filter, includeVector }: LocalSearch): VectorMatch[] {
@@ -116,7 +101,7 @@ export class LocalIndex {
       query: queryVector,
       k: Math.min(limit, this.count),
       rows: this.#select(filter),
-      idOf: this.#idOf,
+      idOf: this.#records.idOf,
     });
     return nearest.map(({ row, similarity }) => ({
       score: toScore(this.header.metric, similarity),
@@ -141,20 +126,20 @@ export class LocalIndex {
     const rows = this.#select(filter);
     const isSelected = rows && this.#mark(rows);
     const accept = isSelected && ((row: number): boolean => isSelected[row] === 1);
-    const found = keywords.search(terms, { limit: Math.min(limit, this.count), accept, idOf: this.#idOf });
+    const found = keywords.search(terms, { limit: Math.min(limit, this.count), accept, idOf: this.#records.idOf });
     return found.map(({ doc, score }) => ({ score, ...this.#toRecord(doc, includeVector) }));
   }
 
   get(ids: readonly string[], includeVector: boolean): VectorRecord[] {
     return ids.flatMap((id) => {
-      const row = this.#rowOfId.get(id);
+      const row = this.#records.rowOf(id);
       return row === undefined ? [] : [this.#toRecord(row, includeVector)];
     });
   }
 
   /** Returns the ids that exist. */
   existing(ids: readonly string[]): string[] {
-    return ids.filter((id) => this.#rowOfId.has(id));
+    return ids.filter((id) => this.#records.rowOf(id) !== undefined);
   }
 
   /** Returns how many records match. */
@@ -167,31 +152,28 @@ export class LocalIndex {
     const rows = this.#select(filter);
     // Sorting few ids is faster than a walk through the sorted ids of all records.
     if (rows && rows.length <= this.count / 16) {
-      const ids = Array.from(rows, this.#idOf);
+      const ids = Array.from(rows, this.#records.idOf);
       return ids
         .filter((id) => id > after)
         .toSorted(byCodeUnits)
         .slice(0, limit);
     }
-    this.#sortedIds ??= this.#rows.map(({ id }) => id).toSorted(byCodeUnits);
-    const sorted = this.#sortedIds;
+    const sorted = this.#records.sortedIds();
     const start = firstBehind(sorted, after);
     if (!rows) return sorted.slice(start, start + limit);
     const isSelected = this.#mark(rows);
     const ids: string[] = [];
     for (let place = start; place < sorted.length && ids.length < limit; place += 1) {
       const id = sorted[place] as string;
-      if (isSelected[this.#rowOfId.get(id) as number] === 1) ids.push(id);
+      if (isSelected[this.#records.rowOf(id) as number] === 1) ids.push(id);
     }
     return ids;
   }
 
   /** Returns all records, for a rewrite of the index. */
   *records(): Generator<CheckedRecord> {
-    for (const position of this.#rows.keys()) yield { ...this.#row(position), vector: this.#vectors.row(position) };
+    for (let row = 0; row < this.count; row += 1) yield { ...this.#records.get(row), vector: this.#vectors.row(row) };
   }
-
-  readonly #idOf = (row: number): string => (this.#rows[row] as IndexRow | EncodedRow).id;
 
   /** The rows that match, `undefined` for all. */
   #select(filter: Filter | undefined): RowList | undefined {
@@ -206,28 +188,23 @@ export class LocalIndex {
   }
 
   #newSelection(): RowSelection {
-    return new RowSelection((row) => this.#row(row).metadata);
+    return new RowSelection((row) => this.#records.get(row).metadata);
   }
 
   #indexWords(analyzer: TermAnalyzer): KeywordIndex {
     const keywords = new KeywordIndex(analyzer);
-    for (const row of this.#rows.keys()) this.#indexWordsOf(row, keywords);
+    for (let row = 0; row < this.count; row += 1) this.#indexWordsOf(row, keywords);
     return keywords;
   }
 
   #indexWordsOf(row: number, keywords: KeywordIndex): void {
-    const record = this.#row(row);
+    const record = this.#records.get(row);
     keywords.set(row, keywordText(record), record.metadata['language']);
-  }
-
-  #row(row: number): IndexRow {
-    const stored = this.#rows[row] as IndexRow | EncodedRow;
-    return 'decode' in stored ? (this.#rows[row] = stored.decode()) : stored;
   }
 
   /** Returns a copy, so that the caller cannot change the index. */
   #toRecord(position: number, includeVector: boolean): VectorRecord {
-    const { id, metadata, document } = this.#row(position);
+    const { id, metadata, document } = this.#records.get(position);
     return {
       id,
       metadata: copyMetadata(metadata),
@@ -235,11 +212,6 @@ export class LocalIndex {
       ...(includeVector && { vector: Array.from(this.#vectors.row(position)) }),
     };
   }
-}
-
-/** Independent of locale and language. */
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /** The place of the first of the sorted ids that is larger. */
@@ -263,40 +235,29 @@ export interface IndexHeader {
   readonly analyzer?: string;
 }
 
-/** A record without its vector. */
-export interface IndexRow {
-  readonly id: string;
-  readonly metadata: VectorMetadata;
-  readonly document?: string;
-}
-
-/** A record that was read from a file, and is decoded when it is needed. */
-export interface EncodedRow {
-  readonly id: string;
-  /** @throws `VECTOR_STORE_CORRUPT` */
-  decode(): IndexRow;
+/** Stores new records and replaces existing ones. */
+export interface UpsertOperation {
+  readonly type: 'upsert';
+  readonly rows: readonly IndexRow[];
+  /** One per row, as the bytes of 32-bit floats. Valid only during the call that gets them. */
+  readonly vectors: readonly Uint8Array[];
 }
 
 /** A change of an index. All changes have this form, so replaying them recreates the index. */
 export type IndexOperation =
-  | {
-      readonly type: 'upsert';
-      readonly rows: readonly IndexRow[];
-      /** One per row, as the bytes of 32-bit floats. Valid only during the call that gets them. */
-      readonly vectors: readonly Uint8Array[];
-    }
+  | UpsertOperation
   | { readonly type: 'delete'; readonly ids: readonly string[] }
   | { readonly type: 'truncate' };
 
-/** An upsert that is read from a log: its vectors are in the table of the index already. */
+/** Records that are read from a log: their vectors are in the table of the index already. Ids of an insert are new. */
 export interface LoadOperation {
-  readonly type: 'load';
-  readonly rows: readonly (IndexRow | EncodedRow)[];
+  readonly type: 'loadInsert' | 'loadUpsert';
+  readonly rows: EncodedRows;
   readonly vectors: ReservedRows;
 }
 
 /** Stores records that were checked. */
-export function toUpsert(records: readonly CheckedRecord[]): IndexOperation {
+export function toUpsert(records: readonly CheckedRecord[]): UpsertOperation {
   return {
     type: 'upsert',
     rows: records.map(({ vector: _vector, ...row }) => row),

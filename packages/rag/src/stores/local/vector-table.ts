@@ -25,7 +25,7 @@ export class VectorTable {
   readonly #segments: Float32Array[] = [];
   /** The bytes of the segments. Views of each row would cost more than its copy. */
   readonly #bytes: Uint8Array[] = [];
-  /** Length of each row, −1 until it is needed. */
+  /** Length of each row, 0 until it is needed. */
   readonly #norms: Float64Array[] = [];
   #quantized: QuantizedRows | undefined;
   /** How many rows queries wanted to compare while there was nothing to compare them fast with. */
@@ -42,8 +42,8 @@ export class VectorTable {
   }
 
   /**
-   * Makes room behind all rows, for vectors that are read from a file. {@link set} with their numbers makes them rows, in ascending order:
-   * each at its place, or before it.
+   * Makes room behind all rows, for vectors that are read from a file. {@link add} makes them rows where they are; {@link set} with their
+   * numbers, in ascending order, makes each a row at its place or before it.
    *
    * @param after - rows that were reserved and are not stored yet
    */
@@ -79,7 +79,17 @@ export class VectorTable {
       const bytes = typeof vector === 'number' ? this.#bytesOf(vector, 1) : vector;
       this.#bytesOf(row, 1).set(bytes instanceof Uint8Array ? bytes : bytesOf(bytes));
     }
-    (this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array)[row % rowsPerSegment] = -1;
+    this.#changed(row);
+  }
+
+  /** Makes reserved rows rows of the table. They must be the next ones. */
+  add({ first, count }: ReservedRows): void {
+    this.#count = first + count;
+    for (let row = first; row < this.#count; row += 1) this.#changed(row);
+  }
+
+  #changed(row: number): void {
+    (this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array)[row % rowsPerSegment] = 0;
     if (this.#quantized?.reserve(this.#count) === false) this.#quantized = undefined;
     this.#quantized?.set(row, this.row(row));
   }
@@ -103,7 +113,7 @@ export class VectorTable {
     const norms = this.#norms[Math.floor(row / rowsPerSegment)] as Float64Array;
     const place = row % rowsPerSegment;
     const known = norms[place] as number;
-    if (known >= 0) return known;
+    if (known > 0) return known;
     const vector = this.row(row);
     return (norms[place] = Math.sqrt(dot(vector, 0, vector, this.dimension)));
   }

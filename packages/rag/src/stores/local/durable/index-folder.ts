@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isQuiverError, QuiverError } from '@quiver/core';
@@ -188,7 +187,7 @@ export function derivedFiles(
     },
     async write({ indexName, name, data, signal }) {
       const file = fileOf(indexName, name);
-      const temporary = `${file}.${randomUUID()}`;
+      const temporary = `${file}.${crypto.randomUUID()}`;
       try {
         await writeFile(temporary, data, signal && { signal });
         await rename(temporary, file);

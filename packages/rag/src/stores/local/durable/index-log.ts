@@ -5,12 +5,13 @@ import { toStoreFailure } from '../../../store/store-call.js';
 import {
   type IndexHeader,
   type IndexOperation,
-  type LoadOperation,
   LocalIndex,
   type StoredIndex,
   toUpsert,
+  type UpsertOperation,
 } from '../local-index.js';
-import { checksumOf, encodeEntry, type LogOperation, readEntries } from './log-format.js';
+import { checksumOf, encodeEntry, type LogOperation, type ReadOperation } from './log-format.js';
+import { readEntries } from './read-entries.js';
 
 /** Records per entry when an index is rewritten; bounds the memory. */
 const compactionBatch = 1000;
@@ -84,7 +85,6 @@ export class IndexLog implements StoredIndex {
             if (operation.type !== 'create') throw new TypeError('the first entry does not describe an index');
             log = new IndexLog(file, new LocalIndex(operation.header), handle, ino);
             log.#chain = chainOf(0, checksum);
-            return true;
           },
         },
       );
@@ -148,7 +148,7 @@ export class IndexLog implements StoredIndex {
         { cause: this.#broken },
       );
     }
-    const entry = encodeEntry(operation);
+    const entry = encodeEntry(this.#isInsert(operation) ? { ...operation, type: 'insert' } : operation);
     await writer.requireHeld();
     try {
       await writeAll(this.#handle, entry, this.#end);
@@ -161,7 +161,8 @@ export class IndexLog implements StoredIndex {
     await writer.requireHeld();
     this.#end += entry.byteLength;
     this.#chain = chainOf(this.#chain, checksumOf(entry));
-    this.#apply(operation);
+    if (operation.type === 'upsert') this.#written += operation.rows.length;
+    this.index.apply(operation);
     await this.#compactIfWorthIt(writer);
   }
 
@@ -169,15 +170,16 @@ export class IndexLog implements StoredIndex {
     await this.#handle.close();
   }
 
-  #applyRead(operation: LogOperation | LoadOperation, checksum: number): boolean {
-    this.#chain = chainOf(this.#chain, checksum);
-    return this.#apply(operation);
+  /** Whether all ids are new: a reader then need not know any id. */
+  #isInsert(operation: IndexOperation): operation is UpsertOperation {
+    return operation.type === 'upsert' && this.index.existing(operation.rows.map(({ id }) => id)).length === 0;
   }
 
-  #apply(operation: LogOperation | LoadOperation): boolean {
+  #applyRead(operation: ReadOperation, checksum: number): void {
+    this.#chain = chainOf(this.#chain, checksum);
     if (operation.type === 'create') throw new TypeError('a second description of the index');
-    if (operation.type === 'upsert' || operation.type === 'load') this.#written += operation.rows.length;
-    return this.index.apply(operation);
+    if ('vectors' in operation) this.#written += operation.vectors.count;
+    this.index.apply(operation);
   }
 
   /** Rewrites the index when more than half of the records in the log are superseded. */
@@ -216,10 +218,10 @@ function* contentsOf(index: LocalIndex): Generator<LogOperation> {
   for (const record of index.records()) {
     records.push(record);
     if (records.length < compactionBatch) continue;
-    yield toUpsert(records);
+    yield { ...toUpsert(records), type: 'insert' };
     records = [];
   }
-  if (records.length > 0) yield toUpsert(records);
+  if (records.length > 0) yield { ...toUpsert(records), type: 'insert' };
 }
 
 interface WrittenFile {

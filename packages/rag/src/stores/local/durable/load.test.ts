@@ -1,10 +1,12 @@
-import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VectorRecord } from '../../../store/vector-store.js';
 import { LocalVector } from '../index.js';
+import { toUpsert } from '../local-index.js';
+import { crc32, encodeEntry, entryTypes, headerLength, type LogOperation } from './log-format.js';
 
 // Vectors of entries with many rows are read to their place in memory, which can be in two segments of 4,096 rows.
 const indexName = 'docs';
@@ -34,7 +36,18 @@ async function apply(store: LocalVector, { kind, first, count }: Change, round: 
     ids,
     vectors: ids.map((_id, place) => [round, first + place, 1]),
     metadata: ids.map((_id, place) => ({ round, place })),
+    documents: ids.map((_id, place) => `round${round} place${place % 10}`),
   });
+}
+
+/** Searches of every kind, with a filter where there is a round. */
+async function search(store: LocalVector, round?: number): Promise<unknown[]> {
+  const filter = round === undefined ? undefined : { round };
+  const params = { indexName, topK: 20, ...(filter && { filter }) };
+  return [
+    await store.query({ ...params, queryVector: [1, 2, 3] }),
+    await store.query({ ...params, mode: 'keyword', queryText: 'place3 round1' }),
+  ];
 }
 
 async function recordsOf(store: LocalVector): Promise<VectorRecord[]> {
@@ -57,16 +70,19 @@ describe('opening an index', () => {
         for (const store of [expected, writer]) await store.createIndex({ indexName, dimension });
         for (const [round, each] of changes.entries()) {
           for (const store of [expected, writer]) await apply(store, each, round);
-          // The reader reads the rest later.
-          if (round === early) expect(await recordsOf(reader)).toEqual(await recordsOf(expected));
+          // The reader reads the rest later, and updates its columns and keyword index.
+          if (round === early) expect(await search(reader, round)).toEqual(await search(expected, round));
         }
         await writer.close();
         await using opened = new LocalVector({ path });
+        for (const round of [undefined, changes.length - 1]) {
+          const found = await search(expected, round);
+          expect(await search(opened, round)).toEqual(found);
+          expect(await search(reader, round)).toEqual(found);
+        }
         const records = await recordsOf(expected);
         expect(await recordsOf(opened)).toEqual(records);
         expect(await recordsOf(reader)).toEqual(records);
-        const query = { indexName, queryVector: [1, 2, 3], topK: 5 };
-        expect(await opened.query(query)).toEqual(await expected.query(query));
         // Changes after it are right too.
         for (const store of [expected, opened]) await apply(store, { kind: 'upsert', first: 300, count: 200 }, 99);
         expect(await recordsOf(opened)).toEqual(await recordsOf(expected));
@@ -97,7 +113,7 @@ describe('opening an index', () => {
         await rm(path, { recursive: true, force: true });
         const expected = new LocalVector();
         let store = new LocalVector({ path });
-        const large: Change = { kind: 'upsert', first: 0, count: 700 };
+        const large: Change = { kind: 'upsert', first: 1, count: 700 };
         for (const each of [expected, store]) {
           await each.createIndex({ indexName, dimension, metric });
           for (const [round, one] of [large, ...changes].entries()) await apply(each, one, round);
@@ -161,5 +177,44 @@ describe('opening an index', () => {
     await using opened = new LocalVector({ path });
     await apply(opened, { kind: 'upsert', first: 51, count: 300 }, 3);
     expect(await opened.describeIndex({ indexName })).toMatchObject({ count: 351 });
+  });
+
+  it('reports an id that is new by its entry, but is not, at the first use of ids', async () => {
+    const header = { name: indexName, dimension: 1, metric: 'cosine' } as const;
+    const insert = (ids: readonly string[]): LogOperation => {
+      const records = ids.map((id) => ({ id, vector: new Float32Array([1]), metadata: { id } }));
+      return { ...toUpsert(records), type: 'insert' };
+    };
+    const entries = [{ type: 'create' as const, header }, insert(['a', 'b']), insert(['c', 'a'])];
+    await writeFile(logFile(), Buffer.concat(entries.map(encodeEntry)));
+    await using store = new LocalVector({ path });
+    const corrupt = { code: 'VECTOR_STORE_CORRUPT', message: expect.stringContaining("'a'") };
+    for (let turn = 0; turn < 2; turn += 1) {
+      await expect(store.get({ indexName, ids: ['c'] })).rejects.toMatchObject(corrupt);
+      await expect(store.scan({ indexName })).rejects.toMatchObject(corrupt);
+      await expect(store.deleteVector({ indexName, id: 'c' })).rejects.toMatchObject(corrupt);
+      await expect(store.upsert({ indexName, ids: ['d'], vectors: [[1]] })).rejects.toMatchObject(corrupt);
+    }
+  });
+
+  it('reads the rows of earlier versions, which are in one line', async () => {
+    await using store = new LocalVector({ path });
+    await store.createIndex({ indexName, dimension });
+    await store.upsert({ indexName, ids: ['a'], vectors: [[1, 2, 3]] });
+    await store.close();
+    const rows = ['b', 'ü', 'a'].map((id) => ({ id, metadata: { list: [{ id }], text: 'a\nb' } }));
+    const vectors = [4, 5, 6, 7, 8, 9, 10, 11, 12];
+    const json = Buffer.from(JSON.stringify(rows));
+    const payload = Buffer.concat([Buffer.alloc(5), json, Buffer.from(new Float32Array(vectors).buffer)]);
+    payload[0] = entryTypes.upsert;
+    payload.writeUInt32LE(json.byteLength, 1);
+    const entry = Buffer.concat([Buffer.alloc(headerLength), payload]);
+    entry.writeUInt32LE(payload.byteLength, 0);
+    entry.writeUInt32LE(crc32(payload), 4);
+    entry.writeUInt32LE(crc32(entry.subarray(0, 8)), 8);
+    await appendFile(logFile(), entry);
+    const expected = rows.map((row, place) => ({ ...row, vector: vectors.slice(3 * place, 3 * place + 3) }));
+    expect(await store.get({ indexName, ids: ['b', 'ü', 'a'], includeVector: true })).toEqual(expected);
+    expect(await store.describeIndex({ indexName })).toMatchObject({ count: 3 });
   });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createBlockReader } from './log-format.js';
+import { createBlockReader } from './block-reader.js';
 
 const size = 15_000_000;
 const bytes = Buffer.alloc(size);

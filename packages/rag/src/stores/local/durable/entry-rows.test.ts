@@ -1,0 +1,69 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { IndexRow } from '../record-table.js';
+import { encodeRows, EntryRows } from './entry-rows.js';
+
+const record = fc.record(
+  {
+    id: fc.oneof(
+      { weight: 50, arbitrary: fc.stringMatching(/^[a-z0-9 {}:,[\]]*$/) },
+      { weight: 1, arbitrary: fc.string({ unit: 'grapheme' }) },
+    ),
+    metadata: fc.dictionary(
+      fc.string(),
+      fc.oneof(
+        { weight: 100, arbitrary: fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.constant('{"id":"')) },
+        {
+          weight: 1,
+          arbitrary: fc.oneof(fc.jsonValue(), fc.constant([{ id: 'inner' }]), fc.constant({ id: 'x', n: 1 })),
+        },
+      ),
+      { maxKeys: 3 },
+    ),
+    document: fc.string({ unit: 'grapheme' }),
+  },
+  { requiredKeys: ['id', 'metadata'] },
+);
+
+const corrupt = expect.objectContaining({ code: 'VECTOR_STORE_CORRUPT' });
+
+function decodeAll(rows: EntryRows): IndexRow[] {
+  return rows.decodeIds().map((row) => {
+    const decoded = 'decode' in row ? row.decode() : row;
+    expect(decoded.id).toBe(row.id);
+    return decoded;
+  });
+}
+
+it('decodes rows as JSON.parse does, each alone and all together', () => {
+  fc.assert(
+    fc.property(fc.array(record, { minLength: 1, maxLength: 200 }), (records) => {
+      const bytes = encodeRows(records);
+      const expected = JSON.parse(JSON.stringify(records)) as IndexRow[];
+      expect(JSON.parse(bytes.toString())).toEqual(expected);
+      const last = records.length - 1;
+      expect(new EntryRows(bytes, records.length).row(last)).toEqual(expected[last]);
+      expect(decodeAll(new EntryRows(bytes, records.length))).toEqual(expected);
+      // As earlier versions wrote them.
+      expect(decodeAll(new EntryRows(Buffer.from(JSON.stringify(records)), records.length))).toEqual(expected);
+    }),
+  );
+});
+
+it('decodes only the ids where these are ASCII at the start of their row', () => {
+  const rows = [{ id: 'a' }, { id: 'ü' }, { id: 'a"b' }, { metadata: {}, id: 'c' }, { id: '{"id":"' }, { id: '' }];
+  const decoded = new EntryRows(encodeRows(rows as IndexRow[]), rows.length).decodeIds();
+  expect(decoded.map(({ id }) => id)).toEqual(rows.map(({ id }) => id));
+  expect(decoded.map((row) => 'decode' in row)).toEqual([true, false, false, false, false, true]);
+});
+
+it('reports rows that are not JSON, or not as many as their vectors', () => {
+  const broken = new EntryRows(Buffer.from('[{"id":"a","metadata":}]'), 1);
+  expect(() => decodeAll(broken)).toThrow(corrupt);
+  expect(() => broken.row(0)).toThrow(corrupt);
+  const rows = encodeRows([
+    { id: 'a', metadata: {} },
+    { id: 'b', metadata: {} },
+  ]);
+  for (const count of [1, 3]) expect(() => new EntryRows(rows, count).decodeIds()).toThrow(corrupt);
+});
