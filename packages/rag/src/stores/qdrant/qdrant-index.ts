@@ -19,7 +19,7 @@ import {
   vectorName,
 } from './qdrant-point.js';
 
-/** What a collection of this store holds. */
+/** Dimension, metric and terms of a collection. */
 export interface QdrantShape extends IndexShape {
   /** Id of the `TermAnalyzer` of the terms. */
   readonly analyzer: string;
