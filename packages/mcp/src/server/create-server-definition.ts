@@ -5,6 +5,7 @@ import { Instance } from '../shared-store/instance.js';
 import { parseResultLimit } from '../result-limit/size-limit.js';
 import { Catalog } from './catalog.js';
 import { createCallerRequest } from './eras/legacy.js';
+import { resumeCall } from './eras/modern.js';
 import type { LegacySession } from './legacy-session.js';
 import { DEFAULT_PAGE_SIZE } from './limits.js';
 import { createAgentTool, createWorkflowTool } from './methods/agents-and-workflows.js';
@@ -63,9 +64,17 @@ export function createServerDefinition(config: MCPServerConfig): ServerDefinitio
     requestState: createRequestStateCodec(config.requestState, sharedStore && (() => loadSharedKey(sharedStore, name))),
     sessions,
     middleware: createMiddlewareTable(),
+    auditing: new Set(),
     sharedStore,
     instance,
-    tasks: new Tasks({ ...checkTasksOptions(config.tasks), store: sharedStore, instance, server: name, logger }),
+    tasks: new Tasks({
+      ...checkTasksOptions(config.tasks),
+      store: sharedStore,
+      instance,
+      resume: (call) => resumeCall(definition, call),
+      server: name,
+      logger,
+    }),
     subscribers: new Subscribers({
       sessions,
       concerns: (session, event) =>

@@ -12,21 +12,15 @@ import {
 import { ProtocolError, refused } from '../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation } from '../protocol/types.js';
 import { withMeta } from '../protocol/with-meta.js';
-import { missingCapabilities, type ClientRequest } from './client-requests.js';
-import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
 import type { Caller } from './auth-info.js';
+import { missingCapabilities, type ClientRequest } from './client-requests.js';
+import type { InFlight } from './drain.js';
+import { DEFAULT_CLIENT_REQUEST_TIMEOUT } from './limits.js';
 
 /** A notification or a response of the client. */
 export type ClientMessage = Exclude<IncomingMessage, { kind: 'request' }>;
 
 const channel = traceChannels['quiver:mcp.server'];
-
-/** Work that the server is doing for a client. */
-export interface InFlight {
-  cancel(): void;
-  /** Lets a request end that has no end of its own. */
-  release(): void;
-}
 
 /** A request, or all those of a batch. */
 export interface Work extends InFlight {
@@ -34,13 +28,6 @@ export interface Work extends InFlight {
   run(session?: LegacySession): Promise<ResultJson | undefined>;
   /** Whether a message was sent before the response. */
   readonly sentMessage: boolean;
-}
-
-/** Releases the work of a transport that ends. Settles when none is left, or after the timeout. */
-export async function drain(inFlight: ReadonlySet<InFlight>, milliseconds: number): Promise<void> {
-  for (const work of inFlight) work.release();
-  const deadline = Date.now() + milliseconds;
-  while (inFlight.size > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** Carries a request to the client: the request that a tool answers, or the connection. */

@@ -2,6 +2,7 @@ import { QuiverError } from '@quiver/core';
 import { executeTool, getToolId } from '@quiver/core/tools';
 import { toAuthInfo } from './auth-info.js';
 import { createServerDefinition } from './create-server-definition.js';
+import { untilEmpty } from './drain.js';
 import { HttpEndpoint } from './http/endpoint.js';
 import {
   listen,
@@ -315,8 +316,8 @@ export class MCPServer implements AsyncDisposable {
   }
 
   /**
-   * Refuses new requests, waits for in-flight calls, then ends all connections and sessions and stops the servers of `listen()`. A
-   * closed server cannot be started again.
+   * Refuses new requests, waits for in-flight calls, then ends all connections and sessions and stops the servers of `listen()`. Then
+   * waits as long again, at most, for entries of `audit()`. A closed server cannot be started again.
    */
   async close({ grace = DEFAULT_GRACE }: CloseOptions = {}): Promise<void> {
     this.#isClosed = true;
@@ -329,10 +330,13 @@ export class MCPServer implements AsyncDisposable {
       this.#honoSse.shutDown(grace),
       ...[...this.#listening].map((running) => running.close()),
     ]);
+    const { tasks, auditing, subscribers, instance } = this.#definition;
     // After the transports: a call in flight may still have become a task.
-    await this.#definition.tasks.close(Math.max(0, deadline - Date.now()));
-    this.#definition.subscribers.close();
-    await this.#definition.instance?.close();
+    await tasks.close(Math.max(0, deadline - Date.now()));
+    // Calls that were canceled just now have entries too.
+    await untilEmpty(auditing, grace);
+    subscribers.close();
+    await instance?.close();
   }
 
   #createEndpoint(): HttpEndpoint {

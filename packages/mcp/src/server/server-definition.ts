@@ -40,6 +40,8 @@ export interface ServerDefinition {
   readonly sessions: Set<LegacySession>;
   readonly subscribers: Subscribers;
   readonly middleware: MiddlewareTable;
+  /** Requests whose audit entry is not written. */
+  readonly auditing: Set<unknown>;
   /** State that other instances share. */
   readonly sharedStore: SharedStore | undefined;
   /** This process among the instances of the server; present with a shared store. */

@@ -2,7 +2,6 @@ import { QuiverError } from '@quiver/core';
 import type { ElicitOptions } from '@quiver/core/tools';
 import type { Answer, EncodedResult } from '../../content.js';
 import {
-  errorCodes,
   isLoggingLevel,
   metaKeys,
   MODERN_VERSION,
@@ -10,11 +9,10 @@ import {
   type LoggingLevel,
 } from '../../protocol/constants.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { invalidParams, methodNotFound, ProtocolError, refused } from '../../protocol/protocol-error.js';
+import { methodNotFound, refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { ClientCapabilities, Implementation, ServerCapabilities } from '../../protocol/types.js';
-import { missingCapabilities, type ClientRequest } from '../client-requests.js';
-import { digestOf, digestOfClientRequest } from '../digest.js';
-import { MAX_INPUT_ROUNDS, MAX_TIMER_DELAY } from '../limits.js';
+import type { ClientRequest } from '../client-requests.js';
+import { MAX_TIMER_DELAY } from '../limits.js';
 import { methods } from '../methods/methods.js';
 import { answerTaskRequest, storedCallOf } from '../methods/tasks.js';
 import { ServerRequest, type Method } from '../request.js';
@@ -24,13 +22,14 @@ import type { CacheableMethod } from '../server-config.js';
 import type { ProgressUpdate, RunningTask } from '../tasks/running-task.js';
 import type { TaskOptions } from '../tasks/task-options.js';
 import { createdTaskText, type StoredCall } from '../tasks/task-record.js';
-import type { ResumedCall } from '../tasks/tasks.js';
+import { defer, InputRound, readRequestState } from './input-round.js';
 import { answerListen } from './listen.js';
 
 /** A request of the modern era (2026-07-28); everything about the client is in its `_meta`. */
 export class ModernRequest extends ServerRequest {
   readonly era = 'modern';
-  /** Present while the handler may send requests to the client. */
+  /** Present while the handler may send requests to the client; the first one begins the round. */
+  #beginRound: (() => InputRound) | undefined;
   #round: InputRound | undefined;
   /** Present once the run continues as a task. */
   #task: RunningTask | undefined;
@@ -64,6 +63,7 @@ export class ModernRequest extends ServerRequest {
    */
   async sendToClient<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
     if (this.#task) return this.#task.request(request, options);
+    this.#round ??= this.#beginRound?.();
     if (this.#round) return this.#round.request(request, options);
     throw new QuiverError(
       `${request.subject}_NOT_SUPPORTED`,
@@ -91,7 +91,7 @@ export class ModernRequest extends ServerRequest {
     const { server, method } = this;
     const found = methods.get(method);
     if (found && server.capabilities[found.capability])
-      return found.allowsInput ? answerWithInput(this, found) : this.runMethod(found);
+      return found.allowsInput ? this.#answerWithInput(found) : this.runMethod(found);
     switch (method) {
       case 'server/discover': {
         const { instructions } = server;
@@ -104,23 +104,37 @@ export class ModernRequest extends ServerRequest {
       case 'tasks/get':
       case 'tasks/update':
       case 'tasks/cancel':
-        return answerTaskRequest(this, (call) => resumeCall(server, call));
+        return answerTaskRequest(this);
     }
     throw methodNotFound(method, 404);
   }
 
+  /**
+   * Answers a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
+   * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
+   * return at once.
+   *
+   * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
+   * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
+   */
+  #answerWithInput(method: Method): Promise<Answer> {
+    const state = this.params?.['requestState'];
+    if (state === undefined) return this.#runRound(method, undefined);
+    return readRequestState(this, state).then((previous) => this.#runRound(method, previous));
+  }
+
   /** Runs a handler that may send requests to the client. The round may end before the run, whose result is then ignored. */
-  runRound(method: Method, previous: RequestState | undefined): Promise<Answer> {
+  #runRound(method: Method, previous: RequestState | undefined): Promise<Answer> {
     const options = method.taskOptions?.(this);
     if (options) return this.#runTask(method, previous, options);
     return new Promise((resolve, reject) => {
-      this.#round = new InputRound(this, previous, resolve);
+      this.#beginRound = () => new InputRound(this, previous, resolve);
       Promise.resolve(this.runMethod(method)).then(resolve, reject);
     });
   }
 
   /**
-   * As {@link ModernRequest.runRound}, for a request that becomes a task when it takes long. The run continues after the response.
+   * As {@link ModernRequest.#runRound}, for a request that becomes a task when it takes long. The run continues after the response.
    *
    * @throws ProtocolError with HTTP status 429 when no more tasks can be stored and the tool requires one
    */
@@ -192,14 +206,14 @@ export class ModernRequest extends ServerRequest {
 }
 
 /** Prepares the call of a task to run again, without the client that sent it. */
-function resumeCall(
+export function resumeCall(
   server: ServerDefinition,
   { requestId, params, authInfo, requestContext }: StoredCall,
-): ResumedCall {
+): ModernRequest {
   const message = { jsonrpc: '2.0', id: requestId, method: 'tools/call', params } as const;
-  const host = new ModernRequest(server, message, { authInfo }, { send: () => false });
-  for (const [key, value] of Object.entries(requestContext)) host.requestContext.set(key, value);
-  return { host, run: (task) => host.resume(task) };
+  const request = new ModernRequest(server, message, { authInfo }, { send: () => false });
+  for (const [key, value] of Object.entries(requestContext)) request.requestContext.set(key, value);
+  return request;
 }
 
 /** Returns the capabilities of a server, with the tasks extension when the caller sees a tool whose calls become tasks. */
@@ -209,188 +223,9 @@ function capabilitiesOf(request: ModernRequest): ServerCapabilities {
   return { ...capabilities, extensions: { ...capabilities.extensions, [TASKS_EXTENSION]: {} } };
 }
 
-/**
- * Answers a request whose handler may send requests to the client. The response is the result, or an `input_required` result that
- * the client answers by sending its request again. The handler then runs again from its start, and requests that have a result
- * return at once.
- *
- * @throws ProtocolError -32602 for a `requestState` that was not issued for this request, -32021 when the client lacks a capability
- * @see [MCP 2026-07-28, multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
- */
-function answerWithInput(request: ModernRequest, method: Method): Promise<Answer> {
-  const state = request.params?.['requestState'];
-  if (state === undefined) return request.runRound(method, undefined);
-  return readRequestState(request, state).then((previous) => request.runRound(method, previous));
-}
-
-/** A request to the client without a result. A task may provide it; otherwise its promise never settles. */
-interface OutstandingRequest {
-  readonly request: ClientRequest<unknown>;
-  readonly options: ElicitOptions;
-  readonly resolve: (result: Promise<unknown>) => void;
-}
-
-/** One round of a request: collects the requests of its handler that have no result yet. */
-class InputRound {
-  readonly #request: ServerRequest;
-  readonly #previous: RequestState | undefined;
-  readonly #settle: (result: Promise<string> | string) => void;
-  #answers: RequestState['answers'];
-  #outstanding: Map<string, OutstandingRequest> | undefined;
-  /** Present once the call has become a task. */
-  #task: RunningTask | undefined;
-  #count = 0;
-  /** Requests that are being compared with those of the previous round. */
-  #checking = 0;
-
-  /** @param settle - receives the `input_required` result when a request has no result yet; the first result counts */
-  constructor(
-    request: ServerRequest,
-    previous: RequestState | undefined,
-    settle: (result: Promise<string> | string) => void,
-  ) {
-    this.#request = request;
-    this.#previous = previous;
-    this.#settle = settle;
-    this.#answers = previous?.answers ?? {};
-  }
-
-  /** Results of earlier rounds. */
-  get answers(): RequestState['answers'] {
-    return this.#answers;
-  }
-
-  /** Number of requests of the handler so far. */
-  get requestCount(): number {
-    return this.#count;
-  }
-
-  /** Whether the round ends with requests that have no result yet. */
-  get isEnding(): boolean {
-    return this.#outstanding !== undefined;
-  }
-
-  /** Ends the round without a result: a task takes its requests. */
-  handOver(task: RunningTask): void {
-    this.#task = task;
-    for (const [key, { request, options, resolve }] of this.#outstanding ?? [])
-      resolve(task.requestAs(key, request, options));
-  }
-
-  async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
-    this.#count += 1;
-    const name = options.key ?? `input-${this.#count}`;
-    if (this.#previous) {
-      this.#checking += 1;
-      try {
-        const result = await this.#resultOf(name, request, this.#previous);
-        if (result !== undefined) return result;
-      } finally {
-        this.#checking -= 1;
-        if (this.#outstanding) this.#endSoon();
-      }
-      if (this.#task) return this.#task.requestAs(name, request, options);
-    }
-    return new Promise((resolve) => {
-      const outstanding: OutstandingRequest = { request, options, resolve: resolve as OutstandingRequest['resolve'] };
-      (this.#outstanding ??= new Map()).set(name, outstanding);
-      this.#endSoon();
-    });
-  }
-
-  /** Collects the requests of one turn of the event loop. */
-  #endSoon(): void {
-    defer(() => {
-      if (this.#checking > 0 || this.#task) return;
-      // The handler waits forever, so the run of a canceled request ends here; it has no response.
-      this.#settle(this.#request.abandon() ? this.#end() : '');
-    });
-  }
-
-  async #resultOf<Result>(
-    name: string,
-    request: ClientRequest<Result>,
-    { asked }: RequestState,
-  ): Promise<Result | undefined> {
-    const digest = await digestOfClientRequest(request);
-    const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
-    // A request that changed between the rounds is another request. The cast: the result was parsed before it was signed.
-    if (known?.question === digest) return known.answer as Result;
-    if (!Object.hasOwn(asked, name) || asked[name] !== digest) return undefined;
-    const responses = this.#request.params?.['inputResponses'];
-    if (!isObject(responses) || !Object.hasOwn(responses, name)) return undefined;
-    const answer = await request.parse(responses[name]);
-    if (answer !== undefined) this.#answers = { ...this.#answers, [name]: { question: digest, answer } };
-    return answer;
-  }
-
-  async #end(): Promise<string> {
-    const { params, server } = this.#request;
-    this.#requireCapabilities();
-    const round = (this.#previous?.round ?? 0) + 1;
-    if (round > MAX_INPUT_ROUNDS) {
-      throw new ProtocolError(
-        errorCodes.internal,
-        `The server sent requests to the client in more than ${MAX_INPUT_ROUNDS} rounds; the request was ended.`,
-      );
-    }
-    const asked: Record<string, string> = {};
-    const inputRequests: Record<string, object> = {};
-    for (const [name, { request }] of Array.from(this.#outstanding ?? [])) {
-      asked[name] = await digestOfClientRequest(request);
-      inputRequests[name] = { method: request.method, params: request.params };
-    }
-    const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers };
-    const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
-    const _meta = { [metaKeys.serverInfo]: server.serverInfo };
-    return JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
-  }
-
-  #requireCapabilities(): void {
-    const required: Record<string, Record<string, object>> = {};
-    for (const { request } of this.#outstanding?.values() ?? []) {
-      for (const [name, members] of Object.entries(request.requires))
-        required[name] = { ...required[name], ...members };
-    }
-    const missing = missingCapabilities(required, this.#request.clientCapabilities);
-    if (!missing) return;
-    throw new ProtocolError(
-      errorCodes.missingClientCapability,
-      `The server sends requests to the client, which must declare the capabilities ${Object.keys(missing).join(', ')}.`,
-      { httpStatus: 400, data: { requiredCapabilities: missing } },
-    );
-  }
-}
-
 /** @returns a function that prevents the run */
 function later(milliseconds: number, run: () => void): () => void {
   if (milliseconds === 0) defer(run);
   const timer = milliseconds === 0 ? undefined : setTimeout(run, Math.min(milliseconds, MAX_TIMER_DELAY));
   return () => clearTimeout(timer);
-}
-
-/** Outside of Node there is no `setImmediate`. */
-const defer: (run: () => void) => void =
-  typeof setImmediate === 'function' ? (run) => void setImmediate(run) : (run) => void setTimeout(run, 0);
-
-/**
- * Returns the state that the client received in the previous round.
- *
- * @throws ProtocolError -32602 when the state was not issued to this caller for this request
- */
-async function readRequestState(request: ServerRequest, text: unknown): Promise<RequestState> {
-  const state = await request.server.requestState.verify(text, await bindingOf(request));
-  if (state.call !== (await digestOfCall(request.params)))
-    throw invalidParams('Invalid requestState: it belongs to another call.');
-  return state;
-}
-
-/** Binds a state to method and principal. A digest, because the principal may contain a token. */
-function bindingOf({ method, principal = '' }: ServerRequest): Promise<string> {
-  return digestOf([method, principal]);
-}
-
-/** Identifies a call: the tool or prompt and its arguments, or the resource. */
-function digestOfCall(params: ServerRequest['params']): Promise<string> {
-  return digestOf([params?.['name'] ?? params?.['uri'], params?.['arguments'] ?? {}]);
 }

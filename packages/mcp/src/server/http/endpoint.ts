@@ -14,7 +14,8 @@ import { invalidRequest, refused, type ProtocolError } from '../../protocol/prot
 import { createCallerRequest, LegacyBatch, LegacyRequest } from '../eras/legacy.js';
 import { ModernRequest } from '../eras/modern.js';
 import { toProtocolError } from '../failures.js';
-import { drain, LegacySession } from '../legacy-session.js';
+import { drain } from '../drain.js';
+import { LegacySession } from '../legacy-session.js';
 import { DEFAULT_MAX_BODY_BYTES, KEEP_ALIVE_INTERVAL } from '../limits.js';
 import { requireToolAccessOfAll } from '../methods/call-tool.js';
 import type { ServerDefinition } from '../server-definition.js';

@@ -3,7 +3,8 @@ import { errorText, resultParts, resultText, type RequestId } from '../../protoc
 import { refused, type ProtocolError } from '../../protocol/protocol-error.js';
 import type { Caller } from '../auth-info.js';
 import { toProtocolError } from '../failures.js';
-import type { InFlight, Work } from '../legacy-session.js';
+import type { InFlight } from '../drain.js';
+import type { Work } from '../legacy-session.js';
 import { RETRY_AFTER_SECONDS } from '../limits.js';
 import type { Channel } from '../request.js';
 import type { ServerDefinition } from '../server-definition.js';

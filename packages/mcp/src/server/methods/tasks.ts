@@ -8,7 +8,6 @@ import { missingCapabilities } from '../client-requests.js';
 import { toJsonSafe } from '../json-safe.js';
 import type { ServerRequest } from '../request.js';
 import { taskMembers, type StoredCall } from '../tasks/task-record.js';
-import type { ResumeCall } from '../tasks/tasks.js';
 
 const required = { extensions: { [TASKS_EXTENSION]: {} } };
 
@@ -59,13 +58,13 @@ export function storedCallOf(
  *
  * @throws ProtocolError -32021 when the request does not declare the extension, -32602 for an unknown task or invalid params
  */
-export async function answerTaskRequest(request: ServerRequest, resume: ResumeCall): Promise<Answer> {
+export async function answerTaskRequest(request: ServerRequest): Promise<Answer> {
   requireTasks(request);
   const { server, method, params, principal = '' } = request;
   const responses = params?.['inputResponses'];
   if (method === 'tasks/update' && !isObject(responses))
     throw invalidParams('tasks/update needs inputResponses, an object.');
-  const task = await server.tasks.find(params?.['taskId'], principal, resume);
+  const task = await server.tasks.find(params?.['taskId'], principal);
   if (method === 'tasks/get') return { members: taskMembers(task) };
   if (isObject(responses) && method === 'tasks/update') await server.tasks.update(task, responses);
   else await server.tasks.cancel(task);

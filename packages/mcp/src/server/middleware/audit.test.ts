@@ -130,6 +130,24 @@ describe('audit', () => {
     await expect.poll(() => entries.map(({ outcome }) => outcome)).toEqual(['input_required', 'canceled']);
   });
 
+  test('writes every entry before its server is closed', async () => {
+    const entries: AuditEntry[] = [];
+    const server = createServer(async (entry) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      entries.push(entry);
+    });
+    await callServer(server, 'legacy', 'tools/list');
+    await callServer(server, 'modern', 'tools/list');
+    await server.close({ grace: 60_000 });
+    expect(entries).toHaveLength(2);
+  });
+
+  test('ends its server without an entry whose writer hangs', async () => {
+    const server = createServer(() => new Promise(() => {}));
+    await callServer(server, 'modern', 'tools/list');
+    await expect(server.close({ grace: 20 })).resolves.toBeUndefined();
+  });
+
   test('rejects a writer that is not a function', () => {
     expect(() => audit('audit.log' as never)).toThrow(expect.objectContaining({ code: 'MIDDLEWARE_INVALID' }));
   });

@@ -49,7 +49,7 @@ function toLogged(name: string): string {
 
 /**
  * Passes one entry per request to a writer, when the request ends. Requests of the method `ping` have none. An error
- * of the writer goes to the logger of the server, and the request succeeds.
+ * of the writer goes to the logger of the server, and the request succeeds. `server.close()` waits for the writer.
  *
  * @throws `MIDDLEWARE_INVALID` when `write` is not a function
  * @example
@@ -59,33 +59,34 @@ export function audit(write: (entry: AuditEntry) => unknown, { content = false }
   if (typeof write !== 'function')
     throw new QuiverError('MIDDLEWARE_INVALID', 'audit needs a function that receives the entries.');
 
-  const record = async (entry: AuditEntry, context: MiddlewareContext): Promise<void> => {
-    try {
-      const principal = await loggedPrincipalOf(context);
-      await write(principal === undefined ? entry : { ...entry, principal });
-    } catch (error) {
-      asRequest(context).server.logger.error(`An audit entry was not written: ${toErrorMessage(error)}`, error);
-    }
-  };
-
   return {
     async onRequest(context, next) {
       const { method, name, era, params } = context;
       if (method === 'ping') return next();
       const time = new Date().toISOString();
       const start = performance.now();
-      const finish = (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
-        const entry: AuditEntry = {
-          time,
-          method: toLogged(method),
-          ...(name !== undefined && { name: toLogged(name) }),
-          era,
-          durationMs: Math.round((performance.now() - start) * 1000) / 1000,
-          ...(content && params?.['arguments'] !== undefined && { arguments: params['arguments'] }),
-          ...end,
-        };
-        return record(entry, context);
+      const { auditing, logger } = asRequest(context).server;
+      const finish = async (end: Pick<AuditEntry, 'outcome'> & Partial<AuditEntry>): Promise<void> => {
+        const durationMs = Math.round((performance.now() - start) * 1000) / 1000;
+        try {
+          const principal = await loggedPrincipalOf(context);
+          await write({
+            time,
+            method: toLogged(method),
+            ...(name !== undefined && { name: toLogged(name) }),
+            era,
+            durationMs,
+            ...(content && params?.['arguments'] !== undefined && { arguments: params['arguments'] }),
+            ...end,
+            ...(principal !== undefined && { principal }),
+          });
+        } catch (error) {
+          logger.error(`An audit entry was not written: ${toErrorMessage(error)}`, error);
+        } finally {
+          auditing.delete(finish);
+        }
       };
+      auditing.add(finish);
       try {
         const outcome = await next();
         // Not awaited: a slow writer must not delay the response.

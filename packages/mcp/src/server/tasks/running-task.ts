@@ -19,6 +19,8 @@ export interface TaskHost {
   readonly isDiscarded: boolean;
   /** Fires the signal, also after the response; the run has no result. */
   stop(reason: Error): void;
+  /** Runs the call of a task again. */
+  resume(task: RunningTask): Promise<string>;
 }
 
 export type ProgressUpdate = Parameters<ToolMcpContext['progress']>[0];
@@ -27,8 +29,8 @@ export interface RunningTaskOptions {
   readonly id: string;
   readonly host: TaskHost;
   readonly storage: TaskStorage;
-  /** Id of this instance. */
-  readonly instance: string;
+  /** Number of this run in the record. */
+  readonly run: number;
   readonly ttlMs: number;
   readonly logger: Logger;
   /** Requests to the client that the run sent before it became a task. */
@@ -157,7 +159,7 @@ export class RunningTask {
   async release(reason: string): Promise<void> {
     const error = { code: errorCodes.internal, message: reason };
     await this.change((record) =>
-      record.call ? { ...record, instance: '' } : endTask(record, { status: 'failed', error }),
+      record.call ? { ...record, instance: '', run: record.run + 1 } : endTask(record, { status: 'failed', error }),
     ).catch((problem: unknown) =>
       this.#options.logger.error(`A task cannot be released: ${toErrorMessage(problem)}`, problem),
     );
@@ -167,13 +169,13 @@ export class RunningTask {
   /**
    * Changes the stored task, after earlier changes of this process.
    *
-   * @returns its state; `undefined` when the task has expired, or another instance has taken it over
+   * @returns its state; `undefined` when the task has expired. Nothing changes when another run has taken it over
    */
   async change(change: TaskChange, onChange?: (record: TaskRecord) => void): Promise<ChangedTask | undefined> {
-    const { storage, instance } = this.#options;
+    const { storage, run } = this.#options;
     const write = async (): Promise<ChangedTask | undefined> => {
       const changed = await storage.change(this.id, (record) =>
-        record.instance === instance && !hasEnded(record) ? change(record) : undefined,
+        record.run === run && !hasEnded(record) ? change(record) : undefined,
       );
       if (changed) onChange?.(changed.record);
       this.#notice(changed?.record);
@@ -244,8 +246,8 @@ export class RunningTask {
   /** Continues with the changes of others. */
   #notice(record: TaskRecord | undefined): void {
     if (this.#isOver) return;
-    const { host, instance } = this.#options;
-    if (!record || record.instance !== instance || hasEnded(record)) {
+    const { host, run } = this.#options;
+    if (record?.run !== run || hasEnded(record)) {
       const reason = record?.status === 'cancelled' ? 'was canceled by its client' : 'has expired or was taken over';
       host.stop(new DOMException(`The task ${reason}.`, 'AbortError'));
     } else {

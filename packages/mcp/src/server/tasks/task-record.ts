@@ -34,6 +34,8 @@ export interface TaskRecord {
   readonly creator: string;
   /** Id of the instance that runs the tool; empty after it has released the task. */
   readonly instance: string;
+  /** Number of the run; every instance that takes the task over begins another one. Only the current run changes the task. */
+  readonly run: number;
   /** Outstanding requests to the client, by key. */
   readonly inputRequests: Readonly<Record<string, { readonly method: string; readonly params?: object | undefined }>>;
   /** Digest of every request to the client so far, by key. A key is never used for another request. */

@@ -243,6 +243,21 @@ describe('a task whose process died', () => {
     expect(runs()).toHaveLength(1);
   });
 
+  test('ignores the end of its first run after its instance has taken it back', async () => {
+    const [a, b] = [start({ resume: true }), start({ resume: true })];
+    const taskId = await startTask(a);
+    a.die();
+    expect(await b.as().get(taskId)).toMatchObject({ status: 'working' });
+    b.die();
+    a.store.isCut = false;
+    expect(await a.as().get(taskId)).toMatchObject({ status: 'working' });
+    await eventually(() => expect(a.runs).toHaveLength(2));
+    a.runs[0]?.finish('first');
+    await eventually(() => expect(a.runs[0]?.context.abortSignal?.aborted).toBe(true));
+    a.runs[1]?.finish('third');
+    expect(await ended(a.as(), taskId)).toMatchObject({ result: { content: [{ text: 'third' }] } });
+  });
+
   test('has the arguments of the onRequest hooks when it runs again', async () => {
     const [a, b] = [start({ resume: true }), start({ resume: true })];
     for (const { server } of [a, b])

@@ -5,10 +5,11 @@ import { InMemoryStore } from '../../shared-store/in-memory-store.js';
 import type { Instance } from '../../shared-store/instance.js';
 import type { SharedStore } from '../../shared-store/shared-store.js';
 import { digestOf } from '../digest.js';
+import { untilEmpty } from '../drain.js';
 import { toProtocolError } from '../failures.js';
 import { DEFAULT_MAX_TASK_RESULT, DEFAULT_MAX_TASKS, DEFAULT_MAX_TASKS_PER_CALLER } from '../limits.js';
 import type { RequestState } from '../request-state.js';
-import { RunningTask, type TaskHost } from './running-task.js';
+import { RunningTask, type RunningTaskOptions, type TaskHost } from './running-task.js';
 import type { TaskOptions } from './task-options.js';
 import { addResponses, endTask, hasEnded, type StoredCall, type TaskEnd, type TaskRecord } from './task-record.js';
 import { TaskStorage } from './task-storage.js';
@@ -36,6 +37,8 @@ export interface TasksConfig extends TasksOptions {
   /** Default: a store in memory. */
   readonly store: SharedStore | undefined;
   readonly instance: Instance | undefined;
+  /** Prepares a stored call to run again. */
+  readonly resume: (call: StoredCall) => TaskHost;
   /** Name of the server. */
   readonly server: string;
   readonly logger: Logger;
@@ -54,14 +57,8 @@ export interface TaskStart {
   readonly call: StoredCall | undefined;
 }
 
-/** A stored call that is about to run again. */
-export interface ResumedCall {
-  readonly host: TaskHost;
-  readonly run: (task: RunningTask) => Promise<string>;
-}
-
-export type ResumeCall = (call: StoredCall) => ResumedCall;
-
+/** Number of the run of the call that became a task. */
+const firstRun = 1;
 /** Id of the instance where there is only one. */
 const onlyInstance = 'local';
 /** Kind of the messages between instances: the id of a task that others have changed. */
@@ -71,7 +68,7 @@ const inboxKind = 'task';
 export class Tasks {
   readonly callerData: readonly string[];
   readonly #config: TasksConfig;
-  readonly #running = new Map<string, { task: RunningTask; host: TaskHost; ending: Promise<void> }>();
+  readonly #running = new Map<string, { task: RunningTask; host: TaskHost }>();
   /** Tasks that this process created, until their lifetime ends. */
   readonly #kept = new Map<string, { principal: string; end: number }>();
   #storage: TaskStorage | undefined;
@@ -99,7 +96,7 @@ export class Tasks {
     if (!this.hasRoom(principal)) return undefined;
     const id = this.#stored.createId();
     this.#kept.set(id, { principal, end: Date.now() + ttlMs });
-    return this.#createRun(id, host, ttlMs, requestCount);
+    return this.#createRun({ id, host, ttlMs, requestCount, run: firstRun });
   }
 
   /**
@@ -129,6 +126,7 @@ export class Tasks {
         owner: await ownerOf(principal),
         creator: this.#instanceId,
         instance: this.#instanceId,
+        run: firstRun,
         inputRequests: {},
         asked: Object.fromEntries(Object.entries(answers).map(([key, { question }]) => [key, question])),
         responses: {},
@@ -150,9 +148,9 @@ export class Tasks {
    *
    * @throws ProtocolError -32602, the same for ids that are unknown, have expired, or belong to another caller
    */
-  async find(id: unknown, principal: string, resume: ResumeCall): Promise<TaskRecord> {
+  async find(id: unknown, principal: string): Promise<TaskRecord> {
     const record = await this.#read(id, principal);
-    const current = record && (await this.#recover(record, resume));
+    const current = record && (await this.#recover(record));
     if (!current) throw invalidParams('Unknown task: it does not exist, has expired, or belongs to another caller.');
     return current;
   }
@@ -207,13 +205,7 @@ export class Tasks {
    * again; the others fail.
    */
   async close(graceMilliseconds: number): Promise<void> {
-    if (this.#running.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, graceMilliseconds);
-    });
-    await Promise.race([timeout, Promise.all([...this.#running.values()].map(({ ending }) => ending))]);
-    clearTimeout(timer);
+    await untilEmpty(this.#running, graceMilliseconds);
     const reason = 'The server was closed while the task was running. Call the tool again.';
     await Promise.all([...this.#running.values()].map(({ task }) => task.release(reason)));
   }
@@ -235,23 +227,17 @@ export class Tasks {
     return this.#config.instance?.id ?? onlyInstance;
   }
 
-  #createRun(id: string, host: TaskHost, ttlMs: number, requestCount: number): RunningTask {
-    const { logger } = this.#config;
-    return new RunningTask({
-      id,
-      host,
-      storage: this.#stored,
-      instance: this.#instanceId,
-      ttlMs,
-      logger,
-      requestCount,
-    });
+  #createRun(options: Omit<RunningTaskOptions, 'storage' | 'logger'>): RunningTask {
+    return new RunningTask({ ...options, storage: this.#stored, logger: this.#config.logger });
   }
 
   /** Follows a run whose task is stored. */
   #track(task: RunningTask, host: TaskHost, run: Promise<string>): void {
     task.start();
-    const ending = run
+    // A run that another instance has taken over in between.
+    void this.#running.get(task.id)?.task.check();
+    this.#running.set(task.id, { task, host });
+    void run
       .then(
         (result) => this.#toEnd(result),
         (error: unknown): TaskEnd => {
@@ -260,8 +246,9 @@ export class Tasks {
         },
       )
       .then((end) => task.end(host.isDiscarded ? { status: 'cancelled' } : end))
-      .finally(() => this.#running.delete(task.id));
-    this.#running.set(task.id, { task, host, ending });
+      .finally(() => {
+        if (this.#running.get(task.id)?.task === task) this.#running.delete(task.id);
+      });
   }
 
   #toEnd(result: string): TaskEnd {
@@ -276,24 +263,25 @@ export class Tasks {
     return stored?.record.owner === (await ownerOf(principal)) ? stored.record : undefined;
   }
 
-  async #recover(record: TaskRecord, resume: ResumeCall): Promise<TaskRecord | undefined> {
+  async #recover(record: TaskRecord): Promise<TaskRecord | undefined> {
     const { instance } = this.#config;
     const { taskId, instance: runner } = record;
     if (hasEnded(record) || runner === this.#instanceId || (await instance?.isAlive(runner))) return record;
     await instance?.start();
     // One of several instances writes first; the others see its change.
     const changed = await this.#stored.change(taskId, (latest) => {
-      if (hasEnded(latest) || latest.instance !== runner) return undefined;
-      return latest.call ? { ...latest, instance: this.#instanceId } : endTask(latest, diedWithProcess);
+      if (hasEnded(latest) || latest.run !== record.run) return undefined;
+      if (!latest.call) return endTask(latest, diedWithProcess);
+      return { ...latest, instance: this.#instanceId, run: latest.run + 1 };
     });
-    if (changed?.isChanged && changed.record.call) this.#resume(changed.record, changed.record.call, resume);
+    if (changed?.isChanged && changed.record.call) this.#resume(changed.record, changed.record.call);
     return changed?.record;
   }
 
-  #resume({ taskId, ttlMs }: TaskRecord, call: StoredCall, resume: ResumeCall): void {
-    const { host, run } = resume(call);
-    const task = this.#createRun(taskId, host, ttlMs, 0);
-    this.#track(task, host, run(task));
+  #resume({ taskId: id, ttlMs, run }: TaskRecord, call: StoredCall): void {
+    const host = this.#config.resume(call);
+    const task = this.#createRun({ id, host, ttlMs, requestCount: 0, run });
+    this.#track(task, host, host.resume(task));
   }
 
   /** Lets the run of a task notice a change: in this process at once, in another one soon. */

@@ -1,0 +1,175 @@
+import type { ElicitOptions } from '@quiver/core/tools';
+import { errorCodes, metaKeys } from '../../protocol/constants.js';
+import { isObject } from '../../protocol/json-rpc.js';
+import { invalidParams, ProtocolError } from '../../protocol/protocol-error.js';
+import { missingCapabilities, type ClientRequest } from '../client-requests.js';
+import { digestOf, digestOfClientRequest } from '../digest.js';
+import { MAX_INPUT_ROUNDS } from '../limits.js';
+import type { ServerRequest } from '../request.js';
+import type { RequestState } from '../request-state.js';
+import type { RunningTask } from '../tasks/running-task.js';
+
+/** A request to the client without a result. A task may provide it; otherwise its promise never settles. */
+interface OutstandingRequest {
+  readonly request: ClientRequest<unknown>;
+  readonly options: ElicitOptions;
+  readonly resolve: (result: Promise<unknown>) => void;
+}
+
+/** One round of a request: collects the requests of its handler that have no result yet. */
+export class InputRound {
+  readonly #request: ServerRequest;
+  readonly #previous: RequestState | undefined;
+  readonly #settle: (result: Promise<string> | string) => void;
+  #answers: RequestState['answers'];
+  #outstanding: Map<string, OutstandingRequest> | undefined;
+  /** Present once the call has become a task. */
+  #task: RunningTask | undefined;
+  #count = 0;
+  /** Requests that are being compared with those of the previous round. */
+  #checking = 0;
+
+  /** @param settle - receives the `input_required` result when a request has no result yet; the first result counts */
+  constructor(
+    request: ServerRequest,
+    previous: RequestState | undefined,
+    settle: (result: Promise<string> | string) => void,
+  ) {
+    this.#request = request;
+    this.#previous = previous;
+    this.#settle = settle;
+    this.#answers = previous?.answers ?? {};
+  }
+
+  /** Results of earlier rounds. */
+  get answers(): RequestState['answers'] {
+    return this.#answers;
+  }
+
+  /** Number of requests of the handler so far. */
+  get requestCount(): number {
+    return this.#count;
+  }
+
+  /** Whether the round ends with requests that have no result yet. */
+  get isEnding(): boolean {
+    return this.#outstanding !== undefined;
+  }
+
+  /** Ends the round without a result: a task takes its requests. */
+  handOver(task: RunningTask): void {
+    this.#task = task;
+    for (const [key, { request, options, resolve }] of this.#outstanding ?? [])
+      resolve(task.requestAs(key, request, options));
+  }
+
+  async request<Result>(request: ClientRequest<Result>, options: ElicitOptions): Promise<Result> {
+    this.#count += 1;
+    const name = options.key ?? `input-${this.#count}`;
+    if (this.#previous) {
+      this.#checking += 1;
+      try {
+        const result = await this.#resultOf(name, request, this.#previous);
+        if (result !== undefined) return result;
+      } finally {
+        this.#checking -= 1;
+        if (this.#outstanding) this.#endSoon();
+      }
+      if (this.#task) return this.#task.requestAs(name, request, options);
+    }
+    return new Promise((resolve) => {
+      const outstanding: OutstandingRequest = { request, options, resolve: resolve as OutstandingRequest['resolve'] };
+      (this.#outstanding ??= new Map()).set(name, outstanding);
+      this.#endSoon();
+    });
+  }
+
+  /** Collects the requests of one turn of the event loop. */
+  #endSoon(): void {
+    defer(() => {
+      if (this.#checking > 0 || this.#task) return;
+      // The handler waits forever, so the run of a canceled request ends here; it has no response.
+      this.#settle(this.#request.abandon() ? this.#end() : '');
+    });
+  }
+
+  async #resultOf<Result>(
+    name: string,
+    request: ClientRequest<Result>,
+    { asked }: RequestState,
+  ): Promise<Result | undefined> {
+    const digest = await digestOfClientRequest(request);
+    const known = Object.hasOwn(this.#answers, name) ? this.#answers[name] : undefined;
+    // A request that changed between the rounds is another request. The cast: the result was parsed before it was signed.
+    if (known?.question === digest) return known.answer as Result;
+    if (!Object.hasOwn(asked, name) || asked[name] !== digest) return undefined;
+    const responses = this.#request.params?.['inputResponses'];
+    if (!isObject(responses) || !Object.hasOwn(responses, name)) return undefined;
+    const answer = await request.parse(responses[name]);
+    if (answer !== undefined) this.#answers = { ...this.#answers, [name]: { question: digest, answer } };
+    return answer;
+  }
+
+  async #end(): Promise<string> {
+    const { params, server } = this.#request;
+    this.#requireCapabilities();
+    const round = (this.#previous?.round ?? 0) + 1;
+    if (round > MAX_INPUT_ROUNDS) {
+      throw new ProtocolError(
+        errorCodes.internal,
+        `The server sent requests to the client in more than ${MAX_INPUT_ROUNDS} rounds; the request was ended.`,
+      );
+    }
+    const asked: Record<string, string> = {};
+    const inputRequests: Record<string, object> = {};
+    for (const [name, { request }] of Array.from(this.#outstanding ?? [])) {
+      asked[name] = await digestOfClientRequest(request);
+      inputRequests[name] = { method: request.method, params: request.params };
+    }
+    const state: RequestState = { call: await digestOfCall(params), round, asked, answers: this.#answers };
+    const requestState = await server.requestState.mint(state, await bindingOf(this.#request));
+    const _meta = { [metaKeys.serverInfo]: server.serverInfo };
+    return JSON.stringify({ resultType: 'input_required', inputRequests, requestState, _meta });
+  }
+
+  #requireCapabilities(): void {
+    const required: Record<string, Record<string, object>> = {};
+    for (const { request } of this.#outstanding?.values() ?? []) {
+      for (const [name, members] of Object.entries(request.requires))
+        required[name] = { ...required[name], ...members };
+    }
+    const missing = missingCapabilities(required, this.#request.clientCapabilities);
+    if (!missing) return;
+    throw new ProtocolError(
+      errorCodes.missingClientCapability,
+      `The server sends requests to the client, which must declare the capabilities ${Object.keys(missing).join(', ')}.`,
+      { httpStatus: 400, data: { requiredCapabilities: missing } },
+    );
+  }
+}
+
+/** Outside of Node there is no `setImmediate`. */
+export const defer: (run: () => void) => void =
+  typeof setImmediate === 'function' ? (run) => void setImmediate(run) : (run) => void setTimeout(run, 0);
+
+/**
+ * Returns the state that the client received in the previous round.
+ *
+ * @throws ProtocolError -32602 when the state was not issued to this caller for this request
+ */
+export async function readRequestState(request: ServerRequest, text: unknown): Promise<RequestState> {
+  const state = await request.server.requestState.verify(text, await bindingOf(request));
+  if (state.call !== (await digestOfCall(request.params)))
+    throw invalidParams('Invalid requestState: it belongs to another call.');
+  return state;
+}
+
+/** Binds a state to method and principal. A digest, because the principal may contain a token. */
+function bindingOf({ method, principal = '' }: ServerRequest): Promise<string> {
+  return digestOf([method, principal]);
+}
+
+/** Identifies a call: the tool or prompt and its arguments, or the resource. */
+function digestOfCall(params: ServerRequest['params']): Promise<string> {
+  return digestOf([params?.['name'] ?? params?.['uri'], params?.['arguments'] ?? {}]);
+}
