@@ -73,12 +73,12 @@ export type TaskStatus = (typeof taskStatuses)[number];
 const maxTaskIdLength = 1024;
 
 /** Checks the result of a call that the server runs as a task. @throws `TypeError` when it violates the protocol */
-export function requireCreatedTask(result: Params): Params {
+export function requireCreatedTask(result: Params): CreatedTask {
   const { taskId } = result;
   if (typeof taskId !== 'string' || taskId === '' || taskId.length > maxTaskIdLength)
     throw new TypeError(`Invalid result for tools/call: taskId is not a text of 1 to ${maxTaskIdLength} characters`);
   requireTaskStatus('tools/call', result);
-  return result;
+  return result as CreatedTask;
 }
 
 /** Returns the status of a task. @throws `TypeError` for one that the protocol does not define */

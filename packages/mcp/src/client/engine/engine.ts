@@ -65,6 +65,14 @@ export interface EngineOptions {
   readonly logLevel?: LoggingLevel | undefined;
   readonly onError: (error: unknown) => void;
   readonly onSessionLost: () => void;
+  /**
+   * A call ended before its response, which may be on its way and name a task that only its id ends.
+   *
+   * @param taskId - `undefined` when there is no task; the request has been canceled if it had no response
+   */
+  readonly onAbandoned?:
+    | ((taskId: Promise<string | undefined>, requestContext?: AnyRequestContext) => void)
+    | undefined;
   /** The connection ended without {@link Engine.close}. */
   readonly onClosed: () => void;
 }
@@ -76,6 +84,9 @@ export class RequestTimeoutError extends Error {
 
 /** Methods whose requests declare the tasks extension. */
 const taskMethods: ReadonlySet<string> = new Set(['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel']);
+
+/** Milliseconds in which the response of an abandoned call may arrive. */
+const lateResponseTime = 500;
 
 const channel = traceChannels['quiver:mcp.client'];
 
@@ -189,7 +200,7 @@ export class Engine implements Receiver {
       }
       this.active -= weight;
       this.#calls.delete(call);
-      this.#waiting.delete(call.id);
+      if (this.#waiting.get(call.id) === call) this.#waiting.delete(call.id);
       if (this.#calls.size === 0) this.#timer?.unref?.();
       if (onAbort) signal.removeEventListener('abort', onAbort);
       if (token !== undefined) this.#progress?.delete(token);
@@ -375,7 +386,37 @@ export class Engine implements Receiver {
     call.input?.abort(error);
     if (!this.#take(call.id)) return;
     call.reject(error);
-    this.#cancel(call.id, call.sending, reason);
+    const { onAbandoned } = this.#options;
+    if (onAbandoned && call.method === 'tools/call' && this.#createsTasks)
+      onAbandoned(this.#awaitLateTask(call, reason), call.options.requestContext);
+    else this.#cancel(call.id, call.sending, reason);
+  }
+
+  /** Whether the client declares the tasks extension, and the server has it. */
+  get #createsTasks(): boolean {
+    const { extensions = {} } = this.server.capabilities ?? {};
+    return this.isModern && this.#taskCapabilities !== undefined && TASKS_EXTENSION in extensions;
+  }
+
+  /** Resolves with the id of the task that a late response names. Cancels the request if no response arrives. */
+  #awaitLateTask(call: Call, reason: string): Promise<string | undefined> {
+    const { id, sending } = call;
+    this.active += 1;
+    return new Promise<Params>((resolve) => {
+      const timer = setTimeout(() => {
+        this.#take(id);
+        this.#cancel(id, sending, reason);
+        resolve({});
+      }, lateResponseTime);
+      const settle = (received: Params): void => {
+        clearTimeout(timer);
+        resolve(received);
+      };
+      this.#waiting.set(id, { ...call, resolve: settle, reject: () => settle({}) });
+    }).then((received) => {
+      this.active -= 1;
+      return received['resultType'] === 'task' ? requireCreatedTask(received).taskId : undefined;
+    });
   }
 
   #cancel(requestId: number, sending: Sending, reason: string): void {
@@ -480,10 +521,8 @@ export class Engine implements Receiver {
     this.#endSession?.(error);
     clearTimeout(this.#timer);
     for (const controller of this.#responding?.values() ?? []) controller.abort(error);
-    for (const call of this.#calls) {
-      call.input?.abort(error);
-      call.reject(error);
-    }
+    for (const call of this.#calls) call.input?.abort(error);
+    for (const call of [...this.#calls, ...this.#waiting.values()]) call.reject(error);
     this.#waiting.clear();
   }
 }

@@ -256,6 +256,26 @@ export class RemoteServer {
     await withinTime(stopping, stopTimeout, () => error).catch(() => {});
   }
 
+  /** Cancels the task of an abandoned call. A disconnect waits for it. */
+  #cancelTask(engine: Engine, found: Promise<string | undefined>, requestContext?: AnyRequestContext): void {
+    const cancel = async (): Promise<void> => {
+      try {
+        const taskId = await found;
+        if (taskId === undefined) return;
+        const options = { requestContext, timeout: stopTimeout };
+        await this.request((current, to) => current.request('tasks/cancel', { taskId }, to), options);
+      } catch (error) {
+        this.log('debug', `A task could not be canceled: ${toErrorMessage(error)}`, error, requestContext);
+      } finally {
+        this.awaitedTasks.delete(task);
+        this.#closeForgotten(engine);
+      }
+    };
+    const canceled = cancel();
+    const task = { stop: () => canceled };
+    this.awaitedTasks.add(task);
+  }
+
   async #disconnect(): Promise<void> {
     const connecting = this.#connecting;
     const current = this.#current;
@@ -332,6 +352,9 @@ export class RemoteServer {
         },
         onClosed: () => {
           if (opened) this.#lose(opened);
+        },
+        onAbandoned: (taskId, requestContext) => {
+          if (opened) this.#cancelTask(opened, taskId, requestContext);
         },
       },
       signal,

@@ -306,6 +306,44 @@ describe('a call that becomes a task', () => {
     await canceled();
   });
 
+  test('is canceled when its response was on its way as the signal fired', async () => {
+    const controller = new AbortController();
+    const methods: string[] = [];
+    const { client } = connect({
+      fetch: async (to, init) => {
+        const { method } = JSON.parse(String(init?.body)) as { method: string };
+        methods.push(method);
+        // The server sends its response, whatever the client does.
+        const response = await fetch(to, { ...init, signal: null });
+        if (method === 'tools/call') controller.abort(new Error('no longer needed'));
+        return response;
+      },
+    });
+    const calling = client.callTool({ serverName: 'it', name: 'wait', signal: controller.signal });
+    await expect(calling).rejects.toThrow('no longer needed');
+    await client.disconnect();
+    expect(methods).toEqual(['server/discover', 'tools/call', 'tasks/cancel']);
+    await canceled();
+  });
+
+  test.each([true, false])('ends the request of a call without a response (tasks: %s)', async (hasTasks) => {
+    const controller = new AbortController();
+    let request: AbortSignal | null | undefined;
+    const { client } = connect({
+      tasks: hasTasks,
+      fetch: async (to, init) => {
+        const { method } = JSON.parse(String(init?.body)) as { method: string };
+        if (method !== 'tools/call') return fetch(to, init);
+        request = init?.signal;
+        controller.abort(new Error('no longer needed'));
+        return new Promise(() => {});
+      },
+    });
+    const calling = client.callTool({ serverName: 'it', name: 'wait', signal: controller.signal });
+    await expect(calling).rejects.toThrow('no longer needed');
+    await eventually(() => expect(request?.aborted).toBe(true));
+  });
+
   test('is canceled when the client is disconnected', async () => {
     const { client, sent } = connect();
     const calling = client.callTool({ serverName: 'it', name: 'wait' });
