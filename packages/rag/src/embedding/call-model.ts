@@ -49,7 +49,7 @@ export async function retry<Result>(
     } catch (error) {
       signal?.throwIfAborted();
       if (!(attempt < maxRetries) || !isTransient(error)) throw error;
-      await wait(requestedDelay(error) ?? Math.min(firstDelay * 2 ** attempt, maxDelay), signal);
+      await sleep(requestedDelay(error) ?? Math.min(firstDelay * 2 ** attempt, maxDelay), signal);
     }
   }
 }
@@ -68,7 +68,8 @@ function requestedDelay(error: unknown): number | undefined {
   return Number.isNaN(delay) || delay < 0 ? undefined : Math.min(delay, maxDelay);
 }
 
-function wait(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+/** @throws the abort reason */
+export function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const pass = (): Promise<void> => new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)));
   return untilAborted(pass, signal).finally(() => clearTimeout(timer));

@@ -1,4 +1,5 @@
-import { QuiverError, untilAborted } from '@quiver/core';
+import { QuiverError } from '@quiver/core';
+import { sleep } from './call-model.js';
 
 /** Requests and tokens per minute that a provider allows. */
 export interface EmbeddingRateLimit {
@@ -116,10 +117,4 @@ async function waitFor(bucket: Bucket, amount: number, signal: AbortSignal): Pro
     // A longer timer than 24 days would fire at once.
     await sleep(Math.min(Math.ceil(delay), minute), signal);
   }
-}
-
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const pass = (): Promise<void> => new Promise((resolve) => (timer = setTimeout(resolve, milliseconds)));
-  return untilAborted(pass, signal).finally(() => clearTimeout(timer));
 }

@@ -1,4 +1,5 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { replaceFile } from '../node/replace-file.js';
 import { checkCase, checkCases, type RetrievalCase } from './cases.js';
 import { evaluationInvalid } from './evaluation-error.js';
 
@@ -29,9 +30,7 @@ export async function readCases(path: string): Promise<RetrievalCase[]> {
  */
 export async function writeCases(path: string, cases: readonly RetrievalCase[]): Promise<void> {
   const lines = checkCases(cases).map((one) => `${JSON.stringify(one)}\n`);
-  const temporary = `${path}.tmp`;
-  await writeFile(temporary, lines.join(''));
-  await rename(temporary, path);
+  await replaceFile(path, lines.join(''));
 }
 
 function parseLine(line: string, what: string): unknown {

@@ -252,26 +252,24 @@ async function* readBatches(
     // The document names its source even if it has become empty and has no chunks.
     for (const { metadata } of document.sources) addSource(sources, metadata['source']);
     const hash = known?.hashOf(document);
-    const isRepeated = hash !== undefined && known?.has(hash) === true;
-    const knownIds = hash === undefined ? undefined : known?.find(hash);
-    const { chunks, stored, isPartial } = knownIds
-      ? { chunks: knownIds.map((id) => ({ id })), stored: knownIds.length }
-      : await chunkDocument(target, document, chunkOptions, vectors);
-    if (hash !== undefined && !isRepeated) {
-      if (!knownIds)
-        known?.add(
-          hash,
-          document,
-          chunks.map(({ id }) => id),
-        );
-      // A record that two documents have is stored with the place in the first one.
-      if (isPartial || chunks.some(({ id }) => seen.has(id))) known?.setPartial(hash);
+    if (hash !== undefined && known?.has(hash)) {
+      batch.documents += 1;
+      continue;
     }
-    for (const [index, chunk] of chunks.entries()) {
-      if (seen.has(chunk.id)) continue;
-      seen.add(chunk.id);
+    const found = hash === undefined ? undefined : known?.find(hash);
+    const { chunks, stored, isPartial } = found
+      ? { chunks: [], stored: found.ids.length, isPartial: false }
+      : await chunkDocument(target, document, chunkOptions, vectors);
+    const ids = found?.ids ?? chunks.map(({ id }) => id);
+    // A record that two documents have is stored with the place in the first one.
+    if (hash !== undefined)
+      known?.add(hash, document, { found, ids, isPartial: isPartial || ids.some((id) => seen.has(id)) });
+    for (let index = 0; index < ids.length; index += 1) {
+      const id = ids[index] as string;
+      if (seen.has(id)) continue;
+      seen.add(id);
       if (index < stored) batch.unchanged += 1;
-      else batch.chunks.push(chunk as Chunk);
+      else batch.chunks.push(chunks[index] as Chunk);
       if (batch.chunks.length + batch.unchanged < batchSize) continue;
       yield batch;
       batch = { chunks: [], unchanged: 0, documents: 0 };
@@ -296,15 +294,17 @@ async function chunkDocument(
   document: MDocument,
   { extract, ...plain }: ChunkParams,
   vectors: ChunkVectors | undefined,
-): Promise<{ chunks: readonly Chunk[]; stored: number; isPartial?: boolean }> {
+): Promise<{ chunks: readonly Chunk[]; stored: number; isPartial: boolean }> {
   const chunk = async (params: ChunkParams): Promise<Chunk[]> =>
     (await document.chunk(params)).map((one) => addScope(one, target.scope));
   const chunks = await chunk(plain);
-  if (!extract) return { chunks: vectors ? [...chunks, ...furtherVectors(chunks, vectors)] : chunks, stored: 0 };
+  if (!extract)
+    return { chunks: vectors ? [...chunks, ...furtherVectors(chunks, vectors)] : chunks, stored: 0, isPartial: false };
   // An index that was made without them gets them.
   const keys = [...(extract.context ? [contextKey] : []), ...keysOfVectors(vectors)];
   const stored = await readIfStored(target, chunks, keys);
-  if (stored) return { chunks: [...stored, ...furtherVectors(stored, vectors)], stored: stored.length };
+  if (stored)
+    return { chunks: [...stored, ...furtherVectors(stored, vectors)], stored: stored.length, isPartial: false };
   const extracted = await chunk({ ...plain, extract: withSignal(extract, target.signal) });
   const isPartial = extracted.some(({ metadata }) => keys.some((key) => !(key in metadata)));
   return { chunks: [...extracted, ...furtherVectors(extracted, vectors)], stored: 0, isPartial };

@@ -1,6 +1,7 @@
 import { canonicalJson, contentHash } from '../document/content-hash.js';
 import type { MDocument } from '../document/document.js';
 import type { Cancellable, VectorStore } from '../store/vector-store.js';
+import type { Sources } from './delete-documents.js';
 import { callStore, type IngestTarget } from './ingest-target.js';
 import { toScopeFilter } from './scope.js';
 
@@ -14,7 +15,8 @@ const maxChunks = 1_000_000;
 interface StoredDocuments {
   version: string;
   cleanup: 'source' | 'all' | 'none';
-  documents: Record<string, KnownDocument>;
+  /** By their hashes; stored as an object. */
+  documents: ReadonlyMap<string, KnownDocument>;
 }
 
 /** A document whose chunks are stored. */
@@ -103,20 +105,10 @@ export class KnownDocuments {
     return contentHash(this.#identity, document.contentHash());
   }
 
-  /** Returns the ids of its chunks if all of them are stored. */
-  find(hash: string): readonly string[] | undefined {
-    const found = this.#last && Object.hasOwn(this.#last.documents, hash) ? this.#last.documents[hash] : undefined;
-    if (!found || found.isPartial) return undefined;
-    this.#documents.set(hash, this.#documents.get(hash) ?? found);
-    return found.ids;
-  }
-
-  /** Adds a document of this run. */
-  add(hash: string, document: MDocument, ids: readonly string[]): void {
-    const sources = document.sources.map(({ metadata }) => hashOfSource(metadata['source']));
-    for (const source of sources) this.#changed.add(source);
-    this.#isEachKnown = false;
-    this.#documents.set(hash, { ids, sources });
+  /** Returns the document if all its chunks are stored. */
+  find(hash: string): KnownDocument | undefined {
+    const found = this.#last?.documents.get(hash);
+    return found?.isPartial ? undefined : found;
   }
 
   /** Whether this run had the document before. */
@@ -124,31 +116,38 @@ export class KnownDocuments {
     return this.#documents.has(hash);
   }
 
-  /** The next run compares the document of this run. */
-  setPartial(hash: string): void {
-    const document = this.#documents.get(hash);
-    if (document) this.#documents.set(hash, { ...document, isPartial: true });
+  /**
+   * Adds a document of this run.
+   *
+   * @param found - what {@link find} returned for it
+   */
+  add(
+    hash: string,
+    document: MDocument,
+    run: { found: KnownDocument | undefined; ids: readonly string[]; isPartial: boolean },
+  ): void {
+    const { found, ids, isPartial } = run;
+    const sources =
+      found?.sources ?? document.sources.map(({ metadata }) => hashOfSource(canonicalJson(metadata['source'])));
+    this.#documents.set(hash, { ids, sources, ...(isPartial && { isPartial }) });
+    if (found) return;
+    this.#isEachKnown = false;
+    for (const source of sources) this.#changed.add(source);
   }
 
   /** Returns the sources that may have stale chunks, of those of all documents of the run. */
-  sourcesToClean(sources: ReadonlyMap<string, unknown>): Map<string, unknown> {
-    if (!this.#last || this.#last.cleanup === 'none') return new Map(sources);
+  sourcesToClean(sources: Sources): Sources {
+    if (!this.#last || this.#last.cleanup === 'none') return sources;
     // A source without one of its documents.
-    for (const [hash, { sources: own }] of Object.entries(this.#last.documents))
+    for (const [hash, { sources: own }] of this.#last.documents)
       if (!this.#documents.has(hash)) for (const source of own) this.#changed.add(source);
-    return new Map([...sources].filter(([, source]) => this.#changed.has(hashOfSource(source))));
+    if (this.#changed.size === 0) return new Map();
+    return new Map([...sources].filter(([source]) => this.#changed.has(hashOfSource(source))));
   }
 
   /** Whether the index holds the same documents as after the last run, which removed all others. */
   get isWhole(): boolean {
-    const { documents = {}, cleanup } = this.#last ?? {};
-    const hashes = Object.keys(documents);
-    return (
-      cleanup === 'all' &&
-      this.#isEachKnown &&
-      this.#documents.size === hashes.length &&
-      hashes.every((hash) => this.#documents.has(hash))
-    );
+    return this.#last?.cleanup === 'all' && this.#isEachKnown && this.#documents.size === this.#last.documents.size;
   }
 
   /**
@@ -161,7 +160,7 @@ export class KnownDocuments {
     grown: number;
     isChanged: boolean;
     cleanup: StoredDocuments['cleanup'];
-    sources: ReadonlyMap<string, unknown>;
+    sources: Sources;
     ids: ReadonlySet<string>;
     progress: RunInProgress;
   }): Promise<void> {
@@ -171,21 +170,22 @@ export class KnownDocuments {
     // Another caller has changed a record since.
     if (this.#last && !run.isChanged && version !== this.#last.version) return;
     const { count } = await callStore(this.#target, (one, end) => one.describeIndex({ indexName, ...end }));
-    const documents = Object.fromEntries(this.#documents);
+    const documents = new Map(this.#documents);
     // Documents of other sources stay known, but not as clean if they were not.
     if (this.#last && (run.cleanup === 'none' || (run.cleanup === 'source' && this.#last.cleanup !== 'none'))) {
-      const ofRun = new Set(Array.from(run.sources.values(), hashOfSource));
-      for (const [hash, document] of Object.entries(this.#last.documents))
-        if (!document.sources.some((source) => ofRun.has(source)))
-          documents[hash] ??= document.ids.some((id) => run.ids.has(id)) ? { ...document, isPartial: true } : document;
+      const ofRun = new Set(Array.from(run.sources.keys(), hashOfSource));
+      for (const [hash, document] of this.#last.documents)
+        if (!documents.has(hash) && !document.sources.some((source) => ofRun.has(source)))
+          documents.set(hash, document.ids.some((id) => run.ids.has(id)) ? { ...document, isPartial: true } : document);
     }
-    const chunks = Object.values(documents).reduce((sum, { ids }) => sum + ids.length, 0);
+    let chunks = 0;
+    for (const { ids } of documents.values()) chunks += ids.length;
     if (!run.progress.isAlone || count !== this.#countBefore + run.grown || chunks > maxChunks) return;
     // An index that this run has created holds nothing else.
     const cleanup = this.#target.isUpdate ? run.cleanup : 'all';
     const stored: StoredDocuments = { version, cleanup, documents };
     const isStored = await this.#ifAllowed(async ({ derived }, end) => {
-      const data = derived && new TextEncoder().encode(JSON.stringify(stored));
+      const data = derived && encode(stored);
       return data && derived.write({ indexName, name: this.#name, data, ...end });
     });
     if (isStored) return;
@@ -197,9 +197,10 @@ export class KnownDocuments {
   #isLast(cleanup: StoredDocuments['cleanup']): boolean {
     const last = this.#last;
     if (!last || (last.cleanup !== cleanup && last.cleanup !== 'all')) return false;
-    return [...this.#documents].every(
-      ([hash, { isPartial }]) => Object.hasOwn(last.documents, hash) && last.documents[hash]?.isPartial === isPartial,
-    );
+    return [...this.#documents].every(([hash, { isPartial }]) => {
+      const stored = last.documents.get(hash);
+      return stored !== undefined && stored.isPartial === isPartial;
+    });
   }
 
   async #readLast(): Promise<StoredDocuments | undefined> {
@@ -238,18 +239,25 @@ function nameOf({ scope }: IngestTarget): string {
 }
 
 /** Derived data may remain for some time after a document was deleted: its source is not readable in them. */
-function hashOfSource(source: unknown): string {
-  return contentHash(canonicalJson(source));
+function hashOfSource(canonicalSource: string): string {
+  return contentHash(canonicalSource);
+}
+
+function encode(stored: StoredDocuments): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ ...stored, documents: Object.fromEntries(stored.documents) }));
 }
 
 /** Returns `undefined` for data of another form: they are calculated again. */
 function parse(data: Uint8Array): StoredDocuments | undefined {
   try {
-    const stored = JSON.parse(new TextDecoder().decode(data)) as StoredDocuments;
-    const isKnownForm = Object.values(stored.documents).every(
+    const stored = JSON.parse(new TextDecoder().decode(data)) as Omit<StoredDocuments, 'documents'> & {
+      documents: Record<string, KnownDocument>;
+    };
+    const documents = new Map(Object.entries(stored.documents));
+    const isKnownForm = [...documents.values()].every(
       ({ ids, sources }) => Array.isArray(ids) && Array.isArray(sources),
     );
-    return isKnownForm ? stored : undefined;
+    return isKnownForm ? { ...stored, documents } : undefined;
   } catch {
     return undefined;
   }

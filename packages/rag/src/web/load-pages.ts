@@ -137,7 +137,7 @@ async function loadPage(given: string, { client, check, options, signal }: PageC
       (options.onSkip ?? log)(part);
     };
     const type = response.headers['content-type'] ?? '';
-    const page = await toDocuments(bytes, { url: target, type, options: { ...options, onSkip } });
+    const page = await toDocuments(bytes, { ...options, url: target, type, onSkip });
     const { etag, 'last-modified': lastModified } = response.headers;
     // Without validators, the next run repeats what failed, such as the recognition of a scanned page.
     const record = isComplete ? { ...(etag && { etag }), ...(lastModified && { lastModified }) } : {};
@@ -154,7 +154,12 @@ const disallowed: ReadonlySet<string> = new Set(['PAGE_DISALLOWED', 'PAGE_ADDRES
 
 async function toDocuments(
   bytes: Uint8Array,
-  { url, type, options }: { url: string; type: string; options: LoadPagesOptions },
+  {
+    url,
+    type,
+    onSkip,
+    ...options
+  }: { url: string; type: string; onSkip: (page: SkippedPage) => void } & LoadPagesOptions,
 ): Promise<MDocument[]> {
   const [mediaType = '', ...parameters] = type.toLowerCase().split(';');
   const charset = /charset\s*=\s*["']?([\w.:-]+)/.exec(parameters.join(';'))?.[1];
@@ -165,16 +170,11 @@ async function toDocuments(
     const found = { ...(title && { title }), ...(description && { description }), ...(language && { language }) };
     return [MDocument.fromMarkdown(text, { source, ...found, ...options.metadata })];
   }
-  const { metadata, ocr, groupSize, maxSize, signal, onSkip = log } = options;
   return loadDocument(bytes, {
+    ...options,
     name: url,
     mediaType,
     ...(charset !== undefined && { encoding: charset }),
-    ...(metadata && { metadata }),
-    ...(ocr && { ocr }),
-    ...(groupSize !== undefined && { groupSize }),
-    ...(maxSize !== undefined && { maxSize }),
-    ...(signal && { signal }),
     onSkip: ({ path, ...skipped }) => onSkip({ url: path, ...skipped }),
   });
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { QuiverError, toErrorMessage } from '@quiver/core';
+import { replaceFile } from '../node/replace-file.js';
 
 /** Validators of a page, which the server compares at the next request. */
 export interface PageRecord {
@@ -50,12 +50,5 @@ function parseRecord(record: unknown): PageRecord {
  * is not stored, would be missing until it changes.
  */
 export async function writePageState(path: string, state: PageState): Promise<void> {
-  const temporary = `${path}.${randomUUID()}`;
-  try {
-    await writeFile(temporary, `${JSON.stringify(Object.fromEntries(state), null, 1)}\n`);
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceFile(path, `${JSON.stringify(Object.fromEntries(state), null, 1)}\n`);
 }

@@ -1,0 +1,13 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+
+/** Writes a file as a whole: whoever reads it gets the old or the new text, also after the process was killed. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${crypto.randomUUID()}`;
+  try {
+    await writeFile(temporary, text);
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
