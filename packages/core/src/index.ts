@@ -1,8 +1,8 @@
 export { untilAborted, withinTime } from './async.js';
 export { isQuiverError, QuiverError, toErrorMessage, type QuiverErrorOptions } from './errors.js';
-export { escapeForLog } from './escape-for-log.js';
 export {
   createLogger,
+  escapeForLog,
   getDefaultLogger,
   setDefaultLogger,
   type Logger,

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLogger, getDefaultLogger, setDefaultLogger, type LogLevel } from './index.js';
+import { createLogger, escapeForLog, getDefaultLogger, setDefaultLogger, type LogLevel } from './index.js';
 
 const standard = getDefaultLogger();
 afterEach(() => setDefaultLogger(standard));
@@ -63,5 +64,21 @@ describe('the default logger', () => {
     setDefaultLogger(own);
     getDefaultLogger().debug('hello');
     expect(lines).toEqual(['[quiver] debug: hello']);
+  });
+});
+
+describe('escapeForLog', () => {
+  it('escapes untrusted text that could forge a line, color the terminal, reverse text or hide', () => {
+    expect(escapeForLog('a\nforged\u001B[31mred\u202Eright\u200Bnothing\u2028line\u{E0041}')).toBe(
+      'a\\u000aforged\\u001b[31mred\\u202eright\\u200bnothing\\u2028line\\u{e0041}',
+    );
+  });
+
+  it('returns printable text unchanged', () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[ -~äöü你好]*$/), (text) => {
+        expect(escapeForLog(text)).toBe(text);
+      }),
+    );
   });
 });

@@ -1,5 +1,3 @@
-import { escapeForLog } from './escape-for-log.js';
-
 /** Receives events that are not errors of a call: a failed hook, a tool omitted from a list, a lost connection. */
 export interface Logger {
   debug(message: string, details?: unknown): void;
@@ -60,4 +58,16 @@ function writeToStandardError(line: string, details: unknown): void {
   if (details === undefined) console.error(line);
   // oxlint-disable-next-line no-console
   else console.error(line, details);
+}
+
+/**
+ * Escapes untrusted text for a log line: controls, bidirectional marks, zero-width characters, tags, and line and paragraph separators,
+ * which could forge a line, move the cursor or hide text, become escapes such as `\u202e`.
+ */
+export function escapeForLog(text: string): string {
+  // Inside the function: the import would spend 0.7 ms on the classes of the pattern.
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
+  });
 }

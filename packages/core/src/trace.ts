@@ -24,19 +24,11 @@ interface Channel extends TraceChannel<TraceEvent> {
   unsubscribe(subscribers: Subscribers): void;
 }
 
-/** The part of `node:diagnostics_channel` that is called. */
-interface DiagnosticsChannel {
-  tracingChannel(name: string): TracingChannel;
-}
-
-interface TracingChannel {
-  readonly start: { readonly hasSubscribers: boolean };
-  readonly end: { readonly hasSubscribers: boolean };
-  readonly asyncStart: { readonly hasSubscribers: boolean };
-  readonly asyncEnd: { readonly hasSubscribers: boolean };
-  readonly error: { readonly hasSubscribers: boolean };
-  subscribe(subscribers: Subscribers): void;
-  unsubscribe(subscribers: Subscribers): void;
+/** The part of a tracing channel of `node:diagnostics_channel` that is called. */
+interface TracingChannel
+  extends
+    Pick<Channel, 'subscribe' | 'unsubscribe'>,
+    Readonly<Record<'start' | 'end' | 'asyncStart' | 'asyncEnd' | 'error', { readonly hasSubscribers: boolean }>> {
   tracePromise<Result>(operation: () => Promise<Result>, event: object): Promise<Result>;
 }
 
@@ -46,7 +38,7 @@ interface TracingChannel {
  */
 function openChannel(name: keyof TraceEvents): Channel {
   const { process } = globalThis as {
-    process?: { getBuiltinModule?: (id: string) => Partial<DiagnosticsChannel> | undefined };
+    process?: { getBuiltinModule?: (id: string) => { tracingChannel?: (name: string) => TracingChannel } | undefined };
   };
   const tracing = process?.getBuiltinModule?.('node:diagnostics_channel')?.tracingChannel?.(name);
   return tracing ? new NodeChannel(tracing) : findLocalChannel(name);

@@ -3,18 +3,16 @@ export {
   type AgentCallOptions,
   type AgentOptions,
   type AgentPrompt,
+  type AgentResult,
+  type AgentStep,
+  type AgentStream,
+  type AgentToolCall,
+  type AgentToolResult,
   type AgentTools,
+  type AgentUsage,
   type AiSdk,
 } from './agent.js';
 export { askAgent, type AgentLike, type AskAgentOptions } from './agent-like.js';
-export type {
-  AgentResult,
-  AgentStep,
-  AgentStream,
-  AgentToolCall,
-  AgentToolResult,
-  AgentUsage,
-} from './agent-result.js';
 export {
   runWorkflow,
   type RunWorkflowOptions,

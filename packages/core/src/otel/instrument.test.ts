@@ -21,7 +21,7 @@ import { QuiverError } from '../errors.js';
 import { createTool, executeTool } from '../tools/index.js';
 import { traceChannels } from '../trace.js';
 import type { McpTraceEvent } from '../trace-events.js';
-import { instrument, type InstrumentOptions } from './index.js';
+import { instrument, type InstrumentOptions } from './instrument.js';
 
 const exporter = new InMemorySpanExporter();
 const metricExporter = new InMemoryMetricExporter(AggregationTemporality.DELTA);

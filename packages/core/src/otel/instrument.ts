@@ -62,15 +62,19 @@ interface EnclosingCall {
 
 const enclosingCall = createContextKey('quiver enclosing tool call');
 
-/** An operation between its start and its end. */
-interface Running {
-  /** Time on the clock of `performance.now()`. */
-  readonly startedAt: number;
-  readonly span?: Span;
+/** Span of an operation that starts. */
+interface StartedSpan {
+  readonly span: Span;
   /** Whether the span belongs to another event or instrumentation, which ends it. */
   readonly isShared?: boolean;
   /** Call of a tool, or call whose span describes the message. */
   readonly call?: EnclosingCall;
+}
+
+/** An operation between its start and its end. Sessions have no span. */
+interface Running extends Partial<StartedSpan> {
+  /** Time on the clock of `performance.now()`. */
+  readonly startedAt: number;
 }
 
 /**
@@ -187,12 +191,6 @@ export function instrument(options: InstrumentOptions = {}): () => void {
   };
 
   return observe((event, phase) => (phase === 'start' ? start(event) : end(event)));
-}
-
-interface StartedSpan {
-  readonly span: Span;
-  readonly isShared?: boolean;
-  readonly call?: EnclosingCall;
 }
 
 /** Returns the failure that the span of an operation shows at the end of the operation. */

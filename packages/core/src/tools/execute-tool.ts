@@ -74,22 +74,25 @@ function startTool(tool: ToolLike, input: unknown, options: ToolCallOptions): Pr
 
 const channel = traceChannels['quiver:tool'];
 
-/**
- * Runs the tool of a definition; see {@link executeTool}.
- *
- * @param callId - id of the published call; a call without one is published
- */
+/** Runs the tool of a definition, and publishes the call; see {@link executeTool}. */
 export function executeDefinition(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
   done: DoneBefore = nothingDone,
+): Promise<unknown> {
+  if (!channel.isActive) return runDefinition(definition, input, options, done);
+  const event = createEvent(definition, input, options);
+  return channel.trace(event, () => runDefinition(definition, input, options, done, event.toolCallId));
+}
+
+function runDefinition(
+  definition: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  done: DoneBefore,
   callId?: string,
 ): Promise<unknown> {
-  if (callId === undefined && channel.isActive) {
-    const event = createEvent(definition, input, options);
-    return channel.trace(event, () => executeDefinition(definition, input, options, done, event.toolCallId));
-  }
   return untilAborted(async () => {
     const context = createToolContext(definition.id, options, callId);
     const preparing = prepare(definition, input, options, context, done);
@@ -105,15 +108,25 @@ export function executeDefinition(
   }, options.abortSignal);
 }
 
-/** Runs a tool that yields preliminary results; validates each result and yields it. See {@link executeTool}. */
-export async function* streamDefinition(
+/** Runs a tool that yields preliminary results, and publishes the call; validates each result and yields it. See {@link executeTool}. */
+export function streamDefinition(
+  definition: ToolDefinition,
+  input: unknown,
+  options: ToolCallOptions,
+  done: DoneBefore,
+): AsyncGenerator<unknown> {
+  if (!channel.isActive) return runStream(definition, input, options, done);
+  const event = createEvent(definition, input, options);
+  return publishStream(event, runStream(definition, input, options, done, event.toolCallId));
+}
+
+async function* runStream(
   definition: ToolDefinition,
   input: unknown,
   options: ToolCallOptions,
   done: DoneBefore,
   callId?: string,
 ): AsyncGenerator<unknown> {
-  if (callId === undefined && channel.isActive) return yield* traceStream(definition, input, options, done);
   const context = createToolContext(definition.id, options, callId);
   const { abortSignal } = context;
   const prepared = await untilAborted(async () => prepare(definition, input, options, context, done), abortSignal);
@@ -141,13 +154,7 @@ export async function* streamDefinition(
 }
 
 /** Publishes a call that yields preliminary results. Its end is the end of the generator, and its result the last one. */
-async function* traceStream(
-  definition: ToolDefinition,
-  input: unknown,
-  options: ToolCallOptions,
-  done: DoneBefore,
-): AsyncGenerator<unknown> {
-  const event = createEvent(definition, input, options);
+async function* publishStream(event: ToolTraceEvent, results: AsyncGenerator<unknown>): AsyncGenerator<unknown> {
   let resolve: (value: unknown) => void = () => {};
   let reject: (error: unknown) => void = () => {};
   const end = new Promise((onValue, onError) => {
@@ -156,7 +163,6 @@ async function* traceStream(
   });
   // The consumer of the generator receives the error.
   channel.trace(event, () => end).catch(() => {});
-  const results = streamDefinition(definition, input, options, done, event.toolCallId);
   const next = (): Promise<IteratorResult<unknown>> => results.next();
   let last: unknown;
   try {
@@ -302,12 +308,11 @@ async function lastOf(results: AsyncIterable<unknown>, signal: AbortSignal | und
 /**
  * Creates the second argument of `execute`.
  *
- * @param callId - for a call whose caller has no id
+ * @param callId - id of the published call, which applies if the caller has none
  */
 export function createToolContext(toolId: string, options: ToolCallOptions, callId?: string): ToolContext {
-  const { abortSignal, messages, workflow, runId, toolName = toolId } = options;
-  const { toolCallId = callId ?? crypto.randomUUID() } = options;
-  const { mcp = noMcpContext, mastra } = options;
+  const { abortSignal, messages, workflow, runId, mcp = noMcpContext, mastra } = options;
+  const { toolName = toolId, toolCallId = callId ?? crypto.randomUUID() } = options;
   const context: { -readonly [Key in keyof ToolContext]: ToolContext[Key] } = {
     requestContext: resolveRequestContext(options),
     toolCallId,

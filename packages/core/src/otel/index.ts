@@ -1,1 +1,0 @@
-export { instrument, type InstrumentOptions, type MeterLike, type TracerLike } from './instrument.js';
