@@ -1,6 +1,6 @@
 import { QuiverError } from '@quiver/core';
-import { canonicalJson, contentHash, partHash, textsHash } from './content-hash.js';
-import type { Chunk, Metadata, PreviousChunk } from './chunk.js';
+import { canonicalJson, contentHash, createPartHash, textsHash } from './content-hash.js';
+import type { Chunk, ChunkMetadata, Metadata, PreviousChunk } from './chunk.js';
 import { createChunker, type StrategyName } from './chunking/chunking-strategy.js';
 import type { ChunkParams } from './chunking/chunking-strategy.js';
 import type { RawOptions } from './chunking/chunk-options.js';
@@ -49,7 +49,8 @@ export class MDocument {
   /** Original texts and metadata. */
   readonly sources: readonly Readonly<Required<Pick<SourceDocument, 'text' | 'metadata'>>>[];
   readonly #boxes: readonly (readonly TextBox[])[];
-  #chunks: readonly SourceChunk[] | undefined;
+  /** The last chunks of each source. */
+  #chunks: readonly (readonly Chunk[])[] | undefined;
   /** Metadata extracted from each source as a whole. It does not affect the ids of chunks. */
   #found: readonly Metadata[] | undefined;
 
@@ -102,15 +103,13 @@ export class MDocument {
       params.strategy ?? (isCode ? 'recursive' : defaultStrategies[this.type]),
       options,
     );
-    let chunks: readonly SourceChunk[] = this.sources.flatMap(({ text, metadata }, source) =>
-      toChunks(text, metadata, chunker(text), this.#boxes[source]).map((chunk) => ({
-        source,
-        chunk: withMetadata(chunk, this.#found?.[source]),
-      })),
-    );
+    const chunks = this.sources.map(({ text, metadata }, source) => {
+      const found = this.#found?.[source];
+      const own = toChunks(text, metadata, chunker(text), this.#boxes[source]);
+      return found ? own.map((chunk) => withMetadata(chunk, found)) : own;
+    });
     this.#chunks = chunks;
-    if (extract) chunks = await this.#extractFrom(chunks, extract);
-    return chunks.map(({ chunk }) => chunk);
+    return (extract ? await this.#extractFrom(chunks, extract) : chunks).flat();
   }
 
   /**
@@ -154,18 +153,24 @@ export class MDocument {
   }
 
   /** Adds metadata to chunks, which become the last chunks. Parallel calls work on their own chunks. */
-  async #extractFrom(chunks: readonly SourceChunk[], params: ExtractParams): Promise<readonly SourceChunk[]> {
-    const items = chunks.map(({ source, chunk: { id, text, metadata } }) => ({
-      id,
-      text,
-      metadata,
-      document: this.sources[source]!.text,
-      group: groupOf(metadata, source),
-    }));
+  async #extractFrom(
+    chunks: readonly (readonly Chunk[])[],
+    params: ExtractParams,
+  ): Promise<readonly (readonly Chunk[])[]> {
+    const items = chunks.flatMap((own, source) =>
+      own.map(({ id, text, metadata }) => ({
+        id,
+        text,
+        metadata,
+        document: this.sources[source]!.text,
+        group: groupOf(metadata, source),
+      })),
+    );
     let extended = chunks;
     const { extractMetadata } = await import('./extract/extract-metadata.js');
     await extractMetadata(items, params, (found) => {
-      extended = chunks.map(({ source, chunk }, index) => ({ source, chunk: withMetadata(chunk, found[index]) }));
+      let next = 0;
+      extended = chunks.map((own) => own.map((chunk) => withMetadata(chunk, found[next++]!)));
       this.#chunks = extended;
     });
     return extended;
@@ -173,7 +178,7 @@ export class MDocument {
 
   /** Returns the last chunks; before the first call of {@link chunk}, the original documents. */
   getDocs(): { text: string; metadata: Metadata }[] {
-    if (this.#chunks) return this.#chunks.map(({ chunk }) => chunk);
+    if (this.#chunks) return this.#chunks.flat();
     return this.sources.map(({ text, metadata }, index) => ({
       text,
       metadata: { ...metadata, ...this.#found?.[index] },
@@ -191,19 +196,13 @@ export class MDocument {
   }
 }
 
-interface SourceChunk {
-  /** Index of its document in the sources. */
-  readonly source: number;
-  readonly chunk: Chunk;
-}
-
 /** Returns a value that is equal for chunks of one document, and of all documents with the same `docId`. */
 function groupOf({ docId }: Metadata, source: number): unknown {
   return docId === undefined || docId === null ? source : canonicalJson({ docId });
 }
 
-function withMetadata(chunk: Chunk, found: Metadata | undefined): Chunk {
-  return found ? { ...chunk, metadata: { ...chunk.metadata, ...found } } : chunk;
+function withMetadata(chunk: Chunk, found: Metadata): Chunk {
+  return { ...chunk, metadata: { ...chunk.metadata, ...found } };
 }
 
 function parseSource(source: SourceDocument): Required<Pick<SourceDocument, 'text' | 'metadata'>> {
@@ -224,33 +223,29 @@ function invalid(message: string): QuiverError {
 /** Returns the chunks of the spans of one text. */
 function toChunks(text: string, metadata: Metadata, spans: readonly Span[], boxes?: readonly TextBox[]): Chunk[] {
   const findBox = boxes?.length ? createBoxFinder(boxes) : undefined;
-  const identity = canonicalJson(metadata);
+  const hashOf = createPartHash(canonicalJson(metadata));
   const occurrences = new Map<string, number>();
   let last: { id: string; span: Span } | undefined;
   return spans.map((span) => {
     const { start, end, headings } = span;
     const content = span.text ?? text.slice(start, end);
-    const hash = span.text === undefined ? partHash(identity, text, start, end) : contentHash(identity, span.text);
+    const hash = span.text === undefined ? hashOf(text, start, end) : hashOf(content, 0, content.length);
     const earlier = occurrences.get(hash) ?? 0;
     occurrences.set(hash, earlier + 1);
     const id = earlier === 0 ? hash : contentHash(hash, String(earlier));
-    const previous = last && toPrevious(text, last, span);
+    // A spread of what is absent takes eight times as long as all the rest.
+    const own: Metadata = span.metadata ? { ...metadata, ...span.metadata } : { ...metadata };
+    own['startIndex'] = start;
+    own['endIndex'] = end;
+    if (headings) own['headings'] = headings;
     const box = findBox?.(start, end);
+    if (box) own['box'] = box;
+    const previous = last && toPrevious(text, last, span);
     last = { id, span };
-    return {
-      id,
-      text: content,
-      content,
-      metadata: {
-        ...metadata,
-        ...span.metadata,
-        startIndex: start,
-        endIndex: end,
-        ...(headings && { headings }),
-        ...(box && { box }),
-      },
-      ...(previous && { previous }),
-    };
+    const place = own as ChunkMetadata;
+    return previous
+      ? { id, text: content, content, metadata: place, previous }
+      : { id, text: content, content, metadata: place };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Block, Heading } from './sections.js';
+import { endOfWhiteSpace } from './text-boundary.js';
 
 /**
  * Reads the blocks of a Markdown text in order, line by line, in linear time. Titles of headings are verbatim, without the marks.
@@ -19,15 +20,20 @@ export function readMarkdownBlocks(text: string, marks: readonly string[] = []):
     const newline = text.indexOf('\n', start);
     const end = newline === -1 ? text.length : newline + 1;
     reader.readLine(start, end);
-    start = end;
+    start = reader.skipFencedLines(end);
   }
   return reader.blocks;
 }
 
 const frontMatter = /---[ \t]*\r?\n(?:[^\n]*\n){0,500}?---[ \t]*(?:\r?\n|$)/y;
 
-/** A quotation, or a list item, whose content is indented by `indent` columns. */
-type Container = { kind: 'quote' } | { kind: 'item'; indent: number; empty: boolean };
+/** A quotation, or a list item. */
+interface Container {
+  /** Columns by which the content of a list item is indented; 0 for a quotation. */
+  readonly indent: number;
+  /** Whether a list item has no content so far. */
+  empty: boolean;
+}
 
 /** The innermost open block. */
 type Leaf = 'none' | 'code' | 'paragraph' | 'fence' | 'html';
@@ -95,7 +101,8 @@ class BlockReader {
         return;
       }
       if (this.#marks.length > 0 && this.#startMarkedHeading()) return;
-      if (!mayStartBlock(this.#text.charCodeAt(this.#at))) break;
+      const unit = this.#text.charCodeAt(this.#at);
+      if (unit >= startsBlock.length || !startsBlock[unit]) break;
       if (this.#startQuote()) continue;
       if (this.#startLeaf()) return;
       if (!this.#startItem()) break;
@@ -104,6 +111,13 @@ class BlockReader {
       this.#closeContainers();
       this.#leaf = 'none';
     } else if (!this.#inParagraph) this.#begin('paragraph');
+  }
+
+  /** Returns the start of the first line from `start` on that can end an open fence. In containers, any line can. */
+  skipFencedLines(start: number): number {
+    if (this.#leaf !== 'fence' || this.#containers.length > 0) return start;
+    const mark = this.#text.indexOf(this.#fence, start);
+    return mark === -1 ? this.#text.length : Math.max(start, this.#text.lastIndexOf('\n', mark) + 1);
   }
 
   /** Columns of white space that no container has taken. */
@@ -138,8 +152,8 @@ class BlockReader {
     let depth = 0;
     for (const container of this.#containers) {
       const isBlank = this.#at >= this.#end;
-      if (container.kind === 'quote') {
-        if (isBlank || this.#indent >= codeIndent || this.#text[this.#at] !== '>') return depth;
+      if (container.indent === 0) {
+        if (isBlank || this.#indent >= codeIndent || this.#text.charCodeAt(this.#at) !== 0x3e) return depth;
         this.#skipMark(1);
         this.#take(1);
       } else if (isBlank ? container.empty : this.#indent < container.indent) return depth;
@@ -179,25 +193,38 @@ class BlockReader {
   }
 
   #startQuote(): boolean {
-    if (this.#text[this.#at] !== '>' || this.#depth >= maxDepth) return false;
+    if (this.#text.charCodeAt(this.#at) !== 0x3e || this.#depth >= maxDepth) return false;
     this.#skipMark(1);
     this.#take(1);
-    return this.#open({ kind: 'quote' });
+    return this.#open({ indent: 0, empty: false });
   }
 
   #startItem(): boolean {
-    const marker = this.#depth < maxDepth ? this.#match(listMarker) : null;
-    if (!marker) return false;
-    const [{ length: width }, number] = marker;
-    const isEmpty = this.#text.slice(this.#at + width, this.#end).trim() === '';
-    // Only `1.` and bullets may interrupt a paragraph.
-    const mayInterrupt = !isEmpty && (number === undefined || Number(number) === 1);
-    if (this.#inParagraph && this.#inside && !mayInterrupt) return false;
+    const width = this.#depth < maxDepth ? this.#listMarkerWidth() : 0;
+    if (width === 0) return false;
+    const end = this.#at + width;
+    const isEmpty = endOfWhiteSpace(this.#text, end, this.#end) === this.#end;
+    if (this.#inParagraph && this.#inside) {
+      // Only `1.` and bullets may interrupt a paragraph.
+      if (isEmpty || (width > 1 && Number(this.#text.slice(this.#at, end - 1)) !== 1)) return false;
+    }
     const outer = this.#indent;
     this.#skipMark(width);
     const padding = isEmpty || this.#indent > 4 ? 1 : this.#indent;
     this.#take(padding);
-    return this.#open({ kind: 'item', indent: outer + width + padding, empty: isEmpty });
+    return this.#open({ indent: outer + width + padding, empty: isEmpty });
+  }
+
+  /** Returns the length of a bullet, or of at most nine digits with `.` or `)`, before white space; 0 for anything else. */
+  #listMarkerWidth(): number {
+    let at = this.#at;
+    const first = this.#text.charCodeAt(at);
+    if (isDigit(first)) {
+      while (isDigit(this.#text.charCodeAt(at))) at++;
+      const unit = this.#text.charCodeAt(at);
+      if (at - this.#at > 9 || (unit !== 0x2e && unit !== 0x29)) return 0;
+    } else if (first !== 0x2d && first !== 0x2a && first !== 0x2b) return 0;
+    return at + 1 >= this.#end || isLineSpace(this.#text.charCodeAt(at + 1)) ? at + 1 - this.#at : 0;
   }
 
   /** Returns whether the line begins, or underlines, a block other than a paragraph. */
@@ -207,7 +234,8 @@ class BlockReader {
         return this.#startHeading();
       case '`':
       case '~': {
-        const fence = this.#match(fenceStart);
+        fenceStart.lastIndex = this.#at;
+        const fence = fenceStart.exec(this.#text);
         if (!fence) return false;
         this.#fence = (fence[1] ?? fence[2])!;
         return this.#begin('fence');
@@ -215,16 +243,21 @@ class BlockReader {
       case '<': {
         // The last kind does not interrupt a paragraph.
         const kinds = this.#inParagraph ? htmlKinds.slice(0, -1) : htmlKinds;
-        const end = kinds.find(([start]) => this.#match(start))?.[1];
+        const end = kinds.find(([start]) => this.#matches(start))?.[1];
         if (!end) return false;
         this.#htmlEnd = end;
         return this.#begin(end.test(this.#rest()) ? 'none' : 'html');
       }
       case '=':
+        return this.#isUnderline() && this.#underline();
       case '-':
-        if (this.#inParagraph && this.#inside && this.#match(setextUnderline)) return this.#underline();
+        return this.#isUnderline() ? this.#underline() : this.#startThematicBreak();
+      case '*':
+      case '_':
+        return this.#startThematicBreak();
+      default:
+        return false;
     }
-    return this.#match(thematicBreak) !== null && this.#begin('none');
   }
 
   /** `# Title ##`: marks that stand alone at the end close the heading. */
@@ -237,6 +270,23 @@ class BlockReader {
     let title = this.#text.slice(at, this.#end).trim();
     if (title.endsWith('#')) title = title.replace(/(?:^|[ \t])#+$/, '').trimEnd();
     return this.#begin('none', title === '' ? untitled[level] : { level, title, end: this.#end });
+  }
+
+  /** At least three of `*`, `-` or `_`, which may have spaces between them. A pattern takes several times as long. */
+  #startThematicBreak(): boolean {
+    const mark = this.#text.charCodeAt(this.#at);
+    let marks = 0;
+    let at = this.#at;
+    for (let unit = mark; unit === mark || unit === 0x20 || unit === 0x09; unit = this.#text.charCodeAt(at)) {
+      if (unit === mark) marks++;
+      at++;
+    }
+    if (this.#text.charCodeAt(at) === 0x0d) at++;
+    return marks >= 3 && (at >= this.#text.length || this.#text.charCodeAt(at) === 0x0a) && this.#begin('none');
+  }
+
+  #isUnderline(): boolean {
+    return this.#inParagraph && this.#inside && this.#matches(setextUnderline);
   }
 
   /** The open paragraph turns out to be a heading. */
@@ -253,8 +303,8 @@ class BlockReader {
 
   /** Closes the containers that do not hold the line. */
   #closeContainers(): void {
-    // Setting a length takes time, even if it stays the same.
-    if (this.#containers.length > this.#depth) this.#containers.length = this.#depth;
+    // Setting the length takes several times as long.
+    while (this.#containers.length > this.#depth) this.#containers.pop();
   }
 
   #open(container: Container): true {
@@ -270,10 +320,10 @@ class BlockReader {
     this.#closeContainers();
     if (depth === 0) this.blocks.push({ start: this.#start, heading, depth });
     else {
-      const innermost = this.#containers.at(-1);
-      if (innermost?.kind === 'item') innermost.empty = false;
+      const innermost = this.#containers[this.#containers.length - 1];
+      if (innermost) innermost.empty = false;
       // The line may begin several blocks. The outermost one counts.
-      if (this.blocks.at(-1)?.start !== this.#start)
+      if (this.blocks[this.blocks.length - 1]?.start !== this.#start)
         this.blocks.push({ start: this.#start, heading: undefined, depth });
     }
     this.#leaf = leaf;
@@ -285,9 +335,10 @@ class BlockReader {
     return this.#text.slice(this.#at, this.#end);
   }
 
-  #match(pattern: RegExp): RegExpExecArray | null {
+  /** @param pattern - with the flag `y` */
+  #matches(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
-    return pattern.exec(this.#text);
+    return pattern.test(this.#text);
   }
 }
 
@@ -298,16 +349,18 @@ function isLineSpace(unit: number): boolean {
   return unit === 0x20 || unit === 0x09 || unit === 0x0a || unit === 0x0d;
 }
 
-/** Punctuation and digits; a letter never starts anything but a paragraph. */
-function mayStartBlock(unit: number): boolean {
-  return unit < 0x80 && !(unit >= 0x41 && unit <= 0x5a) && !(unit >= 0x61 && unit <= 0x7a);
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
 }
+
+/** Whether a block other than a paragraph can start with each of the ASCII characters. */
+const startsBlock = Array.from({ length: 0x80 }, (_, unit) =>
+  '>#`~<=-*_+0123456789'.includes(String.fromCharCode(unit)),
+);
 
 const fenceStart = /(`{3,})[^`\n]*(?=\n|$)|(~{3,})/y;
 const fenceEnd = /^(?:`+|~+)\s*$/;
 const setextUnderline = /(?:=+|-+)[ \t]*\r?(?=\n|$)/y;
-const thematicBreak = /(?:\*[ \t]*){3,}\r?(?=\n|$)|(?:-[ \t]*){3,}\r?(?=\n|$)|(?:_[ \t]*){3,}\r?(?=\n|$)/y;
-const listMarker = /(?:[*+-]|(\d{1,9})[.)])(?=[ \t\r\n]|$)/y;
 /** The rest of a blank line. */
 const blankLine = /^$/;
 

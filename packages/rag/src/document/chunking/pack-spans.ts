@@ -19,9 +19,9 @@ export interface Span {
   /** Decoded text of the span, where it differs from the span: HTML without tags, JSON without escapes. */
   readonly text?: string;
   /** Titles of the headings above the span, outermost first. Only strategies with headings set it. */
-  readonly headings?: readonly string[];
+  readonly headings?: readonly string[] | undefined;
   /** Further metadata from the strategy. */
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A strategy with its options: a pure function of the text. */
@@ -54,28 +54,28 @@ export type FindCut = (window: CutWindow) => number | undefined;
 /** Below this part of `maxSize`, a chunk is too small to end at a better separator. */
 const smallestPart = 4;
 
-interface Overlap {
-  readonly span: Span;
-  readonly fresh: number;
-  readonly end: number;
-}
-
 /** Splits the whole text, see {@link createPacker}. */
 export function packSpans(text: string, options: PackOptions, findCut: FindCut): Span[] {
-  return createPacker(text, options, findCut)(0, text.length);
+  const spans: Span[] = [];
+  createPacker(text, options, findCut)(0, text.length, (start, end) => spans.push({ start, end }));
+  return spans;
 }
 
+interface CutSpan extends Span {
+  /** End of the span, with the white space behind it. */
+  readonly cut: number;
+}
+
+/** Splits a part of a text. Its bounds must be grapheme boundaries. */
+type Packer = (from: number, to: number, addSpan: (start: number, end: number) => void) => void;
+
 /**
- * Returns a function that splits a part of the text into spans in order, each as long as the limits and `findCut` allow. The bounds
- * of the part must be grapheme boundaries. Between two spans nothing is missing but white space, and that only with `stripWhitespace`.
+ * Returns a function that splits a part of the text into spans in order, each as long as the limits and `findCut` allow. Between two
+ * spans nothing is missing but white space, and that only with `stripWhitespace`.
  *
  * A single grapheme cluster longer than `maxSize` becomes one span.
  */
-export function createPacker(
-  text: string,
-  options: PackOptions,
-  findCut: FindCut,
-): (from: number, to: number) => Span[] {
+export function createPacker(text: string, options: PackOptions, findCut: FindCut): Packer {
   const { overlap, stripWhitespace } = options;
   const limit = createSizeLimit(text, options);
   const trimmedEnd = (start: number, end: number): number => (stripWhitespace ? trimEnd(text, start, end) : end);
@@ -83,24 +83,27 @@ export function createPacker(
     stripWhitespace ? skipWhiteSpace(text, start, end) : start;
 
   /** @param fresh - the first character that no span contains yet */
-  function nextSpan(start: number, fresh: number, end: number): { span: Span; cut: number } {
+  function nextSpan(start: number, fresh: number, end: number): CutSpan {
     let last = limit.reach(start, end);
     while (last > fresh) {
-      if (last === end) return { span: { start, end }, cut: end };
+      if (last === end) return { start, end, cut: end };
       const preferred = Math.min(last, Math.max(fresh + 1, start + Math.floor((last - start) / smallestPart)));
       const cut = findCut({ start, first: fresh + 1, preferred, last }) ?? floorWordBoundary(text, last, preferred);
-      const span = { start, end: trimmedEnd(start, cut) };
+      const trimmed = trimmedEnd(start, cut);
       // Only sizes that a function measures can grow when a text gets shorter.
-      if (limit.fits(span.start, span.end)) return { span, cut };
+      if (limit.fits(start, trimmed)) return { start, end: trimmed, cut };
       last = floorGraphemeBoundary(text, cut - 1, start);
     }
     // The overlap leaves no room: the next character becomes a span without it, even if it is too large.
     const cut = Math.min(end, nextGraphemeBoundary(text, fresh));
-    return { span: { start: fresh, end: trimmedEnd(fresh, cut) }, cut };
+    return { start: fresh, end: trimmedEnd(fresh, cut), cut };
   }
 
-  /** Returns the start of a word if there is one, otherwise any grapheme boundary; `fresh` if the next chunk would contain nothing new. */
-  function overlapStart(start: number, cut: number, { span, fresh, end }: Overlap): number {
+  /**
+   * Returns the start of a repeated part of a span: of a word if there is one, otherwise any grapheme boundary; `fresh` if the next span
+   * would contain nothing new.
+   */
+  function overlapStart(start: number, { end: spanEnd, cut }: CutSpan, fresh: number, end: number): number {
     const earliest = Math.max(start + 1, limit.reachBack(start + 1, cut));
     let chosen = cut;
     let known = start;
@@ -113,23 +116,21 @@ export function createPacker(
       const floor = floorGraphemeBoundary(text, earliest, start);
       chosen = floor === earliest ? earliest : nextGraphemeBoundary(text, floor);
     }
-    if (chosen >= cut || !limit.mayRepeat(chosen, span.end) || limit.reach(chosen, end) <= fresh) return fresh;
+    if (chosen >= cut || !limit.mayRepeat(chosen, spanEnd) || limit.reach(chosen, end) <= fresh) return fresh;
     // A repeated part must not begin with white space either.
     return skipSpace(chosen, fresh);
   }
 
-  return (from, to) => {
+  return (from, to, addSpan) => {
     const end = trimmedEnd(from, to);
-    const spans: Span[] = [];
     let fresh = skipSpace(from, end);
     let start = fresh;
     while (fresh < end) {
-      const { span, cut } = nextSpan(start, fresh, end);
-      spans.push(span);
-      fresh = skipSpace(cut, end);
-      start = overlap === 0 || fresh >= end ? fresh : overlapStart(start, cut, { span, fresh, end });
+      const span = nextSpan(start, fresh, end);
+      addSpan(span.start, span.end);
+      fresh = skipSpace(span.cut, end);
+      start = overlap === 0 || fresh >= end ? fresh : overlapStart(start, span, fresh, end);
     }
-    return spans;
   };
 }
 

@@ -25,7 +25,7 @@ export interface Section {
   readonly end: number;
   /** Headings above the text, its own included. Empty before the first heading. */
   readonly path: readonly Heading[];
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Splits a text at its headings. A heading without a title begins no section. */
@@ -37,10 +37,13 @@ export function readSections(text: string, blocks: readonly Block[]): Section[] 
     const { heading } = block;
     if (!heading?.title) continue;
     if (block.start > 0) sections.push({ start, end: block.start, path });
-    path = [...path.filter(({ level }) => level < heading.level), heading];
+    let outer = path.length;
+    while (outer > 0 && path[outer - 1]!.level >= heading.level) outer--;
+    path = path.slice(0, outer).concat(heading);
     start = block.start;
   }
-  return [...sections, { start, end: text.length, path }];
+  sections.push({ start, end: text.length, path });
+  return sections;
 }
 
 export interface SectionOptions extends PackOptions {
@@ -70,7 +73,7 @@ function joinBareHeadings(text: string, sections: readonly Section[], options: P
   const { fits } = createSizeLimit(text, options);
   const joined: Section[] = [];
   for (const section of sections) {
-    const above = joined.at(-1);
+    const above = joined[joined.length - 1];
     if (above && isBareAbove(text, above, section) && fits(above.start, section.end))
       joined[joined.length - 1] = { ...section, start: above.start };
     else joined.push(section);
@@ -80,8 +83,12 @@ function joinBareHeadings(text: string, sections: readonly Section[], options: P
 
 /** Whether a section is a heading without text, and the next one its subsection. */
 function isBareAbove(text: string, { path, end }: Section, { path: below }: Section): boolean {
-  const heading = path.at(-1);
-  return heading !== undefined && below.at(-1)!.level > heading.level && skipWhiteSpace(text, heading.end, end) === end;
+  const heading = path[path.length - 1];
+  return (
+    heading !== undefined &&
+    below[below.length - 1]!.level > heading.level &&
+    skipWhiteSpace(text, heading.end, end) === end
+  );
 }
 
 /** Makes a section of each line. */
@@ -113,11 +120,13 @@ export function packSections(
   options: PackOptions,
 ): Span[] {
   const pack = createPacker(text, options, findBlockCut(text, blocks, options));
-  return sections.flatMap(({ start, end, path, metadata }) => {
-    const headings = path.map(({ title }) => title);
-    const facts = { ...(headings.length > 0 && { headings }), ...(metadata && { metadata }) };
-    return pack(start, end).map((span) => ({ ...span, ...facts }));
-  });
+  const spans: Span[] = [];
+  for (const section of sections) {
+    const { path, metadata } = section;
+    const headings = path.length > 0 ? path.map(({ title }) => title) : undefined;
+    pack(section.start, section.end, (start, end) => spans.push({ start, end, headings, metadata }));
+  }
+  return spans;
 }
 
 /** Deeper blocks are treated as blocks of this depth. */
@@ -125,20 +134,22 @@ const maxDepth = 3;
 
 /** Cuts between blocks; inside a block that is too long, between the blocks in it; otherwise after a line, otherwise after a word. */
 function findBlockCut(text: string, blocks: readonly Block[], options: PackOptions): FindCut {
+  /** For each depth of blocks, made at its first use. */
   const finders: FindCut[] = [];
-  let found = 0;
-  for (let most = 0; found < blocks.length; most++) {
-    const outer = most === maxDepth ? blocks : blocks.filter(({ depth }) => depth <= most);
-    if (outer.length > found) finders.push(cutBetween(text, outer, options));
-    found = outer.length;
-  }
-  finders.push(findSeparatorCut(text, { ...options, separators: ['\n', ' ', ''] }));
+  const betweenLines = findSeparatorCut(text, { ...options, separators: ['\n', ' ', ''] });
+  let deepest = 0;
+  for (const { depth } of blocks) deepest = Math.max(deepest, depth);
   return (window) => {
-    for (const find of finders) {
-      const cut = find(window);
+    for (let most = 0; most <= Math.min(deepest, maxDepth); most++) {
+      finders[most] ??= cutBetween(
+        text,
+        blocks.filter(({ depth }) => depth <= most || most === maxDepth),
+        options,
+      );
+      const cut = finders[most]!(window);
       if (cut !== undefined) return cut;
     }
-    return undefined;
+    return betweenLines(window);
   };
 }
 

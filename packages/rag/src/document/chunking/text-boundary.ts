@@ -85,10 +85,16 @@ export function isWhiteSpace(unit: number): boolean {
   return unit <= 0x3000 ? /\s/.test(String.fromCharCode(unit)) : unit === 0xfeff;
 }
 
-/** The first position from `start` that is not white space, or `end`. White space that carries an accent is not skipped. */
-export function skipWhiteSpace(text: string, start: number, end: number): number {
+/** The first position from `start` that is not white space, or `end`. */
+export function endOfWhiteSpace(text: string, start: number, end: number): number {
   let at = start;
   while (at < end && isWhiteSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** The same, but white space that carries an accent is not skipped. */
+export function skipWhiteSpace(text: string, start: number, end: number): number {
+  let at = endOfWhiteSpace(text, start, end);
   while (at > start && at < end && !isGraphemeBoundary(text, at, start)) at--;
   return at;
 }
