@@ -42,6 +42,21 @@ describe('the detected language', () => {
     expect(detectLanguage(text).language.code).toBe(code);
   });
 
+  it.each([
+    ['zh', '用 docker compose up -d 启动 PostgreSQL 数据库，然后运行 npm run migrate。'],
+    ['ja', 'groff は -T オプションで output device を指定する typesetting system です'],
+    ['ru', 'Запустите docker compose up -d, затем npm run migrate'],
+    ['en', 'Ye Lin (叶林; born 1972) is a former football player of Beijing.'],
+    ['en', 'Felipe de Almeida Gomes (born January 5, 1988) is a Brazilian football player.'],
+    ['en', 'Cuando en el cielo pasen lista is a 1945 Argentine film.'],
+    [
+      'de',
+      'Die Rolle spielte er in “The King and the Fool” und in “The Tower”, bevor er nach Wien ging und ein Theater leitete.',
+    ],
+  ])('is %s for code, names and titles in another: %s', (code, text) => {
+    expect(detectLanguage(text).language.code).toBe(code);
+  });
+
   it('is Danish or Norwegian for texts that could be both', () => {
     const { language } = detectLanguage('Adgangskoden til kontoen skal ændres efter halvfems dage.');
     expect(['da', 'no']).toContain(language.code);

@@ -19,9 +19,9 @@ const letterWeight = 0.7;
 const foreignLetters = 0.3;
 /** For capitalized words, which may be foreign names. */
 const capitalizedShare = 0.3;
-/** English texts contain many foreign names. */
-const englishFactor = 1.2;
 const certainLead = 1;
+/** With this evidence, a text is English if no other language is certain: English texts contain many foreign names. */
+const englishEvidence = 0.6;
 /** With this lead, the remaining words are not examined. */
 const decisiveLead = 3;
 
@@ -68,7 +68,7 @@ function addTo(lists: Map<string, number[]>, key: string, number: number): void 
  * @returns English, uncertain, for a text without evidence
  */
 export function detectLanguage(text: string, among: readonly Language[] = languages): DetectedLanguage {
-  if (among === languages && isEnglish(text)) return { language: english, isCertain: true };
+  if (among === languages && hasManyEnglishWords(text)) return { language: english, isCertain: true };
   prepare();
   const start = text.length > examinedLength ? text.slice(0, examinedLength) : text;
   const script = scriptOf(start, among);
@@ -77,7 +77,7 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
   if (numbers.length < 2) return { language: languages[only ?? 0] as Language, isCertain: only !== undefined };
   const scores = new Float64Array(languages.length);
   const seen = new Set<string>();
-  let best = { first: numbers[0] as number, lead: 0 };
+  let largest = 0;
   const pattern = script === 'Latin' ? latinWords : words;
   pattern.lastIndex = 0;
   // Few texts are read to their end.
@@ -87,13 +87,18 @@ export function detectLanguage(text: string, among: readonly Language[] = langua
     if (seen.has(lower)) continue;
     seen.add(lower);
     const evidence = wordEvidence.get(lower);
-    for (const [number, weight] of evidence ?? []) (scores[number] as number) += weight;
-    const hasLetters = addLetters(word, lower, scores, numbers);
-    if (!evidence && !hasLetters) continue;
-    best = leaderOf(scores, numbers);
-    if (best.lead >= decisiveLead || seen.size > examinedWords) break;
+    for (const [number, weight] of evidence ?? []) {
+      const score = (scores[number] as number) + weight;
+      scores[number] = score;
+      if (score > largest) largest = score;
+    }
+    addLetters(word, lower, scores, numbers);
+    if (seen.size > examinedWords || (largest >= decisiveLead && leaderOf(scores, numbers).lead >= decisiveLead)) break;
   }
-  return { language: languages[best.first] as Language, isCertain: best.lead >= certainLead };
+  const { first, lead } = leaderOf(scores, numbers);
+  const isCertain = lead >= certainLead;
+  const isEnglish = !isCertain && numbers[0] === 0 && (scores[0] as number) >= englishEvidence;
+  return { language: isEnglish ? english : (languages[first] as Language), isCertain };
 }
 
 /** Languages of each script, by their number. */
@@ -107,10 +112,11 @@ function toNumbers(among: readonly Language[], script: Script): number[] {
 
 /** Words that no other language has. */
 const englishWords = /\b(?:the|and|with|by|which|from|this)\b/gi;
-const decisiveWords = 4;
+/** More than a text of another language has in quotations and titles. */
+const decisiveWords = 6;
 
 /** Whether a text is certainly English: a short cut, because most texts are. */
-function isEnglish(text: string): boolean {
+function hasManyEnglishWords(text: string): boolean {
   return (text.slice(0, 600).match(englishWords)?.length ?? 0) >= decisiveWords;
 }
 
@@ -118,27 +124,26 @@ const words = /[\p{L}\p{M}]+/gu;
 /** Several times as fast. */
 const latinWords = /(?:[a-z\u00c0-\u024f\u1e00-\u1eff]|[\u0300-\u036f])+/gi;
 
-/** Adds the evidence of the letters of a word. @returns whether there is any */
-function addLetters(word: string, lower: string, scores: Float64Array, numbers: readonly number[]): boolean {
-  if (!/[^a-z]/.test(lower)) return false;
+/** Adds the evidence of the letters of a word. */
+function addLetters(word: string, lower: string, scores: Float64Array, numbers: readonly number[]): void {
+  if (!/[^a-z]/.test(lower)) return;
   let possible: readonly number[] | undefined;
   for (const letter of lower.normalize('NFC')) {
     const owners = letterOwners.get(letter);
     if (owners) possible = possible ? possible.filter((number) => owners.includes(number)) : owners;
   }
-  if (!possible?.length) return false;
+  if (!possible?.length) return;
   const share = word[0] === lower[0] ? 1 : capitalizedShare;
   const weight = (share * letterWeight) / Math.sqrt(possible.length);
   for (const number of numbers)
     (scores[number] as number) += possible.includes(number) ? weight : -share * foreignLetters;
-  return true;
 }
 
 function leaderOf(scores: Float64Array, numbers: readonly number[]): { first: number; lead: number } {
   let first = -1;
   let [largest, second] = [-Infinity, -Infinity];
   for (const number of numbers) {
-    const score = (scores[number] as number) * (number === 0 ? englishFactor : 1);
+    const score = scores[number] as number;
     if (score > largest) {
       second = largest;
       largest = score;
@@ -148,25 +153,36 @@ function leaderOf(scores: Float64Array, numbers: readonly number[]): { first: nu
   return { first, lead: largest - second };
 }
 
-/** Returns the script of most letters. */
+/**
+ * Text with so many letters of another script for each Latin letter is of that script: pages about software are half code, and words of the
+ * Latin script are English in every language of another.
+ */
+const foreignShare = 1 / 4;
+
 function scriptOf(text: string, among: readonly Language[]): Script {
-  // Most texts need no count of each script.
-  if (asciiLetters(text) * 2 >= text.length || !/[\u0080-\uffff]/.test(text)) return 'Latin';
+  if (!/[\u0370-\uffff]/.test(text)) return 'Latin';
+  const { latin, others } = countLetters(text);
+  if (others < latin * foreignShare) return 'Latin';
   let most: { script: Script; count: number } = { script: 'Latin', count: 0 };
   for (const script of new Set(among.map((each) => each.script))) {
-    const count = text.match(scriptPatterns.get(script) as RegExp)?.length ?? 0;
+    const count = script === 'Latin' ? 0 : (text.match(scriptPatterns.get(script) as RegExp)?.length ?? 0);
     if (count > most.count) most = { script, count };
   }
   return most.script;
 }
 
-function asciiLetters(text: string): number {
-  let count = 0;
+/** Counts the letters a to z, and those of other scripts together, which takes much less time than counting each script. */
+function countLetters(text: string): { latin: number; others: number } {
+  let latin = 0;
+  let others = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const lower = text.charCodeAt(at) | 0x20;
-    if (lower >= 0x61 && lower <= 0x7a) count += 1;
+    const code = text.charCodeAt(at);
+    const lower = code | 0x20;
+    if (lower >= 0x61 && lower <= 0x7a) latin += 1;
+    // Punctuation and symbols are between the two ranges.
+    else if ((code >= 0x370 && code < 0x2000) || code >= 0x3040) others += 1;
   }
-  return count;
+  return { latin, others };
 }
 
 const scriptPatterns: ReadonlyMap<Script, RegExp> = new Map(

@@ -9,6 +9,8 @@ export interface Language {
   readonly letters: string;
   /** Whether words are often written together, as in “Hausverwaltung”. */
   readonly hasCompounds: boolean;
+  /** Whether words lose their accents before they are stemmed, because only foreign words have accents, and writers omit them. */
+  readonly foldsFirst: boolean;
   /** Loads the stemmer; absent where there is none. */
   readonly loadStemmer?: () => Promise<Stemmer>;
 }
@@ -40,11 +42,12 @@ function language(
   {
     letters = '',
     hasCompounds = false,
+    foldsFirst = false,
     load,
-  }: { letters?: string; hasCompounds?: boolean; load?: () => Promise<StemmerModule> } = {},
+  }: Partial<Pick<Language, 'letters' | 'hasCompounds' | 'foldsFirst'>> & { load?: () => Promise<StemmerModule> } = {},
 ): Language {
   const loadStemmer = load && (async (): Promise<Stemmer> => (await load()).stemmer);
-  return { code, name, script, letters, hasCompounds, ...(loadStemmer && { loadStemmer }) };
+  return { code, name, script, letters, hasCompounds, foldsFirst, ...(loadStemmer && { loadStemmer }) };
 }
 
 /**
@@ -53,7 +56,7 @@ function language(
  * English has its own stemmer, because the one of @orama/stemmers confuses words: its stem of “possession” is “posses”, of “possess” “possess”.
  */
 export const languages: readonly Language[] = [
-  language('en', 'english', 'Latin', { load: () => import('stemmer') }),
+  language('en', 'english', 'Latin', { foldsFirst: true, load: () => import('stemmer') }),
   language('da', 'danish', 'Latin', {
     letters: 'æøåé',
     hasCompounds: true,

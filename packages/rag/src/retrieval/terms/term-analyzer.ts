@@ -12,7 +12,7 @@ export interface TermAnalyzer {
   /**
    * Language and version, stored with an index: another version may give other terms.
    *
-   * @example 'auto-1'
+   * @example 'auto-2'
    */
   readonly id: string;
   /** Returns the language that a stored text is analyzed in. @param named - language that its record names, if any */
@@ -27,7 +27,9 @@ export interface TermAnalyzer {
   toTerms(text: string, language: Language): string[];
 }
 
-const version = 1;
+const version = 2;
+/** Version 1 stemmed English words with their accents: “André” and “Andre” were different terms. */
+const englishOfVersion1: Language = { ...english, foldsFirst: false };
 
 /** The analysis of indexes that record none: English, and words of other languages verbatim. */
 const legacyAnalyzer: TermAnalyzer = {
@@ -80,22 +82,25 @@ export async function loadAnalyzer(id: string | undefined): Promise<TermAnalyzer
   if (id === undefined) return legacyAnalyzer;
   const code = id.split('-', 1)[0] as string;
   const single = findLanguage(code);
-  if (id !== `${code}-${version}` || (code !== 'auto' && !single))
+  const isVersion1 = id === `${code}-1`;
+  if (!(isVersion1 || id === `${code}-${version}`) || (code !== 'auto' && !single))
     throw new QuiverError(
       'VECTOR_ARGUMENT_INVALID',
       `The index was created with the terms '${id}', which this version does not know. Update @quiver/rag, or create the index again.`,
       { details: { analyzer: id } },
     );
-  if (single) await loadAnalysis(single);
+  const inVersion = (language: Language): Language =>
+    isVersion1 && language === english ? englishOfVersion1 : language;
+  if (single) await loadAnalysis(inVersion(single));
   return {
     id,
     languageOf: single ? () => single : (text, named) => findLanguage(named) ?? detectLanguage(text).language,
     queryLanguages: single ? () => [single] : candidatesFor,
-    isLoaded: (language) => loadedAnalyses.has(language),
+    isLoaded: (language) => loadedAnalyses.has(inVersion(language)),
     load: async (needed) => {
-      for (const language of new Set(needed)) await loadAnalysis(language);
+      for (const language of new Set(needed)) await loadAnalysis(inVersion(language));
     },
-    toTerms: (text, language) => termsOf(text, loadedAnalyses.get(language) as Analysis),
+    toTerms: (text, language) => termsOf(text, loadedAnalyses.get(inVersion(language)) as Analysis),
   };
 }
 
@@ -334,7 +339,8 @@ function addSpaced(word: string, analysis: Analysis, terms: string[]): void {
   const folded = isAscii || language.code === 'vi' ? word : foldWord(word);
   if (stopWords.has(folded)) return;
   if (word.length > longestStemmed || !(isAscii || script.test(word))) return void terms.push(folded);
-  const term = stem ? foldWord(stem(toStemmable(word, language))) : folded;
+  let term = folded;
+  if (stem) term = language.foldsFirst ? stem(folded) : foldWord(stem(toStemmable(word, language)));
   terms.push(term);
   if (language.hasCompounds || !stem) addAffixes(term, language, terms);
 }
